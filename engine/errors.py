@@ -124,14 +124,16 @@ class MissingCapability(BadRequest):
 
 
 class ContextOverflow(BadRequest):
-    """Prompt and reply cannot fit into the model's context: `tokens` of `limit`."""
+    """Prompt and reply cannot fit into the model's context: `tokens` of `limit`. Unless `exact`, the prompt was not counted
+    to its end, and has as many or more."""
 
     code = "context_length_exceeded"
 
-    def __init__(self, message: str, param: str | None = None, *, tokens: int, limit: int) -> None:
+    def __init__(self, message: str, param: str | None = None, *, tokens: int, limit: int, exact: bool = True) -> None:
         super().__init__(message, param)
         self.tokens = tokens
         self.limit = limit
+        self.exact = exact
 
 
 class UnreadableFile(BadRequest):

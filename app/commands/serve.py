@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import signal
 import sys
@@ -12,6 +13,8 @@ from typing import Any
 from app.commands.options import check_profile
 from app.server.config import OPTIONS, ServerOption, gather
 from engine.errors import BadRequest
+
+_TURN = 0.0005  # seconds
 
 DESCRIPTION = """\
 Serves models to every program on this machine, in the words of OpenAI, Anthropic, Ollama and SGLang.
@@ -114,6 +117,11 @@ def _serve(options: dict[str, Any], anything: bool = False) -> int:
                 say_quantized(loaded.quant, options["quant"])
         elif not service.catalogue.all() and not anything:
             raise BadRequest("Say which model to serve: grus serve --model Qwen/Qwen3-0.6B", "model")
+        # A full garbage collection stops every thread: what is here now stays, so that it is not looked at again. A thread that
+        # computes in Python keeps the interpreter for 5 ms by default, each time that the event loop asks for it.
+        gc.collect()
+        gc.freeze()
+        sys.setswitchinterval(_TURN)
         print(page(service, settings, listener.port), flush=True)
         listener.run()
         return 0

@@ -26,7 +26,6 @@ from engine.types import Grammar, Request, SamplingParams
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-LONG_PROMPT = 20_000  # characters; longer ones are rendered and tokenized off the event loop
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 _TOOL_SCHEMA = "tools.function.parameters"
 _RESERVED = frozenset(

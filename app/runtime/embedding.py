@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from app.runtime.chat import LONG_PROMPT
+from app.runtime.long_prompts import run_beside
 from engine.errors import BadRequest, EngineStopped
 from engine.loading import LoadedModel
 from engine.pipelines.embedding import pooling_of, unit, width_of
@@ -38,10 +38,8 @@ class Vectors:
 
 
 async def tokenized(texts: Sequence[str], encode: Callable[[str], list[int]]) -> list[list[int]]:
-    """Long texts off the event loop."""
-    if sum(map(len, texts)) < LONG_PROMPT:
-        return [encode(text) for text in texts]
-    return await asyncio.to_thread(lambda: [encode(text) for text in texts])
+    """Long texts beside the event loop."""
+    return await run_beside(sum(map(len, texts)), lambda: [encode(text) for text in texts])
 
 
 async def embed(

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Coroutine, Mapping
+import re
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from types import NoneType
@@ -22,10 +23,13 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, model_
 from starlette.responses import Response
 from starlette.types import Scope
 
-from app.server.errors import ApiError
+from app.runtime.long_prompts import run_beside
+from app.server.errors import ApiError, from_validation
 from app.server.ignored import ignored_fields
 
 _LARGEST = 1 << 63
+_LONG_BODY = 1 << 16
+_HALF_PAIR = re.compile(r"\\u[dD][89a-fA-F]")  # or a whole one
 
 T = TypeVar("T")
 _HINT, _PREFERENCE = "hint", "preference"
@@ -83,11 +87,29 @@ def _declared(kind: type[RequestFields]) -> Mapping[str, _Field]:
 
 
 class JsonRequest(Request):
+    """A long body is checked beside the event loop, where its class is known; FastAPI then passes the object on as it is."""
+
+    kind: Any = None
+
     async def json(self) -> Any:
-        value = parse(await self.body(), self.app.state.server.settings.max_depth)
+        raw = await self.body()
+        return await run_beside(len(raw) if len(raw) > _LONG_BODY else 0, self._read, raw)
+
+    def _read(self, raw: bytes) -> Any:
+        value = parse(raw, self.app.state.server.settings.max_depth)
         if (ignored := ignored_fields.get()) is not None:
             ignored.body = value
-        return value
+        if self.kind is None or len(raw) <= _LONG_BODY:
+            return value
+        try:
+            return _adapter(self.kind).validate_python(value)
+        except ValidationError as error:
+            raise from_validation(error.errors(include_url=False, include_input=False)) from None
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
 
 
 class JsonRoute(APIRoute):
@@ -95,7 +117,10 @@ class JsonRoute(APIRoute):
         handler = super().get_route_handler()
 
         async def handle(request: Request) -> Response:
-            return await handler(JsonRequest(_as_json(request.scope), request.receive))
+            given = JsonRequest(_as_json(request.scope), request.receive)
+            if len(self.dependant.body_params) == 1:
+                given.kind = self.dependant.body_params[0].field_info.annotation
+            return await handler(given)
 
         return handle
 
@@ -124,9 +149,10 @@ def parse(raw: bytes, max_depth: int = 64) -> Any:
         raise _invalid(f"The body nests deeper than {max_depth} levels.") from None
     if raw.count(b"{") + raw.count(b"[") > max_depth and _depth(value) > max_depth:
         raise _invalid(f"The body nests deeper than {max_depth} levels.")
-    if "\\u" in text:
+    if _HALF_PAIR.search(text):
         try:
-            json.dumps(value, ensure_ascii=False).encode()
+            for one in _texts(value):
+                one.encode()
         except UnicodeEncodeError:
             raise _invalid("The body holds half a surrogate pair, which is no character.") from None
     return value
@@ -151,6 +177,20 @@ def _bounded(text: str) -> int:
     if len(text) > 20 or abs(value := int(text)) > _LARGEST:
         raise _invalid(f"The number {text[:40]} is out of range.")
     return value
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every key and text, without recursion."""
+    left = [value]
+    while left:
+        item = left.pop()
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, dict):
+            yield from item
+            left.extend(item.values())
+        elif isinstance(item, list):
+            left.extend(item)
 
 
 def _depth(value: Any) -> int:

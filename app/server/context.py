@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
+import json
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Annotated, Any, ParamSpec, TypeVar
 
 from fastapi import Depends, Request
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, Response
 
 from app.runtime import embedding
-from app.runtime.chat import LONG_PROMPT, ChatRequest, PreparedChat, prepare
+from app.runtime.chat import ChatRequest, PreparedChat, prepare
+from app.runtime.long_prompts import LONG_PROMPT, run_beside
 from app.runtime.models import ModelService
 from app.runtime.replies import ReplyEvent
 from app.server import pages
@@ -29,6 +30,9 @@ from engine.pipelines.reading.reply import page_reply
 from engine.types import Picture
 
 log = logging.getLogger("grus.server")
+P = ParamSpec("P")
+T = TypeVar("T")
+_PART = 4096
 
 
 def _openai_error(error: ApiError) -> bytes:
@@ -72,13 +76,18 @@ class Server:
         if parts := parts_of(chat.messages):
             pictures = await self.look(parts, model, request)
             chat = replace(chat, messages=with_pictures(chat.messages, pictures))
-        if size < LONG_PROMPT:
-            prepared = prepare(chat, model, served)
-        else:
-            prepared = await asyncio.to_thread(prepare, chat, model, served)
+        size = max(size, len(await request.body()))  # tools are rendered too
+        prepared = await self.beside(size, request, prepare, chat, model, served)
         for name in prepared.ignored:
             ignore(name)
         return served, model, prepared
+
+    async def beside(self, size: int, request: Request, work: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
+        """The result of `work` on a prompt of `size` characters: beside the event loop where that is long, and not at all if
+        the client goes away before its turn."""
+        if size < LONG_PROMPT:
+            return work(*args, **options)
+        return await while_connected(request.receive, run_beside(size, work, *args, **options), lambda: None)
 
     def submit(self, prepared: PreparedChat) -> RunningRequest:
         """Begin the reply."""
@@ -150,3 +159,33 @@ Here = Annotated[Server, Depends(_server)]
 
 def answer(body: Any, status: int = 200) -> JSONResponse:
     return JSONResponse(body, status)
+
+
+async def long_answer(numbers: int, make: Callable[[], Any]) -> Response:
+    """What `make` returns, which holds so many numbers: made and written beside the event loop where these are many."""
+    text = await run_beside(numbers, lambda: "".join(_written(make())))
+    return Response(text, media_type="application/json")
+
+
+def _written(value: Any) -> Iterator[str]:
+    """JSON in parts: Python's lock is held for one part at a time."""
+    if isinstance(value, dict):
+        for at, (key, item) in enumerate(value.items()):
+            yield f"{',' if at else '{'}{_dumps(key)}:"
+            yield from _written(item)
+        yield "}" if value else "{}"
+    elif isinstance(value, list) and value and isinstance(value[0], dict | list):
+        for at, item in enumerate(value):
+            yield "," if at else "["
+            yield from _written(item)
+        yield "]"
+    elif isinstance(value, list):
+        for at in range(0, len(value), _PART):
+            yield ("," if at else "[") + _dumps(value[at : at + _PART])[1:-1]
+        yield "]" if value else "[]"
+    else:
+        yield _dumps(value)
+
+
+def _dumps(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))

@@ -146,5 +146,7 @@ def error_body(error: ApiError, family: str) -> dict[str, Any]:
 def _overflow_message(error: ContextOverflow, family: str) -> str:
     """Clients look for these words: they summarize a conversation that is too long, and go on."""
     if family == "anthropic":
-        return f"prompt is too long: {error.tokens} tokens > {error.limit} maximum"
-    return f"This model's maximum context length is {error.limit} tokens. However, your request has {error.tokens} tokens. {error}"
+        more = "" if error.exact else " (it was not counted any further)"
+        return f"prompt is too long: {error.tokens} tokens > {error.limit} maximum{more}"
+    tokens = f"{error.tokens} tokens{'' if error.exact else ' or more'}"
+    return f"This model's maximum context length is {error.limit} tokens. However, your request has {tokens}. {error}"

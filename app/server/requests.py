@@ -19,6 +19,7 @@ from typing import Any
 from starlette.types import Receive
 
 from app.runtime.chat import PreparedChat
+from app.runtime.long_prompts import run_later
 from app.runtime.models import ModelService
 from app.runtime.replies import ReplyEvent, ReplyParser
 from app.server.metrics import Meters
@@ -187,9 +188,13 @@ class Requests:
         self._sounds: dict[str, Callable[[], object]] = {}  # cancels voices and transcriptions, by request id
 
     def submit(self, request: Request, reader: ReplyParser | None = None, *, admitted: bool = False) -> RunningRequest:
-        if self._log_prompts and (loaded := self._service.loaded.get(request.model)) is not None:
-            log.info("%s asks: %s", request.id, loaded.tokenizer.decode(request.prompt_ids))
+        if self._log_prompts:
+            run_later(len(request.prompt_ids), self._log_prompt, request)
         return self.follow(self.start(request, admitted=admitted), request.model, reader or ReplyParser())
+
+    def _log_prompt(self, request: Request) -> None:
+        if (loaded := self._service.loaded.get(request.model)) is not None:
+            log.info("%s asks: %s", request.id, loaded.tokenizer.decode(request.prompt_ids))
 
     def follow(self, handle: RequestHandle, model: str, reader: ReplyParser) -> RunningRequest:
         """A reply that is being made, for a client."""

@@ -178,11 +178,13 @@ async def generate(body: SglangGenerateRequest, request: Request, server: Here) 
     if not body.return_logprob and (body.top_logprobs_num or body.logprob_start_len is not None):
         raise bad_request("top_logprobs_num and logprob_start_len need return_logprob: true.", "return_logprob")
     texts, lists = _prompts(body)
-    server.check_prompt(sum(map(len, texts or lists)))
+    size = sum(map(len, texts or lists))
+    server.check_prompt(size)
     images = _images(body, len(texts or lists))
     name, model = await server.service.find(body.model)
     pictures = iter(await server.look([part for own in images for part in own], model, request))
-    call = _GenerateCall(body, name, model, [[next(pictures) for _ in own] for own in images])
+    seen = [[next(pictures) for _ in own] for own in images]
+    call = await server.beside(size, request, _GenerateCall, body, name, model, seen)
     batch = RequestGroup.begin(server.requests, call.requests)
     if body.stream:
         return await server.stream(batch, call.chunks(batch))

@@ -26,6 +26,7 @@ from backends.base import (
     Rope,
     TokenModel,
     Weight,
+    collect_garbage,
 )
 from backends.eager import EagerEncoder, EagerFramePredictor
 from backends.mlx.kv_cache import MlxKVCache
@@ -112,4 +113,5 @@ class MlxBackend:
         return mlxlm.load(folder, budget, self._mx_dtype)
 
     def release(self) -> None:
+        collect_garbage()
         mx.clear_cache()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -28,6 +27,7 @@ from backends.base import (
     Rope,
     TokenModel,
     Weight,
+    collect_garbage,
 )
 from backends.torch.encoders import TorchEncoder, TorchFramePredictor
 from backends.torch.kernels import library
@@ -109,7 +109,7 @@ class TorchBackend:
         return f"{_cpu_name()}, {cores} {'core' if cores == 1 else 'cores'} (CPU, {kernels})"
 
     def release(self) -> None:
-        gc.collect()
+        collect_garbage()
         if self._place.type == "cuda":
             torch.cuda.empty_cache()
 

@@ -15,6 +15,7 @@ import numpy as np
 from engine.errors import BadRequest, ContextOverflow
 from engine.loading import LoadedModel
 from engine.models.config import text_fields
+from engine.text.tokenizer import TooManyTokens
 from engine.types import Pooling
 
 POOLING_FILE = Path("1_Pooling", "config.json")
@@ -58,22 +59,21 @@ def width_of(model: LoadedModel) -> int:
 def text_ids(model: LoadedModel, text: str, context: int | None = None, *, cut: bool = False) -> list[int]:
     """The tokens of a text, with the tokenizer's special tokens. `cut`: truncate a text that does not fit."""
     limit = min(context or model.context, model.context)
-    ids = model.tokenizer.encode(text, add_special=True)
+    try:
+        ids = model.tokenizer.beginning(text, limit + 1) if cut else model.tokenizer.encode(text, most=limit)
+    except TooManyTokens as error:
+        raise ContextOverflow(
+            f"The text has {error}, but {model.name} can read {limit}. Shorten it.",
+            "input",
+            tokens=error.count,
+            limit=limit,
+            exact=error.exact,
+        ) from None
     if not ids:
         raise BadRequest("The input is empty.", "input")
     if len(ids) <= limit:
         return ids
-    if not cut:
-        raise ContextOverflow(
-            f"The text has {len(ids)} tokens, but {model.name} can read {limit}. Shorten it.",
-            "input",
-            tokens=len(ids),
-            limit=limit,
-        )
-    around = model.tokenizer.encode("", add_special=True)
-    end = (
-        ids[-1:] if around and around[-1] == ids[-1] else []
-    )  # the final special token is what last-token pooling was trained on
+    end = model.tokenizer.around[1][-1:]  # the final special token is what last-token pooling was trained on
     return [*ids[: limit - len(end)], *end]
 
 

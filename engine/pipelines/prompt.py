@@ -11,6 +11,7 @@ import numpy as np
 from engine.errors import BadRequest, ContextOverflow
 from engine.loading import LoadedModel
 from engine.pipelines.vision_request import Message, vision_request
+from engine.text.tokenizer import TooManyTokens
 from engine.types import Picture, Request, SamplingParams
 
 
@@ -39,7 +40,11 @@ def encoded(
     add_special: bool = False,
 ) -> Prompt:
     """The prompt of a text with a placeholder for each image. Raises ContextOverflow if there is no room for an answer."""
-    return placed(model, text, model.tokenizer.encode(text, add_special=add_special), pictures, notes)
+    try:
+        ids = model.tokenizer.encode(text, add_special=add_special, most=model.context - 1)
+    except TooManyTokens as error:
+        raise _overflow(model, error.count, 0, error.exact) from None
+    return placed(model, text, ids, pictures, notes)
 
 
 def placed(
@@ -75,15 +80,20 @@ def continued(request: Request, ids: Sequence[int]) -> Request:
 
 
 def _check_room(model: LoadedModel, count: int, seen: int) -> None:
-    if count < model.context:
-        return
+    if count >= model.context:
+        raise _overflow(model, count, seen)
+
+
+def _overflow(model: LoadedModel, count: int, seen: int, exact: bool = True) -> ContextOverflow:
     images = f", {seen} of them for images" if seen else ""
     advice = "Shorten it, or send fewer or smaller images." if seen else "Shorten it."
-    raise ContextOverflow(
-        f"The prompt has {count} tokens{images}, but {model.name} can hold {model.context}, answer included. {advice}",
+    return ContextOverflow(
+        f"The prompt has {count} tokens{'' if exact else ' or more'}{images}, but {model.name} can hold {model.context}, "
+        f"answer included. {advice}",
         "prompt",
         tokens=count,
         limit=model.context,
+        exact=exact,
     )
 
 

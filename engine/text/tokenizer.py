@@ -7,7 +7,8 @@ that a chat template made is encoded with `add_special=False`, for the template 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,10 +19,23 @@ from tokenizers import Tokenizer as Backend
 from engine.errors import TokenizerError
 from engine.text.byte_bpe import byte_level_bpe
 from engine.text.detokenizer import Detokenizer
+from engine.text.long_text import PIECE, Cuts, cuts_of, least_bytes, longest_token
 from engine.text.vocabulary import spelling_of
+
+# one text at a time is encoded in the thread that asks: a pool of threads as large as the machine would gain nothing
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 _FILES = ("tokenizer.json", "vocab.json and merges.txt")
 _NAMED = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
+
+
+class TooManyTokens(Exception):
+    """A text has more tokens than there is room for. Unless `exact`, it was not counted to its end: it has `count` or more."""
+
+    def __init__(self, count: int, *, exact: bool) -> None:
+        super().__init__(f"{count} tokens{'' if exact else ' or more'}")
+        self.count = count
+        self.exact = exact
 
 
 class Tokenizer:
@@ -81,16 +95,60 @@ class Tokenizer:
         _add_missing(backend, _read_json(folder / "added_tokens.json"), settings, folder)
         return cls(backend, settings, config, generation_config)
 
-    def encode(self, text: str, add_special: bool = True, *, parse_special: bool = True) -> list[int]:
+    def encode(
+        self, text: str, add_special: bool = True, *, parse_special: bool = True, most: int | None = None
+    ) -> list[int]:
         """Ids of `text`. `add_special` adds what the tokenizer wants around a text (a BOS); with `parse_special` off
-        the text cannot smuggle in control tokens: "<|im_end|>" is then ten characters like any others."""
-        backend = self._backend if parse_special else self._literal
-        try:
-            ids: list[int] = backend.encode(text, add_special_tokens=add_special).ids
-        except TypeError:  # a lone surrogate, which JSON can spell and UTF-8 cannot
-            clean = text.encode("utf-8", "replace").decode()
-            ids = backend.encode(clean, add_special_tokens=add_special).ids
+        the text cannot smuggle in control tokens: "<|im_end|>" is then ten characters like any others. Raises TooManyTokens
+        as soon as it is known that there are more than `most`."""
+        if most is not None and len(text) > 2 * PIECE and (least := self._least_tokens(text)) > most:
+            raise TooManyTokens(least, exact=False)
+        ids: list[int] = []
+        for part, end in self._parts(text, add_special, parse_special):
+            ids += part
+            if most is not None and len(ids) > most:
+                raise TooManyTokens(len(ids) + self._least_tokens(text[end:]), exact=end == len(text))
         return ids
+
+    def beginning(self, text: str, count: int) -> list[int]:
+        """The first `count` ids of a text, with what the tokenizer puts around it; all where there are fewer."""
+        ids: list[int] = []
+        for part, _ in self._parts(text, True, True):
+            ids += part
+            if len(ids) >= count:
+                break
+        return ids[:count]
+
+    def _parts(self, text: str, add_special: bool, parse_special: bool) -> Iterator[tuple[list[int], int]]:
+        """Ids, and up to where in the text. Other threads run while a part is encoded."""
+        backend = self._backend if parse_special else self._literal
+        if len(text) <= 2 * PIECE or self._cuts is None:
+            yield _in_batch(backend, text, add_special), len(text)
+            return
+        before, after = self.around if add_special else ([], [])
+        for piece, end in self._cuts.pieces(text):
+            ids = _in_batch(backend, piece, False)
+            yield [*before, *ids, *(after if end == len(text) else ())], end
+            before = []
+
+    def _least_tokens(self, text: str) -> int:
+        """Of a long text."""
+        return -(-least_bytes(text) // self._longest) if self._longest else 0
+
+    @cached_property
+    def _cuts(self) -> Cuts | None:
+        return cuts_of(self._backend)
+
+    @cached_property
+    def _longest(self) -> int | None:
+        return longest_token(self._backend) if self._cuts is not None else None
+
+    @cached_property
+    def around(self) -> tuple[list[int], list[int]]:
+        """What the tokenizer puts before and after a text."""
+        (found,) = self._backend.encode_batch_fast(["a"])
+        own = [at for at, special in enumerate(found.special_tokens_mask) if not special] or [len(found.ids)]
+        return found.ids[: own[0]], found.ids[own[-1] + 1 :]
 
     def decode(self, ids: Iterable[int], skip_special: bool = True, *, at_start: bool = True) -> str:
         detokenizer = Detokenizer(self, skip_special=skip_special, at_start=at_start)
@@ -127,6 +185,17 @@ class Tokenizer:
         twin = Backend.from_str(self._backend.to_str())
         twin.encode_special_tokens = True
         return twin
+
+
+def _in_batch(backend: Backend, text: str, add_special: bool) -> list[int]:
+    """As a batch of one: a plain `encode` keeps other threads from running for as long as it takes."""
+    try:
+        (encoding,) = backend.encode_batch_fast([text], add_special_tokens=add_special)
+    except TypeError:  # a lone surrogate, which JSON can spell and UTF-8 cannot
+        clean = text.encode("utf-8", "replace").decode()
+        (encoding,) = backend.encode_batch_fast([clean], add_special_tokens=add_special)
+    ids: list[int] = encoding.ids
+    return ids
 
 
 def _parse_backend(raw: bytes, file: Path) -> Backend:

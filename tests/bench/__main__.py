@@ -22,6 +22,7 @@ BENCHES = {
     "listening": ("Listening on this CPU, Moonshine-base's shape, random weights", "listening", "rows"),
     "reading": ("Reading on this CPU, PaddleOCR-VL's shape, random weights", "reading", "rows"),
     "server": ("The server over the engine, on a fake model", "server", "rows"),
+    "long-prompts": ("/health while prompts of 3.5 MB arrive by every protocol", "long_prompts", "rows"),
     "walks": (
         "Files of our own that three pieces of work enter (the files: python -m tests.bench.walks)",
         "walks",

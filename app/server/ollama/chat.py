@@ -19,7 +19,7 @@ from app.runtime.chat import ChatRequest, PreparedChat, ToolChoice, json_grammar
 from app.runtime.embedding import tokenized
 from app.runtime.replies import ReplyCollector, ReplyEvent, ReplyParser, with_logprobs
 from app.server.body import JsonRoute
-from app.server.context import Here, Server, answer
+from app.server.context import Here, Server, answer, long_answer
 from app.server.documented import errors, streams
 from app.server.errors import bad_request
 from app.server.images import ImagePart, written_content
@@ -73,25 +73,26 @@ async def generate(body: OllamaGenerateRequest, request: Request, server: Here) 
     if not body.prompt:
         return await _load_or_unload(body, server, _generate_shape)
     if body.raw or body.suffix is not None:
-        name, prepared = await _plain(body, server)
+        name, prepared = await _plain(body, request, server)
     else:
         name, _, prepared = await server.prepare(_generate(body), body.model, request)
     return await _reply(body, request, server, name, prepared, _generate_shape)
 
 
-async def _plain(body: OllamaGenerateRequest, server: Server) -> tuple[str, PreparedChat]:
+async def _plain(body: OllamaGenerateRequest, request: Request, server: Server) -> tuple[str, PreparedChat]:
     """A prompt without a template: a text to continue, or a gap to fill (`suffix`)."""
     for param in ("system", "think", "images", "format"):
         if getattr(body, param):
             raise bad_request(f"{param} does not go with raw or suffix.", param)
     text = body.prompt or ""
-    server.check_prompt(len(text) + len(body.suffix or ""))
+    size = len(text) + len(body.suffix or "")
+    server.check_prompt(size)
     params = _sampled(body)
     name, model = await server.service.find(body.model)
     if body.suffix is None:
-        prompt = text_prompt(model, text)
+        prompt = await server.beside(size, request, text_prompt, model, text)
     else:
-        filled = infill(model.tokenizer, text, body.suffix)
+        filled = await server.beside(size, request, infill, model.tokenizer, text, body.suffix)
         prompt, params = Prompt(text, filled.ids), replace(params, stop_token_ids=filled.stops)
     return name, PreparedChat(EngineRequest(name, prompt.ids, params), ReplyParser(), prompt, model)
 
@@ -145,7 +146,7 @@ async def embed(body: OllamaEmbedRequest, request: Request, server: Here) -> Any
     """Vectors that stand for texts, of length one. Without texts: load the model."""
     made = await _embed(body, request, server)
     await _keep(body, server, made["model"])
-    return answer(made)
+    return await long_answer(sum(map(len, made["embeddings"])), lambda: made)
 
 
 @router.post("/api/embeddings", response_model=OllamaEmbeddingsReply, responses=_ERRORS)

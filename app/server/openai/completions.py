@@ -81,9 +81,10 @@ class Completion(BaseModel):
 async def completions(body: CompletionRequest, request: Request, server: Here) -> Any | Response:
     """A continuation of a text or of tokens, or of several at once."""
     _check(body)
-    server.check_prompt(sum(len(prompt) for prompts in split_prompts(body.prompt) for prompt in prompts))
+    size = sum(len(prompt) for prompts in split_prompts(body.prompt) for prompt in prompts)
+    server.check_prompt(size)
     name, model = await server.service.find(body.model)
-    call = _CompletionCall(body, name, model)
+    call = await server.beside(size, request, _CompletionCall, body, name, model)
     batch = RequestGroup.begin(server.requests, call.requests)
     if body.stream:
         return await server.stream(batch, call.chunks(batch))

@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from app.runtime.embedding import tokenized
 from app.server.body import JsonRoute, RequestFields
-from app.server.context import Here, answer
+from app.server.context import Here, long_answer
 from app.server.documented import errors
 from app.server.generation import TokenIds, check_ids, split_prompts
 from engine.pipelines.embedding import text_ids
@@ -62,12 +62,16 @@ async def embeddings(body: EmbeddingsRequest, request: Request, server: Here) ->
         prompts = await tokenized(texts, lambda text: text_ids(model, text))
     made = await server.embed(prompts, name, model, body.dimensions, request)
     as_base64 = body.encoding_format == "base64"
-    data = [
-        {"object": "embedding", "index": at, "embedding": _base64(vector) if as_base64 else vector.tolist()}
-        for at, vector in enumerate(made.rows)
-    ]
     usage = {"prompt_tokens": made.prompt_tokens, "total_tokens": made.prompt_tokens}
-    return answer({"object": "list", "model": name, "data": data, "usage": usage})
+
+    def reply() -> dict[str, Any]:
+        data = [
+            {"object": "embedding", "index": at, "embedding": _base64(vector) if as_base64 else vector.tolist()}
+            for at, vector in enumerate(made.rows)
+        ]
+        return {"object": "list", "model": name, "data": data, "usage": usage}
+
+    return await long_answer(sum(vector.size for vector in made.rows), reply)
 
 
 def _base64(vector: np.ndarray) -> str:

@@ -6,11 +6,12 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field, model_validator
+from starlette.responses import Response
 
 from app.runtime.chat import ChatRequest, ToolChoice
 from app.server import pages
 from app.server.body import JsonRoute, RequestFields
-from app.server.context import Here
+from app.server.context import Here, long_answer
 from app.server.documented import errors
 from app.server.errors import bad_request
 from app.server.openai.chat import ChatMessage, ChatTool, template_message
@@ -58,8 +59,8 @@ class DetokenizeReply(BaseModel):
     prompt: str
 
 
-@router.post("/v1/tokenize", responses=errors(400, 404))
-async def tokenize(body: TokenizeRequest, request: Request, server: Here) -> TokenizeReply:
+@router.post("/v1/tokenize", response_model=TokenizeReply, responses=errors(400, 404))
+async def tokenize(body: TokenizeRequest, request: Request, server: Here) -> Any | Response:
     """The tokens of a text, or of a conversation as the model would read it."""
     if body.messages is not None:
         chat = ChatRequest(
@@ -75,15 +76,21 @@ async def tokenize(body: TokenizeRequest, request: Request, server: Here) -> Tok
         text = body.prompt or body.text or ""
         server.check_prompt(len(text))
         _, model = await server.service.find(body.model)
-        ids = model.tokenizer.encode(text, add_special=body.add_special_tokens)
-    words = [token_text(model.tokenizer, id) for id in ids] if body.return_token_strs else None
-    return TokenizeReply(count=len(ids), max_model_len=model.context, tokens=ids, token_strs=words)
+        ids = await server.beside(len(text), request, model.tokenizer.encode, text, add_special=body.add_special_tokens)
+
+    def reply() -> dict[str, Any]:
+        words = [token_text(model.tokenizer, id) for id in ids] if body.return_token_strs else None
+        return {"count": len(ids), "max_model_len": model.context, "tokens": ids, "token_strs": words}
+
+    return await long_answer(len(ids), reply)
 
 
 @router.post("/v1/detokenize", responses=errors(400, 404))
-async def detokenize(body: DetokenizeRequest, server: Here) -> DetokenizeReply:
+async def detokenize(body: DetokenizeRequest, request: Request, server: Here) -> DetokenizeReply:
     """The text of tokens."""
     _, model = await server.service.find(body.model)
     if unknown := [id for id in body.tokens if id >= model.vocab]:
         raise bad_request(f"There is no token {unknown[0]}; this model has {model.vocab}.", "tokens")
-    return DetokenizeReply(prompt=model.tokenizer.decode(body.tokens, skip_special=body.skip_special_tokens))
+    decode = model.tokenizer.decode
+    text = await server.beside(len(body.tokens), request, decode, body.tokens, skip_special=body.skip_special_tokens)
+    return DetokenizeReply(prompt=text)

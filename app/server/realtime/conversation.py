@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from app.runtime.chat import LONG_PROMPT, ChatRequest, PreparedChat, prepare, reasoning_off
+from app.runtime.chat import ChatRequest, PreparedChat, prepare, reasoning_off
+from app.runtime.long_prompts import run_beside
 from app.server.context import Server
 from app.server.errors import ApiError, bad_request, unsupported
 from app.server.openai import responses_items as protocol
@@ -235,9 +236,7 @@ async def _prepared(
     chat = _conversation(items, fields, model)
     size = sum(len(message["content"]) for message in chat.messages)
     server.check_prompt(size)
-    if size < LONG_PROMPT:
-        return prepare(chat, model, model.name)
-    return await asyncio.to_thread(prepare, chat, model, model.name)
+    return await run_beside(size, prepare, chat, model, model.name)
 
 
 def _conversation(items: Sequence[ConversationItem], fields: SessionFields, model: LoadedModel) -> ChatRequest:
