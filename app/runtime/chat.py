@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from app.runtime.replies import ReplyParser
-from engine.errors import BadRequest, Unsupported
+from app.runtime.system_messages import later_texts, moved_into_user_turns
+from engine.errors import BadRequest, TemplateError, Unsupported
 from engine.loading import LoadedModel
 from engine.pipelines.prompt import Prompt, chat_prompt, with_text
 from engine.text.reasoning import ReasoningSplitter, ReasoningTags, tags_for
@@ -152,7 +154,14 @@ class _Preparation:
     def _render(self, variables: Mapping[str, Any]) -> Prompt:
         more: dict[str, Any] = {"continue_final_message": True} if self.chat.continue_last else {}
         tools = self.chat.tools if self.offers_tools else None
-        return chat_prompt(self.model, self.chat.messages, tools, **variables, **more)
+        messages = self.chat.messages
+        if later := later_texts(messages):
+            with suppress(TemplateError):
+                prompt = chat_prompt(self.model, messages, tools, **variables, **more)
+                if all(text.strip() in prompt.text for text in later):
+                    return prompt
+            messages = moved_into_user_turns(messages)
+        return chat_prompt(self.model, messages, tools, **variables, **more)
 
     @property
     def _wants_reasoning(self) -> bool:
