@@ -35,9 +35,14 @@ class OpenAIError(BaseModel):
     error: ErrorDetail
 
 
+class AnthropicErrorCode(BaseModel):
+    error_code: str
+
+
 class AnthropicDetail(BaseModel):
     type: str
     message: str
+    details: AnthropicErrorCode | None = None
 
 
 class AnthropicError(BaseModel):

@@ -143,7 +143,10 @@ def error_body(error: ApiError, family: str, request_id: str | None = None) -> d
         return {"error": message}
     if family == "anthropic":
         kind = {400: "invalid_request_error", 500: "api_error"}.get(error.status_code, error.type)
-        return {"type": "error", "error": {"type": kind, "message": message}, "request_id": request_id}
+        found: dict[str, Any] = {"type": kind, "message": message}
+        if error.code != error.type:
+            found["details"] = {"error_code": error.code}
+        return {"type": "error", "error": found, "request_id": request_id}
     return {
         "error": {"message": message, "type": error.type, "param": error.param, "code": error.code},
     }

@@ -35,7 +35,7 @@ from app.server.anthropic.protocol import (
     ToolUseBlock,
     Undeclared,
 )
-from app.server.errors import bad_request, unsupported
+from app.server.errors import ApiError, bad_request, unsupported
 from app.server.ignored import ignore
 from app.server.images import ImagePart, data_url, written_content
 from engine.types import SamplingParams
@@ -58,8 +58,8 @@ def conversation(body: CountTokensRequest) -> ChatRequest:
             top_k=body.top_k,
             stop=tuple(body.stop_sequences or ()),
         )
-    if body.thread is not None and (body.thread.get("type") == "continue" or not ignore("thread")):
-        raise unsupported("thread", "No threads are kept here. Send the whole conversation in messages.")
+    if body.thread is not None:
+        _check_thread(body.thread)
     wanted = body.output_format or (body.output_config.format if body.output_config is not None else None)
     thinking = None if body.thinking is None else body.thinking.type != "disabled"
     effort = body.output_config.effort if body.output_config is not None else None
@@ -80,6 +80,17 @@ def conversation(body: CountTokensRequest) -> ChatRequest:
         continue_last=body.messages[-1].role == "assistant",
         effort_field="output_config.effort",
     )
+
+
+def _check_thread(thread: Mapping[str, Any]) -> None:
+    """No conversations are stored: a new thread is only a conversation. Where one is continued, this is the error after which
+    clients send the whole conversation."""
+    if thread.get("type") == "continue":
+        raise ApiError(
+            404, "Threads are not stored here. Send the whole conversation in messages.", code="thread_not_found"
+        )
+    if not ignore("thread"):
+        raise unsupported("thread", "Threads are not stored here.")
 
 
 # -- tools
@@ -297,7 +308,9 @@ def _document(source: Mapping[str, Any], param: str) -> list[str | ImagePart]:
         case {"type": "content", "content": list(parts)}:
             return [_document_part(part, param) for part in parts]
     media = source.get("media_type") or f"a source of the type {str(source.get('type'))[:100]!r}"
-    raise unsupported(param, f"Documents are read as text only, not as {media}. Send the text, as a source of the type text.")
+    raise unsupported(
+        param, f"Documents are read as text only, not as {media}. Send the text, as a source of the type text."
+    )
 
 
 def _document_part(part: Any, param: str) -> str | ImagePart:

@@ -219,7 +219,9 @@ class CountTokensRequest(RequestFields):
 
 
 class MessagesRequest(CountTokensRequest):
-    max_tokens: Annotated[int, Field(ge=0, lt=1 << 31)]  # 0: the prompt is computed for later requests, and not answered
+    max_tokens: Annotated[
+        int, Field(ge=0, lt=1 << 31)
+    ]  # 0: the prompt is computed for later requests, and not answered
     stream: bool | None = None
     temperature: Annotated[float, Field(ge=0, le=1)] | None = None
     top_p: Annotated[float, Field(gt=0, le=1)] | None = None
@@ -273,8 +275,6 @@ class AnthropicMessage(BaseModel):
     role: Literal["assistant"] = "assistant"
     model: str
     content: list[TextOut | ThinkingOut | ToolUseOut]
-    stop_reason: (
-        Literal["end_turn", "max_tokens", "stop_sequence", "tool_use", "model_context_window_exceeded"] | None
-    )
+    stop_reason: Literal["end_turn", "max_tokens", "stop_sequence", "tool_use", "model_context_window_exceeded"] | None
     stop_sequence: str | None
     usage: AnthropicUsage

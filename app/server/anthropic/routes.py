@@ -63,9 +63,7 @@ async def count_tokens(body: CountTokensRequest, request: Request, server: Here)
     return TokenCount(input_tokens=len(prepared.prompt.ids))
 
 
-async def _prepare(
-    body: CountTokensRequest, request: Request, server: Server
-) -> tuple[str, LoadedModel, PreparedChat]:
+async def _prepare(body: CountTokensRequest, request: Request, server: Server) -> tuple[str, LoadedModel, PreparedChat]:
     chat = conversation(body)
     name: str | None = body.model
     if chat.thinking is None:
@@ -120,7 +118,12 @@ class _Reply:
                 for chunk in self._closed(index, kind, reasoning):
                     yield chunk
                 index, kind = index + 1, part.kind
-                block = _OPENING.get(kind) or {"type": "tool_use", "id": _call_id(part.call_id), "name": part.name, "input": {}}
+                block = _OPENING.get(kind) or {
+                    "type": "tool_use",
+                    "id": _call_id(part.call_id),
+                    "name": part.name,
+                    "input": {},
+                }
                 yield _at("content_block_start", index, content_block=block)
             if part.kind == "reasoning":
                 reasoning += part.text
@@ -163,7 +166,10 @@ class _Reply:
             blocks.append({"type": "thinking", "thinking": shown, "signature": self._signature(reply.reasoning)})
         if reply.answer or not (reply.calls or blocks or self.body.max_tokens == 0):
             blocks.append({"type": "text", "text": reply.answer})
-        calls = [{"type": "tool_use", "id": _call_id(c.id), "name": c.name, "input": _input(c.arguments)} for c in reply.calls]
+        calls = [
+            {"type": "tool_use", "id": _call_id(c.id), "name": c.name, "input": _input(c.arguments)}
+            for c in reply.calls
+        ]
         return blocks + calls
 
     def _stop(self, reason: str, stop: str | int | None) -> dict[str, Any]:

@@ -300,7 +300,9 @@ def test_fields_that_only_the_provider_has_are_reported(live: Live) -> None:
     fields = {"mcp_servers": [{"type": "url"}], "container": "c", "thread": {"type": "create"}, "speed": "fast"}
     ignored = post(live, **fields).headers["x-grus-ignored"].split(", ")
     assert sorted(ignored) == ["container", "mcp_servers", "speed", "thread"]
-    assert "No threads are kept" in refused(live, thread={"type": "continue", "previous_message_id": "msg_1"})
+    lost = post(live, thread={"type": "continue", "previous_message_id": "msg_1"})
+    assert lost.status_code == 404
+    assert lost.json()["error"]["details"] == {"error_code": "thread_not_found"}
 
 
 def test_both_names_of_a_schema_for_the_reply(live: Live) -> None:
