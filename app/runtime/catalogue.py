@@ -1,11 +1,13 @@
 """Which models may be asked for by name, and where they lie. A request can name a model, never a path.
 
 Known are: models given by name when the server started, folders in models folders, and what is whole in the Hugging
-Face cache. Loading is in `app.runtime.models`.
+Face cache. An alias is another name of such a model: programs that know the names of one provider only can use any model.
+Loading is in `app.runtime.models`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +19,7 @@ from engine.hub.naming import parse
 from engine.hub.snapshots import model_in
 
 LONGEST_NAME = 200
+_CLAUDES = ("claude-*", "anthropic/claude-*")  # names of the default model, unless an alias says otherwise
 
 
 @dataclass(frozen=True)
@@ -30,13 +33,15 @@ class KnownModel:
 
 @dataclass
 class Catalogue:
-    """`named` are served under their names; the first is the default of requests that name none."""
+    """`named` are served under their names; the first is the default of requests that name none. `aliases` are names, or
+    patterns with `*`, of models; the first that fits counts."""
 
     named: Mapping[str, str] = field(default_factory=dict)
     folder: Path | None = None
     cache_dir: str | None = None
     use_cache: bool = True
     more_folders: Sequence[Path] = ()  # models folders besides `folder`
+    aliases: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def folders(self) -> list[Path]:
@@ -47,15 +52,39 @@ class Catalogue:
         return next(iter(self.named), None)
 
     def look_up(self, name: str) -> KnownModel:
-        """Raises ModelNotFound. `:latest` is how some clients spell a name without a tag."""
+        """Raises ModelNotFound. A model's own name comes before an alias."""
+        target = None
+        known = self._by_name(name) or ((target := self._aliased(name)) and self._by_name(target))
+        if known:
+            return known
+        if target:
+            raise ModelNotFound(f"{name[:200]!r} is an alias of {target!r}, which is not here.")
+        have = ", ".join(self.named) or "none by name"
+        raise ModelNotFound(f"There is no model {name[:200]!r} here. Served: {have}. GET /v1/models lists all.")
+
+    def _by_name(self, name: str) -> KnownModel | None:
+        """`:latest` is how some clients spell a name without a tag."""
         for spelling in (name, name.removesuffix(":latest")):
             if spelling in self.named:
                 return self._known(spelling, self.named[spelling])
             found = self._in_folder(spelling) or self._in_cache(spelling)
             if found is not None:
                 return found
-        have = ", ".join(self.named) or "none by name"
-        raise ModelNotFound(f"There is no model {name[:200]!r} here. Served: {have}. GET /v1/models lists all.")
+        return None
+
+    def _aliased(self, name: str) -> str | None:
+        """The model that this name is an alias of."""
+        for pattern, model in self.aliases.items():
+            if _fits(name, pattern):
+                return model
+        return self._only() if any(_fits(name, pattern) for pattern in _CLAUDES) else None
+
+    def _only(self) -> str | None:
+        """The default, else the one model in the models folders."""
+        if self.default is not None:
+            return self.default
+        found = [path.name for folder in self.folders for path in folder.iterdir() if _holds_model(path)]
+        return found[0] if len(found) == 1 else None
 
     def all(self) -> list[KnownModel]:
         """Reads the disk; call it from a thread."""
@@ -99,6 +128,10 @@ class Catalogue:
         except (OSError, ValueError):
             created = 0
         return KnownModel(name, source, created)
+
+
+def _fits(name: str, pattern: str) -> bool:
+    return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), name, re.DOTALL) is not None
 
 
 def _holds_model(path: Path) -> bool:

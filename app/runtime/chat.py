@@ -8,12 +8,14 @@ follow where tool calls are demanded or strict. Used by every protocol of the se
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from app.runtime.custom_tools import InputGrammar, arguments_rules
 from app.runtime.replies import ReplyParser
-from engine.errors import BadRequest, Unsupported
+from app.runtime.system_messages import later_texts, moved_into_user_turns
+from engine.errors import BadRequest, TemplateError, Unsupported
 from engine.loading import LoadedModel
 from engine.pipelines.prompt import Prompt, chat_prompt, with_text
 from engine.text.call_grammars import CallGrammars
@@ -204,7 +206,14 @@ class _Preparation:
         if not self.chat.add_generation_prompt and not self.chat.continue_last:
             more["add_generation_prompt"] = False
         tools = self.chat.tools if self.offers_tools else None
-        return chat_prompt(self.model, self.chat.messages, tools, **variables, **more)
+        messages = self.chat.messages
+        if later := later_texts(messages):
+            with suppress(TemplateError):
+                prompt = chat_prompt(self.model, messages, tools, **variables, **more)
+                if all(text.strip() in prompt.text for text in later):
+                    return prompt
+            messages = moved_into_user_turns(messages)
+        return chat_prompt(self.model, messages, tools, **variables, **more)
 
     @property
     def _wants_reasoning(self) -> bool:

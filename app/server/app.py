@@ -12,11 +12,12 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.runtime.models import ModelService
-from app.server import anthropic, docs_page, management, sglang
+from app.server import docs_page, management, sglang
+from app.server.anthropic import routes as anthropic
 from app.server.audio import routes as audio
 from app.server.config import ServerSettings, server_version
 from app.server.context import Server
-from app.server.errors import ApiError, as_api_error, error_body, family_of, from_validation
+from app.server.errors import ApiError, as_api_error, error_body, family_of, from_validation, status_in
 from app.server.gate import Gate
 from app.server.ignored import HEADER, IgnoredFields, IgnoredLog, ignored_fields
 from app.server.ignored import as_header as ignored_header
@@ -88,8 +89,9 @@ async def _failed(request: Request, error: Exception) -> Response:
 
 
 def _told(request: Request, error: ApiError) -> Response:
-    body = error_body(error, family_of(request.url.path))
-    return JSONResponse(body, error.status_code, headers=dict(error.headers or {}))
+    family = family_of(request.url.path, request.headers)
+    body = error_body(error, family, request.scope["state"]["request_id"])
+    return JSONResponse(body, status_in(error, family), headers=dict(error.headers or {}))
 
 
 class _Observed:

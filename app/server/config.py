@@ -10,7 +10,7 @@ import ipaddress
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Literal
@@ -20,7 +20,7 @@ from app.runtime.capabilities import can
 from app.runtime.catalogue import Catalogue
 from app.runtime.models import ModelService, open_service
 from app.server.openai.responses_store import default_file
-from engine.errors import BadRequest
+from engine.errors import BadRequest, ModelNotFound
 from engine.hub.progress import TerminalBar
 from engine.loaded import LoadedPart
 from engine.loading import LoadedModel, LoadOptions, split_piece
@@ -130,6 +130,8 @@ def _options() -> Sequence[ServerOption]:
         ServerOption("format", "text", "load these weights of the one model that is named, where its folder or repository holds both",
                      models, "auto", ("auto", "safetensors", "gguf")),
         ServerOption("models_dir", "text", "a folder whose sub-folders may be asked for by name", models, metavar="DIR"),
+        ServerOption("alias", "list", "another name of a model, NAME=MODEL, where NAME may hold * for anything; may be repeated "
+                     "(default: claude-* is the first model)", models, metavar="NAME=MODEL"),
         ServerOption("cache_dir", "text", "where downloaded models lie (default: the Hugging Face cache)", models,
                      metavar="DIR"),
         ServerOption("offline", "switch", "never use the network: no downloads, no images from URLs", models, False),
@@ -334,7 +336,19 @@ def catalogue(options: Mapping[str, Any]) -> Catalogue:
         raise BadRequest(f"There is no folder {folder}.", "models_dir")
     if not named and folder is None:
         named = starters()
-    return Catalogue(named, folder, options["cache_dir"])
+    found = Catalogue(named, folder, options["cache_dir"])
+    return replace(found, aliases=dict(_aliases(options["alias"], found)))
+
+
+def _aliases(given: Sequence[str], models: Catalogue) -> Iterator[tuple[str, str]]:
+    for text in given:
+        name, _, model = text.partition("=")
+        if not name or not model:
+            raise BadRequest(f"An alias is NAME=MODEL, not {text!r}.", "alias")
+        try:
+            yield name, models.look_up(model).name
+        except ModelNotFound as error:
+            raise BadRequest(f"The alias {name} has no model. {error}", "alias") from None
 
 
 def default_name(source: str) -> str:

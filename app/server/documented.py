@@ -19,6 +19,7 @@ _MEANINGS = {
     429: "Too many requests wait. `Retry-After` says when to ask again.",
     500: "A fault of the server.",
     503: "The model does not fit into memory, or the server is stopping.",
+    529: "The model does not fit into memory, or the server is stopping.",
 }
 _ALWAYS = (401, 403, 408, 413, 415, 500, 503)
 
@@ -34,14 +35,20 @@ class OpenAIError(BaseModel):
     error: ErrorDetail
 
 
+class AnthropicErrorCode(BaseModel):
+    error_code: str
+
+
 class AnthropicDetail(BaseModel):
     type: str
     message: str
+    details: AnthropicErrorCode | None = None
 
 
 class AnthropicError(BaseModel):
     type: Literal["error"]
     error: AnthropicDetail
+    request_id: str
 
 
 class OllamaError(BaseModel):
@@ -54,7 +61,8 @@ _SHAPES: dict[str, type[BaseModel]] = {"openai": OpenAIError, "anthropic": Anthr
 def errors(*statuses: int, family: str = "openai") -> dict[int | str, dict[str, Any]]:
     """The `responses` of a route: those errors, and the ones that every route has."""
     shape = _SHAPES[family]
-    return {s: {"model": shape, "description": _MEANINGS[s]} for s in sorted({*statuses, *_ALWAYS})}
+    always = [529 if s == 503 and family == "anthropic" else s for s in _ALWAYS]
+    return {s: {"model": shape, "description": _MEANINGS[s]} for s in sorted({*statuses, *always})}
 
 
 def streams(media_type: str = "text/event-stream") -> dict[int | str, dict[str, Any]]:

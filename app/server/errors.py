@@ -46,6 +46,7 @@ _TYPES = {
     426: "invalid_request_error",
     429: "rate_limit_error",
     503: "overloaded_error",
+    529: "overloaded_error",
 }
 
 
@@ -124,20 +125,28 @@ def _is_branch(name: str) -> bool:
     return name.endswith("]") or name[:1].isupper() or name in ("str", "int", "float", "bool") or "-" in name
 
 
-def family_of(path: str) -> str:
-    if path.startswith("/v1/messages"):
+def family_of(path: str, headers: Mapping[str, str] | None = None) -> str:
+    if path.startswith("/v1/messages") or "anthropic-version" in (headers or {}):
         return "anthropic"
     return "ollama" if path.startswith("/api/") else "openai"
 
 
-def error_body(error: ApiError, family: str) -> dict[str, Any]:
+def status_in(error: ApiError, family: str) -> int:
+    """Anthropic's clients know a server that is too busy, or has no memory left, by a status of its own."""
+    return 529 if family == "anthropic" and error.status_code == 503 else error.status_code
+
+
+def error_body(error: ApiError, family: str, request_id: str | None = None) -> dict[str, Any]:
     """The error's body in the protocol's shape."""
     message = error.message if error.overflow is None else _overflow_message(error.overflow, family)
     if family == "ollama":
         return {"error": message}
     if family == "anthropic":
         kind = {400: "invalid_request_error", 500: "api_error"}.get(error.status_code, error.type)
-        return {"type": "error", "error": {"type": kind, "message": message}}
+        found: dict[str, Any] = {"type": kind, "message": message}
+        if error.code != error.type:
+            found["details"] = {"error_code": error.code}
+        return {"type": "error", "error": found, "request_id": request_id}
     return {
         "error": {"message": message, "type": error.type, "param": error.param, "code": error.code},
     }

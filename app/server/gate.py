@@ -46,6 +46,8 @@ class Gate:
         headers = Headers(scope=scope)
         scope.setdefault("state", {})["request_id"] = request_id = new_id()
         extra = [(b"x-request-id", request_id.encode()), (b"x-content-type-options", b"nosniff")]
+        if family_of(scope["path"], headers) == "anthropic":
+            extra.append((b"request-id", request_id.encode()))
         origin = headers.get("origin")
 
         async def answer(message: Message) -> None:
@@ -144,7 +146,8 @@ class _Body:
 async def refuse(error: ApiError, scope: Scope, send: Send) -> None:
     """Also a websocket, before it is one."""
     kind = "websocket.http" if scope["type"] == "websocket" else "http"
-    body = json.dumps(error_body(error, family_of(scope["path"])), ensure_ascii=True).encode()
+    family = family_of(scope["path"], Headers(scope=scope))
+    body = json.dumps(error_body(error, family, scope["state"]["request_id"]), ensure_ascii=True).encode()
     headers = [(k.lower().encode(), v.encode()) for k, v in (error.headers or {}).items()]
     headers += [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     await send({"type": f"{kind}.response.start", "status": error.status_code, "headers": headers})

@@ -5,12 +5,20 @@ from __future__ import annotations
 import asyncio
 from typing import Literal
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from pydantic import BaseModel
 
 from app.runtime.capabilities import Use, capabilities, config_in, folder_of, main_use
 from app.runtime.catalogue import KnownModel
 from app.runtime.models import ModelService
+from app.server.anthropic.models import (
+    AnthropicModel,
+    AnthropicModelPage,
+    anthropic_model,
+    asked_by_anthropics_client,
+    context_of,
+    model_page,
+)
 from app.server.body import JsonRoute
 from app.server.context import Here
 from app.server.documented import errors
@@ -45,19 +53,30 @@ class ModelList(BaseModel):
 
 
 @router.get("/v1/models", responses=errors())
-async def list_models(server: Here) -> ModelList:
-    """Every model that a request may name: served by name, in the models folder, or whole in the cache."""
+async def list_models(server: Here, request: Request) -> ModelList | AnthropicModelPage:
+    """Every model that a request may name: served by name, in the models folder, or whole in the cache. Anthropic's clients
+    receive those that write text, in their own shape."""
 
     def cards() -> list[ModelCard]:
         return [_card(one, server.service) for one in server.service.catalogue.all()]
 
-    return ModelList(data=await asyncio.to_thread(cards))
+    found = await asyncio.to_thread(cards)
+    if asked_by_anthropics_client(request.headers):
+        texts = [_for_anthropic(card, server.service) for card in found if card.kind == "text"]
+        return model_page(texts, request.query_params)
+    return ModelList(data=found)
 
 
 @router.get("/v1/models/{id:path}", responses=errors(400, 404))
-async def get_model(id: str, server: Here) -> ModelCard:
+async def get_model(id: str, server: Here, request: Request) -> ModelCard | AnthropicModel:
     """One model. Names may hold a slash."""
-    return await asyncio.to_thread(_card, server.service.known(id), server.service)
+    card = await asyncio.to_thread(_card, server.service.known(id), server.service)
+    return _for_anthropic(card, server.service) if asked_by_anthropics_client(request.headers) else card
+
+
+def _for_anthropic(card: ModelCard, service: ModelService) -> AnthropicModel:
+    loaded = service.loaded.get(card.id)
+    return anthropic_model(card.id, card.created, None if loaded is None else context_of(service, loaded))
 
 
 def _card(known: KnownModel, service: ModelService) -> ModelCard:

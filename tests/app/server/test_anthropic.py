@@ -7,7 +7,7 @@ from typing import Any
 import anthropic
 import pytest
 
-from engine.errors import EngineFault, QueueFull
+from engine.errors import EngineFault, OutOfMemory, QueueFull
 from tests.app.server.live import Live
 from tests.app.server.scripted import schema_of
 
@@ -49,7 +49,8 @@ def test_a_whole_message(client: anthropic.Anthropic, live: Live) -> None:
 
 def test_a_stream_with_thought_text_and_a_call(client: anthropic.Anthropic, live: Live) -> None:
     live.engine.reply = f"<think>\nhm\n</think>\n\nLook: {CALL}"
-    with client.messages.stream(model="tiny", max_tokens=500, messages=USER, tools=[WEATHER]) as stream:  # type: ignore[arg-type,list-item]
+    more: dict[str, Any] = {"tools": [WEATHER], "thinking": {"type": "adaptive"}}
+    with client.messages.stream(model="tiny", max_tokens=500, messages=USER, **more) as stream:  # type: ignore[arg-type]
         kinds = [event.type for event in stream]
         message = stream.get_final_message()
     assert [block.type for block in message.content] == ["thinking", "text", "tool_use"]
@@ -64,9 +65,10 @@ def test_a_stream_with_thought_text_and_a_call(client: anthropic.Anthropic, live
 
 def test_the_same_whole(client: anthropic.Anthropic, live: Live) -> None:
     live.engine.reply = f"<think>\nhm\n</think>\n\nLook: {CALL}"
-    reply = ask(client, tools=[WEATHER])
+    reply = ask(client, tools=[WEATHER], thinking={"type": "adaptive"})
     assert [block.type for block in reply.content] == ["thinking", "text", "tool_use"]
     assert reply.stop_reason == "tool_use"
+    assert reply.usage.output_tokens_details.thinking_tokens == 2
 
 
 def test_calls_and_results_come_back_in(client: anthropic.Anthropic, live: Live) -> None:
@@ -88,11 +90,6 @@ def test_a_demanded_call(client: anthropic.Anthropic, live: Live, choice: Any) -
 def test_the_model_goes_on_with_an_assistants_last_words(client: anthropic.Anthropic, live: Live) -> None:
     ask(client, [*USER, {"role": "assistant", "content": "Well,"}])
     assert prompt(live).endswith("Well,")
-
-
-def test_thinking_is_switched(client: anthropic.Anthropic, live: Live) -> None:
-    ask(client, thinking={"type": "disabled"})
-    assert prompt(live).endswith("</think>\n\n")
 
 
 def test_a_schema_for_the_reply(client: anthropic.Anthropic, live: Live) -> None:
@@ -130,13 +127,20 @@ def test_errors_have_anthropics_shape(client: anthropic.Anthropic, live: Live) -
         ask(client, model="nothing")
     assert missing.value.body["error"]["type"] == "not_found_error"  # type: ignore[index]
     with pytest.raises(anthropic.BadRequestError, match="max_tokens"):
-        ask(client, max_tokens=0)
+        ask(client, max_tokens=-1)
     image = {"type": "image", "source": {"type": "url", "url": "http://127.0.0.1/x.png"}}
     with pytest.raises(anthropic.BadRequestError, match="reads text only"):
         ask(client, [{"role": "user", "content": [image]}])
     live.engine.refusal = QueueFull("Full.")
     with pytest.raises(anthropic.RateLimitError):
         ask(client)
+    live.engine.refusal = OutOfMemory("No room.")
+    with pytest.raises(anthropic.OverloadedError) as overloaded:
+        ask(client)
+    body: Any = overloaded.value.body
+    assert overloaded.value.status_code == 529
+    assert body["error"]["type"] == "overloaded_error"
+    assert body["request_id"] == overloaded.value.request_id
 
 
 def test_a_fault_in_a_stream_is_an_error_event(client: anthropic.Anthropic, live: Live) -> None:
