@@ -226,13 +226,16 @@ class ChatCompletionRequest(SamplingFields):
     functions: list[ChatFunction] | None = None  # what came before `tools`
     function_call: Literal["auto", "none"] | ChatNamedFunction | None = None
     response_format: ResponseFormat | None = None
-    json_schema: dict[str, Any] | None = None  # llama.cpp's words for a response_format
-    grammar: str | None = None
+    grammar: str | None = None  # llama.cpp's word for `ebnf`
     reasoning_effort: Preference[Effort] = None
     chat_template_kwargs: dict[str, Any] | None = None
     prediction: ChatPrediction | None = None
     continue_final_message: bool | None = None
     add_generation_prompt: bool | None = None
+    separate_reasoning: bool | None = None
+    stream_reasoning: Hint[bool] = None
+    no_stop_trim: Preference[Literal[False]] = None
+    skip_special_tokens: Preference[Literal[True]] = None
     modalities: list[Literal["text"]] | None = None
     audio: None = None
     web_search_options: None = None
@@ -287,6 +290,7 @@ class ChatCompletionChoice(BaseModel):
     message: ChatCompletionMessage
     logprobs: Logprobs | None
     finish_reason: Literal["stop", "length", "tool_calls", "function_call"]
+    matched_stop: str | int | None = None
 
 
 class CompletionUsage(BaseModel):
@@ -350,6 +354,7 @@ def _conversation(body: ChatCompletionRequest) -> ChatRequest:
         prediction=_text(body.prediction.content) if body.prediction is not None else "",
         continue_last=bool(body.continue_final_message),
         add_generation_prompt=body.add_generation_prompt is not False,
+        split_reasoning=body.separate_reasoning is not False,
         **_format(body),
     )
 
@@ -362,7 +367,8 @@ def check_stream_options(options: ChatStreamOptions | None, stream: bool | None)
 def _sampling(body: ChatCompletionRequest) -> SamplingParams:
     limits = [most for most in (body.max_tokens, body.max_completion_tokens) if most is not None and most > 0]
     scored = bool(body.logprobs or body.top_logprobs)
-    return body.params(min(limits, default=None), logprobs=scored, top_logprobs=body.top_logprobs or 0)
+    grammar = body.reply_grammar() if body.stop_regex else None  # of the reasoning too
+    return body.params(min(limits, default=None), logprobs=scored, top_logprobs=body.top_logprobs or 0, grammar=grammar)
 
 
 _NOT_FOR_TEMPLATES = {"content", "annotations", "audio", "function_call", "refusal", "reasoning_details"}
@@ -442,9 +448,9 @@ def _tools(body: ChatCompletionRequest) -> tuple[ToolChoice, list[dict[str, Any]
 
 def _format(body: ChatCompletionRequest) -> dict[str, Any]:
     """The grammar of the answer, and what the client calls its schema."""
-    form = body.response_format
-    asked = {"json_schema": body.json_schema, "grammar": body.grammar, "response_format": form}
-    given = [key for key, value in asked.items() if value is not None and not isinstance(value, TextFormat)]
+    form = None if isinstance(body.response_format, TextFormat) else body.response_format
+    asked = ("regex", "json_schema", "ebnf", "stop_regex", "grammar")
+    given = [name for name in asked if getattr(body, name)] + (["response_format"] if form is not None else [])
     if len(given) > 1:
         raise bad_request(f"{' and '.join(given)} exclude each other.", given[0])
     if isinstance(form, JsonSchemaFormat):
@@ -452,9 +458,9 @@ def _format(body: ChatCompletionRequest) -> dict[str, Any]:
         return {"grammar": json_grammar(form.json_schema.schema_, strict), "strict_grammar": strict}
     if isinstance(form, JsonObjectFormat):
         return {"grammar": json_grammar(form.schema_), "schema_field": "response_format.schema"}
-    if body.json_schema is not None:
-        return {"grammar": json_grammar(body.json_schema), "schema_field": "json_schema"}
-    return {} if body.grammar is None else {"grammar": Grammar("ebnf", body.grammar)}
+    if body.grammar:
+        return {"grammar": Grammar("ebnf", body.grammar)}
+    return {} if body.stop_regex else {"grammar": body.reply_grammar(), "schema_field": "json_schema"}
 
 
 # -- from the reply to JSON
@@ -504,7 +510,8 @@ class _ReplyWriter:
                 for call in reply.calls
             ]
         scores = self._logprobs(reply.logprobs)
-        return {"index": index, "message": message, "logprobs": scores, "finish_reason": self._reason(reply.reason)}
+        end = {"finish_reason": self._reason(reply.reason), "matched_stop": reply.stop}
+        return {"index": index, "message": message, "logprobs": scores, **end}
 
     async def chunks(self) -> AsyncIterator[bytes]:
         for index in range(self._choices):
@@ -512,7 +519,7 @@ class _ReplyWriter:
         async for part in with_logprobs(self._running.streamed()):
             scores = self._logprobs(part.logprobs) if part.logprobs else None
             if part.kind == "end":
-                yield self._chunk(part.index, {}, scores, self._reason(part.reason))
+                yield self._chunk(part.index, {}, scores, self._reason(part.reason), matched_stop=part.stop)
             else:
                 yield self._chunk(part.index, self._delta(part), scores)
         head = {**self._head, "object": "chat.completion.chunk", **self._tail, "choices": []}
@@ -522,8 +529,10 @@ class _ReplyWriter:
             yield event({**head, **timings, **self._usage_so_far()})
         yield DONE
 
-    def _chunk(self, index: int, delta: dict[str, Any], scores: Any = None, reason: str | None = None) -> bytes:
-        choice = {"index": index, "delta": delta, "logprobs": scores, "finish_reason": reason}
+    def _chunk(
+        self, index: int, delta: dict[str, Any], scores: Any = None, reason: str | None = None, **more: Any
+    ) -> bytes:
+        choice = {"index": index, "delta": delta, "logprobs": scores, "finish_reason": reason, **more}
         head = {**self._head, "object": "chat.completion.chunk", **self._tail}
         return event({**head, "choices": [choice], **self._usage_so_far()})
 
