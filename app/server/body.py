@@ -51,7 +51,7 @@ class RequestFields(BaseModel):
         kept = {}
         for key, value in given.items():
             field = declared.get(key)
-            if value is None and (field is None or not field.nullable):
+            if value is None and (field is None or field.hint or not field.nullable):
                 continue
             if ignored is not None and (field is None or not field.has_effect(value)):
                 ignored.add_key(given, key)

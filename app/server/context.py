@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ParamSpec, TypeVar
 
 from fastapi import Depends, Request
@@ -18,6 +18,7 @@ from app.runtime.models import ModelService
 from app.runtime.replies import ReplyEvent
 from app.server import pages
 from app.server.config import ServerSettings
+from app.server.ephemeral import EphemeralKeys
 from app.server.errors import ApiError, as_api_error, bad_request, error_body
 from app.server.ignored import ignore
 from app.server.images import ImagePart, Images, parts_of, text_size, with_pictures
@@ -60,6 +61,7 @@ class Server:
     responses: ResponseStore
     images: Images
     conversations: int = 0  # by voice, that are open
+    ephemeral_keys: EphemeralKeys = field(default_factory=EphemeralKeys)
 
     async def prepare(
         self, chat: ChatRequest, name: str | None, request: Request

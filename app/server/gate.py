@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
+from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.server.config import ServerSettings, is_address
@@ -64,7 +65,7 @@ class Gate:
                     await _preflight(headers, answer)
                     return
             if scope["path"] not in _OPEN_PATHS:
-                self._check_key(headers, scope.get("subprotocols", ()))
+                self._check_key(scope)
             self._check_size(headers)
         except ApiError as error:
             await refuse(error, scope, answer)
@@ -92,16 +93,13 @@ class Gate:
                 code="origin_not_allowed",
             )
 
-    def _check_key(self, headers: Headers, subprotocols: Sequence[str]) -> None:
+    def _check_key(self, scope: Scope) -> None:
         if not self._keys:
             return
-        scheme, _, token = headers.get("authorization", "").partition(" ")
-        given = token.strip() if scheme.lower() == "bearer" else headers.get("x-api-key", "")
-        # a page's script cannot set the headers of a websocket, and names the key among its subprotocols
-        given = given or next((one[len(_KEY) :] for one in subprotocols if one.startswith(_KEY)), "")
+        given = given_key(HTTPConnection(scope))
         digest = _digest(given)
         # every key is compared, so that the time taken tells nothing
-        if not sum(hmac.compare_digest(digest, key) for key in self._keys):
+        if not sum(hmac.compare_digest(digest, key) for key in self._keys) and not _opens_socket(scope, given):
             raise ApiError(
                 401,
                 "An API key is needed here. Send it as `Authorization: Bearer KEY` or `x-api-key: KEY`.",
@@ -115,6 +113,20 @@ class Gate:
             raise _too_large(self._settings.max_body)
         if headers.get("content-encoding", "identity") != "identity":
             raise ApiError(415, "Compressed bodies are not taken. Send the body as it is.", code="bad_encoding")
+
+
+def given_key(connection: HTTPConnection) -> str:
+    """The key that a client names; empty where it names none."""
+    scheme, _, token = connection.headers.get("authorization", "").partition(" ")
+    given = token.strip() if scheme.lower() == "bearer" else connection.headers.get("x-api-key", "")
+    # a page's script cannot set the headers of a websocket, and names the key among its subprotocols
+    subprotocols: Sequence[str] = connection.scope.get("subprotocols", ())
+    return given or next((one[len(_KEY) :] for one in subprotocols if one.startswith(_KEY)), "")
+
+
+def _opens_socket(scope: Scope, key: str) -> bool:
+    """Ephemeral keys open websockets, and nothing else."""
+    return scope["type"] == "websocket" and scope["app"].state.server.ephemeral_keys.session(key) is not None
 
 
 class _Body:

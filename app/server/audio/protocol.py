@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from fastapi import UploadFile
 from pydantic import BaseModel, Field
 
-from app.server.body import RequestFields
+from app.server.body import Hint, Preference, RequestFields
 
 Format = Literal["mp3", "opus", "flac", "wav", "pcm", "aac"]
 Seed = Annotated[int, Field(ge=0, lt=1 << 31)]
@@ -32,8 +32,12 @@ class BaseSpeechRequest(RequestFields):
     markdown: bool = False
 
 
+class VoiceId(RequestFields):
+    id: str
+
+
 class SpeechRequest(BaseSpeechRequest):
-    voice: str | None = None
+    voice: str | VoiceId | None = None
     instructions: str | None = None
 
 
@@ -78,9 +82,19 @@ class VoiceCard(BaseModel):
     created: str | None = None
 
 
+class VoiceName(BaseModel):
+    id: str
+    name: str
+
+
 class VoiceList(BaseModel):
     object: Literal["list"] = "list"
     data: list[VoiceCard]
+    voices: list[VoiceName]  # as front-ends read them
+
+
+class SpeechModels(BaseModel):
+    models: list[VoiceName]
 
 
 class VoiceDeleted(BaseModel):
@@ -94,9 +108,12 @@ class TranscriptionForm(RequestFields):
     model: str | None = None
     language: str | None = None
     response_format: Literal["json", "text", "srt", "vtt", "verbose_json"] = "json"
-    temperature: float = Field(0.0, ge=0.0, le=0.0)
+    temperature: Preference[Annotated[float, Field(ge=0.0, le=0.0)]] = None  # another has no effect
     granularities: list[Literal["word", "segment"]] | None = Field(None, alias="timestamp_granularities[]")
     stream: bool = False
+    prompt: Hint[str] = None
+    include: Hint[list[str]] = Field(None, alias="include[]")
+    chunking_strategy: Hint[str] = None
 
 
 class ActivityForm(RequestFields):

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Form, Request
 from starlette.responses import Response
 
 from app.server.audio import speech as speaking
-from app.server.audio.models import choose_model
+from app.server.audio.models import choose_model, default_model, served_models
 from app.server.audio.protocol import (
     ActivityForm,
     ClonePrompt,
@@ -18,6 +18,7 @@ from app.server.audio.protocol import (
     ReferenceForm,
     SaveForm,
     SpeechActivity,
+    SpeechModels,
     SpeechRequest,
     Transcription,
     TranscriptionForm,
@@ -25,6 +26,7 @@ from app.server.audio.protocol import (
     VoiceCard,
     VoiceDeleted,
     VoiceList,
+    VoiceName,
 )
 from app.server.audio.threads import cancel_scope
 from app.server.audio.transcription import find_speech, transcribe
@@ -57,8 +59,7 @@ _SAID: dict[int | str, dict[str, Any]] = {
 @router.post("/v1/audio/speech", response_class=Response, responses=_SOUND)
 async def speech(body: SpeechRequest, request: Request, server: Here) -> Response:
     """Text to speech, sent while it is synthesized."""
-    make = speaking.named(server, body, body.voice, body.instructions)
-    return await speaking.speak(server, request, body, make, "custom_voice")
+    return await speaking.speak(server, request, body, speaking.named(server, body), "custom_voice")
 
 
 @router.post("/v1/audio/transcriptions", response_model=VerboseTranscription | Transcription, responses=_SAID)
@@ -82,8 +83,7 @@ async def translations() -> None:
 @router.post("/v1/audio/voice-design", response_class=Response, responses=_SOUND)
 async def voice_design(body: DesignRequest, request: Request, server: Here) -> Response:
     """Speech in a voice that is described in words."""
-    make = speaking.named(server, body, None, body.instructions)
-    return await speaking.speak(server, request, body, make, "voice_design")
+    return await speaking.speak(server, request, body, speaking.described(body), "voice_design")
 
 
 @router.post("/v1/audio/voice-clone/prompt", responses=errors(400, 404, 429))
@@ -100,13 +100,23 @@ async def voice_clone(body: CloneRequest, request: Request, server: Here) -> Res
 
 @router.get("/v1/audio/voices", responses=errors(400, 404))
 async def voices(server: Here, model: str | None = None) -> VoiceList:
-    """Saved voices; with `model`, that model's own too."""
-    cards = [_card(saved) for saved in await asyncio.to_thread(speaking.voices(server).list)]
-    if model is not None:
-        name, _ = await choose_model(server, model, "speak")
+    """Saved voices; with `model`, that model's own too. `voices` are the names that a front-end offers: without `model`
+    those of the default model and the saved ones."""
+    saved = [_card(voice) for voice in await asyncio.to_thread(speaking.voices(server).list)]
+    own: list[VoiceCard] = []
+    if model is not None or await default_model(server, "speak", "custom_voice") is not None:
+        name, _ = await choose_model(server, model, "speak", "custom_voice")
         presets = (await asyncio.to_thread(speaker, cancel_scope(server), name)).presets
-        cards = [VoiceCard(id=one, name=one, kind="preset", model=name) for one in presets] + cards
-    return VoiceList(data=cards)
+        own = [VoiceCard(id=one, name=one, kind="preset", model=name) for one in presets]
+    names = [VoiceName(id=card.id, name=card.name) for card in (*own, *saved)]
+    return VoiceList(data=[*own, *saved] if model is not None else saved, voices=names)
+
+
+@router.get("/v1/audio/models", responses=errors(400))
+async def speech_models(server: Here) -> SpeechModels:
+    """The models that speak, as front-ends read them."""
+    names = await asyncio.to_thread(served_models, server, "speak")
+    return SpeechModels(models=[VoiceName(id=name, name=name) for name in names])
 
 
 @router.post("/v1/audio/voices", responses=errors(400, 404, 429))

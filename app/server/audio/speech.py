@@ -8,6 +8,7 @@ import io
 import itertools
 import logging
 from collections.abc import AsyncIterator, Callable, Generator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,13 +16,22 @@ from fastapi import Request
 from starlette.responses import Response
 
 from app.server.audio.models import choose_model
-from app.server.audio.protocol import BaseSpeechRequest, ClonePrompt, CloneRequest, ReferenceForm
+from app.server.audio.protocol import (
+    BaseSpeechRequest,
+    ClonePrompt,
+    CloneRequest,
+    DesignRequest,
+    ReferenceForm,
+    SpeechRequest,
+    VoiceId,
+)
 from app.server.audio.threads import ThreadedGenerator, cancel_scope
 from app.server.context import Server, with_errors
 from app.server.errors import ApiError, bad_request, error_body
+from app.server.ignored import IgnoredFields, ignored_fields
 from app.server.streaming import COMMENT, ClientGone, StreamingReply, event
 from engine.cancel import CancelScope
-from engine.errors import GrusError, SpeechRanAway
+from engine.errors import BadRequest, GrusError, SpeechRanAway
 from engine.media.sound import check_format, encoded, media_type, read_sound, written
 from engine.pipelines.speaking.long_form import SpeechOptions, speak_long_form
 from engine.pipelines.speaking.speech_models import SpeechModel, speaker
@@ -32,6 +42,10 @@ log = logging.getLogger("grus.server")
 MAX_CLONE_PROMPT = 4 << 20  # bytes
 MAX_RECORDING = 600.0  # seconds that are decoded; the model's own limit is lower
 
+_OPENAI_VOICES = frozenset(
+    ("alloy", "ash", "ballad", "cedar", "coral", "echo", "fable", "marin", "nova", "onyx", "sage", "shimmer", "verse")
+)
+
 MakeVoiceSettings = Callable[[SpeechModel], VoiceSettings]
 
 
@@ -40,11 +54,43 @@ def voices(server: Server) -> SavedVoices:
     return SavedVoices(Path(folder).expanduser() if folder else None)
 
 
-def named(server: Server, body: BaseSpeechRequest, voice: str | None, instructions: str | None) -> MakeVoiceSettings:
+def named(server: Server, body: SpeechRequest) -> MakeVoiceSettings:
     """A voice by name: one of the model, or a saved one."""
-    shelf = voices(server)
+    name = body.voice.id if isinstance(body.voice, VoiceId) else body.voice
+    ignored = ignored_fields.get()  # the settings are made in a thread, which has no context
 
-    return lambda model: shelf.settings(voice, model.presets, body.language, instructions)
+    return lambda model: voice_settings(server, model, name, body.language, body.instructions, ignored)
+
+
+def described(body: DesignRequest) -> MakeVoiceSettings:
+    """A voice by its description."""
+    return lambda model: VoiceSettings(instructions=body.instructions, language=body.language)
+
+
+def voice_settings(
+    server: Server,
+    model: SpeechModel,
+    voice: str | None,
+    language: str,
+    instructions: str | None,
+    ignored: IgnoredFields | None,
+    prefix: str = "",
+) -> VoiceSettings:
+    """OpenAI's voices are the default where the model has none of that name, and so are instructions that it does not
+    understand: both are reported, after `prefix`. None in `ignored`: they are an error."""
+    saved = voices(server)
+    if ignored is not None and voice in _OPENAI_VOICES and voice not in model.presets and not saved.has(voice):
+        ignored.add(f"{prefix}voice")
+        voice = None
+    settings = saved.settings(voice, model.presets, language, instructions)
+    try:
+        model.check(settings)
+    except BadRequest as error:
+        if ignored is None or error.param != "instructions" or not instructions:
+            raise
+        ignored.add(f"{prefix}instructions")
+        return replace(settings, instructions=None)
+    return settings
 
 
 def cloned(body: CloneRequest) -> MakeVoiceSettings:

@@ -22,6 +22,7 @@ from app.server.audio.protocol import (
 from app.server.audio.threads import ThreadedGenerator, cancel_scope
 from app.server.context import Server, with_errors
 from app.server.errors import bad_request, error_body
+from app.server.ignored import ignore
 from app.server.streaming import COMMENT, StreamingReply, event
 from engine.cancel import CancelScope
 from engine.media.sound import read_sound
@@ -34,14 +35,15 @@ _PLAIN = {"text": as_text, "srt": as_srt, "vtt": as_vtt}
 
 
 async def transcribe(server: Server, request: Request, form: TranscriptionForm) -> Response:
-    _check(form)
+    stream_text = form.stream and (form.response_format in ("json", "text") or not ignore("stream"))
+    _check(form, stream_text)
     data = await form.file.read()
     name, loaded = await choose_model(server, form.model, "listen")
     scope = cancel_scope(server)
     stream = ThreadedGenerator(
         _segments(scope, name, loaded, data, form, server.settings.max_sound_seconds), scope, server, request
     )
-    if not form.stream:
+    if not stream_text:
         *segments, end = await stream.whole(request.receive)
         return _answer(
             Transcript([s for s in segments if isinstance(s, TranscriptSegment)], end.seconds, end.language), form
@@ -56,10 +58,11 @@ async def transcribe(server: Server, request: Request, form: TranscriptionForm) 
     )
 
 
-def _check(form: TranscriptionForm) -> None:
-    if form.granularities is not None and form.response_format != "verbose_json":
-        raise bad_request("Times are told in `response_format` verbose_json only.", "timestamp_granularities[]")
-    if form.stream and form.response_format not in ("json", "text"):
+def _check(form: TranscriptionForm, stream: bool) -> None:
+    wanted = "timestamp_granularities[]"
+    if form.granularities is not None and form.response_format != "verbose_json" and not ignore(wanted):
+        raise bad_request("Times are told in `response_format` verbose_json only.", wanted)
+    if stream and form.response_format not in ("json", "text"):
         raise bad_request("A stream tells text: it goes with `response_format` json or text.", "response_format")
 
 

@@ -1,4 +1,4 @@
-"""Audio of a realtime session: 16-bit PCM at 24 kHz as base64 on the wire, and the input buffer in which turns are detected.
+"""Audio of a realtime session: PCM or G.711 as base64 on the wire, and the input buffer in which turns are detected.
 
 Positions in the buffer are samples at 16 kHz since the session began. Used from one thread at a time; its calls may block, because the
 voice activity model runs in them.
@@ -15,27 +15,33 @@ import numpy as np
 import soxr
 
 from app.server.errors import ApiError, bad_request
-from app.server.realtime.protocol import RATE, TurnDetection
+from app.server.realtime import g711
+from app.server.realtime.settings import AudioFormat, TurnDetection
 from engine.cancel import EngineLike
 from engine.media.sound import to_pcm
 from engine.models.moonshine import SAMPLE_RATE
 from engine.pipelines.listening.voice_activity import CHUNK, SpeechChange, SpeechStarted, VadRules, VoiceActivityStream
 
 
-def samples_in(text: str, param: str = "audio") -> np.ndarray:
-    """Base64 PCM to floats at 24 kHz."""
+def samples_in(text: str, format: AudioFormat, param: str = "audio") -> np.ndarray:
+    """Base64 to floats, at the format's rate."""
     try:
         data = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
         raise bad_request(f"`{param}` is not base64.", param) from None
+    if format.type != "audio/pcm":
+        return g711.decoded(data, format.type).astype(np.float32) / 32768.0
     if len(data) % 2:
         raise bad_request(f"`{param}` holds half a sample: a sample is 16 bits, little-endian.", param)
     return np.frombuffer(data, "<i2").astype(np.float32) / 32768.0
 
 
-def as_text(samples: np.ndarray) -> str:
-    """Floats at 24 kHz to base64 PCM."""
-    return base64.b64encode(to_pcm(samples)).decode()
+def as_text(samples: np.ndarray, format: AudioFormat) -> str:
+    """Floats at the format's rate to base64."""
+    data = to_pcm(samples)
+    if format.type != "audio/pcm":
+        data = g711.encoded(np.frombuffer(data, "<i2"), format.type)
+    return base64.b64encode(data).decode()
 
 
 class StreamResampler:
@@ -60,10 +66,7 @@ class StreamResampler:
         return nothing if stream is None else stream.resample_chunk(nothing, last=True)
 
 
-def to_wire(own: int) -> StreamResampler:
-    return StreamResampler(own, RATE)
-
-
+DEFAULT_FORMAT = AudioFormat()
 _MIN_COMMIT = SAMPLE_RATE // 10  # samples
 _PADDING_AFTER = SAMPLE_RATE // 10  # samples of silence kept after speech, into which it fades
 _RELEASE = 0.15  # hysteresis: speech ends this far below the threshold
@@ -92,10 +95,12 @@ def milliseconds(position: int) -> int:
 class InputAudioBuffer:
     """Holds the client's audio until it is committed, and detects turns in it."""
 
-    def __init__(self, engine: EngineLike, most: float, turns: TurnDetection | None) -> None:
+    def __init__(
+        self, engine: EngineLike, most: float, turns: TurnDetection | None, format: AudioFormat = DEFAULT_FORMAT
+    ) -> None:
         """`most`: the seconds that it holds."""
         self._engine, self._most = engine, most
-        self._incoming = StreamResampler(RATE, SAMPLE_RATE)
+        self._format, self._incoming = format, StreamResampler(format.rate, SAMPLE_RATE)
         self._pieces: deque[np.ndarray] = deque()
         self._first = self._end = 0  # positions of the first sample held, and after the last
         self._taken = 0  # the end of what was committed
@@ -110,6 +115,8 @@ class InputAudioBuffer:
 
     def turn(self, turns: TurnDetection | None) -> list[TurnEvent]:
         """Set turn detection; None: the client commits. Audio that is already held is examined as if it arrived now."""
+        if turns == self._turns and (turns is None) == (self._activity is None):
+            return []
         self._turns = turns
         if turns is None:
             self._activity = None
@@ -120,10 +127,17 @@ class InputAudioBuffer:
             return self._detect(self._between(self._first, self._end))
         return []
 
+    def take(self, format: AudioFormat) -> None:
+        """Set the format of the audio that follows."""
+        if format != self._format:
+            self._push(self._incoming.finish())
+            self._format, self._incoming = format, StreamResampler(format.rate, SAMPLE_RATE)
+
     def feed(self, audio: str) -> list[TurnEvent]:
-        """Append base64 PCM. Raises an ApiError for invalid audio, and when the buffer is full."""
-        sent = samples_in(audio)
-        if self._activity is None and (self._end - self._first) / SAMPLE_RATE + len(sent) / RATE > self._most:
+        """Append base64 audio. Raises an ApiError for invalid audio, and when the buffer is full."""
+        sent = samples_in(audio, self._format)
+        seconds = (self._end - self._first) / SAMPLE_RATE + len(sent) / self._format.rate
+        if self._activity is None and seconds > self._most:
             raise ApiError(
                 400,
                 f"The input audio buffer holds {self._most:g} seconds at most. Commit it, or clear it.",

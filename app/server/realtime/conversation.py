@@ -14,24 +14,25 @@ from app.runtime.chat import ChatRequest, PreparedChat, prepare, reasoning_off
 from app.runtime.long_prompts import run_beside
 from app.server.context import Server
 from app.server.errors import ApiError, bad_request, unsupported
+from app.server.ignored import ignore
 from app.server.openai import responses_items as protocol
 from app.server.openai.responses_conversation import template_messages, template_tools, tool_choice
 from app.server.realtime.audio import samples_in
-from app.server.realtime.protocol import (
-    RATE,
-    GivenItem,
-    RealtimeContent,
-    RealtimeFunctionCall,
-    RealtimeMessage,
-    SessionFields,
-)
+from app.server.realtime.protocol import GivenItem, RealtimeContent, RealtimeFunctionCall, RealtimeMessage
+from app.server.realtime.settings import RATE, AudioFormat, SessionFields
 from engine.errors import ContextOverflow
 from engine.loading import LoadedModel
 from engine.pipelines.voice_chat import PlaybackTracker
 from engine.types import SamplingParams, new_id
 
 MOST_ITEMS = 4096
-_TAKES = {"user": ("input_text", "input_audio"), "system": ("input_text",), "assistant": ("output_text",)}
+_TAKES = {
+    "user": ("input_text", "input_audio"),
+    "system": ("input_text",),
+    "assistant": ("output_text", "output_audio"),
+}
+# the beta's types of content: the user's, the assistant's
+_OF_BETA = ({"text": "input_text", "audio": "input_audio"}, {"text": "output_text", "audio": "output_audio"})
 
 
 @dataclass(eq=False)
@@ -41,7 +42,8 @@ class ConversationItem:
     shape: dict[str, Any]
     transcription: asyncio.Task[None] | None = None  # of its audio
     error: ApiError | None = None  # why the transcription failed
-    sounded: PlaybackTracker = field(default_factory=PlaybackTracker)  # the audio that was sent, in samples at 24 kHz
+    sounded: PlaybackTracker = field(default_factory=PlaybackTracker)  # the audio that was sent, in samples
+    rate: int = RATE  # of that audio
 
     @property
     def id(self) -> str:
@@ -63,6 +65,11 @@ class ConversationItem:
         """Characters."""
         return len(self.text) + len(self.shape.get("arguments", "")) + len(self.shape.get("output", ""))
 
+    @property
+    def sent_ms(self) -> int:
+        """Of its audio."""
+        return int(self.sounded.ends) * 1000 // self.rate
+
     def truncate(self, samples: int) -> None:
         """Truncate the speech and its transcript."""
         self.shape["content"][0]["transcript"] = self.sounded.until(samples - 1)
@@ -75,16 +82,16 @@ def user_audio_item(id: str) -> ConversationItem:
     return ConversationItem({**_head(id, "message"), "role": "user", "content": content, "status": "completed"})
 
 
-def assistant_item(kind: str, **more: Any) -> ConversationItem:
-    """An item of the assistant, in progress."""
+def assistant_item(kind: str, rate: int, **more: Any) -> ConversationItem:
+    """An item of the assistant, in progress. `rate`: of its audio."""
     prefix = "item" if kind == "message" else "fc"
-    return ConversationItem({**_head(new_id(prefix), kind), "status": "in_progress", **more})
+    return ConversationItem({**_head(new_id(prefix), kind), "status": "in_progress", **more}, rate=rate)
 
 
-def client_item(item: GivenItem, param: str) -> tuple[ConversationItem, np.ndarray | None]:
-    """An item that the client created, and its audio at 24 kHz."""
+def client_item(item: GivenItem, param: str, format: AudioFormat) -> tuple[ConversationItem, np.ndarray | None]:
+    """An item that the client created, and its audio in `format`."""
     if isinstance(item, RealtimeMessage):
-        return _message(item, param)
+        return _message(item, param, format)
     if isinstance(item, RealtimeFunctionCall):
         shape = {"name": item.name, "arguments": item.arguments, "call_id": item.call_id or new_id("call")}
     else:
@@ -92,27 +99,27 @@ def client_item(item: GivenItem, param: str) -> tuple[ConversationItem, np.ndarr
     return ConversationItem({**_head(item.id or new_id("item"), item.type), **shape, "status": "completed"}), None
 
 
-def _message(item: RealtimeMessage, param: str) -> tuple[ConversationItem, np.ndarray | None]:
+def _message(item: RealtimeMessage, param: str, format: AudioFormat) -> tuple[ConversationItem, np.ndarray | None]:
     content, sound = [], None
     for at, part in enumerate(item.content):
         where = f"{param}.content.{at}"
-        if part.type not in _TAKES[item.role]:
+        kind = _OF_BETA[item.role == "assistant"].get(part.type, part.type)
+        if kind not in _TAKES[item.role]:
             raise unsupported(f"{where}.type", f"A message of the {item.role} takes {' or '.join(_TAKES[item.role])}.")
-        if part.type == "input_audio":
+        if kind == "input_audio" and part.transcript is None:
             if len(item.content) > 1:
                 raise unsupported(where, "A message with sound holds nothing else. Make two messages of it.")
-            sound = samples_in(_needed(part, "audio", where), f"{where}.audio")
-            content.append({"type": "input_audio", "transcript": None})
+            sound = samples_in(_needed(part, "audio", where), format, f"{where}.audio")
+            content.append({"type": kind, "transcript": None})
+        elif kind in ("input_audio", "output_audio"):  # of a conversation before: its words are what the model reads
+            content.append({"type": kind, "transcript": _needed(part, "transcript", where)})
         else:
-            content.append({"type": part.type, "text": _needed(part, "text", where)})
+            content.append({"type": kind, "text": _needed(part, "text", where)})
     shape = {**_head(item.id or new_id("item"), "message"), "role": item.role, "content": content}
     return ConversationItem({**shape, "status": "completed"}), sound
 
 
 def _needed(part: RealtimeContent, field: str, where: str) -> str:
-    other = "text" if field == "audio" else "audio"
-    if getattr(part, other) is not None:
-        raise bad_request(f"{part.type} has no `{other}`.", f"{where}.{other}")
     given: str | None = getattr(part, field)
     if given is None:
         raise bad_request(f"{part.type} needs `{field}`.", f"{where}.{field}")
@@ -162,6 +169,14 @@ class RealtimeConversation:
     def __getitem__(self, id: str) -> ConversationItem:
         return self.items[self._at(id, "item_id")]
 
+    def find(self, id: str, purpose: str) -> ConversationItem:
+        """`purpose`: retrieve, delete or truncate, of which the error's code tells."""
+        try:
+            return self[id]
+        except ApiError as error:
+            error.code = f"item_{purpose}_invalid_item_id"
+            raise
+
     def previous_id(self, item: ConversationItem) -> str | None:
         """The id of the item before this one; for one that is not in the conversation, of the last."""
         at = next((at for at, one in enumerate(self.items) if one is item), len(self.items))
@@ -181,29 +196,23 @@ class RealtimeConversation:
         at = len(self.items) if after is None else 0 if after == "root" else self._at(after, "previous_item_id") + 1
         self.items.insert(at, item)
 
-    def remove(self, id: str) -> ConversationItem:
-        return self.items.pop(self._at(id, "item_id"))
+    def remove(self, item: ConversationItem) -> None:
+        self.items.remove(item)
 
     def truncate(self, id: str, content: int, milliseconds: int) -> None:
-        item = self[id]
+        item = self.find(id, "truncate")
         if not item.is_voice or content:
             raise bad_request("Only the sound of the assistant can be truncated; it is content 0.", "item_id")
-        sent = int(item.sounded.ends)
-        if milliseconds > _milliseconds(sent):
-            raise bad_request(
-                f"audio_end_ms is {milliseconds}, and the sound has {_milliseconds(sent)} milliseconds.", "audio_end_ms"
-            )
-        item.truncate(milliseconds * RATE // 1000)
+        sent = item.sent_ms
+        if milliseconds > sent:
+            raise bad_request(f"audio_end_ms is {milliseconds}, and the sound has {sent} milliseconds.", "audio_end_ms")
+        item.truncate(milliseconds * item.rate // 1000)
 
     def _at(self, id: str, param: str) -> int:
         for at, item in enumerate(self.items):
             if item.id == id:
                 return at
         raise ApiError(404, f"There is no item {id[:100]!r} in the conversation.", code="item_not_found", param=param)
-
-
-def _milliseconds(samples: int) -> int:
-    return samples * 1000 // RATE
 
 
 _ROOM = 512  # tokens reserved for an answer without a limit, or a quarter of the context
@@ -233,10 +242,13 @@ async def prepare_prompt(
 async def _prepared(
     server: Server, items: Sequence[ConversationItem], fields: SessionFields, model: LoadedModel
 ) -> PreparedChat:
-    chat = _conversation(items, fields, model)
+    chat = replace(_conversation(items, fields, model), lenient=not server.settings.strict)
     size = sum(len(message["content"]) for message in chat.messages)
     server.check_prompt(size)
-    return await run_beside(size, prepare, chat, model, model.name)
+    prepared = await run_beside(size, prepare, chat, model, model.name)
+    for name in prepared.ignored:
+        ignore(name)
+    return prepared
 
 
 def _conversation(items: Sequence[ConversationItem], fields: SessionFields, model: LoadedModel) -> ChatRequest:

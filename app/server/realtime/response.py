@@ -12,30 +12,32 @@ import queue
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 import numpy as np
 
 from app.runtime.replies import ReplyEvent
-from app.server.audio.models import choose_model
-from app.server.audio.speech import voices
+from app.server.audio.models import choose_model, is_openai_name
+from app.server.audio.speech import voice_settings
 from app.server.audio.threads import in_thread
 from app.server.context import Server
-from app.server.errors import ApiError
-from app.server.realtime.audio import StreamResampler, as_text, to_wire
+from app.server.errors import ApiError, unsupported
+from app.server.ignored import IgnoredFields, ignore, ignored_fields
+from app.server.realtime.audio import StreamResampler, as_text
 from app.server.realtime.conversation import ConversationItem, RealtimeConversation, assistant_item, prepare_prompt
-from app.server.realtime.protocol import (
-    RATE,
+from app.server.realtime.protocol import SendEvent, error_fields
+from app.server.realtime.settings import (
+    AudioFormat,
+    RealtimeAudio,
     RealtimeAudioOutput,
     RealtimeTranscription,
-    SendEvent,
     SessionFields,
-    error_fields,
 )
 from app.server.requests import RunningRequest
 from app.server.streaming import ClientGone
 from engine.cancel import CancelScope
-from engine.errors import GrusError
+from engine.errors import GrusError, MissingCapability
 from engine.loading import LoadedModel
 from engine.pipelines.listening.transcription import Transcriber, asr_model
 from engine.pipelines.speaking.long_form import SpeechOptions, SpeechQueue
@@ -68,6 +70,33 @@ class SessionModels:
         self._speech_queue: SpeechQueue | None = None
         self._spoken: tuple[RealtimeAudioOutput, int | None] | None = None  # what the speech queue was made for
 
+    async def checked(self, fields: SessionFields, now: SessionFields) -> SessionFields:
+        """The settings after a change from `now`, with served models in place of OpenAI's names. Raises an error for what
+        their models do not support. Where no model of a kind is served, its settings have no effect."""
+        if fields.model != now.model:
+            if fields.model is not None and not (
+                is_openai_name(self._server, fields.model) and ignore("session.model")
+            ):
+                message = f"This session talks with {now.model}. Open another one for another model."
+                raise unsupported("session.model", message)
+            fields = fields.model_copy(update={"model": now.model})
+        taken, output = fields.audio.input, fields.audio.output
+        if taken.transcription is not None and taken.transcription != now.audio.input.transcription:
+            with _without_effect("session.audio.input.transcription"):
+                wanted, path = taken.transcription, "session.audio.input.transcription.model"
+                name, _ = await choose_model(self._server, wanted.model, "listen", param=path)
+                wanted = wanted.model_copy(update={"model": name})
+                await self.listener(wanted)
+                taken = taken.model_copy(update={"transcription": wanted})
+        if output != now.audio.output:
+            with _without_effect("session.audio.output"):
+                path = "session.audio.output.model"
+                name, _ = await choose_model(self._server, output.model, "speak", "custom_voice", path)
+                output = output.model_copy(update={"model": name})
+                fields = fields.model_copy(update={"audio": RealtimeAudio(input=taken, output=output)})
+                await self.speech_queue(fields)
+        return fields.model_copy(update={"audio": RealtimeAudio(input=taken, output=output)})
+
     async def listener(self, wanted: RealtimeTranscription | None) -> Transcriber:
         name, loaded = await choose_model(self._server, wanted.model if wanted is not None else None, "listen")
         listener = Transcriber(self._engine, asr_model(name, loaded))
@@ -75,18 +104,33 @@ class SessionModels:
         return listener
 
     async def speech_queue(self, fields: SessionFields) -> SpeechQueue:
-        """Raises an error for a voice, a language or instructions that the model does not support."""
+        """Raises an error for a voice or a language that the model does not support."""
         output, seed = fields.audio.output, fields.seed
         if self._speech_queue is None or self._spoken != (output, seed):
             name, _ = await choose_model(self._server, output.model, "speak", "custom_voice")
-            self._speech_queue = await in_thread(self._open_speech, name, output, self._seed if seed is None else seed)
-            self._spoken = output, seed
+            seed = self._seed if seed is None else seed
+            self._speech_queue = await in_thread(self._open_speech, name, output, seed, ignored_fields.get())
+            self._spoken = output, fields.seed
         return self._speech_queue
 
-    def _open_speech(self, name: str, output: RealtimeAudioOutput, seed: int) -> SpeechQueue:
+    def _open_speech(
+        self, name: str, output: RealtimeAudioOutput, seed: int, ignored: IgnoredFields | None
+    ) -> SpeechQueue:
         model: Any = speaker(self._engine, name)
-        settings = voices(self._server).settings(output.named, model.presets, output.language, output.instructions)
+        settings = voice_settings(
+            self._server, model, output.named, output.language, output.instructions, ignored, "session.audio.output."
+        )
         return SpeechQueue(model, settings, SpeechOptions(speed=output.speed, seed=seed))
+
+
+@contextlib.contextmanager
+def _without_effect(field: str) -> Iterator[None]:
+    """Settings of a kind of model that is not served are reported; what needs the model is an error where it is used."""
+    try:
+        yield
+    except MissingCapability as error:
+        if not (error.nowhere and ignore(field)):
+            raise
 
 
 class RealtimeOutput:
@@ -94,9 +138,12 @@ class RealtimeOutput:
 
     Call its methods under the session's lock."""
 
-    def __init__(self, response: str, spoken: bool, conversation: RealtimeConversation | None, send: SendEvent) -> None:
+    def __init__(
+        self, response: str, fields: SessionFields, conversation: RealtimeConversation | None, send: SendEvent
+    ) -> None:
         """`conversation`: what the items are added to; None for an out-of-band response."""
-        self._response, self._spoken = response, spoken
+        self._response, self._spoken = response, fields.spoken
+        self._format: AudioFormat = fields.audio.output.format
         self._conversation, self._send = conversation, send
         self.items: list[ConversationItem] = []
         self._message: ConversationItem | None = None
@@ -108,7 +155,7 @@ class RealtimeOutput:
         """Open the message, at its first word."""
         if self._message is not None:
             return
-        item = self._message = assistant_item("message", role="assistant", content=[])
+        item = self._message = assistant_item("message", self._format.rate, role="assistant", content=[])
         await self._add(item)
         kind = "output_audio" if self._spoken else "output_text"
         item.shape["content"] = [{"type": kind, ("transcript" if self._spoken else "text"): ""}]
@@ -131,17 +178,17 @@ class RealtimeOutput:
         await self._send_for(self._message, "response.output_audio_transcript.delta", content_index=0, delta=delta)
 
     async def sound(self, samples: np.ndarray) -> None:
-        """At 24 kHz."""
+        """At the rate of the format on the wire."""
         if self._message is not None and len(samples):
             self._message.sounded.sound(len(samples))
-            delta = as_text(samples)
+            delta = as_text(samples, self._format)
             await self._send_for(self._message, "response.output_audio.delta", content_index=0, delta=delta)
 
     # -- calls
 
     async def call(self, name: str, id: str) -> None:
         await self._close_call("completed")
-        self._call = assistant_item("function_call", name=name, call_id=id, arguments="")
+        self._call = assistant_item("function_call", self._format.rate, name=name, call_id=id, arguments="")
         await self._add(self._call)
 
     async def arguments(self, delta: str) -> None:
@@ -166,8 +213,9 @@ class RealtimeOutput:
             await self._close_message(message, status)
         await self._close_call(status)
         if stopped and self._spoken and message is not None:
-            sent = int(message.sounded.ends) * 1000 // RATE
-            await self._send("conversation.item.truncated", item_id=message.id, content_index=0, audio_end_ms=sent)
+            await self._send(
+                "conversation.item.truncated", item_id=message.id, content_index=0, audio_end_ms=message.sent_ms
+            )
 
     async def _close_message(self, item: ConversationItem, status: str) -> None:
         content = item.shape["content"][0]
@@ -229,6 +277,7 @@ class ResponseHost(Protocol):
     conversation: RealtimeConversation
     lock: asyncio.Lock
 
+    def collecting(self) -> AbstractContextManager[None]: ...
     @property
     def send(self) -> SendEvent: ...
 
@@ -246,7 +295,7 @@ class RealtimeResponse:
         self.fields = fields
         self._host, self._own, self._metadata = host, own, metadata
         self._loop = asyncio.get_running_loop()
-        self.output = RealtimeOutput(self.id, fields.spoken, None if out_of_band else host.conversation, host.send)
+        self.output = RealtimeOutput(self.id, fields, None if out_of_band else host.conversation, host.send)
         self._ended = False
         self._running: RunningRequest | None = None
         self._speech_queue: SpeechQueue | None = None
@@ -261,7 +310,8 @@ class RealtimeResponse:
 
     async def run(self) -> None:
         try:
-            await self._make()
+            with self._host.collecting():
+                await self._make()
         except ClientGone:
             self.halt()
         except Exception as error:
@@ -352,7 +402,8 @@ class RealtimeResponse:
     # -- speech
 
     def _start_speech(self, speech_queue: SpeechQueue) -> SpokenReply:
-        self._speech_queue, self._wire = speech_queue, to_wire(speech_queue.rate)
+        wire = self.fields.audio.output.format.rate
+        self._speech_queue, self._wire = speech_queue, StreamResampler(speech_queue.rate, wire)
         self._answering = SpokenReply(self._queued_text(), speech_queue, self._send_from_thread)
         return self._answering
 

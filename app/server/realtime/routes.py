@@ -6,44 +6,48 @@ import asyncio
 import contextlib
 import json
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from fastapi import APIRouter, WebSocket
 from starlette.responses import JSONResponse
 from starlette.websockets import WebSocketDisconnect, WebSocketState
 
-from app.server.audio.models import default_model
+from app.server.audio.models import choose_model, default_model, is_openai_name
 from app.server.audio.threads import in_thread
 from app.server.body import parse
 from app.server.context import Server
 from app.server.documented import errors
 from app.server.errors import ApiError, error_body, unsupported
+from app.server.gate import given_key
+from app.server.ignored import HEADER, as_header
+from app.server.realtime import client_secrets
+from app.server.realtime.beta import as_beta, asked_for
 from app.server.realtime.conversation import ConversationItem, client_item
 from app.server.realtime.protocol import (
-    RATE,
     ClientEvent,
     InputAudioAppend,
     ItemCreate,
     ItemEvent,
     ItemReference,
     ItemTruncate,
+    ResponseCancel,
+    ResponseCreate,
+    SessionUpdate,
+    error_fields,
+    read_event,
+    read_item,
+)
+from app.server.realtime.response import RealtimeResponse, chat_model
+from app.server.realtime.session import RealtimeSession, collecting
+from app.server.realtime.settings import (
     RealtimeAudio,
     RealtimeAudioInput,
     RealtimeAudioOutput,
     RealtimeTranscription,
-    ResponseCancel,
-    ResponseCreate,
     SessionFields,
-    SessionUpdate,
-    error_fields,
     for_response,
-    read_event,
-    read_item,
-    read_session,
 )
-from app.server.realtime.response import RealtimeResponse, chat_model
-from app.server.realtime.session import RealtimeSession
 from app.server.streaming import ClientGone
 from engine.errors import GrusError
 from engine.media.sound import resampled
@@ -53,7 +57,11 @@ from engine.types import new_id
 log = logging.getLogger("grus.server")
 router = APIRouter(tags=["Voices"])
 
+router.include_router(client_secrets.router)
+
 _SUBPROTOCOL = "realtime"
+_QUERY = ("model", "intent")
+_TRANSCRIBES = "transcription"
 # close codes, beside 1009 (message too large) and 1012 (the server stops)
 _REFUSED = 1008
 _FAULT = 1011
@@ -81,7 +89,14 @@ async def realtime(socket: WebSocket) -> None:
     server.conversations += 1
     server.requests.meters.sessions.inc()
     try:
-        await socket.accept(_SUBPROTOCOL if _SUBPROTOCOL in socket.scope["subprotocols"] else None)
+        query = socket.query_params
+        ignored = [name for name in query if name not in _QUERY]
+        if is_openai_name(server, query.get("model", "")):
+            ignored.append("model")
+        await socket.accept(
+            _SUBPROTOCOL if _SUBPROTOCOL in socket.scope["subprotocols"] else None,
+            [(HEADER, as_header(ignored))] if ignored and not server.settings.strict else None,
+        )
         await _converse(socket, server)
     finally:
         server.conversations -= 1
@@ -96,11 +111,6 @@ async def elsewhere(socket: WebSocket) -> None:
 
 def _check(socket: WebSocket, server: Server) -> None:
     """Raises what is answered with a status, before the websocket is accepted."""
-    if "openai-beta" in socket.headers or any("beta" in one for one in socket.scope["subprotocols"]):
-        raise unsupported(
-            "OpenAI-Beta",
-            "The events of the beta are not spoken here. Use `client.realtime` instead of `client.beta.realtime`.",
-        )
     if server.conversations >= server.settings.max_sessions:
         raise ApiError(
             429,
@@ -111,11 +121,19 @@ def _check(socket: WebSocket, server: Server) -> None:
 
 async def _converse(socket: WebSocket, server: Server) -> None:
     """Serve one session until the client leaves, stops taking events, or the server stops."""
-    channel, code = EventChannel(socket, server.settings.send_seconds), 1000
+    beta = asked_for(socket.headers.get("openai-beta"), socket.scope["subprotocols"])
+    channel, code = EventChannel(socket, server.settings.send_seconds, beta), 1000
+    client, prepared = socket.headers.get("user-agent", ""), server.ephemeral_keys.session(given_key(socket)) or {}
     try:
-        session = RealtimeSession(channel.send, server, await _fields(socket, server))
+        with collecting(server, client):
+            fields = await _fields(socket, server, prepared)
+        session = RealtimeSession(channel.send, server, fields, client)
         socket.state.leave = session.leave  # called when the server stops
         try:
+            if prepared:
+                with session.collecting():
+                    await session.configure({**prepared, "model": None})
+                await session.follow_input()
             await session.send("session.created", session=session.shape())
             await _read(socket, ClientEventHandler(session), channel)
         finally:
@@ -153,31 +171,45 @@ async def _read(socket: WebSocket, events: ClientEventHandler, channel: EventCha
         task.result()
 
 
-async def _fields(socket: WebSocket, server: Server) -> SessionFields:
-    """A new session's settings, with the models that it uses by default."""
-    for name in socket.query_params:
-        if name != "model":
+async def _fields(socket: WebSocket, server: Server, prepared: Mapping[str, Any]) -> SessionFields:
+    """A new session's settings, with the models that it uses by default. `prepared`: those of its ephemeral key."""
+    query = socket.query_params
+    for name in query:
+        if name not in _QUERY and (server.settings.strict or name == "call_id"):
             raise unsupported(name[:100], f"There is no parameter {name[:100]!r} here. Name a model with ?model=NAME.")
-    model, _ = await chat_model(server, socket.query_params.get("model"))
     asr, tts = await default_model(server, "listen"), await default_model(server, "speak", "custom_voice")
+    model, transcribes = (
+        query.get("model") or prepared.get("model"),
+        _TRANSCRIBES in (query.get("intent"), prepared.get("type")),
+    )
+    if transcribes:
+        asr, model = (await choose_model(server, model, "listen"))[0], None
+    else:
+        model, _ = await chat_model(server, model)
     audio_input = (
         RealtimeAudioInput(transcription=RealtimeTranscription(model=asr)) if asr is not None else RealtimeAudioInput()
     )
     return SessionFields(
-        type="realtime", model=model, audio=RealtimeAudio(input=audio_input, output=RealtimeAudioOutput(model=tts))
+        type="transcription" if transcribes else "realtime",
+        model=model,
+        audio=RealtimeAudio(input=audio_input, output=RealtimeAudioOutput(model=tts)),
     )
 
 
 class EventChannel:
     """Sends events over a websocket, one by one; a client that does not take one in time is gone."""
 
-    def __init__(self, socket: WebSocket, patience: float) -> None:
-        """`patience`: seconds that the client has to take what is sent."""
+    def __init__(self, socket: WebSocket, patience: float, beta: bool) -> None:
+        """`patience`: seconds that the client has to take what is sent. `beta`: it reads the events of the beta."""
         self.gone = asyncio.Event()  # set when the client no longer takes events
-        self._socket, self._patience = socket, patience
+        self._socket, self._patience, self._beta = socket, patience, beta
 
     async def send(self, kind: str, **fields: Any) -> None:
         """Raises ClientGone when the client does not take it in time."""
+        if self._beta:
+            if (shown := as_beta(kind, fields)) is None:
+                return
+            kind, fields = shown
         data = json.dumps({"type": kind, "event_id": new_id("event"), **fields}, ensure_ascii=False)
         try:
             async with asyncio.timeout(self._patience):
@@ -207,6 +239,7 @@ class ClientEventHandler:
         self._session = session
         self._handlers: dict[str, Callable[[Any], Awaitable[None]]] = {
             "session.update": self._update,
+            "transcription_session.update": self._update,
             "input_audio_buffer.append": self._append,
             "input_audio_buffer.commit": self._commit,
             "input_audio_buffer.clear": self._clear,
@@ -227,8 +260,9 @@ class ClientEventHandler:
                 raise unsupported("type", "An event is JSON in a text message; sound goes into it as base64.")
             data = parse(text.encode(), self._session.server.settings.max_depth)
             id = _id_of(data)
-            event = read_event(data)
-            await self._handlers[event.type](event)
+            with self._session.collecting():
+                event = read_event(data)
+                await self._handlers[event.type](event)
         except ClientGone:
             raise
         except Exception as error:
@@ -238,18 +272,12 @@ class ClientEventHandler:
     # -- the session
 
     async def _update(self, event: SessionUpdate) -> None:
-        session, now = self._session, self._session.fields
-        fields = read_session(now, event.session)
-        new, old = fields.audio, now.audio
-        if new.output != old.output:
-            await session.models.speech_queue(fields)
-        if new.input.transcription != old.input.transcription and new.input.transcription is not None:
-            await session.models.listener(new.input.transcription)
+        session = self._session
+        kind = {"type": _TRANSCRIBES} if event.type.startswith(_TRANSCRIBES) else {}
+        await session.configure({**event.session, **kind})
         async with session.lock:
-            session.fields = fields
             await session.send("session.updated", session=session.shape())
-        if new.input.turn_detection != old.input.turn_detection:
-            await session.handle_speech(await in_thread(session.buffer.turn, new.input.turn_detection))
+        await session.follow_input()
 
     # -- audio
 
@@ -287,9 +315,10 @@ class ClientEventHandler:
     async def _create(self, event: ItemCreate) -> None:
         session = self._session
         await session.wait_for_transcriptions()
-        item, sound = client_item(read_item(event.item, "item"), "item")  # type: ignore[arg-type]
+        format = session.fields.audio.input.format
+        item, sound = client_item(read_item(event.item, "item"), "item", format)  # type: ignore[arg-type]
         most = session.server.settings.max_buffer_seconds
-        if sound is not None and not 0.1 <= len(sound) / RATE <= most:
+        if sound is not None and not 0.1 <= len(sound) / format.rate <= most:
             raise ApiError(
                 400,
                 f"The sound of an item has 0.1 to {most:g} seconds.",
@@ -300,18 +329,20 @@ class ClientEventHandler:
             session.conversation.add(item, event.previous_item_id)
             await session.send_added(item)
             if sound is not None:
-                session.transcribe(item, resampled(sound, RATE, SAMPLE_RATE), answer=False, is_speech=False)
+                session.transcribe(item, resampled(sound, format.rate, SAMPLE_RATE), answer=False, is_speech=False)
 
     async def _retrieve(self, event: ItemEvent) -> None:
         session = self._session
         async with session.lock:
-            await session.send("conversation.item.retrieved", item=session.conversation[event.item_id].shape)
+            await session.send(
+                "conversation.item.retrieved", item=session.conversation.find(event.item_id, "retrieve").shape
+            )
 
     async def _delete(self, event: ItemEvent) -> None:
         session = self._session
         async with session.lock:
             self._check_free(event.item_id)
-            session.conversation.remove(event.item_id)
+            session.conversation.remove(session.conversation.find(event.item_id, "delete"))
             await session.send("conversation.item.deleted", item_id=event.item_id)
 
     async def _truncate(self, event: ItemTruncate) -> None:
@@ -352,7 +383,7 @@ class ClientEventHandler:
         read = read_item(given, param, references=True)
         if isinstance(read, ItemReference):
             return self._session.conversation[read.id]
-        item, sound = client_item(read, param)
+        item, sound = client_item(read, param, self._session.fields.audio.input.format)
         if sound is not None:
             raise unsupported(param, "Sound is heard in the conversation only: create the item there, and name its id.")
         return item

@@ -8,22 +8,21 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 
 from app.server.audio.threads import cancel_scope, in_thread
 from app.server.context import Server
-from app.server.errors import ApiError, as_api_error
+from app.server.errors import ApiError, as_api_error, unsupported
+from app.server.ignored import IgnoredFields, IgnoredLog, ignored_fields
 from app.server.realtime.audio import InputAudioBuffer, TurnEvent, TurnStarted, TurnStopped, milliseconds
 from app.server.realtime.conversation import ConversationItem, RealtimeConversation, user_audio_item
-from app.server.realtime.protocol import (
-    SendEvent,
-    SessionFields,
-    error_fields,
-)
+from app.server.realtime.protocol import SendEvent, error_fields
 from app.server.realtime.response import RealtimeResponse, SessionModels
+from app.server.realtime.settings import SessionFields, read_session, shown
 from app.server.streaming import ClientGone
 from engine.media.sound import Audio
 from engine.models.moonshine import SAMPLE_RATE
@@ -34,18 +33,35 @@ from engine.types import new_id
 _MAX_TRANSCRIPTIONS = 4  # at once; a client that sends more recordings waits
 _CLOSE_SECONDS = 10.0  # for work to end when the session does
 _END = object()
+_LOG = IgnoredLog()
+
+
+@contextlib.contextmanager
+def collecting(server: Server, client: str) -> Iterator[None]:
+    """Collect the fields that are ignored within, and log them; under --strict there are none. `client`: its User-Agent."""
+    fields = None if server.settings.strict else IgnoredFields()
+    token = ignored_fields.set(fields)
+    try:
+        yield
+    finally:
+        ignored_fields.reset(token)
+        if fields is not None:
+            _LOG.add(client, fields.names())
 
 
 class RealtimeSession:
-    def __init__(self, send: SendEvent, server: Server, fields: SessionFields) -> None:
+    def __init__(self, send: SendEvent, server: Server, fields: SessionFields, client: str = "") -> None:
+        """`client`: its User-Agent."""
         settings = server.settings
         self.id = new_id("sess")
         self.server, self.fields = server, fields
+        self._client = client
         self.send = send
         self.lock = asyncio.Lock()
         self._scope = cancel_scope(server)
         self.models = SessionModels(server, self._scope)
-        self.buffer = InputAudioBuffer(self._scope, settings.max_buffer_seconds, fields.audio.input.turn_detection)
+        taken = fields.audio.input
+        self.buffer = InputAudioBuffer(self._scope, settings.max_buffer_seconds, taken.turn_detection, taken.format)
         self.conversation = RealtimeConversation(settings.max_prompt)
         self.response: RealtimeResponse | None = None  # the one in progress
         self._free = asyncio.Event()  # set while no response is in progress
@@ -60,7 +76,22 @@ class RealtimeSession:
         await self.send("error", error={**error_fields(error), "event_id": event_id})
 
     def shape(self) -> dict[str, Any]:
-        return {"id": self.id, "object": "realtime.session", **self.fields.model_dump(mode="json")}
+        return shown(self.id, self.fields)
+
+    def collecting(self) -> AbstractContextManager[None]:
+        return collecting(self.server, self._client)
+
+    async def configure(self, change: Mapping[str, Any]) -> None:
+        """Change the settings. The caller shows them, and then lets the input follow."""
+        fields = await self.models.checked(read_session(self.fields, change), self.fields)
+        async with self.lock:
+            self.fields = fields
+
+    async def follow_input(self) -> None:
+        """Use the settings' format and turn detection for the audio that is held and that follows."""
+        taken = self.fields.audio.input
+        await in_thread(self.buffer.take, taken.format)
+        await self.handle_speech(await in_thread(self.buffer.turn, taken.turn_detection))
 
     async def close(self) -> None:
         """Cancel all work and wait for its end."""
@@ -117,7 +148,8 @@ class RealtimeSession:
         id, self.speech_item = self.speech_item or new_id("item"), None
         await self.send("input_audio_buffer.speech_stopped", item_id=id, audio_end_ms=milliseconds(speech.at))
         turns = self.fields.audio.input.turn_detection
-        await self.commit(id, speech.samples, answer=turns is not None and turns.create_response, is_speech=True)
+        answer = turns is not None and turns.create_response and self.fields.answers
+        await self.commit(id, speech.samples, answer=answer, is_speech=True)
 
     async def commit(self, id: str, samples: np.ndarray, *, answer: bool, is_speech: bool) -> None:
         """Make an item of audio and transcribe it. `is_speech`: the voice activity model found speech in it."""
@@ -213,6 +245,8 @@ class RealtimeSession:
 
     async def respond(self, response: RealtimeResponse) -> None:
         """Call this under the lock."""
+        if not self.fields.answers:
+            raise unsupported("type", "This session transcribes only: its type is transcription.")
         if self.response is not None:
             raise ApiError(
                 400,

@@ -238,6 +238,33 @@ def test_what_cannot_be_spoken(live: Live, body: dict[str, Any], param: str, say
     assert says in message
 
 
+@pytest.mark.parametrize(("body", "reported"), [
+    ({"voice": "alloy"}, "voice"),
+    ({"voice": {"id": "nova"}, "model": "tts-1-hd"}, "model, voice"),
+    ({"voice": None, "model": "gpt-4o-mini-tts", "instructions": "Cheerful."}, "model"),
+    ({"language": None, "speed": None, "lang_code": "a", "return_download_link": False}, "lang_code, return_download_link"),
+])  # fmt: skip
+def test_what_clients_of_openai_send_to_be_spoken(live: Live, body: dict[str, Any], reported: str) -> None:
+    reply = say(live, **({"voice": preset(live)} | body))
+    assert reply.status_code == 200, reply.text
+    assert ", ".join(sorted(reply.headers["x-grus-ignored"].split(", "))) == reported
+    assert len(samples(reply.content)) > 2000
+
+
+def test_openai_s_voice_is_the_default_one(live: Live) -> None:
+    assert say(live, voice="alloy").content == say(live, voice=preset(live)).content
+    assert error(say(live, voice="alloy", model="base"))[1] == "voice"  # which has no default
+
+
+def test_a_front_end_lists_voices_and_models(live: Live) -> None:
+    """As Open WebUI asks."""
+    url = f"{live.url}/v1/audio"
+    voices = httpx.get(f"{url}/voices", timeout=60).json()["voices"]
+    assert {"id": preset(live), "name": preset(live)} in voices
+    models = [one["id"] for one in httpx.get(f"{url}/models").json()["models"]]
+    assert sorted(models) == sorted([*KINDS, "spark", "endless"])
+
+
 def test_unknown_models_are_not_found_and_each_kind_keeps_to_its_work(client: openai.OpenAI, live: Live) -> None:
     assert say(live, model="nobody").status_code == 404
     for model in ("custom_voice", "ears"):
@@ -315,6 +342,8 @@ def test_saved_voices_are_kept_used_and_forgotten(live: Live, client: openai.Ope
     assert learn(live, "/v1/audio/voices", name="me").status_code == 400
     data = client.audio.speech.create(model="base", input=TEXT, voice="me", response_format="pcm", extra_body=SEED)
     assert len(samples(data.content)) > 2000
+    reply = say(live, model="base", voice="me", instructions="Cheerful.")
+    assert (reply.status_code, reply.headers["x-grus-ignored"]) == (200, "instructions")
     assert error(say(live, voice="me"))[1] == "voice"  # a model with voices of its own clones none
     assert httpx.delete(f"{url}/me").json() == {"id": "me", "object": "voice", "deleted": True}
     assert httpx.delete(f"{url}/me").json()["error"]["code"] == "voice_not_found"
@@ -418,13 +447,28 @@ def test_a_small_file_with_hours_of_silence_is_refused(live: Live) -> None:
 @pytest.mark.parametrize(("form", "param"), [
     ({"language": "de"}, "language"),
     ({"response_format": "xml"}, "response_format"),
-    ({"response_format": "srt", "stream": "true"}, "response_format"),
-    ({"timestamp_granularities[]": "word"}, "timestamp_granularities[]"),
-    ({"temperature": "0.7"}, "temperature"),
+    ({"response_format": "diarized_json"}, "response_format"),
     ({"model": "base"}, "model"),
+    ({"model": "nobody"}, None),
 ])  # fmt: skip
 def test_what_cannot_be_transcribed(live: Live, form: dict[str, str], param: str) -> None:
-    assert error(listen(live, wav(talk(1)), **form))[:2] == (400, param)
+    assert error(listen(live, wav(talk(1)), **form))[:2] == (400 if param else 404, param)
+
+
+@pytest.mark.parametrize(("form", "reported"), [
+    ({"temperature": "0"}, None),
+    ({"temperature": "0.7", "prompt": "Names: Grus"}, "prompt, temperature"),
+    ({"include[]": "logprobs", "chunking_strategy": "auto", "invented": "1"}, "chunking_strategy, include[], invented"),
+    ({"timestamp_granularities[]": "word"}, "timestamp_granularities[]"),
+    ({"response_format": "srt", "stream": "true"}, "stream"),
+    ({"model": "whisper-1"}, "model"),
+    ({"model": "gpt-4o-mini-transcribe", "stream": "true"}, "model"),
+])  # fmt: skip
+def test_what_clients_of_openai_send_with_a_recording(live: Live, form: dict[str, str], reported: str | None) -> None:
+    reply = listen(live, wav(talk(1)), **form)
+    assert reply.status_code == 200, reply.text
+    ignored = reply.headers.get("x-grus-ignored")
+    assert (ignored and ", ".join(sorted(ignored.split(", ")))) == reported
 
 
 def test_bodies_that_are_no_forms(live: Live) -> None:

@@ -116,13 +116,6 @@ def test_a_name_that_was_pointed_here(guarded: Live) -> None:
         assert raw.recv(100).startswith(b"HTTP/1.1 403 ")
 
 
-def test_the_beta_is_not_spoken(guarded: Live) -> None:
-    status, error = refused(guarded, headers={**KEY, "OpenAI-Beta": "realtime=v1"})
-    assert status == 400
-    assert "client.realtime" in error["message"]
-    assert refused(guarded, subprotocols=["realtime", "openai-beta.realtime-v1"])[0] == 400
-
-
 def test_no_more_sessions_than_may_be(guarded: Live) -> None:
     with opened(guarded) as one, opened(guarded) as other:
         assert told(one)["type"] == told(other)["type"] == "session.created"
@@ -137,7 +130,7 @@ def test_no_more_sessions_than_may_be(guarded: Live) -> None:
 
 
 @pytest.mark.parametrize(("query", "code"), [
-    ("?model=nobody", "model_not_found"), ("?intent=transcription", "unsupported_parameter"),
+    ("?model=nobody", "model_not_found"), ("?intent=transcription", "missing_capability"),
     ("?model=tiny&call_id=1", "unsupported_parameter"),
 ])  # fmt: skip
 def test_what_cannot_be_opened_is_said_and_closed(guarded: Live, query: str, code: str) -> None:

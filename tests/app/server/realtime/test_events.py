@@ -91,7 +91,7 @@ def test_items_are_inserted_read_and_deleted(caller: Caller, live: Live) -> None
     caller.ask("conversation.item.delete", "conversation.item.deleted", item_id=second["id"])
     caller.answered()
     assert "second" not in prompt(live)
-    assert caller.error("conversation.item.delete", item_id=second["id"])["code"] == "item_not_found"
+    assert caller.error("conversation.item.delete", item_id=second["id"])["code"] == "item_delete_invalid_item_id"
 
 
 def test_functions_are_called_and_their_results_read(caller: Caller, live: Live) -> None:
@@ -206,8 +206,7 @@ def test_what_the_server_has_no_model_for(caller: Caller) -> None:
     caller.say("Hi")
     error = caller.answered(output_modalities=["audio"])["status_details"]["error"]
     assert (error["code"], "without one that speaks" in error["message"]) == ("missing_capability", True)
-    update = {"type": "realtime", "audio": {"output": {"voice": "eric"}}}
-    assert caller.error("session.update", session=update)["code"] == "missing_capability"
+    caller.update(audio={"output": {"voice": "eric"}})  # without effect, where nothing speaks
     caller.update(audio={"input": {"turn_detection": None}})
     second = base64.b64encode(bytes(48000)).decode()
     caller.send("input_audio_buffer.append", audio=second)
@@ -222,31 +221,23 @@ WRONG: list[tuple[dict[str, Any], str | None, str]] = [
     ({"type": "response.begin"}, "type", "There is no event 'response.begin' here. There are: session.update,"),
     ({"type": 3}, "type", "needs a `type`"),
     ({}, "type", "needs a `type`"),
-    ({"type": "response.cancel", "why": 1}, "why", "There is no parameter 'why'"),
     ({"type": "session.update"}, "session", "session is required"),
-    ({"type": "session.update", "session": {}}, "session.type", "is required"),
-    ({"type": "session.update", "session": {"type": "transcription"}}, "session.type", "create_response false"),
-    ({"type": "session.update", "session": {"type": "realtime", "voice": "x"}}, "session.voice", "audio.output.voice"),
     ({"type": "session.update", "session": {"type": "realtime", "model": "x"}}, "session.model", "Open another one"),
-    ({"type": "session.update", "session": {"type": "realtime", "colour": "x"}}, "session.colour", "not supported"),
-    ({"type": "session.update", "session": {"type": "realtime", "tracing": "auto"}}, "session.tracing", "Leave it out"),
     ({"type": "session.update", "session": {"type": "realtime", "temperature": 3}}, "session.temperature", "2"),
-    ({"type": "session.update", "session": {"type": "realtime", "output_modalities": ["text", "audio"]}},
-     "session.output_modalities", "comes with its words"),
-    ({"type": "session.update", "session": {"type": "realtime", "audio": {"input": {"format": {"type": "audio/pcmu"}}}}},
-     "session.audio.input.format.type", "audio/pcm"),
-    ({"type": "session.update", "session": {"type": "realtime", "audio": {"output": {"format": {"rate": 8000}}}}},
-     "session.audio.output.format.rate", "24000"),
-    ({"type": "session.update", "session": {"type": "realtime", "audio": {"input": {"turn_detection": {
-        "type": "semantic_vad"}}}}}, "session.audio.input.turn_detection.type", "server_vad"),
+    ({"type": "session.update", "session": {"type": "realtime", "audio": {"output": {"format": {"rate": 7000}}}}},
+     "session.audio.output.format.rate", "8000"),
+    ({"type": "session.update", "session": {"audio": {"input": {"format": {"type": "audio/pcmu", "rate": 16000}}}}},
+     "session.audio.input.format", "8000 samples a second"),
+    ({"type": "session.update", "session": {"input_audio_format": "mp3"}}, "session.input_audio_format", "g711_ulaw"),
+    ({"type": "session.update", "session": {"turn_detection": {"type": "psychic"}}},
+     "session.audio.input.turn_detection.type", "semantic_vad"),
+    ({"type": "session.update", "session": {"prompt": {"id": "pmpt_1"}}}, "session.prompt", "Leave it out"),
     ({"type": "session.update", "session": {"type": "realtime", "audio": {"input": {"turn_detection": {
         "threshold": 2}}}}}, "session.audio.input.turn_detection.threshold", "1"),
     ({"type": "session.update", "session": {"type": "realtime", "audio": {"input": {"turn_detection": {
         "idle_timeout_ms": 5000}}}}}, "session.audio.input.turn_detection.idle_timeout_ms", "Leave it out"),
     ({"type": "session.update", "session": {"type": "realtime", "audio": {"input": {"transcription": {
-        "model": "whisper-1"}}}}}, None, "no model 'whisper-1'"),
-    ({"type": "session.update", "session": {"type": "realtime", "audio": {"input": {"noise_reduction": {
-        "type": "near_field"}}}}}, "session.audio.input.noise_reduction", "Leave it out"),
+        "model": "nobody"}}}}}, None, "no model 'nobody'"),
     ({"type": "input_audio_buffer.append", "audio": "%%%"}, "audio", "not base64"),
     ({"type": "input_audio_buffer.append", "audio": "AAAA"}, "audio", "half a sample"),
     ({"type": "input_audio_buffer.append", "audio": 3}, "audio", "string"),

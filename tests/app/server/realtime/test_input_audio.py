@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import io
+
 import numpy as np
 import pytest
+import soundfile
+import soxr
 
 from app.server.errors import ApiError
+from app.server.realtime import g711
 from app.server.realtime.audio import (
+    DEFAULT_FORMAT,
     InputAudioBuffer,
     StreamResampler,
     TurnStarted,
@@ -14,7 +20,7 @@ from app.server.realtime.audio import (
     as_text,
     samples_in,
 )
-from app.server.realtime.protocol import TurnDetection
+from app.server.realtime.settings import AudioFormat, TurnDetection
 from app.server.requests import AccountedEngine
 from tests.app.server.live import Live
 from tests.app.server.realtime.caller import pcm, text
@@ -103,10 +109,33 @@ def test_turns_are_found_from_now_on_or_no_more(engine: AccountedEngine) -> None
 
 def test_sound_as_text_and_back() -> None:
     samples = np.linspace(-1, 1, 999).astype(np.float32)
-    assert np.allclose(samples_in(as_text(samples)), samples, atol=1e-4)
+    assert np.allclose(samples_in(as_text(samples, DEFAULT_FORMAT), DEFAULT_FORMAT), samples, atol=1e-4)
     stream = StreamResampler(16000, 24000)
     tone = np.sin(np.arange(16000) / 9).astype(np.float32)
     pieces = [stream.push(tone[at : at + 1000]) for at in range(0, 16000, 1000)]
     whole = np.concatenate([*pieces, stream.finish()])
     assert len(whole) == pytest.approx(24000, abs=2)
     assert np.corrcoef(whole[500:23500], np.sin(np.arange(500, 23500) / 13.5))[0, 1] > 0.999
+
+
+@pytest.mark.parametrize(("law", "subtype"), [("audio/pcmu", "ULAW"), ("audio/pcma", "ALAW")])
+def test_g711_is_what_libsndfile_writes(law: str, subtype: str) -> None:
+    codes = bytes(range(256))
+    levels, _ = soundfile.read(
+        io.BytesIO(codes), dtype="int16", format="RAW", samplerate=8000, channels=1, subtype=subtype
+    )
+    assert np.array_equal(g711.decoded(codes, law), levels)
+    assert np.array_equal(g711.decoded(g711.encoded(levels, law), law), levels)
+    samples = np.arange(-32768, 32768, 7).astype(np.int16)
+    error = np.abs(g711.decoded(g711.encoded(samples, law), law).astype(int) - samples)
+    assert np.all(error <= np.maximum(np.abs(samples.astype(int)) / 16, 16))
+
+
+@pytest.mark.parametrize("format", [AudioFormat(rate=8000), AudioFormat(rate=48000), AudioFormat(type="audio/pcmu"),
+                                    AudioFormat(type="audio/pcma")], ids=str)  # fmt: skip
+def test_every_format_has_the_same_turns(engine: AccountedEngine, format: AudioFormat) -> None:
+    buffer = InputAudioBuffer(engine, 300.0, TURNS, format)
+    told = buffer.feed(as_text(soxr.resample(SOUND, RATE, format.rate), format))
+    assert [type(one) for one in told] == [TurnStarted, TurnStopped] * 2
+    at_24_khz = fed(InputAudioBuffer(engine, 300.0, TURNS), SOUND)
+    assert [one.at for one in told] == pytest.approx([one.at for one in at_24_khz], abs=RATE // 10)

@@ -9,7 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import numpy as np
 import pytest
+import soxr
 
+from app.server.realtime.audio import as_text
+from app.server.realtime.settings import AudioFormat
 from tests.app.server.live import Live
 from tests.app.server.realtime.caller import Caller, calling, kinds, of, pcm, sound, text
 from tests.app.server.scripted import until
@@ -381,3 +384,27 @@ def test_the_sound_is_what_the_speech_route_makes(caller: Caller, talking: Live)
         for sentence in ("Good morning.", "How are you?")
     ]
     assert np.array_equal(talked, np.frombuffer(b"".join(spoken), "<i2"))
+
+
+@pytest.mark.parametrize(
+    "format", [{"type": "audio/pcmu"}, {"type": "audio/pcma"}, {"type": "audio/pcm", "rate": 8000}], ids=str
+)
+def test_telephony(talking: Live, format: dict[str, object]) -> None:
+    """Both ways; what is sent and truncated is counted at that rate."""
+    form = AudioFormat.model_validate(format)
+    width = 2 if form.type == "audio/pcm" else 1
+    with calling(talking, model="scripted") as caller:
+        caller.update(**VOICE)
+        caller.say("Hi")
+        caller.send("response.create")
+        seconds = len(sound(caller.until("response.done"))) / 2 / 24000
+        caller.update(audio={"input": {"format": format}, "output": {"format": format}})
+        caller.send("input_audio_buffer.append", audio=as_text(soxr.resample(QUESTION, 16000, 8000), form))
+        events = caller.until("response.done")
+        (heard,) = of(events, "conversation.item.input_audio_transcription.completed")
+        assert heard["transcript"]
+        assert len(sound(events)) / width / 8000 == pytest.approx(seconds, abs=0.1)
+        item = events[-1]["response"]["output"][0]["id"]
+        whole = len(sound(events)) // width * 1000 // 8000
+        error = caller.error("conversation.item.truncate", item_id=item, content_index=0, audio_end_ms=whole + 1)
+        assert str(whole) in error["message"]
