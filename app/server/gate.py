@@ -104,7 +104,7 @@ class Gate:
                 401,
                 "An API key is needed here. Send it as `Authorization: Bearer KEY` or `x-api-key: KEY`.",
                 code="invalid_api_key",
-                headers={"WWW-Authenticate": "Bearer"},
+                headers={"WWW-Authenticate": "Bearer", "x-should-retry": "false"},
             )
 
     def _check_size(self, headers: Headers) -> None:

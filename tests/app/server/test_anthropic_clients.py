@@ -193,6 +193,8 @@ def test_errors_before_a_handler_have_the_shape_too(locked: Live) -> None:
         body: Any = raised.value.body
         assert (body["type"], body["error"]["type"]) == ("error", kind)
         assert body["request_id"] == raised.value.request_id
+    # Claude Code would ask ten more times
+    assert httpx.get(f"{locked.url}/v1/models").headers["x-should-retry"] == "false"
     header = {"authorization": "Bearer secret"}
     assert httpx.get(f"{locked.url}/v1/files", headers=header).json().keys() == {"error"}
     missing = httpx.get(f"{locked.url}/v1/files", headers=header | {"anthropic-version": "2023-06-01"})
