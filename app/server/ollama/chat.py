@@ -21,8 +21,12 @@ from app.runtime.replies import ReplyCollector, ReplyEvent, ReplyParser
 from app.server.body import JsonRoute
 from app.server.context import Here, Server, answer
 from app.server.documented import errors, streams
-from app.server.errors import bad_request
+from app.server.errors import bad_request, unsupported
+from app.server.generation import check_ids
+from app.server.ignored import ignore
 from app.server.images import ImagePart, written_content
+from app.server.ollama.models import known_model
+from app.server.ollama.options import sampling
 from app.server.ollama.protocol import (
     LINES,
     OllamaChatReply,
@@ -34,21 +38,22 @@ from app.server.ollama.protocol import (
     OllamaGenerateReply,
     OllamaGenerateRequest,
     OllamaMessage,
+    OllamaNamedTool,
     OllamaOptions,
+    OllamaPart,
+    OllamaTextPart,
     error_line,
     keep_alive_seconds,
     timestamp,
 )
 from app.server.openai.shapes import content_logprobs
 from app.server.requests import RunningRequest
-from app.server.sampling import repetition_window, stop_list
 from app.server.streaming import line
 from engine.errors import ContextOverflow
+from engine.loading import LoadedModel
 from engine.pipelines.embedding import text_ids
-from engine.pipelines.prompt import Prompt, infill, text_prompt
-from engine.text.tokenizer import Tokenizer
-from engine.types import Request as EngineRequest
-from engine.types import SamplingParams, Timings
+from engine.pipelines.prompt import Prompt, infill, placed, text_prompt
+from engine.types import Event, Grammar, SamplingParams, Text, Timings
 
 router = APIRouter(route_class=JsonRoute, tags=["Ollama"])
 _ERRORS = errors(400, 404, 429, family="ollama")
@@ -61,39 +66,81 @@ Shape = Callable[[str, str, list[dict[str, Any]]], dict[str, Any]]  # answer, th
 @router.post("/api/chat", response_model=OllamaChatReply, responses=streams(LINES) | _ERRORS)
 async def chat(body: OllamaChatRequest, request: Request, server: Here) -> Any | Response:
     """A reply to a conversation. Without messages: load the model, or unload it with keep_alive 0."""
+    known_model(server, body.wanted)
     if not body.messages:
         return await _load_or_unload(body, server, _chat_shape)
-    name, _, prepared = await server.prepare(_chat(body), body.model, request)
+    name, _, prepared = await server.prepare(_chat(body), body.wanted, request)
     return await _reply(body, request, server, name, prepared, _chat_shape)
 
 
 @router.post("/api/generate", response_model=OllamaGenerateReply, responses=streams(LINES) | _ERRORS)
 async def generate(body: OllamaGenerateRequest, request: Request, server: Here) -> Any | Response:
     """A reply to a prompt, in the model's template unless `raw`."""
-    if not body.prompt:
+    known_model(server, body.wanted)
+    if not body.prompt and not body.suffix:
         return await _load_or_unload(body, server, _generate_shape)
-    if body.raw or body.suffix is not None:
-        name, prepared = await _plain(body, server)
+    if body.raw or body.suffix:
+        name, prepared = await _plain(body, request, server)
     else:
-        name, _, prepared = await server.prepare(_generate(body), body.model, request)
+        name, model, prepared = await server.prepare(_generate(body), body.wanted, request)
+        _check_template(body.template, model)
+        if body.context:
+            prepared = _continued(body.context, prepared)
     return await _reply(body, request, server, name, prepared, _generate_shape)
 
 
-async def _plain(body: OllamaGenerateRequest, server: Server) -> tuple[str, PreparedChat]:
+async def _plain(body: OllamaGenerateRequest, request: Request, server: Server) -> tuple[str, PreparedChat]:
     """A prompt without a template: a text to continue, or a gap to fill (`suffix`)."""
-    for param in ("system", "think", "images", "format"):
+    for param in ("system", "template", "context", *(("images",) if body.suffix else ())):
         if getattr(body, param):
-            raise bad_request(f"{param} does not go with raw or suffix.", param)
+            raise bad_request(f"{param} does not go with {'suffix' if body.suffix else 'raw'}.", param)
+    if body.think is not None and not ignore("think"):
+        raise unsupported("think", "think does not go with raw or suffix.")
     text = body.prompt or ""
     server.check_prompt(len(text) + len(body.suffix or ""))
-    params = _sampled(body)
-    name, model = await server.service.find(body.model)
-    if body.suffix is None:
-        prompt = text_prompt(model, text)
-    else:
+    params = replace(_sampled(body), grammar=_grammar(body))
+    params.check()
+    name, model = await server.service.find(body.wanted)
+    if body.suffix:
         filled = infill(model.tokenizer, text, body.suffix)
         prompt, params = Prompt(text, filled.ids), replace(params, stop_token_ids=filled.stops)
-    return name, PreparedChat(EngineRequest(name, prompt.ids, params), ReplyParser(), prompt, model)
+    else:
+        images = [ImagePart("images", image, "either") for image in body.images or ()]
+        prompt = text_prompt(model, text, await server.look(images, model, request))
+    return name, PreparedChat(prompt.request(name, params), ReplyParser(), prompt, model)
+
+
+def _check_template(template: str | None, model: LoadedModel) -> None:
+    """A template of Go cannot be run, so that the model's own is used."""
+    own = model.template.source() if model.template.names else ""
+    if template and template != own and not ignore("template"):
+        raise unsupported("template", "Only the model's own template is used here. Leave template out.")
+
+
+def _continued(context: Sequence[int], prepared: PreparedChat) -> PreparedChat:
+    """The prompt behind the tokens of an earlier reply's `context`."""
+    model = prepared.model
+    check_ids([context], model, "context")
+    if prepared.prompt.pictures:
+        raise bad_request("context does not go with images.", "context")
+    own = prepared.prompt.ids
+    own = own[1:] if own[:1] == [model.tokenizer.bos_id] else own
+    prompt = placed(model, prepared.prompt.text, [*context, *own])
+    return replace(prepared, prompt=prompt, request=replace(prepared.request, prompt_ids=prompt.ids))
+
+
+class _Recorder(ReplyParser):
+    """Keeps the tokens of the reply as well, which are the end of its `context`."""
+
+    def __init__(self, parser: ReplyParser) -> None:
+        super().__init__()
+        self._parser = parser
+        self.ids: list[int] = []
+
+    def read(self, event: Event) -> list[ReplyEvent]:
+        if isinstance(event, Text):
+            self.ids += event.ids
+        return self._parser.read(event)
 
 
 async def _reply(
@@ -105,31 +152,30 @@ async def _reply(
     shape: Shape,
 ) -> Response:
     prepared = _within(prepared, body.options)
-    tokenizer = prepared.model.tokenizer
-    running = server.submit(prepared)
+    reply = _Reply(body, prepared, shape)
+    running = server.submit(replace(prepared, reader=reply.recorder))
     try:
         await _keep(body, server, name)  # after `submit`: with keep_alive 0 the model would be unloaded before
     except BaseException:
         running.cancel()
         raise
     if body.stream is not False:
-        chunks = _lines(running, name, shape, tokenizer)
+        chunks = reply.lines(running)
         return await server.stream(running, chunks, tell=error_line, heartbeat=None, media_type=LINES)
-    parts = await server.parts(request, running)
-    return answer(_complete(parts, running, name, shape, tokenizer))
+    return answer(reply.whole(await server.parts(request, running), running))
 
 
 async def _load_or_unload(body: OllamaChatRequest | OllamaGenerateRequest, server: Server, shape: Shape) -> Response:
     if body.keep_alive is not None and keep_alive_seconds(body.keep_alive) == 0:
-        name = server.service.known(body.model).name
+        name = server.service.known(body.wanted).name
         if name in server.service.resident():
             await server.service.unload(name)
         reason = "unload"
     else:
-        name, _ = await server.service.find(body.model)
+        name, _ = await server.service.find(body.wanted)
         await _keep(body, server, name)
         reason = "load"
-    reply = {"model": name, "created_at": _now(), "done": True, "done_reason": reason}
+    reply = {"model": body.wanted, "created_at": _now(), "done": True, "done_reason": reason}
     return Response(json.dumps(reply | shape("", "", [])), media_type="application/json")
 
 
@@ -143,32 +189,32 @@ async def _keep(
 @router.post("/api/embed", response_model=OllamaEmbedReply, responses=_ERRORS)
 async def embed(body: OllamaEmbedRequest, request: Request, server: Here) -> Any | Response:
     """Vectors that stand for texts, of length one. Without texts: load the model."""
-    made = await _embed(body, request, server)
-    await _keep(body, server, made["model"])
-    return answer(made)
+    return answer(await _embed(body, request, server))
 
 
 @router.post("/api/embeddings", response_model=OllamaEmbeddingsReply, responses=_ERRORS)
 async def old_embed(body: OllamaEmbeddingsRequest, request: Request, server: Here) -> Any | Response:
     """One vector, as older clients ask for it."""
-    asked = OllamaEmbedRequest(model=body.model, input=body.prompt, options=body.options, keep_alive=body.keep_alive)
+    asked = OllamaEmbedRequest(model=body.wanted, input=body.prompt, options=body.options, keep_alive=body.keep_alive)
     made = await _embed(asked, request, server)
-    await _keep(asked, server, made["model"])
     return answer({"embedding": next(iter(made["embeddings"]), [])})
 
 
 async def _embed(body: OllamaEmbedRequest, request: Request, server: Server) -> dict[str, Any]:
     """Texts longer than the context are truncated, unless `truncate` is false."""
     began = time.monotonic_ns()
-    texts = [text for text in [body.input] if text] if isinstance(body.input, str) else body.input
+    texts = [text for text in [body.input] if text] if isinstance(body.input, str) else body.input or []
     server.check_prompt(sum(map(len, texts)))
-    name, model = await server.service.find(body.model)
+    known_model(server, body.wanted)
+    name, model = await server.service.find(body.wanted)
     loaded = time.monotonic_ns()
-    context = body.options.num_ctx if body.options is not None else None
+    room = body.options.num_ctx if body.options is not None else None
+    context = room if room is not None and room > 0 else None
     rows = await tokenized(texts, lambda text: text_ids(model, text, context, cut=body.truncate is not False))
     made = await server.embed(rows, name, model, body.dimensions, request)
+    await _keep(body, server, name)
     return {
-        "model": name,
+        "model": body.wanted,
         "embeddings": [row.tolist() for row in made.rows],
         "total_duration": time.monotonic_ns() - began,
         "load_duration": loaded - began,
@@ -180,14 +226,28 @@ async def _embed(body: OllamaEmbedRequest, request: Request, server: Server) -> 
 
 
 def _chat(body: OllamaChatRequest) -> ChatRequest:
+    functions = [tool.function for tool in body.tools or () if tool.function is not None]
+    if len(functions) < len(body.tools or ()) and not ignore("tools"):
+        raise unsupported("tools", "Only tools with a function can be called here.")
     return ChatRequest(
         messages=[_template_message(message, at) for at, message in enumerate(body.messages or ())],
-        tools=[
-            {"type": "function", "function": tool.function.model_dump(exclude_none=True)} for tool in body.tools or ()
-        ],
-        tool_choice=ToolChoice("auto" if body.tools else "none"),
+        tools=[{"type": "function", "function": function.model_dump(exclude_none=True)} for function in functions],
+        tool_choice=_tool_choice(body, [function.name for function in functions]),
         **_common(body),
     )
+
+
+def _tool_choice(body: OllamaChatRequest, functions: Sequence[str]) -> ToolChoice:
+    """Ollama has no such field, so that one that cannot be followed is ignored."""
+    choice = body.tool_choice
+    if isinstance(choice, OllamaNamedTool):
+        if choice.function.name in functions:
+            return ToolChoice("named", choice.function.name)
+    elif choice in ("auto", "none") or (choice == "required" and functions):
+        return ToolChoice(choice)
+    if choice is not None and not ignore("tool_choice"):
+        raise bad_request("tool_choice asks for a function that is not among the tools.", "tool_choice")
+    return ToolChoice("auto" if functions else "none")
 
 
 def _generate(body: OllamaGenerateRequest) -> ChatRequest:
@@ -197,51 +257,40 @@ def _generate(body: OllamaGenerateRequest) -> ChatRequest:
 
 
 def _common(body: OllamaChatRequest | OllamaGenerateRequest) -> dict[str, Any]:
-    grammar = None
-    if body.format == "json":
-        grammar = json_grammar()
-    elif isinstance(body.format, dict):
-        grammar = json_grammar(body.format)
-    effort = body.think if isinstance(body.think, str) else None
-    thinking = body.think if isinstance(body.think, bool) else None
-    return {"sampling": _sampled(body), "grammar": grammar, "thinking": thinking, "effort": effort}
+    return {
+        "sampling": _sampled(body),
+        "grammar": _grammar(body),
+        "thinking": body.think if isinstance(body.think, bool) else None,
+        "effort": body.think if isinstance(body.think, str) else None,
+        "thinking_field": "think",
+        "effort_field": "think",
+    }
+
+
+def _grammar(body: OllamaChatRequest | OllamaGenerateRequest) -> Grammar | None:
+    if isinstance(body.format, dict):
+        return json_grammar(body.format)
+    return json_grammar() if body.format == "json" else None
 
 
 def _sampled(body: OllamaChatRequest | OllamaGenerateRequest) -> SamplingParams:
-    if body.top_logprobs and not body.logprobs:
+    if body.top_logprobs and not body.logprobs and not ignore("top_logprobs"):
         raise bad_request("top_logprobs needs logprobs: true.", "top_logprobs")
-    params = _sampling(body.options or OllamaOptions())
-    return replace(params, logprobs=bool(body.logprobs), top_logprobs=body.top_logprobs or 0)
-
-
-def _sampling(options: OllamaOptions) -> SamplingParams:
-    length = options.num_predict
-    penalty = options.repeat_penalty
-    if length == 0:
-        raise bad_request("num_predict must be above 0, or negative for no limit.", "options.num_predict")
-    return SamplingParams(
-        max_tokens=length if length is not None and length > 0 else None,
-        temperature=options.temperature,
-        top_k=options.top_k,
-        top_p=options.top_p,
-        min_p=options.min_p,
-        typical_p=options.typical_p,
-        repetition_penalty=penalty,
-        repetition_window=repetition_window(options.repeat_last_n, penalty, "options.repeat_last_n", default=64),
-        presence_penalty=options.presence_penalty or 0.0,
-        frequency_penalty=options.frequency_penalty or 0.0,
-        seed=None if options.seed is None else options.seed & ((1 << 63) - 1),
-        stop=stop_list(options.stop),
-    )
+    params = sampling(body.options or OllamaOptions())
+    scored = bool(body.logprobs)
+    return replace(params, logprobs=scored, top_logprobs=(body.top_logprobs or 0) if scored else 0)
 
 
 def _template_message(message: OllamaMessage, at: int) -> dict[str, Any]:
-    content = _content(message.content, message.images, f"messages.{at}.images")
-    plain: dict[str, Any] = {"role": message.role, "content": content}
+    role = {"developer": "system", "function": "tool"}.get(message.role, message.role)
+    plain: dict[str, Any] = {
+        "role": role,
+        "content": _content(message.content, message.images, f"messages.{at}.images"),
+    }
     if message.thinking:
         plain["reasoning_content"] = message.thinking
-    if message.tool_name:
-        plain["name"] = message.tool_name
+    if name := message.tool_name or message.name:
+        plain["name"] = name
     if message.tool_call_id:
         plain["tool_call_id"] = message.tool_call_id
     if message.tool_calls:
@@ -249,22 +298,36 @@ def _template_message(message: OllamaMessage, at: int) -> dict[str, Any]:
             {
                 "id": call.id or f"call_{number}",
                 "type": "function",
-                "function": {"name": call.function.name, "arguments": json.dumps(call.function.arguments)},
+                "function": {"name": call.function.name, "arguments": _arguments(call.function.arguments)},
             }
             for number, call in enumerate(message.tool_calls)
         ]
     return plain
 
 
-def _content(text: str | None, images: list[str] | None, param: str) -> str | list[dict[str, Any]]:
-    """Ollama's clients send images as base64 alone; they come before the text."""
-    return written_content([*(ImagePart(param, image, "base64") for image in images or ()), text or ""])
+def _arguments(given: dict[str, Any] | str | None) -> str:
+    return given or "{}" if isinstance(given, str) else json.dumps(given or {})
+
+
+def _content(
+    content: str | list[OllamaPart] | None, images: list[str] | None, param: str
+) -> str | list[dict[str, Any]]:
+    """Ollama's clients send images as base64 beside the text; they come before it. Others send OpenAI's parts."""
+    parts: list[str | ImagePart] = [ImagePart(param, image, "either") for image in images or ()]
+    if isinstance(content, list):
+        parts += [
+            part.text if isinstance(part, OllamaTextPart) else ImagePart(param, part.image_url.url, "either")
+            for part in content
+        ]
+    else:
+        parts.append(content or "")
+    return written_content(parts)
 
 
 def _within(prepared: PreparedChat, options: OllamaOptions | None) -> PreparedChat:
     """`num_ctx` bounds prompt and reply together."""
     room = options.num_ctx if options is not None else None
-    if room is None:
+    if room is None or room < 1:
         return prepared
     left = room - len(prepared.prompt.ids)
     if left < 1:
@@ -293,42 +356,57 @@ def _generate_shape(answer: str, thinking: str, calls: list[dict[str, Any]]) -> 
     return {"response": answer} | ({"thinking": thinking} if thinking else {})
 
 
-def _complete(
-    parts: Sequence[ReplyEvent], running: RunningRequest, name: str, shape: Shape, tokenizer: Tokenizer
-) -> dict[str, Any]:
-    collector = ReplyCollector()
-    for part in parts:
-        collector.add(part)
-    reply = collector.messages()[0]
-    calls = [_call(call.id, call.name, call.arguments) for call in reply.calls]
-    whole = _head(name) | shape(reply.answer, reply.reasoning, calls) | _figures(running.timings, reply.reason)
-    return whole | ({"logprobs": content_logprobs(tokenizer, reply.logprobs)} if reply.logprobs else {})
+class _Reply:
+    """One reply, whole or as lines."""
 
+    def __init__(self, body: OllamaChatRequest | OllamaGenerateRequest, prepared: PreparedChat, shape: Shape) -> None:
+        self._model = body.wanted
+        self._shape = shape
+        self._tokenizer = prepared.model.tokenizer
+        self.recorder = _Recorder(prepared.reader)
+        keeps = isinstance(body, OllamaGenerateRequest) and not (body.raw or body.suffix or prepared.prompt.pictures)
+        self._prompt = prepared.prompt.ids if keeps else None
 
-async def _lines(running: RunningRequest, name: str, shape: Shape, tokenizer: Tokenizer) -> AsyncIterator[bytes]:
-    """A streamed reply. Calls come whole, as Ollama's clients expect them."""
-    open_calls: dict[int, tuple[str, str, list[str]]] = {}
-    reason = "stop"
-    async for part in running.parts():
-        if part.kind == "answer":
-            yield line(_head(name) | shape(part.text, "", []) | {"done": False})
-        elif part.kind == "reasoning":
-            yield line(_head(name) | shape("", part.text, []) | {"done": False})
-        elif part.kind == "tokens":
-            scores = content_logprobs(tokenizer, part.logprobs)
-            yield line(_head(name) | shape("", "", []) | {"logprobs": scores, "done": False})
-        elif part.kind == "call":
-            open_calls[part.call] = (part.call_id, part.name, [])
-        elif part.kind == "arguments":
-            open_calls[part.call][2].append(part.text)
-        elif part.kind == "broken":
-            del open_calls[part.call]
-            yield line(_head(name) | shape(part.text, "", []) | {"done": False})
-        elif part.kind == "end":
-            reason = part.reason
-    for id, function, arguments in open_calls.values():
-        yield line(_head(name) | shape("", "", [_call(id, function, "".join(arguments))]) | {"done": False})
-    yield line(_head(name) | shape("", "", []) | _figures(running.timings, reason))
+    def whole(self, parts: Sequence[ReplyEvent], running: RunningRequest) -> dict[str, Any]:
+        collector = ReplyCollector()
+        for part in parts:
+            collector.add(part)
+        reply = collector.messages()[0]
+        calls = [_call(call.id, call.name, call.arguments) for call in reply.calls]
+        scores = {"logprobs": content_logprobs(self._tokenizer, reply.logprobs)} if reply.logprobs else {}
+        return self._said(reply.answer, reply.reasoning, calls) | self._end(running, reply.reason) | scores
+
+    async def lines(self, running: RunningRequest) -> AsyncIterator[bytes]:
+        """A streamed reply. Calls come whole, as Ollama's clients expect them."""
+        open_calls: dict[int, tuple[str, str, list[str]]] = {}
+        reason = "stop"
+        more = {"done": False}
+        async for part in running.parts():
+            if part.kind == "answer":
+                yield line(self._said(part.text) | more)
+            elif part.kind == "reasoning":
+                yield line(self._said("", part.text) | more)
+            elif part.kind == "tokens":
+                yield line(self._said() | {"logprobs": content_logprobs(self._tokenizer, part.logprobs)} | more)
+            elif part.kind == "call":
+                open_calls[part.call] = (part.call_id, part.name, [])
+            elif part.kind == "arguments":
+                open_calls[part.call][2].append(part.text)
+            elif part.kind == "broken":
+                del open_calls[part.call]
+                yield line(self._said(part.text) | more)
+            elif part.kind == "end":
+                reason = part.reason
+        for id, function, arguments in open_calls.values():
+            yield line(self._said(calls=[_call(id, function, "".join(arguments))]) | more)
+        yield line(self._said() | self._end(running, reason))
+
+    def _said(self, text: str = "", thinking: str = "", calls: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
+        return {"model": self._model, "created_at": _now()} | self._shape(text, thinking, list(calls))
+
+    def _end(self, running: RunningRequest, reason: str) -> dict[str, Any]:
+        context = {} if self._prompt is None else {"context": [*self._prompt, *self.recorder.ids]}
+        return _figures(running.timings, reason) | context
 
 
 def _call(id: str, name: str, arguments: str) -> dict[str, Any]:
@@ -337,10 +415,6 @@ def _call(id: str, name: str, arguments: str) -> dict[str, Any]:
     except ValueError:
         value = {}
     return {"id": id, "function": {"name": name, "arguments": value if isinstance(value, dict) else {}}}
-
-
-def _head(name: str) -> dict[str, Any]:
-    return {"model": name, "created_at": _now()}
 
 
 def _now() -> str:

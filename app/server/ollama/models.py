@@ -1,31 +1,31 @@
-"""`/api/tags`, `/api/show`, `/api/ps`, `/api/version`, `/api/pull`: the models as Ollama lists and shows them, and their download."""
+"""`/api/tags`, `/api/show`, `/api/ps`, `/api/version`, `/api/pull`: the models as Ollama lists and shows them, and their download.
+
+Routes that would change the server's models answer with an error."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import hashlib
 import threading
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from starlette.responses import PlainTextResponse, Response
 
 from app.runtime.catalogue import KnownModel
 from app.runtime.models import ModelService
 from app.server.body import JsonRoute
-from app.server.context import Here, with_errors
+from app.server.context import Here, Server, with_errors
 from app.server.documented import errors, streams
-from app.server.errors import bad_request
+from app.server.errors import ApiError, bad_request
+from app.server.ollama import details
 from app.server.ollama.protocol import (
     LINES,
+    OllamaManageRequest,
     OllamaModel,
-    OllamaModelDetails,
     OllamaModelList,
-    OllamaNameRequest,
     OllamaPullRequest,
     OllamaRunningModel,
     OllamaRunningModels,
@@ -36,48 +36,59 @@ from app.server.ollama.protocol import (
     timestamp,
 )
 from app.server.streaming import StreamingReply, line
-from engine.errors import GrusError, Offline
+from engine.errors import GrusError, ModelNotFound, Offline
 from engine.hub import offline
-from engine.hub.cache import find
 from engine.hub.download import download
 from engine.hub.naming import parse
-from engine.hub.snapshots import model_in
 from engine.loading import LoadedModel
-from engine.text.reasoning import tags_for
 
-SPOKEN_VERSION = "0.13.0"  # of Ollama's API; clients refuse servers with an older one
+SPOKEN_VERSION = "0.14.0"  # of Ollama's API; clients refuse servers with an older one
 _NEVER = "9999-12-31T23:59:59Z"
 
 router = APIRouter(route_class=JsonRoute, tags=["Ollama"])
 _ERRORS = errors(400, 404, 429, family="ollama")
 
 
+@router.head("/api/tags", include_in_schema=False)
 @router.get("/api/tags", responses=errors(family="ollama"))
 async def tags(server: Here) -> OllamaModelList:
     """Every model that a request may name."""
 
     def read() -> OllamaModelList:
-        return OllamaModelList(models=[_tagged(known, server.service) for known in server.service.catalogue.all()])
+        return OllamaModelList(models=[_listed(known, server.service) for known in server.service.catalogue.all()])
 
     return await asyncio.to_thread(read)
 
 
 @router.post("/api/show", responses=_ERRORS)
 async def show(body: OllamaShowRequest, server: Here) -> OllamaShowReply:
-    """A model's template, parameters and capabilities. Loads the model."""
-    _, model = await server.service.find(_name_of(body))
-    return _shown(model)
+    """A model's template, parameters and capabilities. Loads it only where its files do not tell."""
+    service = server.service
+    known = known_model(server, body.wanted)
+    modified = _modified(known)
+    reply = await asyncio.to_thread(details.shown, known, service, modified)
+    if reply is None:
+        await service.find(known.name)
+        reply = await asyncio.to_thread(details.shown, known, service, modified)
+    if reply is None:
+        raise bad_request(f"The files of {known.name} cannot be read.", "model")
+    return reply
 
 
 @router.get("/api/ps", responses=errors(family="ollama"))
 async def ps(server: Here) -> OllamaRunningModels:
     """The models that are in memory, and until when if nobody uses them."""
-    here, loaded = server.service.engine.models(), server.service.loaded
-    return OllamaRunningModels(
-        models=[_resident(loaded[m.name], server.service, m.expires_in) for m in here if m.name in loaded]
-    )
+    here, service = server.service.engine.models(), server.service
+
+    def read() -> OllamaRunningModels:
+        loaded = service.loaded
+        there = [(loaded[one.name], one.expires_in) for one in here if one.name in loaded]
+        return OllamaRunningModels(models=[_resident(model, service, expires) for model, expires in there])
+
+    return await asyncio.to_thread(read)
 
 
+@router.head("/api/version", include_in_schema=False)
 @router.get("/api/version", responses=errors(family="ollama"))
 async def version() -> OllamaVersion:
     """The version of Ollama's API that is spoken here."""
@@ -87,7 +98,7 @@ async def version() -> OllamaVersion:
 @router.post("/api/pull", response_model=None, responses=streams(LINES) | errors(400, 404, family="ollama"))
 async def pull(body: OllamaPullRequest, server: Here) -> Response:
     """Download a model from Hugging Face, with progress."""
-    name = _name_of(body)
+    name = body.wanted
     _repository(name)
     chunks = _download(name, server.service)
     if body.stream is False:
@@ -103,82 +114,73 @@ async def pull(body: OllamaPullRequest, server: Here) -> Response:
     )  # fmt: skip
 
 
+@router.post("/api/create", responses=errors(400, family="ollama"))
+@router.post("/api/push", responses=errors(400, family="ollama"), operation_id="ollama_push")
+@router.post("/api/copy", responses=errors(400, family="ollama"), operation_id="ollama_copy")
+@router.delete("/api/delete", responses=errors(400, family="ollama"), operation_id="ollama_delete")
+async def change(body: OllamaManageRequest, request: Request, server: Here) -> None:
+    """Models are added and deleted on the machine of the server, and by `/api/pull` alone from elsewhere."""
+    if not request.url.path.endswith("/create"):
+        known_model(server, body.source or body.wanted)
+    raise bad_request(f"{request.url.path} is not supported: this server's models are changed on its own machine.")
+
+
+@router.head("/api/blobs/{digest}", include_in_schema=False)
+async def blob(digest: str) -> Response:
+    """Files of models are not kept by their digests."""
+    return Response(status_code=404)
+
+
+@router.post("/api/blobs/{digest}", responses=errors(400, family="ollama"))
+async def upload(digest: str) -> None:
+    """Refused: models are made on the machine of the server."""
+    raise bad_request("/api/blobs is not supported: this server's models are changed on its own machine.")
+
+
 @router.head("/", include_in_schema=False)
 @router.get("/", include_in_schema=False)
-async def running() -> Response:
-    """Clients probe whether the server runs."""
-    return PlainTextResponse("Grus is running. /docs lists what it can do.")
+async def running(request: Request) -> Response:
+    """Clients probe whether the server runs, and look for these words."""
+    if "text/html" in request.headers.get("accept", ""):
+        return PlainTextResponse("Grus is running. /docs lists what it can do.")
+    return PlainTextResponse("Ollama is running")
 
 
-def _name_of(body: OllamaNameRequest) -> str:
-    name = body.model or body.name
-    if not name:
-        raise bad_request("model is required.", "model")
-    return name
+def known_model(server: Server, name: str) -> KnownModel:
+    """Raises Ollama's own words where there is none: its clients look for them."""
+    try:
+        return server.service.known(name)
+    except ModelNotFound as error:
+        raise ApiError(404, f"model '{name[:200]}' not found. {error}", code=error.code, param="model") from None
 
 
-def _tagged(known: KnownModel, service: ModelService) -> OllamaModel:
+def _modified(known: KnownModel) -> str:
+    return timestamp(datetime.fromtimestamp(known.created, UTC))
+
+
+def _listed(known: KnownModel, service: ModelService) -> OllamaModel:
     """Reads the disk; call it from a thread."""
-    loaded = service.loaded.get(known.name)
-    size = loaded.weight_bytes if loaded is not None else _size(known, service.catalogue.cache_dir)
+    loaded, place = service.loaded.get(known.name), details.place_of(known, service)
+    found = details.stored(place)
+    config = loaded.config if loaded is not None else details.config_of(place, found)
+    size = found.nbytes if found is not None else getattr(loaded, "weight_bytes", 0)
+    name = details.tagged(known.name)
     return OllamaModel(
-        name=known.name,
-        model=known.name,
-        modified_at=timestamp(datetime.fromtimestamp(known.created, UTC)),
+        name=name,
+        model=name,
+        modified_at=_modified(known),
         size=size,
-        digest=hashlib.sha256(known.name.encode()).hexdigest(),
-        details=_details(loaded),
+        digest=details.digest(place),
+        details=details.details(config, found),
     )
-
-
-def _size(known: KnownModel, cache_dir: str | None) -> int:
-    path = Path(known.source).expanduser()
-    if not path.exists():
-        named = parse(known.source)
-        snapshot = find(named.repo, named.revision, cache_dir) if named else None
-        if named is None or snapshot is None:
-            return 0
-        path = model_in(snapshot, named.quant) or snapshot.path
-    files = [path] if path.is_file() else path.iterdir()
-    return sum(file.stat().st_size for file in files if file.suffix in (".safetensors", ".gguf"))
-
-
-def _details(loaded: LoadedModel | None) -> OllamaModelDetails:
-    family = str(loaded.config.get("model_type", "")) if loaded is not None else ""
-    return OllamaModelDetails(family=family, families=[family] if family else None)
 
 
 def _resident(loaded: LoadedModel, service: ModelService, expires_in: float | None) -> OllamaRunningModel:
-    about = _tagged(KnownModel(loaded.name, loaded.name), service)
+    about = _listed(KnownModel(loaded.name, loaded.name), service)
     on_device = loaded.weight_bytes if loaded.backend.device != "cpu" else 0
     expires = _NEVER if expires_in is None else timestamp(datetime.now(UTC) + timedelta(seconds=expires_in))
-    return OllamaRunningModel(
-        **about.model_dump(), expires_at=expires, size_vram=on_device, context_length=loaded.context
-    )
-
-
-def _shown(loaded: LoadedModel) -> OllamaShowReply:
-    kind = str(loaded.config.get("model_type", ""))
-    source = loaded.template.source() if loaded.template.names else ""
-    capabilities = ["completion"] + (["vision"] if loaded.vision is not None else [])
-    if "tools" in source:
-        capabilities.append("tools")
-    if tags_for(kind, source) is not None:
-        capabilities.append("thinking")
-    return OllamaShowReply(
-        modelfile=f"FROM {loaded.name}",
-        parameters="\n".join(_parameters(loaded.defaults)),
-        template=source,
-        details=_details(loaded),
-        model_info={
-            "general.architecture": kind,
-            "general.basename": loaded.name,
-            f"{kind}.context_length": loaded.context,
-            f"{kind}.vocab_size": loaded.vocab,
-        }
-        | ({f"{kind}.vision.max_pixels": loaded.vision.max_pixels} if loaded.vision is not None else {}),
-        capabilities=capabilities,
-    )
+    context = getattr(loaded, "context", 0)
+    return OllamaRunningModel(**about.model_dump(), expires_at=expires, size_vram=on_device, context_length=context)
 
 
 async def _download(name: str, service: ModelService) -> AsyncIterator[bytes]:
@@ -239,9 +241,3 @@ def _repository(name: str) -> str:
     if why := offline.reason():
         raise Offline(f"{repo} is not downloaded, because {why}.")
     return repo
-
-
-def _parameters(defaults: Mapping[str, Any]) -> Iterator[str]:
-    """In a Modelfile's form: each stop string on a line of its own."""
-    for name, value in defaults.items():
-        yield from (f'stop "{text}"' for text in value) if name == "stop" else (f"{name} {value}",)

@@ -1,7 +1,6 @@
 """Ollama's request and reply bodies, durations, timestamps and lines of JSON.
 
-Options that Ollama documents as a matter of speed or memory (`num_thread`, `num_batch`, `num_gpu`, `main_gpu`, `use_mmap`,
-`use_mlock`, `low_vram`, `numa`, `num_keep`) are accepted and do nothing.
+Ollama bounds no option: what lies beyond a range means the end of the range, and fractions of whole numbers are cut off.
 """
 
 from __future__ import annotations
@@ -10,11 +9,12 @@ import re
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
-from app.server.body import RequestFields
-from app.server.errors import ApiError, error_body
-from app.server.sampling import StopText
+from app.runtime.chat import Effort
+from app.server.body import Hint, Preference, RequestFields
+from app.server.errors import ApiError, bad_request, error_body
+from app.server.sampling import StopText, TokenId
 from app.server.streaming import line
 
 LINES = "application/x-ndjson"
@@ -60,54 +60,85 @@ def _seconds(text: str) -> float:
     return sign * sum(float(number) * _UNITS[unit] for number, unit in parts)
 
 
+def _whole(given: Any) -> Any:
+    return int(given) if isinstance(given, float) else given
+
+
+def _texts(given: Any) -> Any:
+    """An empty stop string is none."""
+    texts = [given] if isinstance(given, str) else given
+    return [text for text in texts if text != ""] if isinstance(texts, list) else texts
+
+
+_Whole = Annotated[int, BeforeValidator(_whole)]
+
+
 class OllamaOptions(RequestFields):
-    num_predict: Annotated[int, Field(ge=-2, lt=1 << 31)] | None = None  # negative: no limit
-    num_ctx: Annotated[int, Field(ge=1, lt=1 << 31)] | None = None
-    temperature: Annotated[float, Field(ge=0, le=100)] | None = None
-    top_k: Annotated[int, Field(ge=0, lt=1 << 31)] | None = None
-    top_p: Annotated[float, Field(gt=0, le=1)] | None = None
-    min_p: Annotated[float, Field(ge=0, le=1)] | None = None
-    typical_p: Annotated[float, Field(gt=0, le=1)] | None = None
-    repeat_penalty: Annotated[float, Field(gt=0, le=100)] | None = None
-    repeat_last_n: Annotated[int, Field(ge=-1, lt=1 << 31)] | None = None
-    presence_penalty: Annotated[float, Field(ge=-2, le=2)] | None = None
-    frequency_penalty: Annotated[float, Field(ge=-2, le=2)] | None = None
-    seed: int | None = None
-    stop: StopText | Annotated[list[StopText], Field(max_length=16)] | None = None
-    # without effect on the reply
-    num_keep: int | None = None
-    num_thread: int | None = None
-    num_batch: int | None = None
-    num_gpu: int | None = None
-    main_gpu: int | None = None
-    use_mmap: bool | None = None
-    numa: bool | None = None
-    low_vram: bool | None = None
-    use_mlock: bool | None = None
-    # only the values that switch it off
-    mirostat: Literal[0] | None = None
-    tfs_z: Literal[1] | None = None
+    num_predict: _Whole | None = None  # 0 and below: no limit
+    num_ctx: _Whole | None = None
+    temperature: float | None = None
+    top_k: _Whole | None = None
+    top_p: float | None = None
+    min_p: float | None = None
+    typical_p: float | None = None
+    repeat_penalty: float | None = None
+    repeat_last_n: _Whole | None = None
+    presence_penalty: float | None = None
+    frequency_penalty: float | None = None
+    seed: _Whole | None = None  # -1: random
+    stop: Annotated[list[StopText], BeforeValidator(_texts), Field(max_length=64)] | None = None
+    # speed and memory are the server's
+    num_keep: Hint[Any] = None
+    num_thread: Hint[Any] = None
+    num_batch: Hint[Any] = None
+    num_gpu: Hint[Any] = None
+    main_gpu: Hint[Any] = None
+    use_mmap: Hint[Any] = None
+    use_mlock: Hint[Any] = None
+    low_vram: Hint[Any] = None
+    numa: Hint[Any] = None
 
 
 class OllamaFunctionCall(RequestFields):
     name: str
-    arguments: dict[str, Any]
-    index: int | None = None
+    arguments: dict[str, Any] | str | None = None  # a string: JSON, as OpenAI has it
+    index: Hint[Any] = None
 
 
 class OllamaToolCall(RequestFields):
     function: OllamaFunctionCall
     id: str | None = None
-    type: Literal["function"] | None = None
+    type: Hint[Any] = None
+
+
+class OllamaTextPart(RequestFields):
+    """A part of a message as OpenAI's clients write it."""
+
+    type: Literal["text"]
+    text: str
+
+
+class OllamaImageUrl(RequestFields):
+    url: str
+
+
+class OllamaImagePart(RequestFields):
+    type: Literal["image_url"]
+    image_url: OllamaImageUrl
+
+
+OllamaPart = Annotated[OllamaTextPart | OllamaImagePart, Field(discriminator="type")]
+OllamaRole = Literal["system", "developer", "user", "assistant", "tool", "function"]
 
 
 class OllamaMessage(RequestFields):
-    role: Literal["system", "user", "assistant", "tool"]
-    content: str | None = None
+    role: Annotated[OllamaRole, BeforeValidator(lambda role: role.lower() if isinstance(role, str) else role)]
+    content: str | list[OllamaPart] | None = None
     thinking: str | None = None
     images: list[str] | None = None
     tool_calls: list[OllamaToolCall] | None = None
     tool_name: str | None = None
+    name: str | None = None
     tool_call_id: str | None = None
 
 
@@ -115,35 +146,21 @@ class OllamaFunction(RequestFields):
     name: str
     description: str | None = None
     parameters: dict[str, Any] | None = None
+    strict: bool | None = None
 
 
 class OllamaTool(RequestFields):
+    type: str | None = None
+    function: OllamaFunction | None = None  # None: a tool that is no function, and is left out
+
+
+class OllamaNamedFunction(RequestFields):
+    name: str
+
+
+class OllamaNamedTool(RequestFields):
     type: Literal["function"] | None = None
-    function: OllamaFunction
-
-
-class _Common(RequestFields):
-    model: str
-    stream: bool | None = None  # None: yes
-    format: Literal["", "json"] | dict[str, Any] | None = None
-    options: OllamaOptions | None = None
-    think: bool | Literal["low", "medium", "high"] | None = None
-    logprobs: bool | None = None
-    top_logprobs: Annotated[int, Field(ge=0, le=20)] | None = None
-    keep_alive: KeepAlive = None
-
-
-class OllamaChatRequest(_Common):
-    messages: list[OllamaMessage] | None = None
-    tools: list[OllamaTool] | None = None
-
-
-class OllamaGenerateRequest(_Common):
-    prompt: str | None = None
-    suffix: str | None = None
-    system: str | None = None
-    raw: bool | None = None
-    images: list[str] | None = None
+    function: OllamaNamedFunction
 
 
 class OllamaNameRequest(RequestFields):
@@ -152,30 +169,71 @@ class OllamaNameRequest(RequestFields):
     model: str | None = None
     name: str | None = None
 
+    @property
+    def wanted(self) -> str:
+        if name := self.model or self.name:
+            return name
+        raise bad_request("model is required.", "model")
+
+
+class _Common(OllamaNameRequest):
+    stream: bool | None = None  # None: yes
+    format: Literal["", "json"] | dict[str, Any] | None = None
+    options: OllamaOptions | None = None
+    think: Preference[bool | Effort] = None
+    logprobs: bool | None = None
+    top_logprobs: Annotated[int, Field(ge=0, le=20)] | None = None  # without effect where logprobs are off
+    keep_alive: KeepAlive = None
+    truncate: Preference[Literal[False]] = None  # a conversation that is too long is refused, never cut
+    shift: Preference[Literal[False]] = None
+
+
+class OllamaChatRequest(_Common):
+    messages: list[OllamaMessage] | None = None
+    tools: list[OllamaTool] | None = None
+    tool_choice: Preference[Literal["auto", "none", "required"] | OllamaNamedTool] = None
+
+
+class OllamaGenerateRequest(_Common):
+    prompt: str | None = None
+    suffix: str | None = None
+    system: str | None = None
+    template: str | None = None
+    context: list[TokenId] | None = None
+    raw: bool | None = None
+    images: list[str] | None = None
+
 
 class OllamaShowRequest(OllamaNameRequest):
-    verbose: Literal[False] | None = None
+    verbose: Hint[Any] = None
+    system: Hint[Any] = None
+    template: Hint[Any] = None
+    options: Hint[Any] = None
 
 
 class OllamaPullRequest(OllamaNameRequest):
     stream: bool | None = None
-    insecure: Literal[False] | None = None
+    insecure: Preference[Literal[False]] = None
 
 
-class OllamaEmbedRequest(RequestFields):
-    model: str
-    input: str | Annotated[list[str], Field(max_length=2048)]
+class OllamaManageRequest(OllamaNameRequest):
+    """The body of a request that changes models: only their names are read."""
+
+    source: str | None = None
+
+
+class OllamaEmbedRequest(OllamaNameRequest):
+    input: str | Annotated[list[str], Field(max_length=2048)] | None = None
     truncate: bool | None = None  # None: yes
     dimensions: Annotated[int, Field(ge=1, lt=1 << 20)] | None = None
     options: OllamaOptions | None = None  # only num_ctx has an effect on the vectors
     keep_alive: KeepAlive = None
 
 
-class OllamaEmbeddingsRequest(RequestFields):
+class OllamaEmbeddingsRequest(OllamaNameRequest):
     """The body of `/api/embeddings`, which is older than `/api/embed`."""
 
-    model: str
-    prompt: str
+    prompt: str | None = None
     options: OllamaOptions | None = None
     keep_alive: KeepAlive = None
 
@@ -219,15 +277,19 @@ class OllamaChatReply(_OllamaReply):
 
 class OllamaGenerateReply(_OllamaReply):
     response: str
+    context: list[int] | None = None
     thinking: str | None = None
 
 
 class OllamaModelDetails(BaseModel):
+    parent_model: str = ""
     format: str = "safetensors"
     family: str = ""
     families: list[str] | None = None
     parameter_size: str = ""
     quantization_level: str = ""
+    context_length: int | None = None
+    embedding_length: int | None = None
 
 
 class OllamaModel(BaseModel):
@@ -254,9 +316,11 @@ class OllamaRunningModels(BaseModel):
 
 
 class OllamaShowReply(BaseModel):
+    license: str
     modelfile: str
     parameters: str
     template: str
+    modified_at: str
     details: OllamaModelDetails
     model_info: dict[str, Any]
     capabilities: list[str]

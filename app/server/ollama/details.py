@@ -1,0 +1,226 @@
+"""What Ollama's lists and `/api/show` report of a model: size, digest, family, capabilities. Read from its files, without loading it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from app.runtime.capabilities import capabilities, config_in, folder_of
+from app.runtime.catalogue import KnownModel
+from app.runtime.models import ModelService
+from app.server.ollama.protocol import OllamaModelDetails, OllamaShowReply
+from engine.errors import BadRequest, GrusError
+from engine.loading import LoadedModel, sampling_defaults
+from engine.model_files import ModelFiles, open_model
+from engine.models.config import text_fields
+from engine.pipelines.embedding import POOLING_FILE
+from engine.pipelines.prompt import infill
+from engine.text.reasoning import tags_for
+from engine.text.template import ChatTemplate
+from engine.text.tokenizer import Tokenizer
+
+_WEIGHTS = (".safetensors", ".gguf", ".bin", ".pt", ".pth")
+_LICENSES = ("LICENSE", "LICENSE.txt", "LICENSE.md")
+_LONGEST_LICENSE = 100_000
+_KEPT = 256  # models whose headers are read once
+
+
+@dataclass(frozen=True)
+class StoredModel:
+    """A model's headers."""
+
+    config: Mapping[str, Any]
+    nbytes: int
+    parameters: int
+    stored_as: str
+    gguf: bool
+
+
+def tagged(name: str) -> str:
+    """A name with its tag, which Ollama's clients expect of every model."""
+    return name if ":" in name.rpartition("/")[2] else f"{name}:latest"
+
+
+def place_of(known: KnownModel, service: ModelService) -> Path:
+    loaded = service.loaded.get(known.name)
+    return loaded.folder if loaded is not None else folder_of(known.source, service.catalogue.cache_dir)
+
+
+def stored(place: Path) -> StoredModel | None:
+    """None where its files cannot be read: loading says why."""
+    try:
+        return _read(place, tuple(_files(place)))
+    except (GrusError, OSError):
+        return None
+
+
+def digest(place: Path) -> str:
+    """Changes with the files. In the hub's cache they are links to files that are named by their contents."""
+    files = "\n".join(f"{file.name} {file.resolve().name} {size} {time}" for file, size, time in _files(place))
+    return hashlib.sha256((files or str(place)).encode()).hexdigest()
+
+
+def details(config: Mapping[str, Any], found: StoredModel | None) -> OllamaModelDetails:
+    family = str(config.get("model_type", ""))
+    described = OllamaModelDetails(family=family, families=[family] if family else None)
+    if found is None:
+        return described
+    fields = text_fields(config)
+    return described.model_copy(
+        update={
+            "format": "gguf" if found.gguf else "safetensors",
+            "parameter_size": _counted(found.parameters),
+            "quantization_level": found.stored_as.removesuffix(" (GGUF)").removesuffix(" (MLX)"),
+            "context_length": fields.find("max_position_embeddings", "max_sequence_length", default=None),
+            "embedding_length": fields.find("hidden_size", default=None),
+        }
+    )
+
+
+def shown(known: KnownModel, service: ModelService, modified: str) -> OllamaShowReply | None:
+    """The reply of `/api/show`. None: its files cannot be read. Reads the disk; call it from a thread."""
+    loaded, place = service.loaded.get(known.name), place_of(known, service)
+    if isinstance(loaded, LoadedModel) or (loaded is not None and hasattr(loaded, "template")):
+        return _shown(known.name, place, loaded.config, loaded.tokenizer, loaded.template, loaded.defaults, modified)
+    try:
+        files = open_model(place)
+        defaults = sampling_defaults(files.generation_config)
+        return _shown(known.name, place, files.config, files.tokenizer, files.template, defaults, modified)
+    except (GrusError, OSError):
+        return None
+
+
+def _shown(
+    name: str,
+    place: Path,
+    config: Mapping[str, Any],
+    tokenizer: Tokenizer,
+    template: ChatTemplate,
+    defaults: Mapping[str, Any],
+    modified: str,
+) -> OllamaShowReply:
+    found = stored(place)
+    source = template.source() if template.names else ""
+    parameters = "\n".join(_parameters(defaults))
+    commands = [f"FROM {name}"]
+    commands += [f'TEMPLATE """{source}"""'] if source else []
+    commands += [f"PARAMETER {line}" for line in parameters.splitlines()]
+    return OllamaShowReply(
+        license=_license(place),
+        modelfile="\n".join(commands),
+        parameters=parameters,
+        template=source,
+        modified_at=modified,
+        details=details(config, found),
+        model_info=dict(_info(name, config, tokenizer, found)),
+        capabilities=list(_capabilities(config, place, tokenizer, source)),
+    )
+
+
+def _capabilities(config: Mapping[str, Any], place: Path, tokenizer: Tokenizer, template: str) -> Iterator[str]:
+    """In Ollama's words. A model that was made for vectors has only these, although others make vectors too."""
+    can = capabilities(config, place)
+    if (place / POOLING_FILE).is_file():
+        yield "embedding"
+        return
+    if not can & {"chat", "read"}:
+        return
+    yield "completion"
+    if can & {"vision", "read"}:
+        yield "vision"
+    if "tools" in template:
+        yield "tools"
+    if _fills(tokenizer):
+        yield "insert"
+    if tags_for(str(config.get("model_type", "")), template) is not None:
+        yield "thinking"
+
+
+def _fills(tokenizer: Tokenizer) -> bool:
+    try:
+        return bool(infill(tokenizer, "", "").ids)
+    except BadRequest:
+        return False
+
+
+def _info(
+    name: str, config: Mapping[str, Any], tokenizer: Tokenizer, found: StoredModel | None
+) -> Iterator[tuple[str, Any]]:
+    kind = str(config.get("model_type", ""))
+    fields = text_fields(config)
+    yield "general.architecture", kind
+    yield "general.basename", name
+    if found is not None:
+        yield "general.parameter_count", found.parameters
+    names = {
+        "context_length": ("max_position_embeddings", "max_sequence_length"),
+        "embedding_length": ("hidden_size",),
+        "block_count": ("num_hidden_layers",),
+        "feed_forward_length": ("intermediate_size",),
+        "attention.head_count": ("num_attention_heads",),
+        "attention.head_count_kv": ("num_key_value_heads",),
+    }
+    for theirs, ours in names.items():
+        if (value := fields.find(*ours, default=None)) is not None:
+            yield f"{kind}.{theirs}", value
+    yield f"{kind}.vocab_size", fields.find("vocab_size", default=tokenizer.vocab_size)
+
+
+def _parameters(defaults: Mapping[str, Any]) -> Iterator[str]:
+    """In a Modelfile's form: each stop string on a line of its own."""
+    for name, value in defaults.items():
+        yield from (f'stop "{text}"' for text in value) if name == "stop" else (f"{name} {value}",)
+
+
+def _license(place: Path) -> str:
+    folder = place if place.is_dir() else place.parent
+    for name in _LICENSES:
+        if (folder / name).is_file():
+            with (folder / name).open(encoding="utf-8", errors="replace") as file:
+                return file.read(_LONGEST_LICENSE)
+    return ""
+
+
+def _files(place: Path) -> Iterator[tuple[Path, int, int]]:
+    """The files of its weights and its config, each with its size and the time of its last change."""
+    there = sorted(place.iterdir()) if place.is_dir() else [place] if place.exists() else []
+    for file in there:
+        if file.is_file() and (file.suffix in _WEIGHTS or file.name == "config.json"):
+            about = file.stat()
+            yield file, about.st_size, about.st_mtime_ns
+
+
+@lru_cache(maxsize=_KEPT)
+def _read(place: Path, _: tuple[tuple[Path, int, int], ...]) -> StoredModel:
+    files = open_model(place)
+    kind = files.stored_as
+    return StoredModel(files.config, files.nbytes, _parameter_count(files), kind, kind.endswith("(GGUF)"))
+
+
+def _parameter_count(files: ModelFiles) -> int:
+    """Of matrices that are quantized as MLX does, one number holds several, and their scales are none."""
+    bits = int(files.stored_as.split()[0]) if files.stored_as.endswith("(MLX)") else None
+    count = 0
+    for name, raw in files.tensors.items():
+        if bits is None or raw.dtype not in ("U32", "I32"):
+            count += 0 if bits is not None and name.endswith((".scales", ".biases")) else prod(raw.shape)
+        else:
+            count += prod(raw.shape) * 32 // bits
+    return count
+
+
+def _counted(parameters: int) -> str:
+    """As Ollama writes it: 8.0B, 137M."""
+    for unit, letter in ((1e9, "B"), (1e6, "M"), (1e3, "K")):
+        if parameters >= unit:
+            return f"{parameters / unit:.1f}{letter}" if unit == 1e9 else f"{parameters / unit:.0f}{letter}"
+    return str(parameters)
+
+
+def config_of(place: Path, found: StoredModel | None) -> Mapping[str, Any]:
+    return found.config if found is not None else config_in(place)
