@@ -51,6 +51,7 @@ class ChatRequest:
     effort: Effort | None = None
     variables: Mapping[str, Any] = field(default_factory=dict)
     prediction: str = ""  # what the answer may turn out to be
+    split_reasoning: bool = True  # False: the reasoning stays in the answer, in its tags
     continue_last: bool = False  # continue the last message instead of beginning a new one
     lenient: bool = False  # ignore hints that the model cannot follow, instead of refusing them
     thinking_field: str = "thinking"  # what the client's protocol calls it
@@ -190,7 +191,7 @@ class _Preparation:
         self.ignored.append(field)
 
     def _splitter(self, opened: bool) -> Any:
-        tags: ReasoningTags | None = self.tags
+        tags: ReasoningTags | None = self.tags if self.chat.split_reasoning else None
         return lambda: None if tags is None else ReasoningSplitter(tags, started=opened)
 
     def _parser(self, forced: bool) -> Any:

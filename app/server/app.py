@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.runtime.models import ModelService
-from app.server import anthropic, docs_page, management, sglang
+from app.server import anthropic, docs_page, management
 from app.server.audio import routes as audio
 from app.server.config import ServerSettings, server_version
 from app.server.context import Server
@@ -28,6 +28,8 @@ from app.server.openai import chat, completions, embeddings, models, responses, 
 from app.server.openai.responses_store import ResponseStore
 from app.server.realtime import routes as realtime
 from app.server.requests import Account, Requests, as_header, as_log, current
+from app.server.sglang import generate as sglang_generate
+from app.server.sglang import info as sglang_info
 from app.server.streaming import ClientGone
 from engine.errors import GrusError
 
@@ -40,7 +42,8 @@ FAMILIES = (
     models,
     tokens,
     management,
-    sglang,
+    sglang_generate,
+    sglang_info,
     anthropic,
     ollama_chat,
     ollama_models,

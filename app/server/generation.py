@@ -11,6 +11,7 @@ from pydantic import Field
 from app.server.errors import bad_request
 from app.server.sampling import TokenId
 from engine.loading import LoadedModel
+from engine.text.detokenizer import Detokenizer
 from engine.types import Done, Event, Finished, FinishReason, PromptScores, Started, Text, Timings, TokenLogprob
 
 TokenIds = Annotated[list[TokenId], Field(min_length=1, max_length=1_000_000)]
@@ -45,6 +46,28 @@ class GeneratedChoice:
     @property
     def mean_logprob(self) -> float:
         return sum(score.logprob for score in self.scores) / max(len(self.scores), 1)
+
+
+def whole_text(choice: GeneratedChoice, model: LoadedModel, skip_special: bool = True, trim: bool = True) -> str:
+    """The text so far, with special tokens where they are wanted, and with the stop string where it is not trimmed."""
+    text = choice.text
+    if not skip_special:
+        keep = getattr(model, "markers", ())
+        plain, full = (Detokenizer(model.tokenizer, skip_special=skip, keep=keep) for skip in (True, False))
+        text, left = "", len(choice.text)
+        for id in choice.ids:
+            short, long = plain.push(id), full.push(id)
+            text += long if len(short) <= left else long[:left]  # what follows is held back, or the stop string
+            left -= len(short)
+            if left < 0:
+                break
+    if trim or choice.stop is None:
+        return text
+    return text + (
+        choice.stop
+        if isinstance(choice.stop, str)
+        else model.tokenizer.decode([choice.stop], skip_special, at_start=False)
+    )
 
 
 class Generation:

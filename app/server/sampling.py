@@ -1,14 +1,17 @@
-"""Sampling parameters as OpenAI spells them, shared by the families that follow it."""
+"""Sampling parameters as OpenAI spells them, shared by the families that follow it, and SGLang's grammars."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import re
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
 
-from app.server.body import RequestFields
-from app.server.errors import bad_request
-from engine.types import SamplingParams
+from app.runtime.chat import json_grammar
+from app.server.body import Hint, Preference, RequestFields, parse
+from app.server.errors import ApiError, bad_request
+from engine.types import Grammar, SamplingParams
 
 TokenId = Annotated[int, Field(ge=0, lt=1 << 31)]
 Count = Annotated[int, Field(ge=1, lt=1 << 31)]
@@ -16,7 +19,62 @@ RepeatLastN = Annotated[int, Field(ge=-1, lt=1 << 31)]  # -1: the whole context
 StopText = Annotated[str, Field(min_length=1, max_length=1000)]
 
 
-class SamplingFields(RequestFields):
+class GrammarFields(RequestFields):
+    """What a reply must match, as SGLang spells it: one of these."""
+
+    regex: str | None = None
+    json_schema: str | dict[str, Any] | None = None
+    ebnf: str | None = None
+    stop_regex: StopText | Annotated[list[StopText], Field(max_length=16)] | None = None  # ends the reply
+
+    def grammar(self, path: str = "") -> Grammar | None:
+        """`path`: of the object that holds the fields, for errors."""
+        given = [name for name in ("regex", "json_schema", "ebnf", "stop_regex") if getattr(self, name)]
+        if len(given) > 1:
+            raise bad_request(f"{given[0]} and {given[1]} exclude each other.", f"{path}{given[1]}")
+        if self.json_schema:
+            return json_grammar(_schema(self.json_schema, f"{path}json_schema"))
+        if self.stop_regex:
+            return _until(stop_list(self.stop_regex), f"{path}stop_regex")
+        if self.regex:
+            return Grammar("regex", self.regex)
+        return Grammar("ebnf", self.ebnf) if self.ebnf else None
+
+
+def _schema(given: str | dict[str, Any], param: str) -> dict[str, Any]:
+    """The schema, which SGLang's clients send as text."""
+    try:
+        schema = parse(given.encode()) if isinstance(given, str) else given
+    except ApiError as error:
+        raise bad_request(f"json_schema: {error.message}", param) from None
+    if not isinstance(schema, dict):
+        raise bad_request("json_schema must be an object.", param)
+    return schema
+
+
+def _until(expressions: Sequence[str], param: str) -> Grammar:
+    """Any text that ends with the first match of one of these. The grammar engine matches in linear time, which
+    Python's expressions do not."""
+    for expression in expressions:
+        try:
+            re.compile(expression)
+        except re.error as error:
+            raise bad_request(f"stop_regex: {expression[:40]!r} is no regular expression: {error}.", param) from None
+    any_of = "|".join(f"({_quoted(expression)})" for expression in expressions)
+    begins = f"(.|\\n)*({any_of})"
+    return Grammar(
+        "ebnf",
+        f"%llguidance {{}}\nstart: hit | MISS\nhit[lazy]: /{begins}/\nMISS: /(.|\\n)*/ & ~/{begins}(.|\\n)*/\n",
+    )
+
+
+def _quoted(expression: str) -> str:
+    """Between slashes, on one line."""
+    quoted = {"/": "\\/", "\n": "\\n"}
+    return re.sub(r"\\.|/|\n", lambda found: quoted.get(found[0], found[0]), expression, flags=re.DOTALL)
+
+
+class SamplingFields(GrammarFields):
     """Sampling parameters of one request. None: the model's default."""
 
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
@@ -35,6 +93,10 @@ class SamplingFields(RequestFields):
     min_tokens: Annotated[int, Field(ge=0, lt=1 << 31)] | None = None
     stop_token_ids: Annotated[list[TokenId], Field(max_length=64)] | None = None
     ignore_eos: bool | None = None
+    # SGLang's
+    no_stop_trim: Preference[Literal[False]] = None
+    skip_special_tokens: Preference[Literal[True]] = None
+    spaces_between_special_tokens: Hint[bool] = None
 
     @field_validator("logit_bias")
     @classmethod

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import lru_cache
 from math import prod
 from pathlib import Path
@@ -13,9 +14,9 @@ from typing import Any
 from app.runtime.capabilities import capabilities, config_in, folder_of
 from app.runtime.catalogue import KnownModel
 from app.runtime.models import ModelService
-from app.server.ollama.protocol import OllamaModelDetails, OllamaShowReply
+from app.server.ollama.protocol import OllamaModelDetails, OllamaShowReply, timestamp
 from engine.errors import BadRequest, GrusError
-from engine.loading import LoadedModel, sampling_defaults
+from engine.loading import sampling_defaults
 from engine.model_files import ModelFiles, open_model
 from engine.models.config import text_fields
 from engine.pipelines.embedding import POOLING_FILE
@@ -82,15 +83,15 @@ def details(config: Mapping[str, Any], found: StoredModel | None) -> OllamaModel
     )
 
 
-def shown(known: KnownModel, service: ModelService, modified: str) -> OllamaShowReply | None:
+def shown(known: KnownModel, service: ModelService) -> OllamaShowReply | None:
     """The reply of `/api/show`. None: its files cannot be read. Reads the disk; call it from a thread."""
     loaded, place = service.loaded.get(known.name), place_of(known, service)
-    if isinstance(loaded, LoadedModel) or (loaded is not None and hasattr(loaded, "template")):
-        return _shown(known.name, place, loaded.config, loaded.tokenizer, loaded.template, loaded.defaults, modified)
+    if loaded is not None and hasattr(loaded, "template"):
+        return _shown(known.name, place, loaded.config, loaded.tokenizer, loaded.template, loaded.defaults)
     try:
         files = open_model(place)
         defaults = sampling_defaults(files.generation_config)
-        return _shown(known.name, place, files.config, files.tokenizer, files.template, defaults, modified)
+        return _shown(known.name, place, files.config, files.tokenizer, files.template, defaults)
     except (GrusError, OSError):
         return None
 
@@ -102,7 +103,6 @@ def _shown(
     tokenizer: Tokenizer,
     template: ChatTemplate,
     defaults: Mapping[str, Any],
-    modified: str,
 ) -> OllamaShowReply:
     found = stored(place)
     source = template.source() if template.names else ""
@@ -115,7 +115,7 @@ def _shown(
         modelfile="\n".join(commands),
         parameters=parameters,
         template=source,
-        modified_at=modified,
+        modified_at=modified(place),
         details=details(config, found),
         model_info=dict(_info(name, config, tokenizer, found)),
         capabilities=list(_capabilities(config, place, tokenizer, source)),
@@ -215,11 +215,16 @@ def _parameter_count(files: ModelFiles) -> int:
 
 
 def _counted(parameters: int) -> str:
-    """As Ollama writes it: 8.0B, 137M."""
-    for unit, letter in ((1e9, "B"), (1e6, "M"), (1e3, "K")):
-        if parameters >= unit:
-            return f"{parameters / unit:.1f}{letter}" if unit == 1e9 else f"{parameters / unit:.0f}{letter}"
-    return str(parameters)
+    """As Ollama writes it: 8.0B, 494.03M."""
+    if parameters >= 1e9:
+        return f"{parameters / 1e9:.1f}B"
+    return f"{parameters / 1e6:.2f}M" if parameters >= 1e6 else f"{parameters / 1e3:.0f}K"
+
+
+def modified(place: Path) -> str:
+    """When its files were last changed."""
+    latest = max((time for _, _, time in _files(place)), default=0)
+    return timestamp(datetime.fromtimestamp(latest / 1e9, UTC))
 
 
 def config_of(place: Path, found: StoredModel | None) -> Mapping[str, Any]:

@@ -65,11 +65,10 @@ async def show(body: OllamaShowRequest, server: Here) -> OllamaShowReply:
     """A model's template, parameters and capabilities. Loads it only where its files do not tell."""
     service = server.service
     known = known_model(server, body.wanted)
-    modified = _modified(known)
-    reply = await asyncio.to_thread(details.shown, known, service, modified)
+    reply = await asyncio.to_thread(details.shown, known, service)
     if reply is None:
         await service.find(known.name)
-        reply = await asyncio.to_thread(details.shown, known, service, modified)
+        reply = await asyncio.to_thread(details.shown, known, service)
     if reply is None:
         raise bad_request(f"The files of {known.name} cannot be read.", "model")
     return reply
@@ -99,8 +98,10 @@ async def version() -> OllamaVersion:
 async def pull(body: OllamaPullRequest, server: Here) -> Response:
     """Download a model from Hugging Face, with progress."""
     name = body.wanted
-    _repository(name)
-    chunks = _download(name, server.service)
+    here = parse(_hub_name(name)) is None and _is_here(name, server)
+    if not here:
+        _repository(name)
+    chunks = _already_here() if here else _download(name, server.service)
     if body.stream is False:
         last = b""
         async for chunk in chunks:
@@ -154,10 +155,6 @@ def known_model(server: Server, name: str) -> KnownModel:
         raise ApiError(404, f"model '{name[:200]}' not found. {error}", code=error.code, param="model") from None
 
 
-def _modified(known: KnownModel) -> str:
-    return timestamp(datetime.fromtimestamp(known.created, UTC))
-
-
 def _listed(known: KnownModel, service: ModelService) -> OllamaModel:
     """Reads the disk; call it from a thread."""
     loaded, place = service.loaded.get(known.name), details.place_of(known, service)
@@ -168,7 +165,7 @@ def _listed(known: KnownModel, service: ModelService) -> OllamaModel:
     return OllamaModel(
         name=name,
         model=name,
-        modified_at=_modified(known),
+        modified_at=details.modified(place),
         size=size,
         digest=details.digest(place),
         details=details.details(config, found),
@@ -181,6 +178,18 @@ def _resident(loaded: LoadedModel, service: ModelService, expires_in: float | No
     expires = _NEVER if expires_in is None else timestamp(datetime.now(UTC) + timedelta(seconds=expires_in))
     context = getattr(loaded, "context", 0)
     return OllamaRunningModel(**about.model_dump(), expires_at=expires, size_vram=on_device, context_length=context)
+
+
+def _is_here(name: str, server: Server) -> bool:
+    try:
+        return bool(server.service.known(name))
+    except ModelNotFound:
+        return False
+
+
+async def _already_here() -> AsyncIterator[bytes]:
+    yield line({"status": "pulling manifest"})
+    yield line({"status": "success"})
 
 
 async def _download(name: str, service: ModelService) -> AsyncIterator[bytes]:
@@ -230,9 +239,13 @@ class _DownloadCancelled(GrusError):
     """The client has gone."""
 
 
+def _hub_name(name: str) -> str:
+    return name.removeprefix("hf.co/").removeprefix("huggingface.co/").removesuffix(":latest")
+
+
 def _repository(name: str) -> str:
     """The repository id of a model's name. Raises an error when it may not be downloaded."""
-    repo = name.removeprefix("hf.co/").removeprefix("huggingface.co/").removesuffix(":latest")
+    repo = _hub_name(name)
     if parse(repo) is None:
         raise bad_request(
             f"{name[:100]!r} is no repository id like owner/name or owner/name-GGUF:Q8_0; models come from Hugging Face.",

@@ -183,6 +183,8 @@ class ChatCompletionRequest(SamplingFields):
     chat_template_kwargs: dict[str, Any] | None = None
     prediction: ChatPrediction | None = None
     continue_final_message: bool | None = None
+    separate_reasoning: bool | None = None
+    stream_reasoning: Hint[bool] = None
     modalities: list[Literal["text"]] | None = None
     audio: None = None
     web_search_options: None = None
@@ -238,6 +240,7 @@ class ChatCompletionChoice(BaseModel):
     message: ChatCompletionMessage
     logprobs: Logprobs | None
     finish_reason: Literal["stop", "length", "tool_calls"]
+    matched_stop: str | int | None = None
 
 
 class CompletionUsage(BaseModel):
@@ -298,6 +301,7 @@ def _conversation(body: ChatCompletionRequest) -> ChatRequest:
             body.max_completion_tokens or body.max_tokens,
             logprobs=bool(body.logprobs),
             top_logprobs=body.top_logprobs or 0,
+            grammar=body.grammar() if body.stop_regex else None,  # of the reasoning too
         ),
         tools=[tool.model_dump(exclude_none=True) for tool in body.tools or ()],
         tool_choice=choice,
@@ -308,6 +312,7 @@ def _conversation(body: ChatCompletionRequest) -> ChatRequest:
         variables=variables,
         prediction=_text(body.prediction.content) if body.prediction is not None else "",
         continue_last=bool(body.continue_final_message),
+        split_reasoning=body.separate_reasoning is not False,
     )
 
 
@@ -349,6 +354,11 @@ def _tool_choice(body: ChatCompletionRequest) -> ToolChoice:
 
 
 def _grammar(body: ChatCompletionRequest) -> Grammar | None:
+    own = body.grammar()
+    if own is not None and body.response_format is not None and not isinstance(body.response_format, TextFormat):
+        raise bad_request("response_format excludes regex, json_schema, ebnf and stop_regex.", "response_format")
+    if own is not None and not body.stop_regex:
+        return own
     if isinstance(body.response_format, JsonObjectFormat):
         return json_grammar()
     if isinstance(body.response_format, JsonSchemaFormat):
@@ -391,6 +401,7 @@ def _choice(index: int, reply: Reply, model: LoadedModel, scored: bool) -> dict[
         "message": message,
         "logprobs": {"content": content_logprobs(model.tokenizer, reply.logprobs), "refusal": None} if scored else None,
         "finish_reason": finish_reason(reply.reason),
+        "matched_stop": reply.stop,
     }
 
 
@@ -414,7 +425,7 @@ async def _chunks(
         yield chunk(index, {"role": "assistant", "content": ""})
     async for part in running.streamed():
         if part.kind == "end":
-            yield chunk(part.index, {}, finish_reason=finish_reason(part.reason))
+            yield chunk(part.index, {}, finish_reason=finish_reason(part.reason), matched_stop=part.stop)
         elif part.kind == "tokens":
             scores = {"content": content_logprobs(model.tokenizer, part.logprobs), "refusal": None}
             yield chunk(part.index, {}, logprobs=scores)

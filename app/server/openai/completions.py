@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from functools import reduce
@@ -17,7 +18,7 @@ from app.server.body import Hint, JsonRoute
 from app.server.context import Here, answer
 from app.server.documented import errors, streams
 from app.server.errors import bad_request
-from app.server.generation import GeneratedChoice, Generation, TokenIds, check_ids, split_prompts
+from app.server.generation import GeneratedChoice, Generation, TokenIds, check_ids, split_prompts, whole_text
 from app.server.openai.chat import ChatStreamOptions, CompletionUsage
 from app.server.openai.shapes import LEAST_LOGPROB, fingerprint, finish_reason, token_text, usage
 from app.server.requests import RequestGroup, joined, told_timings
@@ -49,6 +50,8 @@ class CompletionRequest(SamplingFields):
     best_of: Annotated[int, Field(ge=1, le=16)] | None = None
     stream: bool | None = None
     stream_options: ChatStreamOptions | None = None
+    no_stop_trim: bool | None = None
+    skip_special_tokens: bool | None = None
     user: Hint[str] = None
 
 
@@ -64,6 +67,7 @@ class CompletionChoice(BaseModel):
     text: str
     logprobs: CompletionLogprobs | None
     finish_reason: Literal["stop", "length"]
+    matched_stop: str | int | None = None
 
 
 class Completion(BaseModel):
@@ -119,6 +123,7 @@ class _CompletionCall:
             _DEFAULT_MAX_TOKENS if body.max_tokens is None else max(1, body.max_tokens),
             logprobs=body.logprobs is not None or self.best_of > self.n,
             top_logprobs=body.logprobs or 0,
+            grammar=body.grammar(),
         )
         params = replace(params, n=self.best_of, stop_token_ids=(*params.stop_token_ids, *stops))
         scored = bool(body.echo) and body.logprobs is not None
@@ -159,10 +164,14 @@ class _CompletionCall:
         echo = self._echo(number)
         return {
             "index": number * self.n + at,
-            "text": echo + ("" if self.no_output else choice.text),
+            "text": echo + ("" if self.no_output else self._text(choice)),
             "logprobs": self._whole_logprobs(number, echo, choice) if self.body.logprobs is not None else None,
             "finish_reason": "length" if self.no_output else finish_reason(choice.reason or "stop"),
+            "matched_stop": None if self.no_output else choice.stop,
         }
+
+    def _text(self, choice: GeneratedChoice) -> str:
+        return whole_text(choice, self.model, self.body.skip_special_tokens is not False, not self.body.no_stop_trim)
 
     def _usage(self) -> dict[str, Any]:
         timings = reduce(joined, (generation.timings for generation in self.generations))
@@ -217,9 +226,13 @@ class _CompletionCall:
         tail: dict[str, Any] = {"usage": None} if with_usage else {}
         scored = self.body.logprobs is not None
         echoed: set[int] = set()
+        sent: dict[tuple[int, int], int] = defaultdict(int)  # characters of each choice
 
-        def chunk(number: int, at: int, text: str, logprobs: Any = None, reason: str | None = None) -> bytes:
+        def chunk(
+            number: int, at: int, text: str, logprobs: Any = None, reason: str | None = None, **more: Any
+        ) -> bytes:
             choice = {"index": number * self.n + at, "text": text, "logprobs": logprobs, "finish_reason": reason}
+            choice |= more
             return event({**self.head, "choices": [choice], **tail})
 
         async for number, got in batch.events():
@@ -230,13 +243,20 @@ class _CompletionCall:
                 for at in range(self.n):
                     scores = self._prompt_logprobs(number) if scored else None
                     yield chunk(number, at, self._echo(number), scores)
-            if isinstance(got, Text) and (got.text or got.logprobs):
+            if isinstance(got, Text):
+                text = self._text(generation.choices[got.index])[sent[number, got.index] :]
+                sent[number, got.index] += len(text)
+                if not text and not got.logprobs:
+                    continue
                 offsets = generation.choices[got.index].offsets[-len(got.logprobs) :]
                 scores = self._logprobs(got.logprobs, offsets, len(self._echo(number))) if scored else None
-                yield chunk(number, got.index, got.text, scores)
+                yield chunk(number, got.index, text, scores)
             elif isinstance(got, Done):
                 for at, choice in enumerate(generation.choices):
-                    yield chunk(number, at, "", None, finish_reason(choice.reason or "stop"))
+                    rest = self._text(choice)[sent[number, at] :]
+                    yield chunk(
+                        number, at, rest, None, finish_reason(choice.reason or "stop"), matched_stop=choice.stop
+                    )
         if with_usage:
             yield event({**self.head, "choices": [], "usage": self._usage()})
         if timings := told_timings():
