@@ -77,8 +77,9 @@ def _declared(kind: type[RequestFields]) -> Mapping[str, _Field]:
     fields = {}
     for name, info in kind.model_fields.items():
         preference: TypeAdapter[Any] | None = TypeAdapter(info.annotation) if _PREFERENCE in info.metadata else None  # type: ignore[arg-type]
-        nullable = info.annotation is NoneType or NoneType in get_args(info.annotation)
-        fields[info.alias or name] = _Field(nullable, _HINT in info.metadata, preference)
+        hint = _HINT in info.metadata
+        nullable = not hint and (info.annotation is NoneType or NoneType in get_args(info.annotation))
+        fields[info.alias or name] = _Field(nullable, hint, preference)
     return fields
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator
 
 from app.runtime.chat import json_grammar
-from app.server.body import Hint, Preference, RequestFields, parse
+from app.server.body import Preference, RequestFields, parse
 from app.server.errors import ApiError, bad_request
 from engine.types import Grammar, SamplingParams
 
@@ -93,10 +93,7 @@ class SamplingFields(GrammarFields):
     min_tokens: Annotated[int, Field(ge=0, lt=1 << 31)] | None = None
     stop_token_ids: Annotated[list[TokenId], Field(max_length=64)] | None = None
     ignore_eos: bool | None = None
-    # SGLang's
-    no_stop_trim: Preference[Literal[False]] = None
-    skip_special_tokens: Preference[Literal[True]] = None
-    spaces_between_special_tokens: Hint[bool] = None
+    spaces_between_special_tokens: Preference[Literal[True]] = None
 
     @field_validator("logit_bias")
     @classmethod

@@ -115,10 +115,10 @@ async def pull(body: OllamaPullRequest, server: Here) -> Response:
     )  # fmt: skip
 
 
+@router.post("/api/push", include_in_schema=False)
+@router.post("/api/copy", include_in_schema=False)
+@router.delete("/api/delete", include_in_schema=False)
 @router.post("/api/create", responses=errors(400, family="ollama"))
-@router.post("/api/push", responses=errors(400, family="ollama"), operation_id="ollama_push")
-@router.post("/api/copy", responses=errors(400, family="ollama"), operation_id="ollama_copy")
-@router.delete("/api/delete", responses=errors(400, family="ollama"), operation_id="ollama_delete")
 async def change(body: OllamaManageRequest, request: Request, server: Here) -> None:
     """Models are added and deleted on the machine of the server, and by `/api/pull` alone from elsewhere."""
     if not request.url.path.endswith("/create"):

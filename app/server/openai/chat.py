@@ -185,6 +185,8 @@ class ChatCompletionRequest(SamplingFields):
     continue_final_message: bool | None = None
     separate_reasoning: bool | None = None
     stream_reasoning: Hint[bool] = None
+    no_stop_trim: Preference[Literal[False]] = None
+    skip_special_tokens: Preference[Literal[True]] = None
     modalities: list[Literal["text"]] | None = None
     audio: None = None
     web_search_options: None = None

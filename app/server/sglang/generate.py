@@ -84,6 +84,11 @@ class _GenerateCall:
             )
             for at, prompt in enumerate(prompts)
         ]
+        for request, start in zip(self.requests, self.starts):
+            if start is not None and start >= (length := len(request.prompt_ids)):
+                raise bad_request(
+                    f"logprob_start_len is {start}, but the prompt has {length} tokens.", "logprob_start_len"
+                )
         if len({request.id for request in self.requests}) < len(self.requests):
             raise bad_request("Each prompt needs a rid of its own.", "rid")
         self.generations = [Generation(request.sampling.n) for request in self.requests]
@@ -153,7 +158,7 @@ class _GenerateCall:
     def _scores(self, number: int, outputs: Sequence[TokenLogprob]) -> dict[str, Any]:
         """`[logprob, id, text]` of tokens; the first of a prompt has no logprob, for nothing is before it."""
         prompt = self._prompt_scores(number)
-        scores = {
+        scores: dict[str, Any] = {
             "input_token_logprobs": [self._score(score.id, score.logprob, known) for score, known in prompt],
             "output_token_logprobs": [self._score(score.id, score.logprob) for score in outputs],
         }
@@ -172,9 +177,6 @@ class _GenerateCall:
         if start is None:
             return []
         request, scores = self.requests[number], self.generations[number].prompt_scores
-        if start >= len(request.prompt_ids):
-            raise bad_request(f"logprob_start_len is {start}, but the prompt has {len(request.prompt_ids)} tokens.",
-                              "logprob_start_len")  # fmt: skip
         after = [(score, True) for score in scores[start:]]
         if start > 0 and self.params[number].max_new_tokens == 0:
             return after

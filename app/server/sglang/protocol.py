@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, Field, model_validator
 
-from app.server.body import Hint, RequestFields
+from app.server.body import Hint, Preference, RequestFields
 from app.server.generation import TokenIds
 from app.server.sampling import GrammarFields, RepeatLastN, StopText, TokenId
 
@@ -48,7 +48,7 @@ class SglangSamplingParams(GrammarFields):
     n: Annotated[int, Field(ge=1, le=16)] = 1
     logit_bias: dict[str, Annotated[float, Field(ge=-100, le=100)]] | None = None
     structural_tag: Refused = None
-    spaces_between_special_tokens: Hint[Any] = None
+    spaces_between_special_tokens: Preference[Literal[True]] = None
     custom_params: Hint[Any] = None
     stream_interval: Hint[Any] = None
 

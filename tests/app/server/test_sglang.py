@@ -108,6 +108,6 @@ def test_what_the_server_says_of_itself(live: Live) -> None:
 def test_devices(device: str, told: str) -> None:
     from types import SimpleNamespace
 
-    from app.server.sglang import device_name
+    from app.server.sglang.info import device_name
 
     assert device_name(SimpleNamespace(backend=SimpleNamespace(device=device))) == told  # type: ignore[arg-type]
