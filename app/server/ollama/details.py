@@ -24,6 +24,8 @@ from engine.pipelines.prompt import infill
 from engine.text.reasoning import tags_for
 from engine.text.template import ChatTemplate
 from engine.text.tokenizer import Tokenizer
+from engine.vision.processor import VisionProcessor
+from engine.vision.registry import make_vision_processor
 
 _WEIGHTS = (".safetensors", ".gguf", ".bin", ".pt", ".pth")
 _LICENSES = ("LICENSE", "LICENSE.txt", "LICENSE.md")
@@ -83,49 +85,67 @@ def details(config: Mapping[str, Any], found: StoredModel | None) -> OllamaModel
     )
 
 
-def shown(known: KnownModel, service: ModelService) -> OllamaShowReply | None:
-    """The reply of `/api/show`. None: its files cannot be read. Reads the disk; call it from a thread."""
+@dataclass(frozen=True)
+class ModelFacts:
+    """What is shown of a model, from what is loaded or from its files."""
+
+    name: str
+    place: Path
+    config: Mapping[str, Any]
+    tokenizer: Tokenizer
+    template: ChatTemplate
+    defaults: Mapping[str, Any]
+    context: int
+    vision: VisionProcessor | None
+
+    @property
+    def source(self) -> str:
+        return self.template.source() if self.template.names else ""
+
+
+def facts(known: KnownModel, service: ModelService) -> ModelFacts | None:
+    """None: its files cannot be read. Reads the disk; call it from a thread."""
     loaded, place = service.loaded.get(known.name), place_of(known, service)
     if loaded is not None and hasattr(loaded, "template"):
-        return _shown(known.name, place, loaded.config, loaded.tokenizer, loaded.template, loaded.defaults)
+        return ModelFacts(
+            known.name, place, loaded.config, loaded.tokenizer, loaded.template, loaded.defaults, loaded.context,
+            loaded.vision,
+        )  # fmt: skip
     try:
         files = open_model(place)
+        tokenizer = files.tokenizer
+        folder = place if place.is_dir() else place.parent
+        vision = make_vision_processor(files.config, folder, lambda text: tokenizer.encode(text, add_special=False))
+        context = text_fields(files.config).int("max_position_embeddings", "max_sequence_length", default=2048)
         defaults = sampling_defaults(files.generation_config)
-        return _shown(known.name, place, files.config, files.tokenizer, files.template, defaults)
+        return ModelFacts(known.name, place, files.config, tokenizer, files.template, defaults, context, vision)
     except (GrusError, OSError):
         return None
 
 
-def _shown(
-    name: str,
-    place: Path,
-    config: Mapping[str, Any],
-    tokenizer: Tokenizer,
-    template: ChatTemplate,
-    defaults: Mapping[str, Any],
-) -> OllamaShowReply:
-    found = stored(place)
-    source = template.source() if template.names else ""
-    parameters = "\n".join(_parameters(defaults))
-    commands = [f"FROM {name}"]
-    commands += [f'TEMPLATE """{source}"""'] if source else []
+def shown(model: ModelFacts) -> OllamaShowReply:
+    """The reply of `/api/show`. Reads the disk."""
+    found = stored(model.place)
+    parameters = "\n".join(_parameters(model.defaults))
+    commands = [f"FROM {model.name}"]
+    commands += [f'TEMPLATE """{model.source}"""'] if model.source else []
     commands += [f"PARAMETER {line}" for line in parameters.splitlines()]
     return OllamaShowReply(
-        license=_license(place),
+        license=_license(model.place),
         modelfile="\n".join(commands),
         parameters=parameters,
-        template=source,
-        modified_at=modified(place),
-        details=details(config, found),
-        model_info=dict(_info(name, config, tokenizer, found)),
-        capabilities=list(_capabilities(config, place, tokenizer, source)),
+        template=model.source,
+        modified_at=modified(model.place),
+        details=details(model.config, found),
+        model_info=dict(_info(model, found)),
+        capabilities=list(_capabilities(model)),
     )
 
 
-def _capabilities(config: Mapping[str, Any], place: Path, tokenizer: Tokenizer, template: str) -> Iterator[str]:
+def _capabilities(model: ModelFacts) -> Iterator[str]:
     """In Ollama's words. A model that was made for vectors has only these, although others make vectors too."""
-    can = capabilities(config, place)
-    if (place / POOLING_FILE).is_file():
+    can = capabilities(model.config, model.place)
+    if (model.place / POOLING_FILE).is_file():
         yield "embedding"
         return
     if not can & {"chat", "read"}:
@@ -133,11 +153,11 @@ def _capabilities(config: Mapping[str, Any], place: Path, tokenizer: Tokenizer, 
     yield "completion"
     if can & {"vision", "read"}:
         yield "vision"
-    if "tools" in template:
+    if "tools" in model.source:
         yield "tools"
-    if _fills(tokenizer):
+    if _fills(model.tokenizer):
         yield "insert"
-    if tags_for(str(config.get("model_type", "")), template) is not None:
+    if tags_for(str(model.config.get("model_type", "")), model.source) is not None:
         yield "thinking"
 
 
@@ -148,27 +168,27 @@ def _fills(tokenizer: Tokenizer) -> bool:
         return False
 
 
-def _info(
-    name: str, config: Mapping[str, Any], tokenizer: Tokenizer, found: StoredModel | None
-) -> Iterator[tuple[str, Any]]:
-    kind = str(config.get("model_type", ""))
-    fields = text_fields(config)
+def _info(model: ModelFacts, found: StoredModel | None) -> Iterator[tuple[str, Any]]:
+    kind = str(model.config.get("model_type", ""))
+    fields = text_fields(model.config)
     yield "general.architecture", kind
-    yield "general.basename", name
+    yield "general.basename", model.name
     if found is not None:
         yield "general.parameter_count", found.parameters
+    yield f"{kind}.context_length", model.context
     names = {
-        "context_length": ("max_position_embeddings", "max_sequence_length"),
-        "embedding_length": ("hidden_size",),
-        "block_count": ("num_hidden_layers",),
-        "feed_forward_length": ("intermediate_size",),
-        "attention.head_count": ("num_attention_heads",),
-        "attention.head_count_kv": ("num_key_value_heads",),
+        "embedding_length": "hidden_size",
+        "block_count": "num_hidden_layers",
+        "feed_forward_length": "intermediate_size",
+        "attention.head_count": "num_attention_heads",
+        "attention.head_count_kv": "num_key_value_heads",
     }
     for theirs, ours in names.items():
-        if (value := fields.find(*ours, default=None)) is not None:
+        if (value := fields.find(ours, default=None)) is not None:
             yield f"{kind}.{theirs}", value
-    yield f"{kind}.vocab_size", fields.find("vocab_size", default=tokenizer.vocab_size)
+    if model.vision is not None:
+        yield f"{kind}.vision.max_pixels", model.vision.max_pixels
+    yield f"{kind}.vocab_size", fields.find("vocab_size", default=model.tokenizer.vocab_size)
 
 
 def _parameters(defaults: Mapping[str, Any]) -> Iterator[str]:

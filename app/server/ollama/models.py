@@ -65,13 +65,13 @@ async def show(body: OllamaShowRequest, server: Here) -> OllamaShowReply:
     """A model's template, parameters and capabilities. Loads it only where its files do not tell."""
     service = server.service
     known = known_model(server, body.wanted)
-    reply = await asyncio.to_thread(details.shown, known, service)
-    if reply is None:
+    found = await asyncio.to_thread(details.facts, known, service)
+    if found is None:
         await service.find(known.name)
-        reply = await asyncio.to_thread(details.shown, known, service)
-    if reply is None:
+        found = await asyncio.to_thread(details.facts, known, service)
+    if found is None:
         raise bad_request(f"The files of {known.name} cannot be read.", "model")
-    return reply
+    return await asyncio.to_thread(details.shown, found)
 
 
 @router.get("/api/ps", responses=errors(family="ollama"))

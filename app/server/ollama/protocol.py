@@ -87,6 +87,9 @@ class OllamaOptions(RequestFields):
     frequency_penalty: float | None = None
     seed: _Whole | None = None  # -1: random
     stop: Annotated[list[StopText], BeforeValidator(_texts), Field(max_length=64)] | None = None
+    # only the values that switch it off
+    mirostat: Preference[Literal[0]] = None
+    tfs_z: Preference[Literal[1]] = None
     # speed and memory are the server's
     num_keep: Hint[Any] = None
     num_thread: Hint[Any] = None
@@ -102,13 +105,13 @@ class OllamaOptions(RequestFields):
 class OllamaFunctionCall(RequestFields):
     name: str
     arguments: dict[str, Any] | str | None = None  # a string: JSON, as OpenAI has it
-    index: Hint[Any] = None
+    index: int | None = None
 
 
 class OllamaToolCall(RequestFields):
     function: OllamaFunctionCall
     id: str | None = None
-    type: Hint[Any] = None
+    type: str | None = None
 
 
 class OllamaTextPart(RequestFields):

@@ -18,7 +18,7 @@ from app.server.body import JsonRoute
 from app.server.config import server_version
 from app.server.context import Here, answer
 from app.server.documented import errors
-from app.server.errors import ApiError, bad_request, unsupported
+from app.server.errors import ApiError, bad_request
 from app.server.generation import check_ids, split_prompts
 from app.server.management import Health
 from app.server.sglang.protocol import (
@@ -203,5 +203,5 @@ async def encode(body: SglangEncodeRequest, request: Request, server: Here) -> A
 @router.post("/classify", responses=errors(400), operation_id="classify")
 async def refused(body: SglangUnsupportedRequest, request: Request) -> None:
     """Refused: no model here ranks or classifies. /generate with `max_new_tokens` 0 scores texts."""
-    path = request.url.path
-    raise unsupported("", f"{path} is not supported. /generate scores texts with return_logprob and max_new_tokens 0.")
+    message = "is not supported. /generate scores texts, with return_logprob and max_new_tokens 0."
+    raise ApiError(400, f"{request.url.path} {message}", code="unsupported_parameter")

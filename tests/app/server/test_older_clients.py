@@ -62,15 +62,14 @@ def test_a_penalty_looks_back_as_far_as_it_is_told(live: Live, at: int) -> None:
     assert live.engine.requests[-1].sampling.repetition_window == (64 if path.startswith("/api") else 0)
 
 
-@pytest.mark.parametrize("at", range(5))
+@pytest.mark.parametrize("at", range(3))  # Ollama's clients mean that there is no penalty
 def test_a_window_of_nothing_contradicts_a_penalty(live: Live, at: int) -> None:
     path, body, name = asked(1.3, 0)[at]
     reply = post(live, path, body)
     assert reply.status_code == 400
     told = reply.json()["error"]
-    assert "repeat_last_n" in (told if isinstance(told, str) else told["message"])
-    if not isinstance(told, str):
-        assert told["param"] == name
+    assert "repeat_last_n" in told["message"]
+    assert told["param"] == name
     path, body, _ = asked(None, 0)[at]
     assert post(live, path, body).status_code == 200
 
