@@ -16,9 +16,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from engine.errors import BadRequest, ContextOverflow, GrusError
+from engine.grammar import GrammarCompiler
 from engine.loaded import Loaded
 from engine.ngram import DraftProposer, PredictedOutput
-from engine.sampling import GrammarCompiler, Sampler, check_tokens
+from engine.sampling import Sampler, check_tokens
 from engine.sequence import (
     EmbeddingPool,
     HostState,

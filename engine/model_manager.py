@@ -18,10 +18,10 @@ import psutil
 from engine.admission import Admission
 from engine.errors import OutOfMemory
 from engine.executor import ModelExecutor
+from engine.grammar import GrammarCompiler
 from engine.loaded import Loaded, Loader
 from engine.metrics import EngineContext, ModelStats
 from engine.prefix_cache import CachedPrefix, PrefixCache, PrefixOffload, SequenceMemory, offload_key
-from engine.sampling import GrammarCompiler
 from engine.settings import memory_limit
 from engine.speculation import DraftModelSpeculation, Speculation, same_vocabulary
 from engine.tasks import Task

@@ -299,7 +299,7 @@ class Scheduler:
         slot = sequence.own_slot
         masks: list[np.ndarray | None] = [None] * (len(drafts) + 1)
         if sequence.constraint is not None:
-            drafts, masks = sequence.constraint.masks(drafts)
+            drafts, masks = sequence.constraint.masks(drafts, sequence.tokens_left)
         at, choose = sequence.sampled, sequence.sampler.at
         ids = None if sequence.unread else sequence.tokens[slot.length :] + drafts
         fed = 1 if ids is None else len(ids) - len(drafts)
@@ -341,7 +341,9 @@ class Scheduler:
         if sequence.pool is not None:
             segment.hidden = sequence.pool.wants(stop)
         elif stop == end:
-            mask = sequence.constraint.masks([])[1][0] if sequence.constraint is not None else None
+            mask = (
+                sequence.constraint.masks([], sequence.tokens_left)[1][0] if sequence.constraint is not None else None
+            )
             segment.sample = sequence.sampler.at(sequence.sampled, (), mask)
         return ScheduledSegment(sequence, segment, start, stop - start, 0, samples=segment.sample is not None)
 

@@ -19,10 +19,11 @@ import numpy as np
 
 from backends.base import KVSnapshot, SegmentOutput, Slot
 from engine.errors import GrusError
+from engine.grammar import GrammarConstraint
 from engine.loaded import TextStream
 from engine.metrics import Counters, RequestMetrics
 from engine.ngram import DraftProposer
-from engine.sampling import GrammarConstraint, Sampler
+from engine.sampling import Sampler
 from engine.text.stops import StopMatcher
 from engine.types import (
     Done,
@@ -180,6 +181,11 @@ class Sequence:
     def uncomputed(self) -> int:
         """The number of known tokens that are not in the KV cache yet."""
         return len(self.tokens) - self.own_slot.length
+
+    @property
+    def tokens_left(self) -> int:
+        """How many tokens the reply may still have."""
+        return self.output.limit - self.output.count
 
     @property
     def decoding(self) -> bool:

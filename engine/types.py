@@ -31,6 +31,8 @@ class Grammar:
 
     kind: Literal["json_schema", "json_object", "regex", "ebnf"]
     text: str = ""  # the schema as JSON, the expression, or the grammar
+    # end the document before the length limit, this many bytes before the last moment; None: it may be cut off
+    reserve: int | None = None
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ follow where tool calls are demanded or strict. Used by every protocol of the se
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,9 +15,11 @@ from app.runtime.replies import ReplyParser
 from engine.errors import BadRequest, Unsupported
 from engine.loading import LoadedModel
 from engine.pipelines.prompt import Prompt, chat_prompt, with_text
+from engine.text.call_grammars import CallGrammars
+from engine.text.call_grammars import json_grammar as json_grammar
+from engine.text.json_schema import grammar_schema
 from engine.text.reasoning import ReasoningSplitter, ReasoningTags, tags_for
-from engine.text.tool_readers import JsonReader, Lead, Reader
-from engine.text.tools import Convention, ToolParser, parser_for
+from engine.text.tools import CALL_LIST, ToolParser, family_of, parser_for, shows_convention
 from engine.types import Grammar, Request, SamplingParams
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 LONG_PROMPT = 20_000  # characters; longer ones are rendered and tokenized off the event loop
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
+_TOOL_SCHEMA = "tools.function.parameters"
 _RESERVED = frozenset(
     {"messages", "tools", "documents", "name", "add_generation_prompt", "continue_final_message", "self"}
 )
@@ -46,15 +48,19 @@ class ChatRequest:
     tools: Sequence[Mapping[str, Any]] = ()
     tool_choice: ToolChoice = field(default_factory=ToolChoice)
     parallel_calls: bool = True
-    grammar: Grammar | None = None
+    max_calls: int | None = None  # in one reply
+    grammar: Grammar | None = None  # of the answer
+    strict_grammar: bool = False  # refuse what of a schema cannot be enforced, instead of ignoring it
     thinking: bool | None = None  # None: as the model's template has it
     effort: Effort | None = None
     variables: Mapping[str, Any] = field(default_factory=dict)
     prediction: str = ""  # what the answer may turn out to be
     continue_last: bool = False  # continue the last message instead of beginning a new one
+    add_generation_prompt: bool = True  # tell the model that it is its turn
     lenient: bool = False  # ignore hints that the model cannot follow, instead of refusing them
     thinking_field: str = "thinking"  # what the client's protocol calls it
     effort_field: str = "reasoning_effort"
+    schema_field: str = "response_format.json_schema.schema"
 
 
 @dataclass(frozen=True)
@@ -85,7 +91,9 @@ class _Preparation:
         self.chat = conversation
         self.model = model
         self.kind = str(model.config.get("model_type", ""))
-        self.offers_tools = bool(conversation.tools) and conversation.tool_choice.kind != "none"
+        self.offers_tools = (
+            bool(conversation.tools) and conversation.tool_choice.kind != "none" and conversation.max_calls != 0
+        )
         self.template = model.template.source(tools=self.offers_tools) if model.template.names else ""
         self.tags = tags_for(self.kind, self.template)
         self.ignored: list[str] = []
@@ -99,31 +107,58 @@ class _Preparation:
             after = self.tags.close if self.tags and opened else None
             sampling = replace(sampling, grammar=grammar, grammar_after=after)
         sampling.check()
-        reader = ReplyParser(self._splitter(opened), self._parser(forced), single=not self.chat.parallel_calls)
+        reader = ReplyParser(self._splitter(opened), self._parser(forced), self._most_calls)
         close = self.tags.close if self.tags is not None else ""
         guess = self.model.tokenizer.encode(self.chat.prediction, add_special=False) if self.chat.prediction else ()
         request = prompt.request(name, sampling, prediction=guess)
         return PreparedChat(request, reader, prompt, self.model, close, ignored=self.ignored)
 
     def _grammar(self, forced: bool) -> Grammar | None:
-        chat = self.chat
-        strict = self.offers_tools and any(tool["function"].get("strict") for tool in chat.tools)
-        if not forced and not strict:
-            return chat.grammar
-        if chat.grammar is not None:
-            raise BadRequest("response_format does not go with calls that are demanded or strict.", "tool_choice")
+        """Of the whole reply. Calls that are demanded are all of it, so that `response_format` is that of a later reply."""
+        answer = self.chat.grammar
+        if answer is not None and answer.kind == "json_schema":
+            self._check_schema(grammar_schema(answer.text).ignored)
+        strict = self.offers_tools and any(tool["function"].get("strict") for tool in self.chat.tools)
+        if not forced and not strict and (answer is None or not self.offers_tools):
+            return answer
+        calls = CallGrammars(
+            family_of(self.kind, self.template), self._functions(), self._most_calls, self._special_token
+        )
         if forced:
-            several = chat.parallel_calls and chat.tool_choice.kind == "required"
-            return demanded_calls(self._functions(), several)
-        marker = self.model.tokenizer.id("<tool_call>")
-        as_json = "<tool_call>" in self.template and "<function=" not in self.template
-        if not as_json or (marker is not None and self.model.tokenizer.is_special(marker)):
+            grammar = calls.demanded()
+        elif strict and not shows_convention(self.template):
             self._ignore_hint(
-                "This model's calls cannot be held to a schema among words. Leave strict out, or demand a call.",
+                "This model's calls cannot be held to a schema: its chat template shows no convention that is known. "
+                "Leave strict out, or demand a call.",
                 "tools.function.strict",
             )
-            return chat.grammar
-        return strict_calls(self._functions())
+            return answer
+        else:
+            grammar = calls.among_words() if answer is None else calls.or_answer(answer)
+        for keyword in calls.ignored:
+            self._ignore_hint(
+                "This part of a tool's schema cannot be enforced.", ".".join(filter(None, (_TOOL_SCHEMA, keyword)))
+            )
+        return grammar
+
+    def _check_schema(self, ignored: Sequence[str]) -> None:
+        for keyword in ignored:
+            field = f"{self.chat.schema_field}.{keyword}"
+            if self.chat.strict_grammar:
+                raise Unsupported(f"A strict schema cannot have {keyword!r} here: it cannot be enforced.", field)
+            self._ignore_hint(f"{keyword!r} of a schema cannot be enforced.", field)
+
+    @property
+    def _most_calls(self) -> int | None:
+        most = [self.chat.max_calls] if self.chat.max_calls is not None else []
+        if not self.chat.parallel_calls or self.chat.tool_choice.kind == "named":
+            most.append(1)
+        return min(most, default=None)
+
+    def _special_token(self, marker: str) -> int | None:
+        """The id of a marker that no text can spell."""
+        token = self.model.tokenizer.id(marker)
+        return token if token is not None and self.model.tokenizer.is_special(token) else None
 
     def _functions(self) -> list[Mapping[str, Any]]:
         functions = [tool["function"] for tool in self.chat.tools]
@@ -151,6 +186,8 @@ class _Preparation:
 
     def _render(self, variables: Mapping[str, Any]) -> Prompt:
         more: dict[str, Any] = {"continue_final_message": True} if self.chat.continue_last else {}
+        if not self.chat.add_generation_prompt and not self.chat.continue_last:
+            more["add_generation_prompt"] = False
         tools = self.chat.tools if self.offers_tools else None
         return chat_prompt(self.model, self.chat.messages, tools, **variables, **more)
 
@@ -195,95 +232,7 @@ class _Preparation:
 
     def _parser(self, forced: bool) -> Any:
         if forced:
-            return lambda: ToolParser(FORCED)
+            return lambda: ToolParser(CALL_LIST)
         if not self.offers_tools:
             return lambda: None
         return lambda: parser_for(self.kind, self.template, self.chat.tools)
-
-
-def json_grammar(schema: Mapping[str, Any] | None = None) -> Grammar:
-    """JSON of this schema, or any object."""
-    return Grammar("json_object") if schema is None else Grammar("json_schema", json.dumps(schema))
-
-
-def demanded_calls(functions: Sequence[Mapping[str, Any]], several: bool) -> Grammar:
-    """A reply that is a list of calls and nothing else, so that a call that was demanded cannot fail to come."""
-    schema: dict[str, Any] = {"type": "array", "minItems": 1, "items": _any_call(functions)}
-    if not several:
-        schema["maxItems"] = 1
-    definitions = _lifted(schema["items"]["anyOf"])
-    return json_grammar(schema | ({"$defs": definitions} if definitions else {}))
-
-
-def strict_calls(functions: Sequence[Mapping[str, Any]]) -> Grammar:
-    """Words, and calls as JSON within <tool_call>. Arguments of functions that are not strict may be any object."""
-    body = _any_call([f if f.get("strict") else {"name": f["name"]} for f in functions])
-    definitions = _lifted(body["anyOf"])
-    body |= {"$defs": definitions} if definitions else {}
-    return Grammar("ebnf", _AMONG_WORDS + f"body: %json {json.dumps(body | _COMPACT)}\n")
-
-
-_COMPACT = {"x-guidance": {"whitespace_pattern": "[ ]?"}}
-_AMONG_WORDS = r"""%llguidance {}
-start: call* words
-words: TEXT
-TEXT: /(.|\n)*/
-call: lead "\n" body "\n</tool_call>"
-lead[lazy]: /(.|\n)*<tool_call>/
-"""
-
-
-def _any_call(functions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    calls = [
-        {
-            "type": "object",
-            "properties": {
-                "name": {"const": function["name"]},
-                "arguments": function.get("parameters") or {"type": "object"},
-            },
-            "required": ["name", "arguments"],
-            "additionalProperties": False,
-        }
-        for function in functions
-    ]
-    return {"anyOf": calls}
-
-
-def _lifted(calls: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """A schema's own definitions are found from the top; move them there, under names that cannot meet."""
-    lifted: dict[str, Any] = {}
-    for at, call in enumerate(calls):
-        arguments = call["properties"]["arguments"]
-        names = {
-            f"#/{key}/{name}": f"tool{at}_{name}" for key in ("$defs", "definitions") for name in arguments.get(key, {})
-        }
-        if not names:
-            continue
-        for key in ("$defs", "definitions"):
-            for name, definition in arguments.get(key, {}).items():
-                lifted[f"tool{at}_{name}"] = _renamed(definition, names)
-        rest = {k: v for k, v in arguments.items() if k not in ("$defs", "definitions")}
-        call["properties"]["arguments"] = _renamed(rest, names)
-    return lifted
-
-
-def _renamed(schema: Any, names: Mapping[str, str]) -> Any:
-    if isinstance(schema, Mapping):
-        return {
-            key: f"#/$defs/{names[value]}"
-            if key == "$ref" and isinstance(value, str) and value in names
-            else _renamed(value, names)
-            for key, value in schema.items()
-        }
-    return [_renamed(item, names) for item in schema] if isinstance(schema, list) else schema
-
-
-def _listed() -> Reader:
-    return Lead(skip={}, keep={"{": JsonReader})
-
-
-def _opening() -> Reader:
-    return Lead(skip={"[": _listed}, keep={})
-
-
-FORCED = Convention(opens={}, closes=("]",), joins={",": _listed}, bare=_opening)

@@ -6,8 +6,8 @@ formats; `ReplyCollector` puts them together for clients that do not stream.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from engine.text.reasoning import ReasoningSplitter
@@ -21,7 +21,7 @@ PartKind = Literal["reasoning", "answer", "call", "arguments", "broken", "tokens
 class ReplyEvent:
     """A piece of one choice. `tokens` carries log probabilities alone; `end` comes once a choice, last.
 
-    `broken` takes a call back that turned out to be none: its text is what it said.
+    `broken` takes a call back that nothing had marked as one and that turned out to be none: its text is what it said.
     """
 
     index: int
@@ -39,7 +39,7 @@ class ReplyEvent:
 class _Choice:
     splitter: ReasoningSplitter | None
     tools: ToolParser | None
-    calls: int = 0  # that were read to their end
+    calls: int = 0  # that were reported
     ended: bool = False
     tokens: list[TokenLogprob] = field(default_factory=list)
 
@@ -51,13 +51,14 @@ class ReplyParser:
         self,
         splitter: Callable[[], ReasoningSplitter | None] = lambda: None,
         tools: Callable[[], ToolParser | None] = lambda: None,
-        single: bool = False,
+        most_calls: int | None = None,
     ) -> None:
-        """`single`: of several tool calls in a reply only the first is reported."""
+        """`most_calls`: of more tool calls in a reply only the first are reported."""
         self._make_splitter = splitter
         self._make_tools = tools
-        self._single = single
+        self._most_calls = most_calls
         self._choices: dict[int, _Choice] = {}
+        self.output_tokens = 0
         self.reasoning_tokens = 0
         self.thinking = False  # the last text of any choice was reasoning
 
@@ -80,6 +81,7 @@ class ReplyParser:
 
     def _text(self, event: Text) -> list[ReplyEvent]:
         choice = self._choice(event.index)
+        self.output_tokens += len(event.ids)
         parts = [ReplyEvent(event.index, "tokens", logprobs=event.logprobs)] if event.logprobs else []
         if choice.splitter is None:
             return parts + self._answer(event.index, choice, event.text)
@@ -100,14 +102,17 @@ class ReplyParser:
         return self._calls(index, choice, choice.tools.push(text))
 
     def _calls(self, index: int, choice: _Choice, events: Sequence[object], cut: bool = False) -> list[ReplyEvent]:
-        """`cut`: the length limit ended the reply, so that an unfinished call is reported as far as it came."""
+        """`cut`: the length limit ended the reply. A call that it cut off, or that was marked as one and is malformed, is
+        reported as far as it came."""
         parts = []
         for event in events:
-            if self._single and getattr(event, "index", 0) > 0:
+            if self._most_calls is not None and getattr(event, "index", 0) >= self._most_calls:
                 continue
             if isinstance(event, TextPiece):
                 parts.append(ReplyEvent(index, "answer", event.text))
-            elif isinstance(event, CallBroken) and not cut:
+            elif isinstance(event, CallBroken) and (cut or event.marked):
+                choice.calls += 1
+            elif isinstance(event, CallBroken):
                 parts.append(ReplyEvent(index, "broken", event.text, call=event.index))
             elif isinstance(event, CallStarted):
                 parts.append(ReplyEvent(index, "call", call=event.index, call_id=event.id, name=event.name))
@@ -129,10 +134,21 @@ class ReplyParser:
             else:
                 parts += self._answer(index, choice, piece.text)
         if choice.tools is not None:
-            parts += self._calls(index, choice, choice.tools.flush(), cut=reason != "stop")
+            parts += self._calls(index, choice, choice.tools.flush(cut=reason != "stop"), cut=reason != "stop")
         if choice.calls and reason == "stop":
             reason = "tool_calls"
         return [*parts, ReplyEvent(index, "end", reason=reason, stop=stop)]
+
+
+async def with_logprobs(parts: AsyncIterator[ReplyEvent]) -> AsyncIterator[ReplyEvent]:
+    """Events that carry the log probabilities of their tokens. A token whose text is held back, because it may begin a tag
+    or completes no character, counts to the text that follows."""
+    held: dict[int, list[TokenLogprob]] = {}
+    async for part in parts:
+        if part.kind == "tokens":
+            held.setdefault(part.index, []).extend(part.logprobs)
+        else:
+            yield replace(part, logprobs=held.pop(part.index, ()))
 
 
 @dataclass

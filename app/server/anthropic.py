@@ -283,6 +283,7 @@ def _conversation(body: CountTokensRequest) -> ChatRequest:
         tool_choice=choice,
         parallel_calls=parallel,
         grammar=_grammar(body),
+        schema_field="output_config.format.schema",
         thinking=_thinking(body),
         effort=body.output_config.effort if body.output_config is not None else None,
         # a last message of the assistant is continued
@@ -292,7 +293,7 @@ def _conversation(body: CountTokensRequest) -> ChatRequest:
 
 def _grammar(body: CountTokensRequest) -> Grammar | None:
     wanted = body.output_config.format if body.output_config is not None else None
-    return json_grammar(wanted.schema_) if wanted is not None else None
+    return json_grammar(wanted.schema_, strict=True) if wanted is not None else None
 
 
 def _thinking(body: CountTokensRequest) -> bool | None:

@@ -1,7 +1,8 @@
 """Finds tool calls in a reply while it streams, in the conventions of the model families.
 
 Everything comes out as events, in order. Text that is no call comes out unchanged, but for the white space around
-calls; a call that turns out to be malformed comes out as the text that it is. Nothing is lost.
+calls. A marked call that is malformed after its arguments have begun stays a call, with what it said until then: its client
+tells the model what is wrong. One that breaks before is the text that it is, unless the length limit cut it off.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from engine.text.scanner import Scanner
 from engine.text.tool_readers import FencedReader, JsonReader, Lead, Reader, XmlReader
@@ -53,9 +54,13 @@ class CallBroken:
 
     index: int
     text: str
+    marked: bool = True  # else it may have been an answer that looks like a call
 
+
+_MARKER_BEGUN = 5  # characters; with fewer, it may as well be a text that ends so
 
 ToolEvent: TypeAlias = TextPiece | CallStarted | CallArguments | ToolCall | CallBroken
+Family = Literal["qwen", "qwen_xml", "llama", "hunyuan"]
 MakeReader: TypeAlias = Callable[[], Reader]
 
 
@@ -67,6 +72,7 @@ class Convention:
     closes: tuple[str, ...] = ()  # dropped where they follow a call, in this order
     joins: Mapping[str, MakeReader] = field(default_factory=dict)  # right after a call, these begin another
     bare: MakeReader | None = None  # a reply may begin with a call that nothing marks
+    only_calls: bool = False  # a reply cannot be anything else
 
 
 class ToolParser:
@@ -81,6 +87,9 @@ class ToolParser:
         self._raw: list[str] = []  # all that the current call has said
         self._reader: Reader = JsonReader()
         self._started: CallStarted | None = None
+        self._marked = convention.only_calls  # the current call cannot be an answer
+        tags = [close for close in convention.closes if close.startswith("<")]
+        self._remains = Scanner(["</function>", *tags, *convention.opens])  # what ends the rest of a malformed call
         self._closes = convention.closes  # those that may still follow the last call
         self._count = 0
         self._state = self._in_text
@@ -97,15 +106,19 @@ class ToolParser:
             text = self._state(text)
         return self._done()
 
-    def flush(self) -> list[ToolEvent]:
-        """The reply has ended: an unfinished call is text."""
+    def flush(self, cut: bool = False) -> list[ToolEvent]:
+        """The reply has ended; `cut`: by the length limit. An unfinished call whose arguments had not begun is text, or,
+        where it was cut off, nothing."""
         if self._state == self._in_call:
-            self._give_up("".join(self._raw))
+            looks_like_one = self._marked or self._reader.name is not None
+            if not cut or self._started is not None or not looks_like_one:
+                self._give_up("".join(self._raw))
         elif self._state == self._after_call:
-            self._say(self._held if self._held.strip() else "")
-        else:
-            self._say(self._scanner.flush())
-        if self._gap:
+            self._say(self._held if self._held.strip() and not cut else "")  # cut off, it is half a closing mark
+        elif self._state == self._in_text:
+            held = self._scanner.flush()
+            self._say("" if cut and len(held) >= _MARKER_BEGUN else held)
+        if self._gap and not cut:
             self._events.append(TextPiece(self._gap))
         self._gap = self._held = ""
         self._state = self._in_text
@@ -126,12 +139,23 @@ class ToolParser:
         self._stream(self._reader)
         if self._reader.state == "broken":
             raw = "".join(self._raw)
+            self._state = self._in_text if self._started is None or not self._marked else self._in_remains
             self._give_up(raw[: len(raw) - len(rest)])
-            self._state = self._in_text
         elif self._reader.state == "done":
             self._closes = self._convention.closes
             self._state = self._after_call
         return rest
+
+    def _in_remains(self, text: str) -> str:
+        """The rest of a malformed call, up to its closing mark, is nothing that anybody should read."""
+        scan = self._remains.feed(text)
+        if scan.match is not None and scan.match in self._convention.opens:
+            self._begin(self._convention.opens[scan.match], scan.match)
+        elif scan.match is not None:
+            closes = self._convention.closes
+            self._closes = closes[closes.index(scan.match) + 1 :] if scan.match in closes else closes
+            self._state = self._after_call
+        return scan.rest
 
     def _after_call(self, text: str) -> str:
         self._held += text
@@ -158,6 +182,7 @@ class ToolParser:
         self._started = None
         self._raw = [self._gap, opening]
         self._gap = ""
+        self._marked = self._marked or opening in self._convention.opens
         self._state = self._in_call
 
     def _stream(self, reader: Reader) -> None:
@@ -175,9 +200,10 @@ class ToolParser:
         if self._started is None:
             self._say(raw)
         else:
-            self._events.append(CallBroken(self._started.index, raw))
+            self._events.append(CallBroken(self._started.index, raw, self._marked))
 
     def _say(self, text: str) -> None:
+        self._marked = self._convention.only_calls if text.strip() else self._marked
         text = self._gap + text
         shown = text.rstrip()
         self._gap = text[len(shown) :]
@@ -248,26 +274,43 @@ def _hunyuan(_: Mapping[str, Mapping[str, Any]]) -> Convention:
     )
 
 
-def parser_for(model_type: str, template_text: str, tools: Sequence[Mapping[str, Any]] = ()) -> ToolParser:
-    """The parser of a model's convention, told by its chat template where that says, else by its type.
+def shows_convention(template_text: str) -> bool:
+    """Whether a chat template has the marks of a known convention."""
+    marks = ("<tool_call", "<function=", "<|python_tag|>", "<|start_header_id|>")
+    return any(mark in template_text for mark in marks)
 
-    `tools` are the functions offered, as the API has them.
-    """
+
+def family_of(model_type: str, template_text: str) -> Family:
+    """The convention of a model, told by its chat template where that says, else by its type."""
+    if "<tool_calls>" in template_text:
+        return "hunyuan"
+    if "<tool_call>" in template_text or "<function=" in template_text:
+        return "qwen_xml" if "<function=" in template_text else "qwen"
+    if "<|python_tag|>" in template_text or "<|start_header_id|>" in template_text:
+        return "llama"
+    if model_type.startswith("hunyuan"):
+        return "hunyuan"
+    return "llama" if "llama" in model_type else "qwen"
+
+
+def parser_for(model_type: str, template_text: str, tools: Sequence[Mapping[str, Any]] = ()) -> ToolParser:
+    """The parser of a model's convention. `tools` are the functions offered, as the API has them."""
     schemas: dict[str, Mapping[str, Any]] = {}
     for tool in tools:
         function = tool.get("function", tool)
         schemas[function.get("name", "")] = (function.get("parameters") or {}).get("properties") or {}
-    family: Callable[[Mapping[str, Mapping[str, Any]]], Convention]
-    if "<tool_calls>" in template_text:
-        family = _hunyuan
-    elif "<tool_call>" in template_text or "<function=" in template_text:
-        family = _qwen
-    elif "<|python_tag|>" in template_text or "<|start_header_id|>" in template_text:
-        family = _llama
-    elif model_type.startswith("hunyuan"):
-        family = _hunyuan
-    elif "llama" in model_type:
-        family = _llama
-    else:
-        family = _qwen
-    return ToolParser(family(schemas))
+    convention = {"hunyuan": _hunyuan, "llama": _llama}.get(family_of(model_type, template_text), _qwen)
+    return ToolParser(convention(schemas))
+
+
+def _listed() -> Reader:
+    return Lead(skip={}, keep={"{": JsonReader})
+
+
+def _opening() -> Reader:
+    return Lead(skip={"[": _listed}, keep={})
+
+
+CALL_LIST = Convention(
+    opens={}, closes=("]",), joins={",": _listed}, bare=_opening, only_calls=True
+)  # of calls that were demanded

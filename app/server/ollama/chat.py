@@ -17,7 +17,7 @@ from starlette.responses import Response
 
 from app.runtime.chat import ChatRequest, PreparedChat, ToolChoice, json_grammar
 from app.runtime.embedding import tokenized
-from app.runtime.replies import ReplyCollector, ReplyEvent, ReplyParser
+from app.runtime.replies import ReplyCollector, ReplyEvent, ReplyParser, with_logprobs
 from app.server.body import JsonRoute
 from app.server.context import Here, Server, answer
 from app.server.documented import errors, streams
@@ -48,7 +48,7 @@ from engine.pipelines.embedding import text_ids
 from engine.pipelines.prompt import Prompt, infill, text_prompt
 from engine.text.tokenizer import Tokenizer
 from engine.types import Request as EngineRequest
-from engine.types import SamplingParams, Timings
+from engine.types import SamplingParams, Timings, TokenLogprob
 
 router = APIRouter(route_class=JsonRoute, tags=["Ollama"])
 _ERRORS = errors(400, 404, 429, family="ollama")
@@ -204,7 +204,13 @@ def _common(body: OllamaChatRequest | OllamaGenerateRequest) -> dict[str, Any]:
         grammar = json_grammar(body.format)
     effort = body.think if isinstance(body.think, str) else None
     thinking = body.think if isinstance(body.think, bool) else None
-    return {"sampling": _sampled(body), "grammar": grammar, "thinking": thinking, "effort": effort}
+    return {
+        "sampling": _sampled(body),
+        "grammar": grammar,
+        "thinking": thinking,
+        "effort": effort,
+        "schema_field": "format",
+    }
 
 
 def _sampled(body: OllamaChatRequest | OllamaGenerateRequest) -> SamplingParams:
@@ -309,14 +315,15 @@ async def _lines(running: RunningRequest, name: str, shape: Shape, tokenizer: To
     """A streamed reply. Calls come whole, as Ollama's clients expect them."""
     open_calls: dict[int, tuple[str, str, list[str]]] = {}
     reason = "stop"
-    async for part in running.parts():
+    unsent: list[TokenLogprob] = []  # of calls
+    async for part in with_logprobs(running.parts()):
+        scores = {"logprobs": content_logprobs(tokenizer, part.logprobs)} if part.logprobs else {}
+        if part.kind in ("call", "arguments", "end"):
+            unsent += part.logprobs
         if part.kind == "answer":
-            yield line(_head(name) | shape(part.text, "", []) | {"done": False})
+            yield line(_head(name) | shape(part.text, "", []) | scores | {"done": False})
         elif part.kind == "reasoning":
-            yield line(_head(name) | shape("", part.text, []) | {"done": False})
-        elif part.kind == "tokens":
-            scores = content_logprobs(tokenizer, part.logprobs)
-            yield line(_head(name) | shape("", "", []) | {"logprobs": scores, "done": False})
+            yield line(_head(name) | shape("", part.text, []) | scores | {"done": False})
         elif part.kind == "call":
             open_calls[part.call] = (part.call_id, part.name, [])
         elif part.kind == "arguments":
@@ -328,7 +335,8 @@ async def _lines(running: RunningRequest, name: str, shape: Shape, tokenizer: To
             reason = part.reason
     for id, function, arguments in open_calls.values():
         yield line(_head(name) | shape("", "", [_call(id, function, "".join(arguments))]) | {"done": False})
-    yield line(_head(name) | shape("", "", []) | _figures(running.timings, reason))
+    scores = {"logprobs": content_logprobs(tokenizer, unsent)} if unsent else {}
+    yield line(_head(name) | shape("", "", []) | scores | _figures(running.timings, reason))
 
 
 def _call(id: str, name: str, arguments: str) -> dict[str, Any]:

@@ -18,14 +18,14 @@ from app.server.context import Here, answer
 from app.server.documented import errors, streams
 from app.server.errors import bad_request
 from app.server.generation import GeneratedChoice, Generation, TokenIds, check_ids, split_prompts
-from app.server.openai.chat import ChatStreamOptions, CompletionUsage
+from app.server.openai.chat import ChatStreamOptions, CompletionUsage, check_stream_options
 from app.server.openai.shapes import LEAST_LOGPROB, fingerprint, finish_reason, token_text, usage
 from app.server.requests import RequestGroup, joined, told_timings
 from app.server.sampling import SamplingFields
 from app.server.streaming import DONE, event
 from engine.loading import LoadedModel
 from engine.pipelines.prompt import infill, text_prompt
-from engine.types import Done, Text, TokenLogprob, new_id
+from engine.types import Done, Text, Timings, TokenLogprob, new_id
 from engine.types import Request as EngineRequest
 
 router = APIRouter(route_class=JsonRoute, tags=["OpenAI"])
@@ -99,8 +99,7 @@ def _check(body: CompletionRequest) -> None:
         raise bad_request("best_of cannot be streamed: the best is known at the end.", "best_of")
     if body.max_tokens == 0 and (not body.echo or body.stream):
         raise bad_request("max_tokens 0 makes sense only with echo, and whole.", "max_tokens")
-    if body.stream_options is not None and not body.stream:
-        raise bad_request("stream_options needs stream: true.", "stream_options")
+    check_stream_options(body.stream_options, body.stream)
     if body.suffix is not None and body.echo:
         raise bad_request("suffix and echo exclude each other.", "echo")
 
@@ -214,13 +213,20 @@ class _CompletionCall:
     async def chunks(self, batch: RequestGroup) -> AsyncIterator[bytes]:
         options = self.body.stream_options
         with_usage = bool(options and options.include_usage)
-        tail: dict[str, Any] = {"usage": None} if with_usage else {}
+        continuous = bool(options and options.continuous_usage_stats)
         scored = self.body.logprobs is not None
         echoed: set[int] = set()
 
         def chunk(number: int, at: int, text: str, logprobs: Any = None, reason: str | None = None) -> bytes:
             choice = {"index": number * self.n + at, "text": text, "logprobs": logprobs, "finish_reason": reason}
-            return event({**self.head, "choices": [choice], **tail})
+            return event({**self.head, "choices": [choice], **tail()})
+
+        def tail() -> dict[str, Any]:
+            if continuous:
+                prompt = sum(map(len, self.prompts))
+                said = sum(len(choice.ids) for generation in self.generations for choice in generation.choices)
+                return {"usage": usage(Timings(prompt_tokens=prompt, output_tokens=said))}
+            return {"usage": None} if with_usage else {}
 
         async for number, got in batch.events():
             generation = self.generations[number]
@@ -240,5 +246,5 @@ class _CompletionCall:
         if with_usage:
             yield event({**self.head, "choices": [], "usage": self._usage()})
         if timings := told_timings():
-            yield event({**self.head, "choices": [], **timings, **tail})
+            yield event({**self.head, "choices": [], **timings, **tail()})
         yield DONE

@@ -129,6 +129,8 @@ class Exchange:
             tool_choice=choice,
             parallel_calls=body.parallel_tool_calls is not False,
             grammar=_grammar(body),
+            strict_grammar=_is_strict(body),
+            schema_field="text.format.schema",
             effort=body.reasoning.effort if body.reasoning is not None else None,
         )
 
@@ -285,10 +287,14 @@ def tool_choice(wanted: str | ResponseNamedFunction | None, tools: Sequence[Resp
     return choice
 
 
+def _is_strict(body: ResponsesRequest) -> bool:
+    return body.text is not None and isinstance(body.text.format, SchemaFormat) and bool(body.text.format.strict)
+
+
 def _grammar(body: ResponsesRequest) -> Grammar | None:
     wanted = body.text.format if body.text is not None else None
     if isinstance(wanted, SchemaFormat):
-        return json_grammar(wanted.schema_)
+        return json_grammar(wanted.schema_, _is_strict(body))
     return json_grammar() if wanted is not None and wanted.type == "json_object" else None
 
 

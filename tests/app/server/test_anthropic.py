@@ -82,7 +82,7 @@ def test_calls_and_results_come_back_in(client: anthropic.Anthropic, live: Live)
 def test_a_demanded_call(client: anthropic.Anthropic, live: Live, choice: Any) -> None:
     live.engine.reply = '[{"name": "weather", "arguments": {"city": "Kyiv"}}]'
     assert ask(client, tools=[WEATHER], tool_choice=choice).content[0].input == {"city": "Kyiv"}
-    assert live.engine.requests[-1].sampling.grammar.kind == "json_schema"
+    assert live.engine.requests[-1].sampling.grammar.text.startswith('%llguidance {}\nstart: "["')
 
 
 def test_the_model_goes_on_with_an_assistants_last_words(client: anthropic.Anthropic, live: Live) -> None:

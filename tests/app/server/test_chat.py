@@ -10,7 +10,7 @@ import openai
 import pytest
 
 from engine.errors import EngineFault, QueueFull
-from engine.sampling import GrammarCompiler
+from engine.grammar import GrammarCompiler
 from tests.app.server.live import Live
 from tests.app.server.scripted import schema_of, until
 
@@ -32,7 +32,7 @@ def client(live: Live) -> openai.OpenAI:
 
 
 def ask(client: openai.OpenAI, **more: Any) -> Any:
-    return client.chat.completions.create(model="tiny", messages=USER, **more)  # type: ignore[arg-type]
+    return client.chat.completions.create(**({"model": "tiny", "messages": USER} | more))
 
 
 def test_a_whole_reply(client: openai.OpenAI, live: Live) -> None:
@@ -118,16 +118,30 @@ def test_tool_calls_whole_and_streamed(client: openai.OpenAI, live: Live) -> Non
     assert reasons[-1] == "tool_calls"
 
 
-def test_a_malformed_call_is_text_and_a_cut_one_is_told_as_far_as_it_came(client: openai.OpenAI, live: Live) -> None:
-    live.engine.reply = '<tool_call>\n{"name": "weather", "arguments": {"city": !}}\n</tool_call>'
-    choice = ask(client, tools=[WEATHER]).choices[0]
-    assert choice.message.tool_calls is None
-    assert '{"city": !' in choice.message.content
-    assert choice.finish_reason == "stop"
-    live.engine.reply = CALL
-    choice = ask(client, tools=[WEATHER], max_tokens=55).choices[0]
-    assert choice.finish_reason == "length"
-    assert choice.message.tool_calls[0].function.arguments == CALL[45:55]
+def test_a_malformed_or_cut_call_is_told_as_far_as_it_came_and_never_text(client: openai.OpenAI, live: Live) -> None:
+    malformed = '<tool_call>\n{"name": "weather", "arguments": {"city": !}}\n</tool_call>'
+    for reply, limit, reason, arguments in (
+        (malformed, None, "tool_calls", '{"city": '),
+        (CALL[:60], None, "tool_calls", CALL[45:60]),
+        (CALL, 55, "length", CALL[45:55]),
+    ):
+        live.engine.reply = reply
+        choice = ask(client, tools=[WEATHER], max_tokens=limit).choices[0]
+        assert (choice.message.content, choice.finish_reason) == (None, reason)
+        assert [call.function.arguments for call in choice.message.tool_calls] == [arguments]
+        chunks = [c.choices[0] for c in ask(client, tools=[WEATHER], max_tokens=limit, stream=True)]
+        assert "".join(chunk.delta.content or "" for chunk in chunks) == ""
+        pieces = [call.function.arguments or "" for chunk in chunks for call in chunk.delta.tool_calls or ()]
+        assert "".join(pieces) == arguments
+        assert chunks[-1].finish_reason == reason
+
+
+@pytest.mark.parametrize("limit", [3, 11, 20, 30])
+def test_a_call_that_is_cut_off_before_its_name_is_nothing(client: openai.OpenAI, live: Live, limit: int) -> None:
+    live.engine.reply = f"Wait.\n{CALL}"
+    choice = ask(client, tools=[WEATHER], max_tokens=limit).choices[0]
+    assert choice.message.content in ("Wai", "Wait.")
+    assert (choice.message.tool_calls, choice.finish_reason) == (None, "length")
 
 
 def test_without_a_choice_of_tools_calls_are_text(client: openai.OpenAI, live: Live) -> None:
@@ -147,10 +161,12 @@ def test_a_demanded_call_is_held_by_a_grammar(client: openai.OpenAI, live: Live,
     assert reply.message.tool_calls[0].function.name == "weather"
     assert json.loads(reply.message.tool_calls[0].function.arguments) == {"city": "Kyiv"}
     sampling = live.engine.requests[-1].sampling
-    schema = json.loads(sampling.grammar.text)
-    assert schema["items"]["anyOf"][0]["properties"]["name"] == {"const": "weather"}
-    assert schema.get("maxItems") == (None if choice == "required" else 1)
     assert sampling.grammar_after is None
+    call = '{"name": "weather", "arguments": {"city": "Kyiv"}}'
+    assert follows(live, sampling.grammar, f"[{call}]")
+    assert follows(live, sampling.grammar, f"[{call}, {call}]") == (choice == "required")
+    for other in ("[]", "Hello", f"[{call.replace('weather', 'other')}]", f"[{call.replace('city', 'town')}]"):
+        assert not follows(live, sampling.grammar, other)
 
 
 def test_strict_calls_are_held_by_a_grammar_among_words(client: openai.OpenAI, live: Live) -> None:
@@ -171,10 +187,10 @@ def follows(live: Live, grammar: Any, text: str) -> bool:
     model = live.service.loaded["tiny"]
     constraint = GrammarCompiler(model.tokenizer, model.vocab, list(model.eos_ids)).constraint(grammar, None)
     for token in model.tokenizer.encode(text, add_special=False):
-        if not constraint.masks([])[1][0][token]:  # type: ignore[index]
+        if not constraint.masks([], 1000)[1][0][token]:  # type: ignore[index]
             return False
         constraint.accept([token], "")
-    return bool(constraint.masks([])[1][0][model.eos_ids[0]])  # type: ignore[index]
+    return bool(constraint.masks([], 1000)[1][0][model.eos_ids[0]])  # type: ignore[index]
 
 
 def test_of_parallel_calls_only_the_first_is_told_where_they_are_off(client: openai.OpenAI, live: Live) -> None:
@@ -211,7 +227,12 @@ def test_a_conversation_with_calls_and_results_comes_back_in(client: openai.Open
     [
         ({"extra_body": {"web_search_options": {}}}, "web_search_options"),
         ({"temperature": 3}, "temperature"),
-        ({"top_logprobs": 2}, "top_logprobs"),
+        ({"extra_body": {"grammar": 'root ::= "a"', "json_schema": {}}}, "json_schema"),
+        ({"tools": [{"type": "custom", "custom": {"name": "x"}}]}, "tools.0.type"),
+        (
+            {"messages": [{"role": "user", "content": [{"type": "file", "file": {"file_id": "x"}}]}]},
+            "messages.0.content.file",
+        ),
         ({"tool_choice": "required"}, "tool_choice"),
         ({"prediction": {"type": "image", "content": "x"}}, "prediction"),
         ({"logit_bias": {"x": 1}}, "logit_bias"),

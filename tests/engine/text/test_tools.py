@@ -10,7 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.text.builtin_templates import CHATML, HUNYUAN, LLAMA3, QWEN3
-from engine.text.tools import CallArguments, CallBroken, CallStarted, TextPiece, ToolCall, ToolParser, parser_for
+from engine.text.tools import (
+    CALL_LIST,
+    CallArguments,
+    CallBroken,
+    CallStarted,
+    TextPiece,
+    ToolCall,
+    ToolParser,
+    parser_for,
+)
+from tests.asserting import every
 from tests.engine.text.cuts import cut
 
 TOOLS = [
@@ -179,9 +189,47 @@ def test_what_is_no_call_stays_as_it_is(text: str) -> None:
         ("<function=f><parameter=a>1</parameter><parameter=a>2</parameter></function>", "2</parameter></function>"),
     ],
 )
-def test_a_started_call_that_breaks_gives_its_text_back(text: str, rest: str | None) -> None:
-    outcome = parse("qwen", text)
-    assert outcome == ([[text.removesuffix(rest)], rest] if rest else [[text]])
+def test_a_started_call_that_breaks_is_told_and_its_rest_is_no_text(text: str, rest: str | None) -> None:
+    assert parse("qwen", text) == [[text.removesuffix(rest or "")]]
+
+
+def test_what_follows_a_malformed_call_is_text_again() -> None:
+    broken = '<tool_call>{"name": "f", "arguments": {"a": 1]'
+    assert parse("qwen", f"{broken}}}</tool_call> Sorry.") == [[broken.removesuffix("]")], " Sorry."]
+    assert parse("qwen", f"{broken}{JSON_CALL}")[1:] == parse("qwen", JSON_CALL)
+
+
+def test_an_answer_that_looks_like_a_call_comes_back_as_text() -> None:
+    text = '{"name": "write", "parameters": {"lines": 1]}'
+    assert parse("llama", text) == [[text.removesuffix("]}")], "]}"]
+
+
+WHOLE = [("qwen", JSON_CALL), ("qwen", XML_CALL), ("llama", '{"name": "write", "parameters": {"path": "x"}}'),
+         ("llama", '<|python_tag|>{"name": "write", "parameters": {"path": "x"}}'),
+         ("hunyuan", '<tool_calls><tool_call>write\n```json\n{"path": "x"}\n```</tool_call></tool_calls>')]  # fmt: skip
+
+
+@pytest.mark.parametrize(("family", "call"), WHOLE)
+def test_a_call_that_the_limit_cuts_off_is_never_text(family: str, call: str) -> None:
+    begun = call.index("write") + len('write"') if family == "llama" and call[0] == "{" else 6
+    for end in range(begun, len(call)):
+        parsed = parser(family)
+        events = [*parsed.push(call[:end]), *parsed.flush(cut=True)]
+        assert [event.text for event in events if isinstance(event, TextPiece)] == [], call[:end]
+
+
+def test_a_list_of_demanded_calls_is_never_text() -> None:
+    for end in range(len(text := '[{"name": "now", "arguments": {"a": 1}}]')):
+        parsed = ToolParser(CALL_LIST)
+        events = [*parsed.push(text[:end]), *parsed.flush(cut=True)]
+        assert [event.text for event in events if isinstance(event, TextPiece)] == [], text[:end]
+
+
+@pytest.mark.parametrize("text", ["a < b", "Write <to", "tags like <tool_call> are", '{"answer": 4', "x = ["])
+def test_a_text_that_is_cut_off_is_kept(text: str) -> None:
+    parsed = parser("qwen")
+    events = [*parsed.push(text), *parsed.flush(cut=True)]
+    assert "".join(event.text for event in events if isinstance(event, TextPiece)) == text
 
 
 def test_a_call_right_after_a_broken_one_is_found() -> None:
@@ -293,10 +341,10 @@ def test_cuts_do_not_matter(family: str, pieces: list[str]) -> None:
 
 @pytest.mark.parametrize("family", FAMILIES)
 @given(text=REPLIES)
-def test_without_a_sound_call_the_text_comes_out_whole(family: str, text: str) -> None:
+def test_without_a_call_the_text_comes_out_whole(family: str, text: str) -> None:
     outcome = run(parser(family), [text])
-    if not any(isinstance(item, tuple) for item in outcome):
-        assert "".join(item if isinstance(item, str) else item[0] for item in outcome) == text
+    if every(isinstance(item, str) for item in outcome):
+        assert "".join(outcome) == text
 
 
 @pytest.mark.parametrize("family", FAMILIES)
