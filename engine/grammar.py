@@ -133,8 +133,8 @@ class GrammarConstraint:
             # a draft token could start the constraint, and the next one would be unconstrained
             return [], [None]
         if self._closer is not None and self._closer.due(left - len(drafts)):
-            drafts, forced, mask = [], self._closer.forced(left), self._mask()
-            if forced is not None and mask[forced]:
+            drafts, forced = [], self._closer.forced(left)
+            if forced is not None and self._mask()[forced]:
                 only = np.zeros(self._vocab, dtype=bool)
                 only[forced] = True
                 return [], [only]

@@ -372,7 +372,7 @@ def template_message(message: ChatMessage, at: int) -> dict[str, Any]:
     """A message in the form that chat templates read, without absent fields."""
     plain = message.model_dump(exclude_none=True, exclude=_NOT_FOR_TEMPLATES)
     plain["role"] = {"developer": "system", "function": "tool"}.get(message.role, message.role)
-    content = message.content or ""
+    content: Any = message.content or ""
     if isinstance(message, AssistantMessage):
         _add_reasoning(message, plain)
         content = content or message.refusal or ""
