@@ -125,7 +125,7 @@ class _Preparation:
             family_of(self.kind, self.template), self._functions(), self._most_calls, self._special_token
         )
         if forced:
-            grammar = calls.demanded()
+            grammar = calls.demanded() if shows_convention(self.template) else calls.demanded_list()
         elif strict and not shows_convention(self.template):
             self._ignore_hint(
                 "This model's calls cannot be held to a schema: its chat template shows no convention that is known. "
@@ -231,7 +231,7 @@ class _Preparation:
         return lambda: None if tags is None else ReasoningSplitter(tags, started=opened)
 
     def _parser(self, forced: bool) -> Any:
-        if forced:
+        if forced and not shows_convention(self.template):
             return lambda: ToolParser(CALL_LIST)
         if not self.offers_tools:
             return lambda: None

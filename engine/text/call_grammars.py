@@ -49,12 +49,20 @@ class CallGrammars:
         ] = {}  # keywords of the functions' schemas that are not enforced; "" is a whole schema
 
     def demanded(self) -> Grammar:
-        """A reply that is a list of calls and nothing else, so that a call that was demanded cannot fail to come."""
+        """A reply that is calls and nothing else, so that a call that was demanded cannot fail to come."""
+        rules = self._rules(lambda function: True)
+        return Grammar("ebnf", f"{_HEAD}start: {self._all}\n{rules}", self._room_if_strict)
+
+    def demanded_list(self) -> Grammar:
+        """The same as a JSON list, for a model whose convention is not known."""
         calls = self._json_calls("arguments", lambda function: True)
         more = self._repeated('", " call', 1)
         text = f'{_HEAD}start: "[" call {more} "]"\n{calls}'
-        strict = all(function.get("strict") for function in self._functions)
-        return Grammar("ebnf", text, self._room if strict else None)
+        return Grammar("ebnf", text, self._room_if_strict)
+
+    @property
+    def _room_if_strict(self) -> int | None:
+        return self._room if all(function.get("strict") for function in self._functions) else None
 
     def among_words(self) -> Grammar:
         """Words, and calls. The arguments of functions that are not strict may be any object."""

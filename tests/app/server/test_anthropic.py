@@ -80,9 +80,9 @@ def test_calls_and_results_come_back_in(client: anthropic.Anthropic, live: Live)
 
 @pytest.mark.parametrize("choice", [{"type": "any"}, {"type": "tool", "name": "weather"}])
 def test_a_demanded_call(client: anthropic.Anthropic, live: Live, choice: Any) -> None:
-    live.engine.reply = '[{"name": "weather", "arguments": {"city": "Kyiv"}}]'
+    live.engine.reply = '<tool_call>\n{"name": "weather", "arguments": {"city": "Kyiv"}}\n</tool_call>'
     assert ask(client, tools=[WEATHER], tool_choice=choice).content[0].input == {"city": "Kyiv"}
-    assert live.engine.requests[-1].sampling.grammar.text.startswith('%llguidance {}\nstart: "["')
+    assert live.engine.requests[-1].sampling.grammar.text.startswith('%llguidance {}\nstart: "<tool_call>"')
 
 
 def test_the_model_goes_on_with_an_assistants_last_words(client: anthropic.Anthropic, live: Live) -> None:

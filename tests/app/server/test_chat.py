@@ -155,17 +155,16 @@ def test_without_a_choice_of_tools_calls_are_text(client: openai.OpenAI, live: L
 
 @pytest.mark.parametrize("choice", ["required", {"type": "function", "function": {"name": "weather"}}])
 def test_a_demanded_call_is_held_by_a_grammar(client: openai.OpenAI, live: Live, choice: Any) -> None:
-    live.engine.reply = '[{"name": "weather", "arguments": {"city": "Kyiv"}}]'
+    live.engine.reply = '<tool_call>\n{"name": "weather", "arguments": {"city": "Kyiv"}}\n</tool_call>'
     reply = ask(client, tools=[WEATHER], tool_choice=choice).choices[0]
     assert reply.finish_reason == "tool_calls"
     assert reply.message.tool_calls[0].function.name == "weather"
     assert json.loads(reply.message.tool_calls[0].function.arguments) == {"city": "Kyiv"}
     sampling = live.engine.requests[-1].sampling
     assert sampling.grammar_after is None
-    call = '{"name": "weather", "arguments": {"city": "Kyiv"}}'
-    assert follows(live, sampling.grammar, f"[{call}]")
-    assert follows(live, sampling.grammar, f"[{call}, {call}]") == (choice == "required")
-    for other in ("[]", "Hello", f"[{call.replace('weather', 'other')}]", f"[{call.replace('city', 'town')}]"):
+    assert follows(live, sampling.grammar, CALL)
+    assert follows(live, sampling.grammar, f"{CALL}\n{CALL}") == (choice == "required")
+    for other in ("", "Hello", f"Hm. {CALL}", CALL.replace("weather", "other"), CALL.replace("city", "town")):
         assert not follows(live, sampling.grammar, other)
 
 

@@ -99,7 +99,7 @@ def test_functions_of_before_there_were_tools(live: Live) -> None:
     assert '"name": "weather", "arguments": {"city": "Kyiv"}' in prompt(live)
     assert "<tool_response>\nRain" in prompt(live)
     assert message(live, functions=[FUNCTION], function_call="none")["finish_reason"] == "stop"
-    live.engine.reply = '[{"name": "weather", "arguments": {}}]'
+    live.engine.reply = '<tool_call>\n{"name": "weather", "arguments": {}}\n</tool_call>'
     assert message(live, functions=[FUNCTION], function_call={"name": "weather"})["finish_reason"] == "function_call"
 
 
@@ -111,7 +111,7 @@ def test_only_allowed_tools_are_offered(live: Live) -> None:
     assert '"other"' in prompt(live)
     assert '"weather"' not in prompt(live)
     choice["allowed_tools"]["mode"] = "required"  # type: ignore[index]
-    live.engine.reply = '[{"name": "other", "arguments": {}}]'
+    live.engine.reply = '<tool_call>\n{"name": "other", "arguments": {}}\n</tool_call>'
     assert message(live, tools=[WEATHER, other], tool_choice=choice)["finish_reason"] == "tool_calls"
     named["function"]["name"] = "nothing"  # type: ignore[index]
     assert post(live, tools=[WEATHER, other], tool_choice=choice).json()["error"]["param"] == "tool_choice"

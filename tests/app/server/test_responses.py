@@ -113,7 +113,7 @@ def test_stored_ones_are_read_and_forgotten(client: openai.OpenAI) -> None:
 def test_formats_choices_and_scores(client: openai.OpenAI, live: Live) -> None:
     ask(client, text={"format": {"type": "json_schema", "name": "x", "schema": {"type": "object"}}})
     assert schema_of(live.engine.requests[-1]) == {"type": "object"}
-    live.engine.reply = '[{"name": "weather", "arguments": {"city": "Kyiv"}}]'
+    live.engine.reply = '<tool_call>\n{"name": "weather", "arguments": {"city": "Kyiv"}}\n</tool_call>'
     reply = ask(client, tools=[WEATHER], tool_choice={"type": "function", "name": "weather"})
     assert reply.output[0].name == "weather"
     live.engine.reply = "ab"

@@ -115,7 +115,7 @@ def test_functions_are_called_and_their_results_read(caller: Caller, live: Live)
 
 
 def test_a_call_that_is_demanded(caller: Caller, live: Live) -> None:
-    live.engine.reply = '[{"name": "weather", "arguments": {}}]'
+    live.engine.reply = '<tool_call>\n{"name": "weather", "arguments": {}}\n</tool_call>'
     caller.say("Hi")
     done = caller.answered(tools=[TOOL], tool_choice={"type": "function", "name": "weather"})
     assert [item["type"] for item in done["output"]] == ["function_call"]
