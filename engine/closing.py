@@ -24,7 +24,7 @@ _BLANKS = b" \t\r\n"
 
 
 @dataclass(frozen=True)
-class Completion:
+class DocumentEnd:
     text: bytes
     stops: bool  # nothing may follow it
 
@@ -66,7 +66,7 @@ class DocumentCloser:
             return None
         return self._closing[0] if self._closing else int(self._tokenizer.eos_token)
 
-    def completion(self) -> Completion | None:
+    def completion(self) -> DocumentEnd | None:
         """A short text that ends the document as it stands."""
         self._read()
         return None if self._hopeless else _completion(self._bytes, self._string)
@@ -113,7 +113,7 @@ class _StringState:
                 self.inside = not self.inside
 
 
-def _completion(matcher: Any, string: _StringState) -> Completion | None:
+def _completion(matcher: Any, string: _StringState) -> DocumentEnd | None:
     """None where none is found."""
     matcher = matcher.deep_copy()
     state = _StringState(string.inside, string.escaped)
@@ -132,7 +132,7 @@ def _completion(matcher: Any, string: _StringState) -> Completion | None:
         state.read(new)
         if len(text) > _LONGEST or matcher.try_consume_tokens(list(new)) < len(new):
             return None
-    return Completion(bytes(text), bool(matcher.is_stopped()))
+    return DocumentEnd(bytes(text), bool(matcher.is_stopped()))
 
 
 def _rank(byte: int, state: _StringState, used: Counter[tuple[bool, int]]) -> tuple[int, int, int]:

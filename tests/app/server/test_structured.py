@@ -61,7 +61,9 @@ def test_a_reply_is_a_call_or_the_json_that_was_asked_for(live: Live, path: str)
         assert ("Kyiv" in reply.text) == (said == CALL)
         assert json.dumps(JSON)[1:-1] in reply.text or said == CALL
         assert follows(live, said)
-    assert every(not follows(live, other) for other in ("Hello", f"Hm. {CALL}", '{"a": "b"}', CALL.replace("city", "town")))
+    assert every(
+        not follows(live, other) for other in ("Hello", f"Hm. {CALL}", '{"a": "b"}', CALL.replace("city", "town"))
+    )
 
 
 @pytest.mark.parametrize(

@@ -136,7 +136,9 @@ def test_a_tool_whose_schema_is_none_takes_any_object() -> None:
     made = CallGrammars("qwen", broken)
     assert takes(made.demanded(), CALLS["qwen"])
     assert list(made.ignored) == [""]
-    made = CallGrammars("qwen", [{**WEATHER, "parameters": {"type": "object", "minProperties": 1, "properties": {"a": {}}}}])
+    made = CallGrammars(
+        "qwen", [{**WEATHER, "parameters": {"type": "object", "minProperties": 1, "properties": {"a": {}}}}]
+    )
     made.demanded()
     assert list(made.ignored) == ["minProperties"]
 
