@@ -124,16 +124,18 @@ class _Preparation:
         calls = CallGrammars(
             family_of(self.kind, self.template), self._functions(), self._most_calls, self._special_token
         )
+        known = shows_convention(self.template)
         if forced:
-            grammar = calls.demanded() if shows_convention(self.template) else calls.demanded_list()
-        elif strict and not shows_convention(self.template):
-            self._ignore_hint(
-                "This model's calls cannot be held to a schema: its chat template shows no convention that is known. "
-                "Leave strict out, or demand a call.",
-                "tools.function.strict",
-            )
-            return answer
+            grammar = calls.demanded() if known else calls.demanded_list()
         else:
+            if strict and not known:
+                self._ignore_hint(
+                    "This model's calls cannot be held to a schema: its chat template shows no convention that is known. "
+                    "Leave strict out, or demand a call.",
+                    "tools.function.strict",
+                )
+                if answer is None:
+                    return None
             grammar = calls.among_words() if answer is None else calls.or_answer(answer)
         for keyword in calls.ignored:
             self._ignore_hint(

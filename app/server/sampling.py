@@ -7,8 +7,10 @@ from typing import Annotated, Any
 from pydantic import Field, field_validator
 
 from app.server.body import RequestFields
-from app.server.errors import bad_request
-from engine.types import SamplingParams
+from app.server.errors import bad_request, unsupported
+from app.server.ignored import ignore
+from engine.text.json_schema import grammar_schema
+from engine.types import Grammar, SamplingParams
 
 TokenId = Annotated[int, Field(ge=0, lt=1 << 31)]
 Count = Annotated[int, Field(ge=1, lt=1 << 31)]
@@ -75,3 +77,10 @@ def repetition_window(last: int | None, penalty: float | None, param: str, defau
 
 def stop_list(stop: str | list[str] | None) -> tuple[str, ...]:
     return () if stop is None else (stop,) if isinstance(stop, str) else tuple(stop)
+
+
+def report_schema(grammar: Grammar, field: str) -> None:
+    """Report the keywords of a schema that are not enforced, for routes without a chat template."""
+    for keyword in grammar_schema(grammar.text).ignored:
+        if not ignore(f"{field}.{keyword}"):
+            raise unsupported(f"{field}.{keyword}", f"{keyword!r} of a schema cannot be enforced.")

@@ -28,7 +28,7 @@ from app.server.images import ImagePart
 from app.server.management import Health
 from app.server.openai.shapes import LEAST_LOGPROB, token_text
 from app.server.requests import RequestGroup, told_timings
-from app.server.sampling import RepeatLastN, StopText, TokenId, repetition_window, stop_list
+from app.server.sampling import RepeatLastN, StopText, TokenId, repetition_window, report_schema, stop_list
 from app.server.streaming import DONE, event
 from engine.cancel import CancelScope
 from engine.loaded import LoadedPart
@@ -442,7 +442,9 @@ def _grammar(given: SglangSamplingParams) -> Grammar | None:
     if len(chosen) > 1:
         raise bad_request(f"{chosen[0]} and {chosen[1]} exclude each other.", f"sampling_params.{chosen[1]}")
     if given.json_schema is not None:
-        return json_grammar(_schema(given.json_schema))
+        grammar = json_grammar(_schema(given.json_schema))
+        report_schema(grammar, "sampling_params.json_schema")
+        return grammar
     if given.regex is not None:
         return Grammar("regex", given.regex)
     return Grammar("ebnf", given.ebnf) if given.ebnf is not None else None

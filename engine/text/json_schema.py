@@ -40,6 +40,7 @@ _DESCRIBES = frozenset(
 _FORMATS = frozenset(
     ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uri", "uuid"]
 )  # the grammar engine's
+_LARGEST = 9 * 10**18  # the grammar engine counts to 64 bits, and reads bounds as floating point
 _BYTE = r"(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
 _PATTERNS = {
     "base64": r"^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$",
@@ -148,6 +149,7 @@ class _Rewriting:
             elif key not in _DESCRIBES and key not in _NOT_ENFORCED and key not in ("not", "if", "dependentRequired"):
                 out[key] = value
         self._strings(out)
+        self._integers(out)
         self._objects(schema, out, mixed)
         self._alternatives(schema, out)
         for key in _NOT_ENFORCED & schema.keys() - {"propertyNames", "unevaluatedProperties"} - _DESCRIBES:
@@ -178,6 +180,19 @@ class _Rewriting:
                 self._ignore("pattern")
             if form not in _ANY_TEXT:
                 self._ignore("format")
+
+    def _integers(self, out: dict[str, Any]) -> None:
+        """An integer has 64 bits: small models add digits without end, and few clients read more."""
+        if set(_types(out)) - {"null"} != {"integer"} or {"enum", "const"} & out.keys():
+            return
+        for keys, sign in ((("minimum", "exclusiveMinimum"), -1), (("maximum", "exclusiveMaximum"), 1)):
+            for key in keys:
+                if isinstance(bound := out.get(key), int | float) and abs(bound) > _LARGEST:
+                    del out[key]
+                    if bound * sign < 0:
+                        self._ignore(key)
+        if not {"minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf"} & out.keys():
+            out |= {"minimum": -_LARGEST, "maximum": _LARGEST}
 
     # -- objects
 
@@ -417,7 +432,8 @@ class _Sizes:
             return 2 + sum(first[:least]) + max(0, least - len(first)) * size
         if kind == "object":
             return self._object(schema)
-        return {"boolean": 5, "null": 4}.get(kind, 2 + len(str(schema.get("minimum", ""))))
+        above, below = schema.get("minimum", 0), schema.get("maximum", 0)
+        return {"boolean": 5, "null": 4}.get(kind, 2 + len(str(above if above > 0 else min(below, 0))))
 
     def _object(self, schema: Mapping[str, Any]) -> int:
         required = set(_strings_of(schema.get("required")))

@@ -116,6 +116,12 @@ def test_the_other_protocols_report_it(live: Live) -> None:
         assert (reply.status_code, reply.headers["x-grus-ignored"]) == (200, field)
 
 
+def test_sglang_reports_it(live: Live) -> None:
+    body = {"text": "a", "sampling_params": {"json_schema": json.dumps(UNIQUE), "max_new_tokens": 5}}
+    reply = httpx.post(f"{live.url}/generate", json=body)
+    assert (reply.status_code, reply.headers["x-grus-ignored"]) == (200, "sampling_params.json_schema.uniqueItems")
+
+
 def test_only_a_strict_schema_promises_an_end(live: Live) -> None:
     body = REQUESTS["/v1/chat/completions"]
     for strict in (True, False):

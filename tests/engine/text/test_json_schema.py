@@ -56,6 +56,17 @@ def test_objects_are_closed_unless_the_schema_opens_them(schema: Any, extra: boo
     assert takes(schema, '{"a": 1, "x": 2}') == extra
 
 
+def test_integers_end() -> None:
+    number = {"type": "integer"}
+    rust = {"type": "integer", "format": "uint64", "minimum": 0, "maximum": 2**64 - 1}
+    assert every(takes(number, str(value)) for value in (0, -1, 9 * 10**18, -9 * 10**18))
+    assert every(not takes(number, str(value)) for value in (10**19, -(10**30)))
+    assert takes(rust, "7")
+    assert not takes(rust, "-7")
+    assert ignored({"type": "integer", "minimum": 2**70}) == ("minimum",)
+    assert takes({"type": ["integer", "null"]}, "null")
+
+
 def test_a_required_property_that_is_not_listed_stays_possible() -> None:
     assert takes({**NUMBER, "required": ["a", "q"]}, '{"a": 1, "q": [2]}')
 
