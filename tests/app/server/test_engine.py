@@ -83,6 +83,35 @@ def test_a_schema_holds(client: openai.OpenAI) -> None:
     assert reply.finish_reason == "stop"
 
 
+def test_a_strict_schema_ends_before_the_limit(client: openai.OpenAI) -> None:
+    listed = {"type": "array", "items": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}}
+    schema = {"type": "object", "properties": {"all": listed}, "required": ["all"]}
+    for seed in range(6):
+        wanted = {"type": "json_schema", "json_schema": {"name": "x", "schema": schema, "strict": True}}
+        reply = ask(client, response_format=wanted, max_tokens=60 + seed, temperature=1, seed=seed).choices[0]
+        assert isinstance(json.loads(reply.message.content)["all"], list)
+        assert reply.finish_reason == "stop"
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_reply_with_tools_and_a_schema_is_a_call_or_json(client: openai.OpenAI, stream: bool) -> None:
+    schema = {"type": "json_schema", "json_schema": {"name": "x", "schema": SCHEMA, "strict": True}}
+    kinds = set()
+    for seed in range(8):
+        more = {"tools": [TOOL], "response_format": schema, "max_tokens": 300, "temperature": 2, "seed": seed}
+        if stream:
+            deltas = [chunk.choices[0].delta for chunk in ask(client, stream=True, **more)]
+            text = "".join(delta.content or "" for delta in deltas)
+            arguments = "".join(c.function.arguments or "" for delta in deltas for c in (delta.tool_calls or ())[:1])
+        else:
+            message = ask(client, **more).choices[0].message
+            text, calls = message.content or "", message.tool_calls or ()
+            arguments = "".join(call.function.arguments for call in calls[:1])
+        kinds.add(bool(arguments))
+        assert json.loads(text)["size"] in ("big", "small") if text else '"size"' in arguments
+    assert kinds == {True, False}
+
+
 def test_a_true_prediction_is_accepted_and_changes_nothing(client: openai.OpenAI) -> None:
     letters = {"max_tokens": 30, "logit_bias": {str(i): 100 for i in range(64, 90)}}  # a text that gives its own tokens
     plain = ask(client, **letters)
