@@ -40,6 +40,7 @@ _DESCRIBES = frozenset(
 _FORMATS = frozenset(
     ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uri", "uuid"]
 )  # the grammar engine's
+_MOST_PASSES = 8
 _LARGEST = 9 * 10**18  # the grammar engine counts to 64 bits, and reads bounds as floating point
 _BYTE = r"(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
 _PATTERNS = {
@@ -107,11 +108,16 @@ def grammar_schema(text: str) -> GrammarSchema:
     if not isinstance(schema, dict):
         raise BadRequest("A JSON schema must be an object.", "grammar")
     opened: frozenset[str] = frozenset()
-    while True:
+    for _ in range(_MOST_PASSES):
         rewriting = _Rewriting(schema, opened)
         if rewriting.opened == opened:
-            return GrammarSchema(json.dumps(rewriting.schema, ensure_ascii=False), tuple(rewriting.ignored))
+            break
         opened = rewriting.opened
+    else:  # references of references without end: all of them stay open
+        rewriting = _Rewriting(
+            schema, frozenset(f"#/{k}/{name}" for k in ("$defs", "definitions") for name in schema.get(k, ()))
+        )
+    return GrammarSchema(json.dumps(rewriting.schema, ensure_ascii=False), tuple(rewriting.ignored))
 
 
 class _Rewriting:
@@ -258,15 +264,16 @@ class _Rewriting:
 
     def _alternatives(self, schema: Mapping[str, Any], out: dict[str, Any]) -> None:
         if "oneOf" in out and _overlap(json.dumps({**self._definitions, "oneOf": out["oneOf"]})):
-            self._one_of(out)
+            self._one_of(out, [_resolved(one, self._definitions) for one in out["oneOf"]])
         if "not" in schema:
             self._not(schema["not"], out)
         if "if" in schema:
             self._if(schema, out)
 
-    def _one_of(self, out: dict[str, Any]) -> None:
-        """Alternatives that overlap: any of them."""
-        self._ignore("oneOf")
+    def _one_of(self, out: dict[str, Any], alternatives: list[Any]) -> None:
+        """Alternatives that the grammar engine cannot tell apart: any of them, which is the same where something does."""
+        if not all(_are_apart(a, b) for at, a in enumerate(alternatives[:100]) for b in alternatives[at + 1 :]):
+            self._ignore("oneOf")
         either = {"anyOf": out.pop("oneOf")}
         if "anyOf" in out:
             out["allOf"] = [*out.get("allOf", []), either]
@@ -350,6 +357,40 @@ def _is_mixed(schema: Mapping[str, Any]) -> bool:
     return several or len(present) > 1 or "if" in present or any(key in schema for key in _OWN)
 
 
+def _resolved(schema: Any, definitions: Mapping[str, Any]) -> Any:
+    """The schema that a reference to a definition stands for."""
+    for _ in range(8):
+        path = str(schema.get("$ref", "")).split("/") if isinstance(schema, Mapping) else []
+        if len(path) != 3 or path[2] not in definitions.get(path[1], {}):
+            break
+        schema = definitions[path[1]][path[2]]
+    return schema
+
+
+def _are_apart(one: Any, other: Any) -> bool:
+    """Whether no value can be of both schemas: by their types, their values, or a property that both require."""
+    if not isinstance(one, Mapping) or not isinstance(other, Mapping):
+        return False
+    values, others = _values(one), _values(other)
+    if values is not None and others is not None:
+        return not any(value in others for value in values)
+    kinds, other_kinds = set(_types(one)), set(_types(other))
+    if not kinds & other_kinds and not {"integer", "number"} <= kinds | other_kinds:
+        return True
+    both = set(_strings_of(one.get("required"))) & set(_strings_of(other.get("required")))
+    told = [(_values(one["properties"][n]), _values(other["properties"][n])) for n in both
+            if n in one.get("properties", {}) and n in other.get("properties", {})]  # fmt: skip
+    return kinds == other_kinds == {"object"} and any(a and b and not any(v in b for v in a) for a, b in told)
+
+
+def _values(schema: Any) -> list[Any] | None:
+    """The values that a schema lists."""
+    if not isinstance(schema, Mapping):
+        return None
+    listed = [schema["const"]] if "const" in schema else schema.get("enum")
+    return listed if isinstance(listed, list) else None
+
+
 def _types(schema: Mapping[str, Any]) -> list[str]:
     kinds = schema.get("type", list(_TYPES))
     return [kinds] if isinstance(kinds, str) else _strings_of(kinds)
@@ -387,7 +428,10 @@ def _overlap(text: str) -> bool:
 def room_for_more(schema: Mapping[str, Any]) -> int:
     """How many bytes a reply of this schema may commit itself to at once: by a property that need not be there, a further
     item, or the longest of several alternatives. So far before the length limit it must begin to end."""
-    return _Sizes(schema).most + 8
+    try:
+        return _Sizes(schema).most + 8
+    except RecursionError:  # a chain of a thousand references
+        return 256
 
 
 class _Sizes:

@@ -84,7 +84,10 @@ def test_a_schema_holds(client: openai.OpenAI) -> None:
 
 
 def test_a_strict_schema_ends_before_the_limit(client: openai.OpenAI) -> None:
-    listed = {"type": "array", "items": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}}
+    listed = {
+        "type": "array",
+        "items": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]},
+    }
     schema = {"type": "object", "properties": {"all": listed}, "required": ["all"]}
     for seed in range(6):
         wanted = {"type": "json_schema", "json_schema": {"name": "x", "schema": schema, "strict": True}}

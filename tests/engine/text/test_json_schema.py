@@ -142,6 +142,42 @@ def test_formats(form: str, good: str, bad: str | None) -> None:
     assert bad is None or not takes(schema, json.dumps(bad))
 
 
+CAT = {"type": "object", "properties": {"kind": {"const": "cat"}, "lives": {"type": "integer"}}, "required": ["kind"]}
+DOG = {"type": "object", "properties": {"kind": {"enum": ["dog", "wolf"]}}, "required": ["kind"]}
+
+
+@pytest.mark.parametrize(
+    ("alternatives", "apart"),
+    [
+        ([{"$ref": "#/$defs/Cat"}, {"$ref": "#/$defs/Dog"}], True),  # as pydantic writes a union with a discriminator
+        ([{"$ref": "#/$defs/Cat"}, {"$ref": "#/$defs/Cat"}], False),
+        ([{"type": "object", "properties": {"k": {"const": i}}, "required": ["k"]} for i in range(3)], True),
+        ([{"type": "object", "properties": {"k": {"const": i}}} for i in range(3)], False),
+        ([{"$ref": "#/$defs/Cat"}, {"type": "null"}], True),
+        ([{"$ref": "#/$defs/Any"}, {"type": "null"}], False),
+    ],
+)
+def test_alternatives_of_which_only_one_can_hold(alternatives: Any, apart: bool) -> None:
+    definitions = {"Cat": CAT, "Dog": DOG, "Any": {"type": ["integer", "null"]}}
+    schema = {
+        "type": "object",
+        "properties": {"pet": {"oneOf": alternatives}},
+        "required": ["pet"],
+        "$defs": definitions,
+    }
+    assert ignored(schema) == (() if apart else ("oneOf",))
+    if alternatives[0].get("$ref") == "#/$defs/Cat":
+        assert takes(schema, '{"pet": {"kind": "cat", "lives": 7}}')
+        assert not takes(schema, '{"pet": {"kind": "bird"}}')
+
+
+def test_references_of_references_without_end() -> None:
+    chain: Any = {f"A{at}": {"$ref": f"#/$defs/A{at + 1}"} for at in range(1500)}
+    chain["A1500"] = NUMBER
+    schema = {"$defs": chain, "allOf": [{"$ref": "#/$defs/A0"}, {"properties": {"x": {}}}]}
+    assert room_for_more(grammar_schema(json.dumps(schema)).value) == 256
+
+
 def test_a_format_stands_in_for_a_pattern_that_cannot_be_used() -> None:
     schema = {"type": "string", "format": "email", "pattern": r"^(?!\.)[a-z.]+@x\.org$"}  # as zod writes them
     assert ignored(schema) == ()
