@@ -78,7 +78,7 @@ class DetokenizeReply(BaseModel):
     content: str | list[str]
 
 
-@router.post("/tokenize", include_in_schema=False)
+@router.post("/tokenize", include_in_schema=False, response_model=None)
 @router.post("/v1/tokenize", response_model=TokenizeReply, responses=errors(400, 404))
 async def tokenize(body: TokenizeRequest, request: Request, server: Here) -> Any | Response:
     """The tokens of a text, or of a conversation as the model would read it."""
