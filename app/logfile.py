@@ -1,7 +1,7 @@
 """The log on this machine: what went wrong, in a rotating file, and beside it the stack of a crash.
 
-Two files in one folder, for people to read and to send to whoever helps them. So neither holds what people write, say or
-read: of an error it is the kind and the stack, and its words only where they cannot be a person's. Knows no Qt.
+Two files in one folder, for people to read and to send with a bug report. So neither holds what people write, say or
+read: of an error it is the kind and the stack, and its words only where they cannot be a person's. Does not import Qt.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class Log:
         self._handler = self._stacks = None
 
     def _look(self) -> str:
-        """What the crash file has that nobody was told of."""
+        """What the crash file has that was not reported yet."""
         try:
             seen = int(self._seen.read_text(encoding="ascii"))
         except (OSError, ValueError):
@@ -230,7 +230,7 @@ class _File(logging.handlers.RotatingFileHandler):
         return record.name == OWN.name or record.levelno >= logging.WARNING
 
     def handleError(self, record: logging.LogRecord) -> None:
-        """A full disk is told where something is saved, not here."""
+        """A full disk is reported where something is saved, not here."""
 
 
 class _Form(logging.Formatter):

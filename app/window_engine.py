@@ -62,7 +62,7 @@ class ReplyRequest:
 
 
 class ReplyListener(Protocol):
-    """Whoever shows a reply. Called on the UI thread; exactly one of `ended` and `failed` comes last."""
+    """Shows a reply. Called on the UI thread; exactly one of `ended` and `failed` comes last."""
 
     def working(self, what: str) -> None:
         """What happens before the first word: loading, reading. One sentence."""

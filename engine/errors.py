@@ -161,7 +161,7 @@ class SpeechRanAway(GrusError):
 
 
 class QueueFull(GrusError):
-    """More requests wait than the engine was told to hold."""
+    """More requests wait than the engine was set to hold."""
 
     code = "queue_full"
 
@@ -179,7 +179,7 @@ class EngineStopped(GrusError):
 
 
 class EngineFault(GrusError):
-    """A step failed inside; the request is lost, the engine goes on."""
+    """A step failed inside; the request is lost, the engine keeps running."""
 
     code = "engine_fault"
     exit_code = 1

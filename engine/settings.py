@@ -1,6 +1,6 @@
 """The settings of an engine, with defaults and validation.
 
-Knows no model and no device; `memory_limit` turns a person's "5G" into bytes once the device's size is known.
+Independent of models and devices; `memory_limit` turns a person's "5G" into bytes once the device's size is known.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ HELP = """\
 /system TEXT   set the system prompt and start anew
 /help          this list
 /quit          leave (so does Ctrl-D)
-Ctrl-C stops an answer. A line that ends with \\ goes on in the next one."""
+Ctrl-C stops an answer. A line that ends with \\ continues in the next one."""
 
 DESCRIPTION = f"A conversation in the terminal.\n\n{HELP}"
 

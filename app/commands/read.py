@@ -25,7 +25,7 @@ recognized together, and the result is put together in reading order.
   grus read invoice.png --task table --format csv --model PaddlePaddle/PaddleOCR-VL
 
 Without -o the text goes to standard output, page by page. With -o it is saved as it comes; a run that was stopped
-goes on where it was when it is started again. What could not be read is said on standard error, and the rest goes on."""
+resumes when it is started again. What could not be read is reported on standard error, and the rest is read."""
 
 TASKS = ("auto", "text", "table", "formula", "chart", "seal", "spotting")
 FORMATS = ("md", "txt", "json", "csv", "xlsx", "html", "pdf")

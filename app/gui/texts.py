@@ -1,6 +1,6 @@
 """Every text that a person reads passes `tr` or `trn`; numbers, sizes and times become words here.
 
-Knows no Qt, so that view-models may use it: the window installs Qt's translation when it starts.
+Does not import Qt, so that view-models may use it: the window installs Qt's translation when it starts.
 """
 
 from __future__ import annotations

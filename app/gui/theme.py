@@ -1,6 +1,6 @@
 """The colours, in one place: light, dark and high contrast. Everything drawn takes its colours from a `Theme`.
 
-Knows no Qt. `resources` holds no colour: icons are recoloured, and the style sheet is made from these.
+Does not import Qt. `resources` holds no colour: icons are recoloured, and the style sheet is made from these.
 """
 
 from __future__ import annotations

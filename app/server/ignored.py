@@ -73,7 +73,7 @@ def ignore(name: str) -> bool:
 
 def as_header(names: list[str]) -> bytes:
     """The names came from a client: what no field is called is replaced, so that they cannot break the header."""
-    shown = [re.sub(r"[^\w.$\[\]-]", "?", name[:_LONGEST_NAME], flags=re.ASCII) for name in names[:_MOST_NAMES]]
+    shown = [re.sub(r"[^\w.$\[\]-]", "?", name[:_LONGEST_NAME], flags=re.ASCII) or "?" for name in names[:_MOST_NAMES]]
     return ", ".join([*shown, "..."] if len(names) > _MOST_NAMES else shown).encode()
 
 

@@ -252,7 +252,7 @@ class MlxRunner:
         try:
             return self._next_inputs[packed.slot]
         except KeyError:
-            raise ValueError(f"slot {packed.slot.id} has no sampled token to go on from") from None
+            raise ValueError(f"slot {packed.slot.id} has no sampled token to continue from") from None
 
     def _joined_ids(self, plan: StepPlan, lasts: list[NextInput]) -> mx.array:
         if not lasts:

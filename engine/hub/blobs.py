@@ -1,4 +1,4 @@
-"""One file of a repository into the cache's blobs: goes on where it was cut off, and is checked before it counts.
+"""One file of a repository into the cache's blobs: resumes where it was cut off, and is checked before it counts.
 
 huggingface_hub begins a cut-off file anew; of a model of 20 GB that is a day on a slow line. So the bytes are fetched
 here, into a part that keeps. A lock lets one download at a time write a part, also between processes; another one waits
@@ -37,7 +37,7 @@ class FileReport(Protocol):
         """So much of the file is here."""
 
     def waiting(self, sentence: str) -> None:
-        """Why nothing arrives; empty when it goes on."""
+        """Why nothing arrives; empty when data arrives."""
 
     def check(self) -> None:
         """Called now and then while nothing arrives."""

@@ -20,7 +20,7 @@ from engine.hub.token import token
 
 _T = TypeVar("_T")
 PATIENCE = 30.0  # seconds without a byte; then the connection counts as broken
-LONGEST_WAIT = 60.0  # seconds that the hub may ask to wait; for longer, a person is told
+LONGEST_WAIT = 60.0  # seconds that the hub may ask to wait; longer waits are an error
 _PAUSES = (0.5, 1.5)  # seconds before each further attempt
 _BUSY = (408, 429, 500, 502, 503, 504)
 _MOST_REDIRECTS = 10
@@ -90,7 +90,7 @@ def opened(url: str, more: Mapping[str, str]) -> Iterator[Any]:
 
 def persistent(ask: Callable[[], _T], waiting: Callable[[str], None], tick: Callable[[], None]) -> _T:
     """`ask`, a few times where the hub is busy or a connection breaks. `waiting` hears why it takes long, and an empty
-    sentence when it goes on; raising from `tick` gives up."""
+    sentence when it resumes; raising from `tick` gives up."""
     for attempt in range(len(_PAUSES) + 1):
         try:
             return ask()

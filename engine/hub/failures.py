@@ -65,7 +65,7 @@ def _of_status(error: BaseException, status: int, repo: str) -> GrusError:
     if status == 401 and _sent_token(error):
         return AccessRefused(
             "Hugging Face does not know your token (status 401). Make a new one on its page, then "
-            f"{GIVE_TOKEN}. `grus token remove` goes on without one."
+            f"{GIVE_TOKEN}. `grus token remove` continues without one."
         )
     if status in (401, 403):
         return AccessRefused(f"Hugging Face refused access to {repo} (status {status}). To be let in, {GIVE_TOKEN}.")
@@ -86,7 +86,7 @@ def _of_disk(error: OSError, repo: str) -> GrusError:
     if error.errno in _FULL:
         return DiskFull(
             f"The disk is full, so {repo} could not be downloaded to its end{where}. What arrived is kept: make room, and "
-            "download it again to go on."
+            "download it again to continue."
         )
     if error.errno == errno.EFBIG:
         return DiskFull(f"{repo} has a file that is larger than this disk or account may hold{where}.")

@@ -1,6 +1,6 @@
 """From a snapshot's file name to the blob that holds its content, laid out as huggingface_hub does.
 
-Where a system or a disk knows no links (Windows without the developer mode, exFAT), the snapshot gets a copy.
+Where a system or a disk has no links (Windows without the developer mode, exFAT), the snapshot gets a copy.
 """
 
 from __future__ import annotations

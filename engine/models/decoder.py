@@ -1,7 +1,7 @@
 """The decoder that most architectures share: norm, mixer, norm, MLP, residuals around both.
 
 A family differs in what its layers are made of, not in how they are wired. It passes its own mixer (what moves
-information between tokens) and MLP for each layer; `Attention` and `Mlp` are the usual ones. This file knows nothing
+information between tokens) and MLP for each layer; `Attention` and `Mlp` are the usual ones. This file depends on nothing
 of schedulers, sequences or backends: tokens come packed in one row, and `step.cache` remembers.
 """
 

@@ -71,7 +71,7 @@ class EncoderLayer:
 
 
 class CrossStage:
-    """Two 1 x 1 paths over the same input; one goes on through convolutions that were trained as two and run as one."""
+    """Two 1 x 1 paths over the same input; one continues through convolutions that were trained as two and run as one."""
 
     def __init__(self, w: View, f: Fields, dim: int) -> None:
         self.ops, act = w.backend.ops, f.find("activation_function", default="silu")

@@ -189,7 +189,7 @@ def _read_sharded(index: Path) -> dict[str, Raw]:
         raise WeightsError(f"{index} promises tensors that their shards lack: {_some(broken)}.")
     tensors = {name: files[shard][name] for name, shard in shard_of.items()}
     for file in files.values():
-        for name, raw in file.items():  # not in the index: kept, so that whoever builds a model can complain
+        for name, raw in file.items():  # not in the index: kept, so that the model reports it as unexpected
             tensors.setdefault(name, raw)
     return tensors
 

@@ -1,8 +1,8 @@
 """Makes a model that comes with Grus from nothing: `python packaging/starters/make_starters.py guide|reader [--rehearse]`.
 
 Runs the steps in order and tells how far they are; what is made is tested before it is installed. Each step can be stopped at
-any time: the same command goes on where it was. A rehearsal takes the same steps in miniature, in a folder of its own, and
-installs what it made there: it shows that everything starts, goes on and ends, and what comes out knows nothing.
+any time: the same command resumes where it was. A rehearsal takes the same steps in miniature, in a folder of its own, and
+installs what it made there: it shows that everything starts, resumes and ends; its models are untrained in effect.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SHIPPED = HERE.parents[1] / "resources/starter"
 @dataclass(frozen=True)
 class Step:
     what: str
-    words: Sequence[object]  # a script here, and what it is told
+    words: Sequence[object]  # a script here, and its arguments
     must: bool = True  # end well
 
 
@@ -65,7 +65,7 @@ def run(steps: Sequence[Step]) -> int:
         script, *words = map(str, step.words)
         code = subprocess.run([sys.executable, str(HERE / script), *words], check=False).returncode
         if code and step.must:
-            print(f"[{number} of {len(steps)}] {step.what}: stopped. The same command goes on from here.", flush=True)
+            print(f"[{number} of {len(steps)}] {step.what}: stopped. The same command resumes from here.", flush=True)
             return code
         print(f"[{number} of {len(steps)}] {step.what}: {time.monotonic() - started:.0f} s", flush=True)
     print(f"done in {(time.monotonic() - began) / 60:.1f} minutes", flush=True)

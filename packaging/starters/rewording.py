@@ -1,6 +1,6 @@
 """How people vary a question without changing what they ask: other words, politeness, keywords, slips of the fingers.
 
-Knows no answer and no topic. Everything is in lower case, as the Guide's chat template makes it.
+Independent of answers and topics. Everything is in lower case, as the Guide's chat template makes it.
 """
 
 from __future__ import annotations

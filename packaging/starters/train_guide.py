@@ -2,7 +2,7 @@
 
 First come the words: the network begins as one that takes the mean of all words, so that which words ask for which
 answer, and which sentence of an answer follows which, is learned for a fraction of the work. Then the whole network
-learns on, gently, what a mean cannot tell. It goes on from the last checkpoint, so that the work can be done in pieces;
+learns on, gently, what a mean cannot tell. It resumes from the last checkpoint, so that the work can be done in pieces;
 the same seeds on the same machine give the same Guide however it is cut, but for rounding.
 """
 

@@ -1,4 +1,4 @@
-"""Trains the Reader from shards of strips, in pieces: stop it whenever you like, the next start goes on.
+"""Trains the Reader from shards of strips, in pieces: stop it whenever you like, the next start resumes.
 
     python packaging/starters/line_shards.py WORK/shards            # renders; run it beside the training
     python packaging/starters/train_reader.py WORK                   # trains, with a checkpoint every few minutes
@@ -88,7 +88,7 @@ def roughened(pixels: Tensor) -> Tensor:
 
 
 def misheard(tokens: Tensor) -> Tensor:
-    """Some characters swapped for others, as they are when the decoder goes on from its own mistakes."""
+    """Some characters swapped for others, as they are when the decoder continues from its own mistakes."""
     wrong = torch.randint(FIRST, FIRST + len(CHARACTERS), tokens.shape, device=tokens.device)
     return torch.where(torch.rand(tokens.shape, device=tokens.device) < 0.04, wrong, tokens)
 

@@ -22,7 +22,9 @@ from backends.torch.linear import (
 )
 from backends.torch.tensors import mapped
 from tests.backends.mlx_tools import affine, dense, raw
+from tests.needs import no_kernels
 
+kernels = pytest.mark.skipif(bool(no_kernels()), reason=no_kernels())
 CPU = torch.device("cpu")
 F32, BF16 = torch.float32, torch.bfloat16
 
@@ -48,6 +50,7 @@ def in_file(path: Path, offset: int, a: np.ndarray, spelled: str) -> Raw:
     return Raw("w", str(path), offset, a.nbytes, spelled, a.shape, view[offset:])
 
 
+@kernels
 def test_a_matrix_of_the_compute_dtype_is_the_mapping_itself(tmp_path, rng):
     a = rng.normal(size=(6, 8)).astype(np.float32)
     source = in_file(tmp_path / "w", 64, a, "F32")
@@ -58,6 +61,7 @@ def test_a_matrix_of_the_compute_dtype_is_the_mapping_itself(tmp_path, rng):
     near(w, a)
 
 
+@kernels
 def test_sixteen_bits_stay_sixteen_and_an_odd_offset_is_copied(tmp_path, rng):
     a = rng.normal(size=(4, 8)).astype(np.float32)
     odd = mapped(in_file(tmp_path / "odd", 6, a, "F32"))
@@ -170,6 +174,7 @@ def test_experts_that_lie_in_one_tensor(rng, quantized):
     )
 
 
+@kernels
 def test_damaged_gguf_blocks_name_the_tensor():
     block = Blocks(raw(np.zeros((2, 34), np.uint8), "blk.0.attn_q.weight"), "Q8_0", (4, 32))
     with pytest.raises(BackendMissing, match=r"blk\.0\.attn_q\.weight"):

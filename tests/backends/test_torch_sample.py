@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 
 from backends.base import Sampling
 from backends.torch import sample as module
+from backends.torch.kernels import library
 from backends.torch.sample import PREFIX, sample
+from tests.asserting import every
 from tests.backends.sampling_reference import choose, processed, random_params
 
 SMALL, LARGE, VAST = 37, 8 * PREFIX, 20_000
@@ -24,7 +28,14 @@ def test_batches_of_everything_choose_what_the_definition_says(vocab, spread):
         logits = (rng.normal(size=(5, vocab)) * spread).astype(np.float32)
         logits[:, 10:14] = logits[:, 9:10]  # ties
         ids = sample(torch.from_numpy(logits), params).ids
-        assert ids.tolist() == [choose(row, p) for row, p in zip(logits, params)]
+        assert every(id in choices(row, p) for id, row, p in zip(ids.tolist(), logits, params))
+
+
+def choices(logits, p):
+    """What may be chosen: one token with the kernels. torch's own sums round otherwise over a long flat row, so that a filter may
+    keep one token more there, and a random number that falls on the border of two may choose either."""
+    near = [0.0] if library.available() else [-2e-4, 0.0, 2e-4]
+    return {choose(logits, replace(p, noise=p.noise + more)) for more in near}
 
 
 def test_ties_over_the_prefix_border_fall_to_the_lower_index():

@@ -1,6 +1,6 @@
 """Loudspeaker and microphone by QtMultimedia, imported when one of them is first used.
 
-Both are served by a timer on the UI thread, never from inside Qt's own reading or writing: so whoever makes or receives
+Both are served by a timer on the UI thread, never from inside Qt's own reading or writing: so code that makes or receives
 samples may stop the device at that moment. Where its system library is missing, no device is there, or the device
 disappears, one sentence says what to do.
 """

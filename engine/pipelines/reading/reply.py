@@ -1,7 +1,7 @@
 """Pages as a reply: what a model that reads by line says where a conversation shows it pictures.
 
 The pictures are read as `grus read` reads a document, cut by the page splitter, and told as the events of one request:
-region after region in reading order, each as soon as those before it are done. Knows no HTTP.
+region after region in reading order, each as soon as those before it are done. Independent of HTTP.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class _Reply:
         self.handle = RequestHandle(new_id(), None, lines.stop)
         self._lines, self._loaded, self._pages, self._most = lines, loaded, pages, most
         self._began = time.monotonic()
-        self._first = 0.0  # seconds until something was told
+        self._first = 0.0  # seconds until the first text
         self._told = 0  # tokens
 
     def run(self) -> None:

@@ -64,12 +64,13 @@ def build(folder: Path, compiler: str, *flags: str) -> Path:
 
 
 def run(command: list[str], **environment: str) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment}, timeout=280)
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment}, timeout=800)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)  # compiles every tier, and then runs as slowly as a checker or an emulator does
 @pytest.mark.skipif(bool(no_program("g++")), reason=no_program("g++"))
 def test_every_tier_under_the_sanitizers(tmp_path: Path) -> None:
     program = build(tmp_path, "g++", "-O1", "-ffp-contract=off", "-Wno-psabi", *SANITIZED)
@@ -77,6 +78,7 @@ def test_every_tier_under_the_sanitizers(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)  # compiles every tier, and then runs as slowly as a checker or an emulator does
 @pytest.mark.skipif(not shutil.which("aarch64-linux-gnu-g++"), reason="needs Debian's g++-aarch64-linux-gnu")
 @pytest.mark.skipif(not shutil.which("qemu-aarch64"), reason="needs Debian's qemu-user")
 def test_the_tiers_of_arm(tmp_path: Path) -> None:
@@ -89,7 +91,7 @@ def test_the_tiers_of_arm(tmp_path: Path) -> None:
     assert "compared neon" in older
     assert "i8mm" not in older
     plain = subprocess.run(
-        ["qemu-aarch64", "-cpu", "cortex-a57", str(program)], capture_output=True, text=True, timeout=280
+        ["qemu-aarch64", "-cpu", "cortex-a57", str(program)], capture_output=True, text=True, timeout=800
     )
     assert plain.stdout.splitlines()[-1] == "0 failures"
     assert "neon" not in plain.stdout

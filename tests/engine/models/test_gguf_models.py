@@ -17,6 +17,7 @@ from backends.base import Segment
 from engine.loading import LoadOptions, load
 from engine.weights.convert import convert
 from tests.checkpoints import save
+from tests.needs import no_kernels
 
 PROMPT = [5, 17, 33, 41, 8, 9, 60, 3, 200, 7, 7, 150, 99, 31, 64]
 NAMES = ("llama", "qwen3", "qwen3_moe", "qwen3_5")
@@ -60,6 +61,7 @@ def test_quantizing_while_loading(folder: Callable[[str], Path], backend: str, q
     assert LEAST[quant] <= cosine(logits(folder("qwen3"), backend, quant), whole) < 0.9999999
 
 
+@pytest.mark.skipif(bool(no_kernels()), reason=no_kernels())
 def test_auto_quantizes_16_bit_weights_on_a_cpu_and_says_so(folder: Callable[[str], Path], tmp_path: Path) -> None:
     assert load(str(folder("qwen3")), LoadOptions(backend="torch", device="cpu")).quant is None
     half = save("qwen3", tmp_path / "half", "old", dtype="bfloat16", spread=0.05)
