@@ -121,7 +121,7 @@ void compare(const Case& c, int64_t rows, int64_t tokens, int threads) {
     // Random bytes are no sensible scales.
     if (!m.format.dense()) {
         for (int64_t at = 0; at < nbytes; at += panel.bytes) {
-            for (int64_t i = 0; i + 1 < panel.steps; i += 2) {
+            for (int64_t i = 0; i + 1 < panel.block_scales; i += 2) {
                 uint16_t s = scale16();
                 std::memcpy(m.data + at + i, &s, 2);
             }
@@ -248,7 +248,7 @@ std::vector<float> pass(const float* numbers, ScaleType type, KVDtype kept) {
     gate.opcode = Opcode::Gate, gate.in = 0, gate.out = 3, gate.matrix = gate.up = &m;
     head.opcode = Opcode::Heads, head.in = head.out = 1;
     head.heads = attend.heads = heads, head.kv_heads = attend.kv_heads = kv, head.dim = head.rotary_dim = attend.dim = dim;
-    head.kept = attend.kept = kept, head.group = attend.group = dim;
+    head.kv_dtype = attend.kv_dtype = kept, head.group = attend.group = dim;
     head.w = numbers, head.eps = 1e-6f;
     attend.opcode = Opcode::Attention, attend.in = 1, attend.out = 2, attend.window = 7, attend.scale = 0.2f;
     norm.opcode = Opcode::LayerNorm, norm.in = 0, norm.out = 4, norm.w = numbers, norm.w2 = numbers + hidden, norm.eps = 1e-5f;
