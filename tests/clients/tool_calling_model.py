@@ -74,7 +74,8 @@ class ToolCallingModel:
         self._chains = {"answer": self._pieces(answer), "call": self._pieces(written)}
         if thinks:
             self._chains["thoughts"] = self._pieces(f"\n{THOUGHTS}\n")
-        self._wholes = [self._piece(json.dumps(whole, ensure_ascii=False)) for whole in (call, *objects)]
+        wholes = (*objects, call, call["arguments"])
+        self._wholes = [self._piece(json.dumps(whole, ensure_ascii=False)) for whole in wholes]
         size = self.tokenizer.get_vocab_size()
         self.embedding = np.zeros((size, HIDDEN), np.float32)
         self.embedding[:, NOISE:] = np.random.default_rng(0).normal(size=(size, HIDDEN - NOISE)) / 8
@@ -109,7 +110,8 @@ class ToolCallingModel:
     def _chain(self, *tokens: int) -> None:
         for before, after in pairwise(tokens):
             self._only(before, self._links)
-            self.head[after, self._links] = 3 * SURE
+            self.embedding[before, ALWAYS] = 0.5  # where a grammar forbids the next piece
+            self.head[after, self._links] = 10 * SURE
             self._links += 1
         assert self._links <= NOISE
 
@@ -118,9 +120,9 @@ class ToolCallingModel:
         answer = self._chains["answer"]
         self._chain(*answer, end)
         self._chain(call, *self._chains["call"], self._id("</tool_call>"), end)
-        for whole in self._wholes:
+        for whole, sure in zip(self._wholes, (0.9, 0.8, 0.7)):
             self._chain(whole, end)
-            self.head[whole, DECIDES] = 0.9 * SURE
+            self.head[whole, DECIDES] = sure * SURE
         starts = ["\n", "\n\n"]
         if self.thinks:
             starts = ["</think>", "\n\n"]
@@ -131,11 +133,12 @@ class ToolCallingModel:
         self._only(self._id("</tool_response>"), IS_RESULT)
         self.head[answer[0], DECIDES] = 1.5 * SURE
         self.head[call, [DECIDES, OFFERED, ANSWERED]] = SURE, SURE, -SURE
-        # where a grammar leaves the chains, texts end at once, and lists and objects close
-        scripted = [token for chain in self._chains.values() for token in chain] + self._wholes
+        # where a grammar leaves the chains: a whole object if it may stand there, else texts end at once and lists close
+        scripted = [token for chain in self._chains.values() for token in chain]
         self.head[[*scripted, *map(self._id, (*SPECIALS[:2], *MARKS[1:]))], ALWAYS] = -20
         for text, bias in (('"', 12), ("}", 8), ("]", 8), (",", 5), ("[", 3), ("{", 3), (":", 3), ("1", 2)):
             self.head[self._id(text), ALWAYS] = bias
+        self.head[self._wholes, ALWAYS] = 9
         self.head[end, ALWAYS] = 8
 
     def weights(self) -> dict[str, np.ndarray]:
