@@ -21,5 +21,5 @@ MODELS: dict[str, Callable[[], ToolCallingModel]] = {
     "opencode": lambda: ToolCallingModel("bash", {"command": TOUCH, "description": "Makes a file"}),
     "continue": lambda: ToolCallingModel("Bash", {"command": TOUCH}),
     "qwen-code": lambda: ToolCallingModel("run_shell_command", {"command": TOUCH, "is_background": False}),
-    "cline": lambda: ToolCallingModel("execute_command", {"command": TOUCH, "requires_approval": False}),
+    "cline": lambda: ToolCallingModel("run_commands", {"commands": [TOUCH]}),
 }

@@ -21,7 +21,7 @@ from tests.clients.models import PROOF
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
 NODE = ROOT / ".clients-node"
-SECONDS = 180
+SECONDS = 400
 QUESTIONS = ("Say hello", "And once more")
 SCHEMA = {
     "type": "object",

@@ -16,6 +16,8 @@ from tests.clients.models import MODELS
 from tests.clients.running import Outcome, ProgramRun, missing
 from tests.clients.tool_calling_model import ANSWER
 
+pytestmark = pytest.mark.timeout(900)  # of a Python program the first test waits for all of its abilities
+
 CASES = [
     pytest.param(
         program, ability, id=f"{program.name}: {ABILITIES[ability]}", marks=pytest.mark.xdist_group(program.name)

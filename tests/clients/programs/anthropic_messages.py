@@ -39,6 +39,7 @@ def tool(client, MODEL):
         ran += [call.input for call in calls]
         results = [{"type": "tool_result", "tool_use_id": call.id, "content": "Sunny"} for call in calls]
         messages.append({"role": "user", "content": results})
+    return None
 
 
 def structured(client, MODEL):

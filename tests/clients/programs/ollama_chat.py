@@ -45,6 +45,7 @@ def tool(client, MODEL):
             ran.append(dict(call.function.arguments))
             result = get_weather(**call.function.arguments)
             messages.append({"role": "tool", "content": result, "tool_name": call.function.name})
+    return None
 
 
 def structured(client, MODEL):

@@ -43,6 +43,7 @@ def tool(client, MODEL):
         for call in reply.tool_calls:
             ran.append(json.loads(call.function.arguments))
             messages.append({"role": "tool", "tool_call_id": call.id, "content": "Sunny"})
+    return None
 
 
 def structured(client, MODEL):

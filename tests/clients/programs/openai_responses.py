@@ -50,6 +50,7 @@ def tool(client, MODEL):
         ran += [json.loads(call.arguments) for call in calls]
         given = [{"type": "function_call_output", "call_id": call.call_id, "output": "Sunny"} for call in calls]
         previous = reply.id
+    return None
 
 
 def structured(client, MODEL):
