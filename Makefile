@@ -9,7 +9,7 @@ PYTEST := $(BIN)/python -m pytest -n 2
 mlx_pass = $$($(BIN)/python -m tests.mlx_pass $(1) || echo tests/mlx_pass.py::incomplete)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test run chat test test-all test-oldest test-newest constraints starters starters-guide starters-reader bench audit-syncs screenshots lint format clean
+.PHONY: help setup setup-test run chat test test-all test-oldest test-newest test-clients constraints starters starters-guide starters-reader bench audit-syncs screenshots lint format clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-22s %s\n", $$1, $$2}'
@@ -42,6 +42,10 @@ test-newest: ## the tests with the highest, tested before or not, in .venv-newes
 	@packaging/setup.sh newest
 	.venv-newest/bin/python -m pytest -n 2
 
+test-clients: setup-test ## set up, then real clients from the registries against the server, as far as each can do it: docs/clients.md
+	$(BIN)/python packaging/clients.py
+	$(PYTEST) --dist loadgroup tests/clients
+
 constraints: setup ## write packaging/constraints.txt anew: the newest versions that go together, for every system
 	$(BIN)/python packaging/versions.py constraints
 
@@ -73,5 +77,5 @@ format: setup-test ## rewrite the sources in the house style
 	$(BIN)/ruff format .
 
 clean: ## remove .venv and everything else that was made here
-	rm -rf .venv .venv-oldest .venv-newest build dist *.egg-info .mypy_cache .ruff_cache .import_linter_cache .hypothesis .pytest_cache .grus-bench
+	rm -rf .venv .venv-oldest .venv-newest .venv-clients .venv-clients-aider .clients-node build dist *.egg-info .mypy_cache .ruff_cache .import_linter_cache .hypothesis .pytest_cache .grus-bench
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

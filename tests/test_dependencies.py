@@ -16,6 +16,9 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 WANTED = [Requirement(text) for text in [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["test"]]]
+CLIENTS = [
+    Requirement(text) for extra in ("clients", "clients-aider") for text in PROJECT["optional-dependencies"][extra]
+]
 CONSTRAINTS = (ROOT / "packaging" / "constraints.txt").read_text(encoding="utf-8")
 SYSTEMS = {
     "linux": {"sys_platform": "linux", "platform_system": "Linux", "platform_machine": "x86_64"},
@@ -42,7 +45,7 @@ def applying(system: str, python: str) -> dict[str, str]:
     return found
 
 
-@pytest.mark.parametrize("wanted", WANTED, ids=str)
+@pytest.mark.parametrize("wanted", [*WANTED, *CLIENTS], ids=str)
 def test_a_range_has_both_ends(wanted: Requirement) -> None:
     kinds = {part.operator for part in wanted.specifier}
     assert kinds in ({"=="}, {">=", "<"})

@@ -54,12 +54,16 @@ def test_make_targets_named_in_the_text_exist(page: Path) -> None:
     assert set(named) <= targets
 
 
-@pytest.mark.parametrize("extra", [None, "test"], ids=["run", "test"])
-def test_every_dependency_has_its_reason(extra: str | None) -> None:
+@pytest.mark.parametrize(
+    ("heading", "extras"),
+    [("To run", []), ("To test", ["test"]), ("To try real clients", ["clients", "clients-aider"])],
+)
+def test_every_dependency_has_its_reason(heading: str, extras: list[str]) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    wanted = project["dependencies"] if extra is None else project["optional-dependencies"][extra]
+    optional = project["optional-dependencies"]
+    wanted = [package for extra in extras for package in optional[extra]] or project["dependencies"]
     names = {re.split(r"[^\w-]", requirement, maxsplit=1)[0] for requirement in wanted}
-    rows = table_under("docs/dependencies.md", "To run" if extra is None else "To test")
+    rows = table_under("docs/dependencies.md", heading)
     assert {row[0] for row in rows} == names
     assert every(row[2] for row in rows)
 

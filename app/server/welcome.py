@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import shlex
-from typing import Any
 
+from app.client_lines import client_lines
 from app.runtime.capabilities import capabilities
 from app.runtime.models import ModelService
 from app.server.config import ServerSettings
@@ -60,16 +60,17 @@ def _key(settings: ServerSettings) -> str:
 
 
 def _curl(address: str, service: ModelService, key: bool) -> list[str]:
-    name = service.catalogue.default
-    loaded = service.loaded.get(name or "")
-    body: dict[str, Any]
+    name = service.catalogue.default or "NAME"
+    loaded = service.loaded.get(name)
     if loaded is not None and "speak" in capabilities(loaded.config, loaded.folder):
-        path, body = "/v1/audio/speech -o hello.mp3", {"input": "Hello"}
+        body = json.dumps({"model": name, "input": "Hello"})
+        lines = [f"curl {address}/v1/audio/speech -o hello.mp3 {_HEADER}{_AUTH if key else ''} \\", f"  -d '{body}'"]
     else:
-        said = "What can you do?" if name == GUIDE else "Hello"
-        path, body = "/v1/chat/completions", {"messages": [{"role": "user", "content": said}]}
-    told = json.dumps({"model": name or "NAME", **body})
-    lines = [f"  curl {address}{path} {_HEADER}{_AUTH if key else ''} \\", f"    -d '{told}'"]
+        written = client_lines()["curl"].written(address, "YOUR_KEY", name)
+        lines = [line for line in written.splitlines() if key or "YOUR_KEY" not in line]
+        if name == GUIDE:
+            lines[-1] = lines[-1].replace("Hello", "What can you do?")
+    lines = [f"  {line}" for line in lines]
     if READER in service.catalogue.named and PAGE.is_file():
         lines += ["", "A page, read by the Reader:", "", *_page(address, key)]
     return lines

@@ -31,6 +31,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.client_lines import client_lines
 from app.gui.actions import ActionSpec, wear
 from app.gui.look import Look, restate
 from app.gui.pane import AppContext, Pane
@@ -39,7 +40,6 @@ from app.gui.theme import GRID
 from app.gui.viewmodels.server import (
     EVERYWHERE,
     HERE,
-    SNIPPETS,
     ServerAccess,
     ServerControl,
     ServerPreferences,
@@ -309,8 +309,7 @@ class ServerPane(Pane):
         row = QHBoxLayout()
         row.addWidget(label(tr("Connect from"), "heading"))
         self.program.setAccessibleName(tr("Connect from"))
-        for snippet in SNIPPETS:
-            self.program.addItem(snippet.name)
+        self.program.addItems(list(client_lines()))
         self.model.setAccessibleName(tr("Model"))
         self.model.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         row.addWidget(self.program)
@@ -450,10 +449,10 @@ class ServerPane(Pane):
         self._write()
 
     def _write(self) -> None:
-        snippet = next(snippet for snippet in SNIPPETS if snippet.name == self.program.currentText())
+        lines = client_lines()[self.program.currentText()]
         keys = self.server_preferences.access.keys
         address = self.hosting.address or f"http://127.0.0.1:{self.server_preferences.access.port}"
-        text = written(snippet.name, address, keys[0] if keys else "", self.model.currentText())
+        text = written(lines.name, address, keys[0] if keys else "", self.model.currentText())
         if text != self.snippet.toPlainText():
             self.snippet.setPlainText(text)
-        self.where.setText(snippet.where)
+        self.where.setText(lines.where)

@@ -15,8 +15,9 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 
+from app.client_lines import client_lines
 from app.gui.server.pane import scale_for
-from app.gui.viewmodels.server import SNIPPETS, written
+from app.gui.viewmodels.server import written
 from tests.app.gui.conftest import Opened
 
 
@@ -157,8 +158,8 @@ def test_lines_for_every_program_name_the_server_the_key_and_the_model(open_serv
     grus, pane = open_server()
     pane.hosting.poll()
     grus.until(lambda: pane.model.currentText() == "tiny")
-    for snippet in SNIPPETS:
-        pane.program.setCurrentText(snippet.name)
+    for name in client_lines():
+        pane.program.setCurrentText(name)
         assert "tiny" in pane.snippet.toPlainText()
         assert "http://127.0.0.1:8080" in pane.snippet.toPlainText()
     pane.program.setCurrentText("curl")
@@ -167,7 +168,7 @@ def test_lines_for_every_program_name_the_server_the_key_and_the_model(open_serv
     )  # fmt: skip
     assert QGuiApplication.clipboard().text().startswith("curl http://127.0.0.1:8080/v1/chat/completions")
     compile(written("Python", "http://127.0.0.1:1", "key", "m"), "snippet", "exec")
-    settings = written("Zed", "http://127.0.0.1:1", "key", "m").partition("\n//")[0]
+    settings = written("Zed", "http://127.0.0.1:1", "key", "m").partition("\n#")[0]
     assert json.loads(settings)["language_models"]["openai_compatible"]["Grus"]["api_url"] == "http://127.0.0.1:1/v1"
 
 
