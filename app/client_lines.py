@@ -48,7 +48,7 @@ class ClientLines:
 
 def filled(text: str, address: str, key: str, model: str) -> str:
     for word, value in ((_ADDRESS, address), (_KEY, key), (_MODEL, model)):
-        text = re.sub(rf"\b{re.escape(word)}\b", lambda _, value=value: value, text)
+        text = re.sub(rf"\b{re.escape(word)}\b", value.replace("\\", r"\\"), text)
     return text
 
 

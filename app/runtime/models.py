@@ -69,6 +69,8 @@ def open_service(
             limit = memory_limit(chosen.gpu_memory_limit, pick_backend(how).memory().total)
             how = replace(how, memory_limit=limit)
         loaded = load_any(source, how)
+        if chosen.max_seq_len and isinstance(loaded, LoadedModel) and loaded.context:
+            loaded.context = min(loaded.context, chosen.max_seq_len)
         try:
             accept(source, loaded)
         except BaseException:

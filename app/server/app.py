@@ -9,6 +9,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
+from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.runtime.models import ModelService
@@ -77,6 +78,7 @@ def create_app(service: ModelService, settings: ServerSettings) -> FastAPI:
     meters.observe(service.stats, service.engine.request_metrics)
     app.add_middleware(_Observed, meters=meters, quiet=not settings.log_requests, strict=settings.strict)
     app.add_middleware(Gate, settings=settings)
+    app.add_middleware(_VersionedPaths)
     return app
 
 
@@ -95,6 +97,25 @@ def _told(request: Request, error: ApiError) -> Response:
     family = family_of(request.url.path, request.headers)
     body = error_body(error, family, request.scope["state"]["request_id"])
     return JSONResponse(body, status_in(error, family), headers=dict(error.headers or {}))
+
+
+class _VersionedPaths:
+    """Middleware: a base URL without `/v1` works too. A path that is known with it only is served as that."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        served = {route.path for family in FAMILIES for route in family.router.routes if isinstance(route, Route)}
+        served |= {
+            route.path for family in FAMILIES for route in family.router.routes if isinstance(route, WebSocketRoute)
+        }
+        versioned = {path.removeprefix("/v1") for path in served if path.startswith("/v1/") and "{" not in path}
+        self._paths = versioned - served
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "lifespan" and scope["path"] in self._paths:
+            path = f"/v1{scope['path']}"
+            scope = {**scope, "path": path, "raw_path": path.encode()}
+        await self._app(scope, receive, send)
 
 
 class _Observed:

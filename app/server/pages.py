@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from app.runtime.chat import ChatRequest, PreparedChat
 from app.runtime.replies import ReplyParser
+from app.server.ignored import ignore
 from app.server.images import ImagePart, parts_of
 from engine.errors import BadRequest, Unsupported
 from engine.pipelines.prompt import Prompt
@@ -42,8 +43,9 @@ def wanted(chat: ChatRequest, name: str) -> list[ImagePart]:
         "thinking": chat.thinking,
         "chat_template_kwargs": chat.variables,
     }
+    hints = {"reasoning_effort", "thinking"} if chat.lenient else set()
     for param, given in refused.items():
-        if given:
+        if given and not (param in hints and ignore(param)):
             raise Unsupported(f"The model {name} reads pages; {param} means nothing to it.", param)
     found = parts_of([chat.messages[-1]])
     if not found:

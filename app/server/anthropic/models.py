@@ -8,9 +8,6 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from app.runtime.models import ModelService
-from engine.loading import LoadedModel
-
 _MOST = 1000
 
 
@@ -59,9 +56,3 @@ def model_page(models: Sequence[AnthropicModel], query: Mapping[str, str]) -> An
         first_id=page[0].id if page else None,
         last_id=page[-1].id if page else None,
     )
-
-
-def context_of(service: ModelService, model: LoadedModel) -> int:
-    """Tokens of a prompt and its reply together."""
-    longest = service.engine_settings().get("max_seq_len") or model.context
-    return min(model.context, int(longest))

@@ -18,7 +18,6 @@ from app.runtime.chat import PreparedChat, reasoning_off
 from app.runtime.replies import ReplyCollector, ReplyEvent, ReplyMessage
 from app.server import pages
 from app.server.anthropic.conversation import conversation, signature
-from app.server.anthropic.models import context_of
 from app.server.anthropic.protocol import AnthropicMessage, CountTokensRequest, MessagesRequest, TokenCount
 from app.server.body import JsonRoute
 from app.server.context import Here, Server, answer
@@ -44,7 +43,7 @@ async def messages(body: MessagesRequest, request: Request, server: Here) -> Any
         running = ReasoningBudget(server.requests, prepared, body.thinking.budget_tokens)
     else:
         running = server.submit(prepared)
-    reply = _Reply(body, running, name, context_of(server.service, model))
+    reply = _Reply(body, running, name, model.context)
     if body.stream:
         chunks = reply.events(len(prepared.prompt.ids))
         return await server.stream(running, chunks, tell=_error_event(request), heartbeat=_PING)

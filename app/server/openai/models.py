@@ -16,7 +16,6 @@ from app.server.anthropic.models import (
     AnthropicModelPage,
     anthropic_model,
     asked_by_anthropics_client,
-    context_of,
     model_page,
 )
 from app.server.body import JsonRoute
@@ -76,7 +75,7 @@ async def get_model(id: str, server: Here, request: Request) -> ModelCard | Anth
 
 def _for_anthropic(card: ModelCard, service: ModelService) -> AnthropicModel:
     loaded = service.loaded.get(card.id)
-    return anthropic_model(card.id, card.created, None if loaded is None else context_of(service, loaded))
+    return anthropic_model(card.id, card.created, getattr(loaded, "context", None))
 
 
 def _card(known: KnownModel, service: ModelService) -> ModelCard:

@@ -224,7 +224,7 @@ async def prepare_prompt(
     """The prompt and request of a response. `id`: of the request. A conversation that is too long loses its oldest turns, or
     raises ContextOverflow where truncation is disabled."""
     wanted = fields.max_output_tokens
-    context = min(model.context, server.service.engine_settings().get("max_seq_len") or model.context)
+    context = model.context
     room = min(context // 4, _ROOM if wanted == "inf" else int(wanted))
     kept = list(items)
     while True:

@@ -211,3 +211,13 @@ def test_the_docs_page_needs_nothing_from_elsewhere(guarded: Live) -> None:
     assert "/v1/chat/completions" in page.text
     assert "http" not in page.text.replace("http requests", "").lower().split("<style>")[0]
     assert "src=" not in page.text
+
+
+def test_a_base_url_without_the_version(guarded: Live) -> None:
+    headers = {"authorization": "Bearer first"}
+    for path in ("/chat/completions", "/models", "/responses", "/messages", "/embeddings"):
+        found, versioned = (httpx.get(f"{guarded.url}{start}{path}", headers=headers) for start in ("", "/v1"))
+        assert (found.status_code, found.text) == (versioned.status_code, versioned.text)
+        assert found.status_code in (200, 405)
+    assert httpx.post(f"{guarded.url}/chat/completions", headers=headers, json=BODY).status_code == 200
+    assert httpx.get(f"{guarded.url}/nothing", headers=headers).status_code == 404
