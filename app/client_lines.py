@@ -13,7 +13,11 @@ from pathlib import Path
 
 import resources
 
-PAGE = Path(resources.__path__[0]) / "clients.md"
+_RESOURCES = Path(resources.__path__[0])
+_CHECKOUT = (
+    _RESOURCES.parent / "docs" / "clients.md"
+)  # where links of git are none, as on Windows, the one in resources is no page
+PAGE = _CHECKOUT if _CHECKOUT.is_file() else _RESOURCES / "clients.md"
 _ADDRESS, _KEY, _MODEL = "http://127.0.0.1:8080", "YOUR_KEY", "MODEL"
 _SECTION = re.compile(r"^### ([^\n]+)\n(.*?)(?=^###? |\Z)", re.MULTILINE | re.DOTALL)
 _BLOCK = re.compile(r"(?:^In `([^`\n]+)`:\n\n)?^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
