@@ -20,9 +20,7 @@ def talk(s):
 @sglang.function
 def weather(s):
     s += sglang.user("What is the weather in Paris?")
-    s += sglang.assistant(
-        sglang.gen("weather", max_tokens=200, json_schema=json.dumps(Weather.model_json_schema()))
-    )
+    s += sglang.assistant(sglang.gen("weather", max_tokens=200, json_schema=json.dumps(Weather.model_json_schema())))
 
 
 def two_turns(backend):
