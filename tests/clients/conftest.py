@@ -51,7 +51,11 @@ def grus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GrusServer]:
     for name, model in MODELS.items():
         command += ["--model", f"{name}={model().save(folder / name)}"]
     log = folder / "log.txt"
-    with log.open("wb") as output, subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT) as process:
+    tree = Path(__file__).resolve().parents[2]
+    with (
+        log.open("wb") as output,
+        subprocess.Popen(command, cwd=tree, stdout=output, stderr=subprocess.STDOUT) as process,
+    ):
         try:
             yield GrusServer(_address(process, log), log)
         finally:

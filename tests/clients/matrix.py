@@ -35,6 +35,7 @@ class Command:
     models: str = ""
     tool: str = ""  # as `ask` where it is empty
     too_long: str = ""  # as `ask` where it is empty
+    too_long_seconds: int = 400  # of one that shortens the conversation and asks again for ever
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ class Program:
     file: str = ""  # in programs/: what a Python or JavaScript program does for each ability
     command: Command | None = None  # of a program that is run in a shell
     model: str = "weather"
+    structured_model: str = ""  # where it asks for objects with a tool of its own
     environment: str = "clients"  # clients, clients-aider or node
     too_long: str = ""  # what it says of a prompt that is too long: an expression
     cannot: Mapping[str, str] = field(default_factory=dict)
@@ -62,7 +64,8 @@ _CODEX = Command(
 _OPENCODE = Command(
     ask="run {prompt} </dev/null",
     again="run --continue {prompt} </dev/null",
-    models="models",
+    too_long="run --print-logs {prompt} </dev/null",
+    too_long_seconds=40,
 )
 _AIDER_OPTIONS = "--no-auto-commits --no-gitignore --yes-always --no-check-update --analytics-disable --no-show-model-warnings --no-pretty"
 _AIDER = Command(
@@ -84,6 +87,7 @@ PROGRAMS = (
         "Claude Code",
         command=_CLAUDE,
         model="claude-code",
+        structured_model="claude-code-object",
         environment="node",
         too_long="Prompt is too long",
         cannot={"models": NO_LIST},
@@ -110,14 +114,10 @@ PROGRAMS = (
             command=_OPENCODE,
             model="opencode",
             environment="node",
-            too_long=long,
+            too_long="agent=compaction",
             cannot={"models": "lists the models of its own file", "structured": NO_SCHEMA},
         )
-        for name, long in (
-            ("opencode", _MAXIMUM),
-            ("opencode, Responses", _MAXIMUM),
-            ("opencode, Anthropic", _ANTHROPIC_LONG),
-        )
+        for name in ("opencode", "opencode, Responses", "opencode, Anthropic")
     ),
     Program(
         "Continue",
@@ -144,7 +144,13 @@ PROGRAMS = (
         cannot={"models": NO_LIST, "structured": NO_SCHEMA, "two_turns": "goes on with a task only in its own window"},
     ),
     *(
-        Program(name, command=_AIDER, environment="clients-aider", too_long="context|token limit", cannot=_AIDER_CANNOT)
+        Program(
+            name,
+            command=_AIDER,
+            environment="clients-aider",
+            too_long="token limit|context window|context length",
+            cannot=_AIDER_CANNOT,
+        )
         for name in ("aider", "aider, Anthropic", "aider, Ollama")
     ),
     Program(
@@ -194,7 +200,7 @@ PROGRAMS = (
             too_long=f"^ModelHTTPError 400: .*({_MAXIMUM}|{_ANTHROPIC_LONG})",
             cannot={"models": NO_LIST},
         )
-        for name in ("pydantic-ai", "pydantic-ai, Anthropic", "pydantic-ai, Ollama")
+        for name in ("pydantic-ai", "pydantic-ai, Ollama")
     ),
     Program(
         "instructor",

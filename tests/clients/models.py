@@ -17,6 +17,7 @@ MODELS: dict[str, Callable[[], ToolCallingModel]] = {
     "claude-code": lambda: ToolCallingModel(
         "Bash", {"command": TOUCH, "description": "Makes a file"}, objects=[WEATHER]
     ),
+    "claude-code-object": lambda: ToolCallingModel("StructuredOutput", WEATHER),
     "codex": lambda: ToolCallingModel("exec_command", {"cmd": TOUCH}, objects=[WEATHER]),
     "opencode": lambda: ToolCallingModel("bash", {"command": TOUCH, "description": "Makes a file"}),
     "continue": lambda: ToolCallingModel("Bash", {"command": TOUCH}),

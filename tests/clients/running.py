@@ -23,6 +23,7 @@ HERE = Path(__file__).resolve().parent
 NODE = ROOT / ".clients-node"
 SECONDS = 400
 QUESTIONS = ("Say hello", "And once more")
+LONG = "Hello " * 4000
 SCHEMA = {
     "type": "object",
     "properties": {"city": {"type": "string"}, "degrees": {"type": "integer"}},
@@ -91,11 +92,13 @@ class ProgramRun:
         path = os.pathsep.join([*map(str, folders), os.environ["PATH"]])
         return {**kept, **QUIET, "HOME": str(self.home), "PATH": path}
 
-    def run(self, command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    def run(self, command: Sequence[str], seconds: float = SECONDS) -> subprocess.CompletedProcess[str]:
+        how: dict[str, Any] = dict(cwd=self.work, env=self.environment(), text=True)
         try:
-            return subprocess.run(
-                command, cwd=self.work, env=self.environment(), capture_output=True, text=True, timeout=SECONDS
-            )
+            return subprocess.run(command, **how, capture_output=True, timeout=seconds)
+        except subprocess.TimeoutExpired as late:  # what it has said until then is judged
+            texts = [(part or b"").decode(errors="replace") for part in (late.stdout, late.stderr)]
+            return subprocess.CompletedProcess(command, -1, *texts)
         finally:
             self._end_daemons()
 
@@ -110,11 +113,11 @@ class ProgramRun:
 
     # -- programs in a shell
 
-    def shell(self, arguments: str, prompt: str = QUESTIONS[0]) -> str:
+    def shell(self, arguments: str, prompt: str = QUESTIONS[0], seconds: float = SECONDS) -> str:
         (self.work / "schema.json").write_text(json.dumps(SCHEMA), encoding="utf-8")
         (self.work / "functions.py").write_text(FUNCTIONS, encoding="utf-8")
         given = arguments.format(prompt=shlex.quote(prompt), schema=shlex.quote(json.dumps(SCHEMA)))
-        done = self.run(["bash", "-c", f"{self.texts[-1].rstrip()} {given}"])
+        done = self.run(["bash", "-c", f"{self.texts[-1].rstrip()} {given}"], seconds)
         return done.stdout + done.stderr
 
     def of_command(self, command: Command, ability: str) -> Any:
@@ -129,7 +132,7 @@ class ProgramRun:
             return {"proof": (self.work / PROOF).exists(), "text": said}
         if ability == "structured":
             return self.shell(command.structured)
-        return self.shell(command.ask)
+        return self.shell(command.too_long or command.ask, LONG, command.too_long_seconds)
 
     # -- programs in a language
 

@@ -36,7 +36,8 @@ def outcome(
     grus: GrusServer, program: Program, ability: str, ran: dict[str, dict[str, Outcome]], folder: Path
 ) -> Outcome:
     if program.command is not None:
-        model = "small" if ability == "too_long" else program.model
+        models = {"too_long": "small", "structured": program.structured_model}
+        model = models.get(ability) or program.model
         return Outcome(ProgramRun(program, grus.url, model, folder).of_command(program.command, ability))
     if program.name not in ran:
         wanted = [ability for ability in ABILITIES if ability not in program.cannot]

@@ -12,17 +12,15 @@ class Weather(BaseModel):
 
 
 @sglang.function
-def talk(state):
+def talk(s):
     for at, question in enumerate(("Hello", "And now?")):
-        state += sglang.user(question) + sglang.assistant(sglang.gen(f"answer {at}", max_tokens=200))
+        s += sglang.user(question) + sglang.assistant(sglang.gen(f"answer {at}", max_tokens=200))
 
 
 @sglang.function
-def weather(state):
-    state += sglang.user("What is the weather in Paris?")
-    state += sglang.assistant(
-        sglang.gen("weather", max_tokens=200, json_schema=json.dumps(Weather.model_json_schema()))
-    )
+def weather(s):
+    s += sglang.user("What is the weather in Paris?")
+    s += sglang.assistant(sglang.gen("weather", max_tokens=200, json_schema=json.dumps(Weather.model_json_schema())))
 
 
 def two_turns(backend):
