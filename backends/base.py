@@ -215,8 +215,9 @@ class Step:
 class Cache(Protocol):
     """One step's view of the KV cache and of recurrent states. The only place where sequences are distinguished."""
 
-    def attend(self, layer: int, q: Array, k: Array, v: Array, scale: float) -> Array:
-        """Write `k`, `v` `[T, K, D]`; causal attention of `q [T, H, D]` over each token's own sequence -> `[T, H, Dv]`."""
+    def attend(self, layer: int, q: Array, k: Array, v: Array, scale: float, sinks: Array | None = None) -> Array:
+        """Write `k`, `v` `[T, K, D]`; causal attention of `q [T, H, D]` over each token's own sequence -> `[T, H, Dv]`. `sinks
+        [H]`: a score of each head that takes part in the softmax and has no value."""
 
     def cross(self, layer: int, q: Array, scale: float) -> Array:
         """Attention of `q [T, H, D]` over what `KVCache.write_cross` stored for each sequence."""

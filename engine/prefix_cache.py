@@ -2,8 +2,8 @@
 
 `PrefixCache` keeps the KV cache of finished sequences, so that a request with a known beginning need not compute it
 again. An attention-only model can reuse any common prefix: the cached slot is truncated, or its rows are copied. A
-recurrent state cannot be truncated, so such a sequence keeps state checkpoints at some lengths, and only those, or its
-whole length, can be resumed from. `PrefixOffload` writes evicted entries to disk and finds them after a restart.
+recurrent state cannot be truncated, nor can a sliding window that has moved on. Such a sequence keeps state checkpoints at
+some lengths, and only those, or its whole length, can be resumed from. `PrefixOffload` writes evicted entries to disk and finds them after a restart.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from backends.base import KVCache, KVSnapshot, Slot, StateSpec
+from backends.kv_cache import WINDOW_STEP, may_forget, windowed
 from engine.errors import BadRequest, OutOfMemory
 from engine.metrics import Counters
 from engine.sequence import HostState, Sequence
@@ -83,6 +84,14 @@ class SequenceMemory:
         self.open_slots.discard(slot)
         self.kv.close(slot)
 
+    def may_forget(self, slot: Slot) -> bool:
+        """Whether earlier lengths of the slot may need a state checkpoint."""
+        return may_forget(self.kv.specs, slot.capacity)
+
+    def step_limit(self, slot: Slot) -> int:
+        """The most tokens that one step may add to the slot."""
+        return WINDOW_STEP if windowed(self.kv.specs) and self.may_forget(slot) else slot.capacity
+
     def leaked(self, owned: Iterable[Slot]) -> list[Slot]:
         """Open slots without an owner."""
         return sorted(self.open_slots.difference(owned), key=lambda slot: slot.id)
@@ -123,7 +132,7 @@ class PrefixMatch:
     length: int
     cached: CachedPrefix | None = None
     running: Slot | None = None
-    checkpoint: KVSnapshot | None = None  # recurrent models: the state to return to; None: the slot as it is
+    checkpoint: KVSnapshot | None = None  # the state to return to; None: the slot as it is, or truncated
 
     @property
     def takes_all(self) -> bool:
@@ -172,12 +181,13 @@ class PrefixCache:
             for sequence in running:
                 if sequence.slot is not None and sequence.adapter == adapter:
                     length = min(common_prefix(sequence.key, key), usable, sequence.slot.length)
-                    if best is None or length > best.length:
+                    longer = best is None or length > best.length
+                    if longer and self._memory.kv.can_truncate(sequence.slot, length):
                         best = PrefixMatch(length, running=sequence.slot)
         return best if best is not None and best.length >= _LEAST else None
 
     def _within(self, prefix: CachedPrefix, shared: int) -> PrefixMatch | None:
-        if not self._memory.recurrent or shared == len(prefix.key):
+        if self._memory.kv.can_truncate(prefix.slot, shared):
             return PrefixMatch(shared, prefix)
         checkpoints = [checkpoint for checkpoint in prefix.checkpoints if checkpoint.length <= shared]
         if not checkpoints:
@@ -187,9 +197,11 @@ class PrefixCache:
 
     def insert(self, prefix: CachedPrefix) -> None:
         """Add an entry. An attention-only model drops the entries that it contains."""
+        kv = self._memory.kv
         if not self._memory.recurrent:
             for other in [p for p in self._entries if p.adapter == prefix.adapter and len(p.key) <= len(prefix.key)]:
-                if common_prefix(other.key, prefix.key) == len(other.key):
+                contained = common_prefix(other.key, prefix.key) == len(other.key)
+                if contained and kv.can_truncate(prefix.slot, len(other.key)):
                     self._close(other)  # the new entry contains it
         self._entries.append(prefix)
         if len(self._entries) > _MAX_ENTRIES:
@@ -313,11 +325,14 @@ class PrefixOffload:
         with self._guard:
             return len(self._waiting)
 
-    def finder(self, fingerprint: str, whole_only: bool) -> Callable[[list[int], str | None], HostState | None]:
-        """`find(tokens, adapter)`: the stored prefix with the most common tokens (`whole_only`: all of its own)."""
+    def finder(
+        self, fingerprint: str, can_truncate: Callable[[int, int], bool]
+    ) -> Callable[[list[int], str | None], HostState | None]:
+        """`find(tokens, adapter)`: the stored prefix with the most common tokens. `can_truncate(length, shorter)`: whether one of
+        `length` tokens serves for the first `shorter` of them."""
 
         def find(tokens: list[int], adapter: str | None) -> HostState | None:
-            return self._find(offload_key(fingerprint, adapter), tokens, whole_only)
+            return self._find(offload_key(fingerprint, adapter), tokens, can_truncate)
 
         return find
 
@@ -444,7 +459,7 @@ class PrefixOffload:
             log.info("%s is left out: %s", path.name, error)
             return None
 
-    def _find(self, key: str, tokens: list[int], whole_only: bool) -> HostState | None:
+    def _find(self, key: str, tokens: list[int], can_truncate: Callable[[int, int], bool]) -> HostState | None:
         self._refresh()
         wanted = np.asarray(tokens[:-1], dtype=np.int64)
         best, most = None, self._least - 1
@@ -454,7 +469,7 @@ class PrefixOffload:
             n = min(len(entry.tokens), len(wanted))
             differ = np.flatnonzero(entry.tokens[:n] != wanted[:n])
             shared = int(differ[0]) if len(differ) else n
-            if shared > most and not (whole_only and shared < len(entry.tokens)):
+            if shared > most and can_truncate(len(entry.tokens), shared):
                 best, most = name, shared
         return self._load(best, most) if best is not None else None
 

@@ -159,8 +159,9 @@ class DraftModelSpeculation(Speculation):
             track = self._tracks[sequence] = _Track(slot, min(2, self._most))
         if not self.memory.grow(track.slot, room):
             return None
-        while len(tokens) - len(track.fed) > _CHUNK:
-            ids = tokens[len(track.fed) : len(track.fed) + _CHUNK]
+        chunk = min(_CHUNK, self.memory.step_limit(track.slot))
+        while len(tokens) - len(track.fed) > chunk:
+            ids = tokens[len(track.fed) : len(track.fed) + chunk]
             self._loaded.runner.run([Segment(track.slot, ids)]).read()
             track.fed.extend(ids)
         return track

@@ -228,6 +228,9 @@ class MlxTextOps:
     def relu(self, x: mx.array) -> mx.array:
         return mx.maximum(x, 0)
 
+    def clamp(self, x: mx.array, low: float | None, high: float | None) -> mx.array:
+        return mx.clip(x, low, high)
+
     def sigmoid(self, x: mx.array) -> mx.array:
         return mx.sigmoid(x)
 

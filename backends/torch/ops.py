@@ -162,6 +162,9 @@ class TorchTextOps:
     def relu(self, x: Tensor) -> Tensor:
         return F.relu(x)
 
+    def clamp(self, x: Tensor, low: float | None, high: float | None) -> Tensor:
+        return x.clamp(low, high)
+
     def sigmoid(self, x: Tensor) -> Tensor:
         return torch.sigmoid(x)
 

@@ -18,7 +18,7 @@ from engine.models.config import Fields, TextConfig
 def text_rope(c: TextConfig, default_theta: float = 10000.0, default_partial: float = 1.0) -> Rope:
     """The rope of a text model, under either spelling."""
     f = c.fields
-    rope = _rope_fields(f)
+    rope = rope_fields(f)
     theta = rope.float("rope_theta", default=f.float("rope_theta", default=default_theta), above=1)
     partial = rope.float("partial_rotary_factor", default=f.float("partial_rotary_factor", default=default_partial))
     dims = int(c.head_dim * partial)
@@ -34,7 +34,7 @@ def text_rope(c: TextConfig, default_theta: float = 10000.0, default_partial: fl
     return Rope(dims=dims, **KINDS[kind](rope, theta, dims, c.context), **_section(rope, dims))
 
 
-def _rope_fields(f: Fields) -> Fields:
+def rope_fields(f: Fields) -> Fields:
     for name in ("rope_parameters", "rope_scaling"):
         if f.find(name, default=None) is not None:
             return f.sub(name)

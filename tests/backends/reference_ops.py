@@ -118,6 +118,10 @@ def relu(x):
     return np.maximum(x, 0)
 
 
+def clamp(x, low, high):
+    return np.clip(x, low, high)
+
+
 def sigmoid(x):
     return 0.5 * (1 + np.tanh(x / 2))
 

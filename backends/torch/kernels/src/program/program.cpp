@@ -26,7 +26,7 @@ struct Runner {
     // Keys (0) or values (1) of a head, of which there is room for `capacity`.
     KVRows memory(const Instruction& i, int64_t segment, int which, int64_t head, int64_t capacity) const {
         uint8_t* const* lies = step.memory + (i.layer * step.segment_count + segment) * 4;
-        return KVRows{i.kv_dtype, i.dim, i.group, lies[which], lies[2 + which]}.from(head * capacity);
+        return KVRows{i.kv_dtype, i.dim, i.group, lies[which], lies[2 + which]}.from(head * (i.rows ? std::min(i.rows, capacity) : capacity));
     }
 
     int64_t segment_of(int64_t token) const {
@@ -73,6 +73,7 @@ struct Runner {
             for (int64_t first = (segment.count - 1) / kRows * kRows; first >= 0; first -= kRows)
                 for (int64_t head = 0; head < (segment.count == 1 ? i.kv_heads : i.heads); ++head) tasks.push_back({s, first, head});
         }
+        if (i.window) longest = std::min(longest, i.window + kRows);
         const std::vector<AttentionTask>& all = tasks;  // of this thread, for all threads
         const int64_t made = i.kv_dtype == KVDtype::F32 ? 0 : 2 * longest * i.dim;  // floats of what is kept otherwise
         const int64_t room = std::max(attention_block_scratch(i.dim, longest) + made, decode_attention_scratch(i.heads / i.kv_heads, longest, i.dim));
