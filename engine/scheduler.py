@@ -25,9 +25,7 @@ from engine.speculation import Speculation
 
 _HOST_RATE = 4e9  # bytes a second between device and host, until it is measured
 _CALM_STEPS = 64  # steps without preemption after which one more sequence may run
-_TAIL = (
-    16  # tokens before the end of a prompt at which a state checkpoint is kept: templates often change the last few
-)
+_TAIL = 16  # tokens before the end of a prompt at which a state checkpoint is kept: templates often change the last few
 _SCORED_CHUNK = 64  # prompt tokens a step when the host needs all their logits
 
 
@@ -492,7 +490,12 @@ class SlotAllocator:
 
     def add_checkpoint(self, sequence: Sequence) -> None:
         """Keep a state checkpoint where the sequence may need one."""
-        if self._reuse and sequence.slot is not None and sequence.slot.length and self._memory.may_forget(sequence.slot):
+        if (
+            self._reuse
+            and sequence.slot is not None
+            and sequence.slot.length
+            and self._memory.may_forget(sequence.slot)
+        ):
             checkpoint = self._memory.kv.snapshot(sequence.slot, rows=False)
             sequence.checkpoints.append(checkpoint)
             self._memory.snapshot_bytes += checkpoint.nbytes

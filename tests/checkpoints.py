@@ -135,9 +135,7 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "qwen3_moe_window": (
         "Qwen3Moe",
-        dict(
-            {**MIXTURE, **WINDOW}, head_dim=32, use_sliding_window=True, mlp_only_layers=[], rope_parameters=_rope()
-        ),
+        dict({**MIXTURE, **WINDOW}, head_dim=32, use_sliding_window=True, mlp_only_layers=[], rope_parameters=_rope()),
     ),
     "gemma3": (
         "Gemma3",

@@ -169,7 +169,9 @@ class Slabs:
     def read(self, row: int, spans: Mapping[int, tuple[int, int]]) -> Parts:
         """Copies of some tokens (start, stop) of each of these layers in a row, `[1, heads, tokens, width]`. Evaluated, so that no
         read is still under way when the next write comes."""
-        out = [copied(a[row : row + 1, :, slice(*spans[layer])]) for layer, parts in self._parts_of(spans) for a in parts]
+        out = [
+            copied(a[row : row + 1, :, slice(*spans[layer])]) for layer, parts in self._parts_of(spans) for a in parts
+        ]
         mx.eval(out)
         return out
 

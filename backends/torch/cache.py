@@ -136,9 +136,7 @@ class TorchCache:
 
     # -- softmax attention
 
-    def attend(
-        self, layer: int, q: Tensor, k: Tensor, v: Tensor, scale: float, sinks: Tensor | None = None
-    ) -> Tensor:
+    def attend(self, layer: int, q: Tensor, k: Tensor, v: Tensor, scale: float, sinks: Tensor | None = None) -> Tensor:
         spec = self.kv.specs[layer]
         assert isinstance(spec, KVSpec)
         if spec.window not in self._views:

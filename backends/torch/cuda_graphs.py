@@ -88,9 +88,7 @@ class GraphCache:
         self._at = torch.arange(capacity, device=device)
         self._masks: dict[int | None, Tensor] = {}
 
-    def attend(
-        self, layer: int, q: Tensor, k: Tensor, v: Tensor, scale: float, sinks: Tensor | None = None
-    ) -> Tensor:
+    def attend(self, layer: int, q: Tensor, k: Tensor, v: Tensor, scale: float, sinks: Tensor | None = None) -> Tensor:
         spec = self.kv.specs[layer]
         assert isinstance(spec, KVSpec)
         keys, values = self.kv.slabs[self.capacity][layer]

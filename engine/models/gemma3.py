@@ -26,11 +26,14 @@ NORMS = NormNames(
     out="post_feedforward_layernorm",
 )
 
+
 def _ropes(c: TextConfig) -> tuple[Rope, Rope]:
     """Of layers that attend to everything, and of those with a window."""
     f, given = c.fields, c.fields.find("rope_parameters", default={})
     if "full_attention" in given:
-        kinds = [Fields({"rope_parameters": given.get(kind)}, f.where) for kind in ("full_attention", "sliding_attention")]
+        kinds = [
+            Fields({"rope_parameters": given.get(kind)}, f.where) for kind in ("full_attention", "sliding_attention")
+        ]
     else:
         kinds = [f, Fields({"rope_theta": f.float("rope_local_base_freq", default=1e4)}, f.where)]
     full, local = (replace(c, fields=fields) for fields in kinds)

@@ -28,7 +28,9 @@ class ClampedMoe:
         self.count = f.int("num_local_experts", "num_experts")
         self.chosen = f.int("num_experts_per_tok", "experts_per_token")
         if self.chosen > self.count:
-            raise ConfigError(f"{f.where}: num_experts_per_tok ({self.chosen}) exceeds num_local_experts ({self.count}).")
+            raise ConfigError(
+                f"{f.where}: num_experts_per_tok ({self.chosen}) exceeds num_local_experts ({self.count})."
+            )
         self.alpha, self.limit = f.float("swiglu_alpha", default=1.702), f.float("swiglu_limit", default=7.0, above=0)
         self.router = w.linear(("router", self.count), inp=c.hidden, bias=True)
         self.alternating = not w.has("switch_mlp.gate_proj.weight")

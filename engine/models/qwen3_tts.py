@@ -35,7 +35,9 @@ class CodePredictor:
         c = text_config(config)
         traits = qwen3_traits(c)
         if any(window is not None and window < groups for window in traits.windows):  # else it covers a whole frame
-            raise ConfigError(f"{c.fields.where}: a code predictor's sliding window must cover a frame of {groups} codes.")
+            raise ConfigError(
+                f"{c.fields.where}: a code predictor's sliding window must cover a frame of {groups} codes."
+            )
         traits = replace(traits, windows=())
         inner = w.sub("model")
         self.more, self.vocab = groups - 1, c.vocab

@@ -22,9 +22,7 @@ def sliding_layers(c: TextConfig, pattern: int = 0, first: int | None = None) ->
     return [kind == SLIDING for kind in kinds]
 
 
-def layer_windows(
-    c: TextConfig, used: bool = True, pattern: int = 0, first: int | None = None
-) -> list[int | None]:
+def layer_windows(c: TextConfig, used: bool = True, pattern: int = 0, first: int | None = None) -> list[int | None]:
     """The window of each layer; None where it attends to everything. `used`: whether the window counts where a config does not say
     so; the others as in `sliding_layers`."""
     window = c.fields.int("sliding_window", default=0, least=0)

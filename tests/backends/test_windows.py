@@ -22,7 +22,10 @@ HEADS, KV_HEADS, DIM, VOCAB = 4, 2, 32, 97
 WIDTH = (HEADS + 2 * KV_HEADS) * DIM
 LAYERS = (5, None, 17)  # windows
 MARGIN, STEP = 3, 6
-BACKENDS: dict[str, Callable[[], Backend]] = {"torch": lambda: TorchBackend("cpu", "f32"), "mlx": lambda: MlxBackend("cpu", "f32")}  # type: ignore[dict-item]
+BACKENDS: dict[str, Callable[[], Backend]] = {
+    "torch": lambda: TorchBackend("cpu", "f32"),
+    "mlx": lambda: MlxBackend("cpu", "f32"),
+}  # type: ignore[dict-item]
 
 
 class WholeSpec(KVSpec):
@@ -165,7 +168,8 @@ def test_attention_equals_whole_attention_with_a_mask(name: str) -> None:
         assert np.abs(hidden - want).max() <= 1e-4 * np.abs(want).max()
         moved += any(one.slot.place.firsts.values())
         longest = max(longest, len(one.ids))
-    assert moved > 100 and longest > 60
+    assert moved > 100
+    assert longest > 60
 
 
 @pytest.mark.parametrize("bits", [16, 8, 4])
@@ -185,7 +189,8 @@ def test_memory_does_not_grow_past_the_window(name: str) -> None:
     kv = BACKENDS[name]().kv(windows, 1 << 28)
     assert kv.bytes_for(1 << 20) == kv.bytes_for(64) == (5 + MARGIN + STEP) * 3 * 2 * KV_HEADS * DIM * 4
     slot = kv.open(1 << 20)
-    assert slot is not None and kv.used == kv.bytes_for(64)
+    assert slot is not None
+    assert kv.used == kv.bytes_for(64)
 
 
 @pytest.mark.parametrize("name", BACKENDS)
@@ -209,18 +214,35 @@ def test_a_window_that_has_moved_on_cannot_be_truncated(name: str) -> None:
     one = walk.begin()
     for _ in range(40):
         walk.add([(one, [7])])
-    assert not walk.kv.can_truncate(one.slot, 3) and walk.kv.can_truncate(one.slot, 39)
+    assert not walk.kv.can_truncate(one.slot, 3)
+    assert walk.kv.can_truncate(one.slot, 39)
     for refused in (lambda: walk.kv.truncate(one.slot, 3), lambda: walk.kv.copy(one.slot, walk.begin().slot, 3)):
         with pytest.raises(ValueError, match="moved on"):
             refused()
 
 
-def test_what_may_forget_and_what_a_copy_serves_for() -> None:
+def test_what_may_forget() -> None:
     window, full, state = KVSpec(1, 8, window=5), KVSpec(1, 8), StateSpec(1, 2, 1, 1, 1)
-    assert not may_forget([full], 1 << 20) and may_forget([], 8) and may_forget([full, state], 8)
-    assert not may_forget([full, window], 5 + MARGIN + STEP) and may_forget([full, window], 64)
-    assert copy_can_truncate([full], 40, 7) and not copy_can_truncate([state, full], 40, 39)
-    assert copy_can_truncate([window], 8, 1) and copy_can_truncate([window], 40, 38)
-    assert not copy_can_truncate([window], 40, 30) and copy_can_truncate([], 9, 9) and not copy_can_truncate([], 9, 8)
-    slot = Slot(0, 4, place=SlotPlace(0, 0))
-    assert can_truncate([state], slot, 4) and not can_truncate([state], slot, 3)
+    assert [may_forget(specs, 1 << 20) for specs in ([full], [], [full, state], [full, window])] == [False, *[True] * 3]
+    assert not may_forget([full, window], 5 + MARGIN + STEP)
+
+
+@pytest.mark.parametrize(
+    ("spec", "length", "shorter", "serves"),
+    [
+        (KVSpec(1, 8), 40, 7, True),
+        (StateSpec(1, 2, 1, 1, 1), 40, 39, False),
+        (StateSpec(1, 2, 1, 1, 1), 40, 40, True),
+        (KVSpec(1, 8, window=5), 8, 1, True),
+        (KVSpec(1, 8, window=5), 40, 38, True),
+        (KVSpec(1, 8, window=5), 40, 30, False),
+        (None, 9, 9, True),
+        (None, 9, 8, False),
+    ],
+)
+def test_what_a_copy_serves_for(spec: KVSpec | StateSpec | None, length: int, shorter: int, serves: bool) -> None:
+    specs = [spec] if spec is not None else []
+    assert copy_can_truncate(specs, length, shorter) is serves
+    if spec is not None:
+        firsts = {5: max(0, length - 5 - MARGIN)} if isinstance(spec, KVSpec) and spec.window else {}
+        assert can_truncate(specs, Slot(0, length, place=SlotPlace(0, 0, firsts)), shorter) is serves

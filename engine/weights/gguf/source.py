@@ -53,7 +53,7 @@ class GgufSource:
 
     def _adapted(self, name: str, raw: Raw) -> Raw:
         part = name.rpartition("layers.")[2].partition(".")[2]
-        if self._arch == "llama" and part.startswith(("self_attn.q_proj", "self_attn.k_proj")):
+        if self._arch in ("llama", "mistral3") and part.startswith(("self_attn.q_proj", "self_attn.k_proj")):
             c = self._config
             heads = c["num_attention_heads"] if "q_proj" in part else c["num_key_value_heads"]
             fits = raw.shape[0] == heads * c["head_dim"] and c["head_dim"] % 2 == 0

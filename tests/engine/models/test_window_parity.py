@@ -6,7 +6,7 @@ rejected, conversations that share a beginning, sequences preempted and offloade
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -37,9 +37,9 @@ def small_margins(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Path]]:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     root = tmp_path_factory.mktemp("windows")
-    yield cache(lambda name: save(name, root / name, "old"))
+    return cache(lambda name: save(name, root / name, "old"))
 
 
 @cache
@@ -102,7 +102,9 @@ def test_through_the_engine(folder: Callable[[str], Path], tmp_path: Path, name:
     longer = [[*prompt, *reply[:30]] for prompt, reply in zip(PROMPTS, want)]
     assert [ids[:10] for ids in say(longer)] == [reply[30:] for reply in want]
     stats = engine.stats()
-    assert stats.failed == 0 and stats.prefix_hits >= 4 and stats.evictions
+    assert stats.failed == 0
+    assert stats.prefix_hits >= 4
+    assert stats.evictions
     assert engine.check() == 0
     (executor,) = engine._manager.executors.values()
     assert executor.prefix_cache.clear(hurry=False) > 0
