@@ -163,6 +163,7 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
             ),
         ),
     ),
+    "phi3": ("Phi3", dict(WINDOW, rope_parameters=_rope(partial_rotary_factor=0.75))),
     "gpt_oss": (
         "GptOss",
         dict(
@@ -208,6 +209,8 @@ def fill(model: Any, seed: int = 0, spread: float = 0.2) -> None:
         for key, p in model.named_parameters():
             if key.endswith(("A_log", "dt_bias")):
                 p.copy_(torch.rand(p.shape, generator=generator))
+            elif key.endswith(("sinks", "router.bias")):  # begin at random
+                p.copy_(torch.randn(p.shape, generator=generator))
             elif p.ndim == 1:
                 p.add_(0.1 * torch.randn(p.shape, generator=generator))
             else:

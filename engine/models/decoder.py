@@ -41,6 +41,7 @@ class Traits:
     scale: float | None = None  # of attention scores; None: by the heads' size
     windows: Sequence[int | None] = ()  # each layer's sliding window; empty: none has one
     sinks: bool = False  # each head has a score that takes part in the softmax and has no value
+    fused: bool = False  # projections of one input are one tensor: `qkv_proj`, `gate_up_proj`
     gelu: bool = False  # the MLP's gate is a GELU by the tangent, not a SiLU
 
 
@@ -65,7 +66,8 @@ class Attention:
         self.norm_after_rope = traits.norm_after_rope
         self.memory = KVSpec(c.kv_heads, c.head_dim, window=traits.windows[layer] if traits.windows else None)
         q, kv = c.heads * c.head_dim, c.kv_heads * c.head_dim
-        self.qkv = w.linear(("q_proj", q), ("k_proj", kv), ("v_proj", kv), inp=c.hidden, bias=traits.qkv_bias)
+        parts = [("qkv_proj", q + 2 * kv)] if traits.fused else [("q_proj", q), ("k_proj", kv), ("v_proj", kv)]
+        self.qkv = w.linear(*parts, inp=c.hidden, bias=traits.qkv_bias)
         self.out = w.linear(("o_proj", c.hidden), inp=q, bias=traits.out_bias)
         self.sinks = w.tensor("sinks", (c.heads,)) if traits.sinks else None
         names = traits.qk_norm
@@ -95,9 +97,12 @@ class Attention:
 class Mlp:
     """SwiGLU, or the same with a GELU."""
 
-    def __init__(self, w: View, hidden: int, ffn: int, bias: bool = False, gelu: bool = False) -> None:
+    def __init__(
+        self, w: View, hidden: int, ffn: int, bias: bool = False, gelu: bool = False, fused: bool = False
+    ) -> None:
         self.ops, self.ffn, self.gelu = w.backend.ops, ffn, gelu
-        self.gate_up = w.linear(("gate_proj", ffn), ("up_proj", ffn), inp=hidden, bias=bias)
+        parts = [("gate_up_proj", 2 * ffn)] if fused else [("gate_proj", ffn), ("up_proj", ffn)]
+        self.gate_up = w.linear(*parts, inp=hidden, bias=bias)
         self.down = w.linear(("down_proj", hidden), inp=ffn, bias=bias)
 
     def __call__(self, x: Array) -> Array:
@@ -239,7 +244,7 @@ def standard_decoder(
         c,
         rope,
         mixer=lambda v, i: attention(v.sub("self_attn"), c, i, traits),
-        mlp=lambda v, i: Mlp(v.sub("mlp"), c.hidden, c.ffn, traits.mlp_bias, traits.gelu),
+        mlp=lambda v, i: Mlp(v.sub("mlp"), c.hidden, c.ffn, traits.mlp_bias, traits.gelu, traits.fused),
         norm_plus=traits.norm_plus,
         body=body,
         head=head,

@@ -19,6 +19,7 @@ from engine.models.llama import llama
 from engine.models.ministral3 import ministral3
 from engine.models.moonshine import moonshine, moonshine_streaming
 from engine.models.paddleocr_vl import paddleocr_vl
+from engine.models.phi3 import phi3
 from engine.models.pp_doclayout import pp_doclayout
 from engine.models.qwen2 import qwen2
 from engine.models.qwen3 import qwen3, qwen3_moe
@@ -45,6 +46,7 @@ ARCHITECTURES: dict[str, Maker] = {
     "moonshine": moonshine,
     "moonshine_streaming": moonshine_streaming,
     "paddleocr_vl": paddleocr_vl,
+    "phi3": phi3,
     "qwen2": qwen2,
     "qwen3": qwen3,
     "qwen3_5": qwen3_5,

@@ -193,6 +193,10 @@ def _rope(keys: Keys, tensors: Mapping[str, Raw], head_dim: int) -> dict[str, An
     sections = keys.find("rope.dimension_sections")
     if isinstance(sections, Elements):
         rope |= {"mrope_section": sections.numbers().tolist()[:3], "mrope_interleaved": True}
+    if "rope_factors_long.weight" in tensors:
+        raise UnsupportedArchitecture(
+            f"{keys.where} chooses its rope by a text's whole length (longrope), which is not supported."
+        )
     kind, factor = keys.find("rope.scaling.type"), keys.float("rope.scaling.factor", 1.0)
     if ROPE_FACTORS in tensors:
         return rope | {"rope_type": "factors", "factors": dequantize(tensors[ROPE_FACTORS]).reshape(-1).tolist()}

@@ -17,8 +17,9 @@ MODEL_TYPES = {
     "gemma3": "gemma3_text",
     "gpt-oss": "gpt_oss",
     "mistral3": "ministral3",
+    "phi3": "phi3",
 }
-READ_ONLY = ("gemma3", "gpt-oss", "mistral3")  # no folder is written as one of these
+READ_ONLY = ("gemma3", "gpt-oss", "mistral3", "phi3")  # no folder is written as one of these
 
 _EVERYWHERE = {
     "token_embd.weight": "model.embed_tokens.weight",
@@ -95,6 +96,11 @@ _NAMES: dict[str, dict[str, str]] = {
     "gemma3": _EVERYWHERE | _HEAD_NORMS | _GEMMA3,
     "gpt-oss": {k: v for k, v in _EVERYWHERE.items() if "ffn" not in k} | _GPT_OSS,
     "mistral3": _EVERYWHERE,
+    "phi3": _EVERYWHERE
+    | {
+        "blk.{}.attn_qkv.weight": "model.layers.{}.self_attn.qkv_proj.weight",
+        "blk.{}.ffn_up.weight": "model.layers.{}.mlp.gate_up_proj.weight",
+    },
 }
 _OURS = {arch: {ours: theirs for theirs, ours in names.items()} for arch, names in _NAMES.items()}
 _NUMBER = re.compile(r"(?<=\.)\d+(?=\.)")

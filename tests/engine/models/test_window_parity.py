@@ -21,7 +21,7 @@ from engine.types import Request, SamplingParams
 from tests.checkpoints import reference_cached, save
 from tests.driver import Driver
 
-NAMES = ("mistral_window", "qwen2_window", "qwen3_moe_window", "gemma3", "gpt_oss")
+NAMES = ("mistral_window", "qwen2_window", "qwen3_moe_window", "gemma3", "phi3", "gpt_oss")
 MARGIN, STEP = 9, 16
 RANDOM = np.random.default_rng(4)
 BEGINNING = RANDOM.integers(0, 250, 48).tolist()
