@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.checkpoints import reference_cached
+from tests.checkpoints import reference
 
 Tensors = dict[str, np.ndarray]
 
@@ -113,6 +113,8 @@ def _scaling(name: str) -> Any:
     return gguf.RopeScalingType(name)
 
 
+# What a file cannot say, so that it must be what published models have.
+FIXED: dict[str, dict[str, Any]] = {"gemma3": {"query_pre_attn_scalar": 32}, "gpt_oss": {"swiglu_limit": 7.0}}
 FAMILIES: dict[str, tuple[str, Callable[[Tensors, Any, Any], Tensors]]] = {
     "gemma3": ("gemma3", _gemma3),
     "gpt_oss": ("gpt-oss", _gpt_oss),
@@ -121,12 +123,17 @@ FAMILIES: dict[str, tuple[str, Callable[[Tensors, Any, Any], Tensors]]] = {
 }
 
 
+def written(name: str) -> Any:
+    """The tiny model that is written."""
+    return reference(name, **FIXED.get(name, {}))
+
+
 def write(name: str, path: Path, experts: str | None = None) -> Path:
     """The tiny model `name` in f32; `experts`: their matrices in blocks of this type."""
     import gguf
 
     arch, family = FAMILIES[name]
-    model = reference_cached(name)
+    model = written(name)
     config = model.config
     writer = gguf.GGUFWriter(path, arch)
     writer.add_context_length(config.max_position_embeddings)

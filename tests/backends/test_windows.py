@@ -58,19 +58,20 @@ class AttentionAlone:
     def logits(self, hidden: Any) -> Any:
         return hidden[:, :VOCAB]
 
-    def expected(self, ids: list[int]) -> np.ndarray:
-        """Of all tokens, by whole attention under a mask."""
+    def expected(self, ids: list[int], last: int) -> np.ndarray:
+        """Of the last tokens, by whole attention under a mask."""
         made, n = [], len(ids)
-        back = np.arange(n)[:, None] - np.arange(n)
+        back = np.arange(n - last, n)[:, None] - np.arange(n)
         for layer, window in enumerate(LAYERS):
             heads = (self.table[ids].astype(np.float64) * (layer + 1)).reshape(n, HEADS + 2 * KV_HEADS, DIM)
             q, k, v = np.split(heads, [HEADS, HEADS + KV_HEADS], 1)
+            q = q[n - last :]
             scores = np.einsum("qhd,khd->hqk", q, np.repeat(k, HEADS // KV_HEADS, 1)) * DIM**-0.5
             hidden = (back < 0) | (back >= (window or n))
             shares = np.exp(np.where(hidden, -np.inf, scores - scores.max(-1, keepdims=True)))
             shares /= shares.sum(-1, keepdims=True)
             mixed = np.einsum("hqk,khd->qhd", shares, np.repeat(v, HEADS // KV_HEADS, 1))
-            made.append(mixed.reshape(n, HEADS * DIM))
+            made.append(mixed.reshape(last, HEADS * DIM))
         return np.concatenate(made, 1)
 
 
@@ -163,12 +164,12 @@ def small_margins(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name", BACKENDS)
 def test_attention_equals_whole_attention_with_a_mask(name: str) -> None:
     walk, moved, longest = Walk(name), 0, 0
-    for one, hidden in walk.steps(150):
-        want = walk.model.expected(one.ids)[-len(hidden) :]
+    for one, hidden in walk.steps(80):
+        want = walk.model.expected(one.ids, len(hidden))
         assert np.abs(hidden - want).max() <= 1e-4 * np.abs(want).max()
         moved += any(one.slot.place.firsts.values())
         longest = max(longest, len(one.ids))
-    assert moved > 100
+    assert moved > 60
     assert longest > 60
 
 
@@ -205,7 +206,7 @@ def test_a_step_that_the_window_cannot_take_changes_nothing(name: str) -> None:
         walk.runner.run([Segment(one.slot, [1] * 40)])
     assert one.slot.length == before
     hidden = walk.add([(one, [1, 2])])[0]
-    np.testing.assert_allclose(hidden, walk.model.expected(one.ids)[-2:], atol=1e-4)
+    np.testing.assert_allclose(hidden, walk.model.expected(one.ids, 2), atol=1e-4)
 
 
 @pytest.mark.parametrize("name", BACKENDS)

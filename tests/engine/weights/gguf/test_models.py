@@ -74,7 +74,7 @@ def test_files_of_llamacpp_are_read(tmp_path: Path, name: str, backend: str) -> 
     import torch
 
     with torch.no_grad():
-        want = reference_cached(name)(torch.tensor([PROMPT])).logits[0].numpy()
+        want = llamacpp_files.written(name)(torch.tensor([PROMPT])).logits[0].numpy()
     got = FromGguf(open_gguf(llamacpp_files.write(name, tmp_path / "m.gguf")), backend).logits(PROMPT)
     assert np.abs(got - want).max() <= 1e-4 * np.abs(want).max()
 
