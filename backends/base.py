@@ -257,6 +257,8 @@ class TokenModel(Protocol):
     # `codes` are returned in SegmentOutput and `embeds` is the slot's next input. Such a model also has
     # `reframe(codes [n, G]) -> [n, D]`, which recomputes those inputs.
     #
+    # Optional: `long_from`, the length of a text beyond which its positions count from `LONG_TEXT`; 0: never.
+    #
     # Optional: `encode(media) -> Generator`, which turns images or audio into `[tokens, D]` each, and for audio
     # `begin(kv, slot, features)`, which writes the cross-attention memory of a new sequence.
 

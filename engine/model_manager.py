@@ -161,7 +161,7 @@ class ModelManager:
         def store(prefix: CachedPrefix, hurry: bool) -> None:
             if offload is None:
                 return
-            key = offload_key(loaded.fingerprint, prefix.adapter)
+            key = offload_key(loaded.fingerprint, prefix.variant)
             try:
                 offload.store(
                     key,

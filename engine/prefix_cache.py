@@ -117,10 +117,11 @@ def common_prefix(a: abc.Sequence[int], b: abc.Sequence[int]) -> int:
 
 @dataclass(eq=False)
 class CachedPrefix:
-    """An entry of the prefix cache: the slot of a finished sequence and its tokens. `key` is as long as the slot."""
+    """An entry of the prefix cache: the slot of a finished sequence and its tokens. `key` is as long as the slot; `variant`: see
+    `Sequence.variant`."""
 
     key: list[int]
-    adapter: str | None
+    variant: str | None
     slot: Slot
     checkpoints: list[KVSnapshot] = field(default_factory=list)
 
@@ -168,18 +169,18 @@ class PrefixCache:
         states = sum(checkpoint.nbytes for prefix in self._entries for checkpoint in prefix.checkpoints)
         return states + sum(kv.bytes_for(prefix.slot.capacity) for prefix in self._entries)
 
-    def match(self, key: abc.Sequence[int], adapter: str | None, running: Iterable[Sequence]) -> PrefixMatch | None:
+    def match(self, key: abc.Sequence[int], variant: str | None, running: Iterable[Sequence]) -> PrefixMatch | None:
         """The longest reusable prefix of `key`, without its last token (which must be computed)."""
         usable = len(key) - 1
         best: PrefixMatch | None = None
         for prefix in reversed(self._entries):
-            if prefix.adapter == adapter:
+            if prefix.variant == variant:
                 found = self._within(prefix, min(common_prefix(prefix.key, key), usable))
                 if found is not None and (best is None or found.length > best.length):
                     best = found
         if not self._memory.recurrent:
             for sequence in running:
-                if sequence.slot is not None and sequence.adapter == adapter:
+                if sequence.slot is not None and sequence.variant == variant:
                     length = min(common_prefix(sequence.key, key), usable, sequence.slot.length)
                     longer = best is None or length > best.length
                     if longer and self._memory.kv.can_truncate(sequence.slot, length):
@@ -199,7 +200,7 @@ class PrefixCache:
         """Add an entry. An attention-only model drops the entries that it contains."""
         kv = self._memory.kv
         if not self._memory.recurrent:
-            for other in [p for p in self._entries if p.adapter == prefix.adapter and len(p.key) <= len(prefix.key)]:
+            for other in [p for p in self._entries if p.variant == prefix.variant and len(p.key) <= len(prefix.key)]:
                 contained = common_prefix(other.key, prefix.key) == len(other.key)
                 if contained and kv.can_truncate(prefix.slot, len(other.key)):
                     self._close(other)  # the new entry contains it
@@ -266,9 +267,9 @@ _MAX_PENDING = 4  # prefixes in host memory that wait to be written
 _STALE_SECONDS = 3600.0  # age at which a half-written file is deleted
 
 
-def offload_key(fingerprint: str, adapter: str | None) -> str:
+def offload_key(fingerprint: str, variant: str | None) -> str:
     """What must be equal, besides the tokens, for an offloaded prefix to be reusable."""
-    return json.dumps([fingerprint, adapter])
+    return json.dumps([fingerprint, variant])
 
 
 @dataclass
@@ -282,7 +283,7 @@ class _Entry:
 class PrefixOffload:
     """Evicted prefixes in a folder on disk, found again after a restart.
 
-    One file a prefix, named by a hash of (model fingerprint, adapter, tokens), written aside and renamed into place. So two
+    One file a prefix, named by a hash of (model fingerprint, variant, tokens), written aside and renamed into place. So two
     processes can share the folder without locks: a reader sees a whole file or none. The content is verified by its hash
     before use. Reads and writes run on the helper thread.
     """
@@ -328,11 +329,11 @@ class PrefixOffload:
     def finder(
         self, fingerprint: str, can_truncate: Callable[[int, int], bool]
     ) -> Callable[[list[int], str | None], HostState | None]:
-        """`find(tokens, adapter)`: the stored prefix with the most common tokens. `can_truncate(length, shorter)`: whether one of
+        """`find(tokens, variant)`: the stored prefix with the most common tokens. `can_truncate(length, shorter)`: whether one of
         `length` tokens serves for the first `shorter` of them."""
 
-        def find(tokens: list[int], adapter: str | None) -> HostState | None:
-            return self._find(offload_key(fingerprint, adapter), tokens, can_truncate)
+        def find(tokens: list[int], variant: str | None) -> HostState | None:
+            return self._find(offload_key(fingerprint, variant), tokens, can_truncate)
 
         return find
 

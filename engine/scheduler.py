@@ -83,6 +83,9 @@ class Scheduler:
         Returns a sequence that does not fit even alone; the caller fails it and calls again.
         """
         for sequence in list(self.running):
+            if sequence.outgrown:
+                drain()
+                self._restart_long(sequence)
             while sequence in self.running and not self._has_room(sequence):
                 if drain():
                     continue
@@ -92,6 +95,13 @@ class Scheduler:
                 elif not self._drop_snapshots():
                     return sequence
         return None
+
+    def _restart_long(self, sequence: Sequence) -> None:
+        """Compute a text again that has outgrown the length up to which its model has one rope, with the other."""
+        if sequence in self.running:
+            sequence.long, cap = True, self.cap
+            self.preempt(sequence, keep=False)
+            self.cap = cap  # memory has not run out
 
     def _drop_snapshots(self) -> bool:
         """The last resort of a sequence that runs alone: free all checkpoints and prompt snapshots."""
@@ -172,7 +182,7 @@ class Scheduler:
         if keep and self._settings.prefix_reuse and 0 < slot.length <= len(sequence.key):
             sequence.slot = None
             self.prefix_cache.insert(
-                CachedPrefix(sequence.key[: slot.length], sequence.adapter, slot, sequence.checkpoints)
+                CachedPrefix(sequence.key[: slot.length], sequence.variant, slot, sequence.checkpoints)
             )
             sequence.checkpoints = []
         else:
@@ -402,7 +412,7 @@ class SlotAllocator:
     def _match(self, sequence: Sequence, running: list[Sequence]) -> PrefixMatch | None:
         if not self._reuse or sequence.parent.request.computes_all:
             return None
-        return self._prefix_cache.match(sequence.key, sequence.adapter, running)
+        return self._prefix_cache.match(sequence.key, sequence.variant, running)
 
     def _restore(self, sequence: Sequence, n: int) -> bool:
         saved = sequence.host_state

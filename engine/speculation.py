@@ -49,8 +49,13 @@ class Speculation:
 
 
 def room_for_draft_tokens(sequence: Sequence) -> int:
-    """Most useful draft tokens: within the slot's capacity and the reply's length limit."""
-    return min(sequence.own_slot.capacity - len(sequence.tokens), sequence.output.limit - sequence.output.count - 1)
+    """Most useful draft tokens: within the slot's capacity, the reply's length limit and the lengths of one rope."""
+    one_rope = sequence.own_slot.capacity if sequence.long or not sequence.long_from else sequence.long_from
+    return min(
+        one_rope - len(sequence.tokens),
+        sequence.own_slot.capacity - len(sequence.tokens),
+        sequence.output.limit - sequence.output.count - 1,
+    )
 
 
 _CHUNK = 512  # prompt tokens that the draft model computes in one step

@@ -164,6 +164,19 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
         ),
     ),
     "phi3": ("Phi3", dict(WINDOW, rope_parameters=_rope(partial_rotary_factor=0.75))),
+    # its parity with the reference is tested through the engine, which knows how long a text is (test_longrope.py)
+    "phi3_long": (
+        "Phi3",
+        dict(
+            original_max_position_embeddings=32,
+            rope_parameters=_rope(
+                "longrope",
+                short_factor=[1.0 + i / 8 for i in range(8)],
+                long_factor=[1.5 + i for i in range(8)],
+                original_max_position_embeddings=32,
+            ),
+        ),
+    ),
     "gpt_oss": (
         "GptOss",
         dict(

@@ -94,9 +94,15 @@ def _mistral3(tensors: Tensors, config: Any, writer: Any) -> Tensors:
 
 
 def _phi3(tensors: Tensors, config: Any, writer: Any) -> Tensors:
-    writer.add_sliding_window(config.sliding_window)
-    writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
-    writer.add_rope_dimension_count(12)  # three quarters of 16
+    rope = config.rope_parameters
+    writer.add_rope_freq_base(rope["rope_theta"])
+    writer.add_rope_dimension_count(int(16 * rope["partial_rotary_factor"]))
+    if config.sliding_window:
+        writer.add_sliding_window(config.sliding_window)
+    if rope["rope_type"] == "longrope":
+        writer.add_rope_scaling_orig_ctx_len(rope["original_max_position_embeddings"])
+        for kind in ("long", "short"):
+            writer.add_tensor(f"rope_factors_{kind}.weight", np.float32(rope[f"{kind}_factor"]))
     return _named(tensors, _LAYER | {"self_attn.qkv_proj": "attn_qkv", "mlp.gate_up_proj": "ffn_up"})
 
 
@@ -120,6 +126,7 @@ FAMILIES: dict[str, tuple[str, Callable[[Tensors, Any, Any], Tensors]]] = {
     "gpt_oss": ("gpt-oss", _gpt_oss),
     "ministral3": ("mistral3", _mistral3),
     "phi3": ("phi3", _phi3),
+    "phi3_long": ("phi3", _phi3),
 }
 
 

@@ -184,6 +184,8 @@ class Layers:
 class Decoder(Layers):
     """A stack of layers between an embedding and a head."""
 
+    long_from = 0  # the length beyond which a text has another rope, see `Rope.long`; 0: there is one rope
+
     def __init__(
         self,
         w: View,

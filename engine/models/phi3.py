@@ -1,6 +1,6 @@
 """Phi-3 and Phi-4: Llama whose projections are fused, in some versions with a sliding window.
 
-Versions for long contexts choose their rope by a text's whole length (`longrope`), which is not supported.
+Versions for long contexts have two ropes: a text's whole length chooses one for all of its tokens (`long_from`).
 """
 
 from __future__ import annotations
@@ -17,4 +17,7 @@ from engine.weights.view import View
 
 def phi3(w: View, config: Mapping[str, Any]) -> Decoder:
     c = text_config(config)
-    return standard_decoder(w, c, text_rope(c), Traits(fused=True, windows=layer_windows(c)))
+    rope = text_rope(c)
+    decoder = standard_decoder(w, c, rope, Traits(fused=True, windows=layer_windows(c)))
+    decoder.long_from = rope.long[0] if rope.long else 0
+    return decoder

@@ -10,6 +10,8 @@ import math
 
 import numpy as np
 
+from backends.ops import LONG_TEXT
+
 from backends.base import Rope
 
 # ------------------------------------------------------------------------------------------------------------- rope
@@ -22,6 +24,8 @@ def frequencies(pos: np.ndarray, rope: Rope) -> np.ndarray:
     for token in range(pos.shape[-1]):
         for i, inv in enumerate(rope.inv):
             p = streams[axis_of(i, rope), token]
+            if rope.long is not None and p >= LONG_TEXT:
+                p, inv = p - LONG_TEXT, rope.long[1][i]
             if rope.dynamic is not None:
                 base, factor, trained = rope.dynamic
                 if p >= trained:

@@ -16,7 +16,7 @@ from backends.base import Raw
 from engine.errors import ConfigError, UnsupportedArchitecture
 from engine.weights.gguf.blocks import dequantize
 from engine.weights.gguf.names import MODEL_TYPES, layer_of
-from engine.weights.gguf.source import ROPE_FACTORS
+from engine.weights.gguf.source import LONG_FACTORS, ROPE_FACTORS, SHORT_FACTORS
 from engine.weights.gguf.values import Elements
 
 _POOLINGS = {1: "mean", 2: "cls", 3: "last", 4: "rank"}  # how embeddings are made of tokens, where a file says so
@@ -193,10 +193,15 @@ def _rope(keys: Keys, tensors: Mapping[str, Raw], head_dim: int) -> dict[str, An
     sections = keys.find("rope.dimension_sections")
     if isinstance(sections, Elements):
         rope |= {"mrope_section": sections.numbers().tolist()[:3], "mrope_interleaved": True}
-    if "rope_factors_long.weight" in tensors:
-        raise UnsupportedArchitecture(
-            f"{keys.where} chooses its rope by a text's whole length (longrope), which is not supported."
-        )
+    if LONG_FACTORS in tensors and SHORT_FACTORS in tensors:
+        names = {"short_factor": SHORT_FACTORS, "long_factor": LONG_FACTORS}
+        rope |= {name: dequantize(tensors[stored]).reshape(-1).tolist() for name, stored in names.items()}
+        scale = keys.find("rope.scaling.attn_factor")
+        return rope | {
+            "rope_type": "longrope",
+            "original_max_position_embeddings": keys.int("rope.scaling.original_context_length"),
+            "attention_factor": None if scale is None else keys.float("rope.scaling.attn_factor", 1.0),
+        }
     kind, factor = keys.find("rope.scaling.type"), keys.float("rope.scaling.factor", 1.0)
     if ROPE_FACTORS in tensors:
         return rope | {"rope_type": "factors", "factors": dequantize(tensors[ROPE_FACTORS]).reshape(-1).tolist()}

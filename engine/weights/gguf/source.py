@@ -21,7 +21,8 @@ from engine.weights.made import computed, reordered
 from engine.weights.problems import Problem
 from engine.weights.source import Source, SourceMatrix, wrong
 
-ROPE_FACTORS = "rope_freqs.weight"  # belongs to the config
+ROPE_FACTORS = "rope_freqs.weight"  # these belong to the config
+LONG_FACTORS, SHORT_FACTORS = "rope_factors_long.weight", "rope_factors_short.weight"
 
 
 class GgufSource:
@@ -34,7 +35,8 @@ class GgufSource:
         used = {
             name: raw
             for name, raw in tensors.items()
-            if name != ROPE_FACTORS and (layer_of(name) or 0) < layers  # beyond: layers that guess ahead
+            if name not in (ROPE_FACTORS, LONG_FACTORS, SHORT_FACTORS)
+            and (layer_of(name) or 0) < layers  # beyond: layers that guess ahead
         }
         self.names: Mapping[str, str] = {to_model(arch, name): name for name in used}
         self.raws = {name: self._adapted(name, used[original]) for name, original in self.names.items()}
