@@ -103,6 +103,9 @@ class Ops(Protocol):
     def swiglu(self, x: Array, gate_last: bool = False) -> Array:
         """`x [..., 2F]`, gate first unless said otherwise: `silu(gate) * up`."""
 
+    def geglu(self, x: Array) -> Array:
+        """`x [..., 2F]`, gate first: `gelu_tanh(gate) * up`."""
+
     def silu(self, x: Array) -> Array: ...
     def gelu(self, x: Array) -> Array: ...
     def gelu_tanh(self, x: Array) -> Array: ...

@@ -135,6 +135,9 @@ _silu = _fused(lambda x: x * mx.sigmoid(x))
 _gated_silu = _fused(lambda gate, up: gate * mx.sigmoid(gate) * up)
 _gelu = _fused(lambda x: 0.5 * x * (1 + mx.erf(x * 0.7071067811865476)))
 _gelu_tanh = _fused(lambda x: 0.5 * x * (1 + mx.tanh(0.7978845608028654 * (x + 0.044715 * x * x * x))))
+_gated_gelu = _fused(
+    lambda gate, up: 0.5 * gate * (1 + mx.tanh(0.7978845608028654 * (gate + 0.044715 * gate * gate * gate))) * up
+)
 _softplus = _fused(lambda x: mx.logaddexp(x, mx.zeros_like(x)))
 
 
@@ -221,6 +224,10 @@ class MlxTextOps:
     def swiglu(self, x: mx.array, gate_last: bool = False) -> mx.array:
         gate, up = mx.split(x, 2, axis=-1)[:: -1 if gate_last else 1]
         return _gated_silu(gate, up)
+
+    def geglu(self, x: mx.array) -> mx.array:
+        gate, up = mx.split(x, 2, axis=-1)
+        return _gated_gelu(gate, up)
 
     def silu(self, x: mx.array) -> mx.array:
         return _silu(x)

@@ -161,6 +161,10 @@ class TorchTextOps:
         gate, up = reversed(x.chunk(2, -1)) if gate_last else x.chunk(2, -1)
         return F.silu(gate).mul_(up)
 
+    def geglu(self, x: Tensor) -> Tensor:
+        gate, up = x.chunk(2, -1)
+        return (F.gelu(gate.float(), approximate="tanh") * up.float()).to(x.dtype)
+
     def silu(self, x: Tensor) -> Tensor:
         return F.silu(x)
 

@@ -100,16 +100,13 @@ class Mlp:
     def __init__(
         self, w: View, hidden: int, ffn: int, bias: bool = False, gelu: bool = False, fused: bool = False
     ) -> None:
-        self.ops, self.ffn, self.gelu = w.backend.ops, ffn, gelu
+        self.gated = w.backend.ops.geglu if gelu else w.backend.ops.swiglu
         parts = [("gate_up_proj", 2 * ffn)] if fused else [("gate_proj", ffn), ("up_proj", ffn)]
         self.gate_up = w.linear(*parts, inp=hidden, bias=bias)
         self.down = w.linear(("down_proj", hidden), inp=ffn, bias=bias)
 
     def __call__(self, x: Array) -> Array:
-        if not self.gelu:
-            return self.down(self.ops.swiglu(self.gate_up(x)))
-        gate, up = self.ops.split(self.gate_up(x), [self.ffn, self.ffn], 1)
-        return self.down(self.ops.gelu_tanh(gate) * up)
+        return self.down(self.gated(self.gate_up(x)))
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,8 @@ import math
 
 import numpy as np
 
-from backends.ops import LONG_TEXT
-
 from backends.base import Rope
+from backends.ops import LONG_TEXT
 
 # ------------------------------------------------------------------------------------------------------------- rope
 
@@ -116,6 +115,11 @@ def gelu(x):
 
 def gelu_tanh(x):
     return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+
+
+def geglu(x):
+    gate, up = np.split(x, 2, axis=-1)
+    return gelu_tanh(gate) * up
 
 
 def relu(x):

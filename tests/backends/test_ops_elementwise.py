@@ -56,6 +56,7 @@ CASES = [
     Case("l2norm", "eps", [normal(2, 8)], {"eps": 0.5}, slack=2),
     Case("l2norm", "odd-width", [normal(3, 4, 13)], slack=2),
     *(Case("swiglu", f"{shape}", [normal(*shape)], slack=2) for shape in ((3, 8), (1, 2), (2, 3, 10), (0, 6))),
+    *(Case("geglu", f"{shape}", [normal(*shape)], slack=2) for shape in ((3, 8), (1, 2), (2, 3, 10), (0, 6))),
     *(
         Case("swiglu", f"gate-last-{shape}", [normal(*shape)], {"gate_last": True}, slack=2)
         for shape in ((3, 8), (1, 2), (0, 6))

@@ -75,6 +75,19 @@ def test_windows_move_on(folder: Callable[[str], Path], name: str, backend: str)
     assert slot.place.firsts[9] > 60
 
 
+@pytest.mark.parametrize("bits", [32, 16, 8, 4])
+@pytest.mark.parametrize("backend", ["torch", "mlx"])
+def test_whatever_keys_and_values_are_kept_in(
+    folder: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, backend: str, bits: int
+) -> None:
+    """As from rows that all stay. On torch this model is one program of the CPU kernels, where they are."""
+    ids = [*PROMPTS[0], *PROMPTS[1]][:128]
+    moving = Driver(folder("qwen3_window"), backend, kv_bits=bits).logits(ids, [11] * 5 + [1] * 40 + [11] * 3)
+    monkeypatch.setattr("backends.kv_cache.WINDOW_STEP", 512)
+    still = Driver(folder("qwen3_window"), backend, kv_bits=bits).logits(ids)
+    assert np.abs(moving - still).max() <= 1e-3 * np.abs(still).max()
+
+
 @pytest.mark.parametrize("backend", ["torch", "mlx"])
 @pytest.mark.parametrize("name", NAMES)
 def test_through_the_engine(folder: Callable[[str], Path], tmp_path: Path, name: str, backend: str) -> None:
