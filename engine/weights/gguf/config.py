@@ -245,13 +245,18 @@ _SAMPLING = {
     "min_p": "min_p",
     "penalty_repeat": "repetition_penalty",
 }
-_ENDS = ("<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|endoftext|>", "<|end_of_text|>")  # of a turn or a text
+_ENDS = (  # of a turn or a text
+    *("<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|endoftext|>", "<|end_of_text|>"),
+    *("<end_of_turn>", "<|return|>", "<|call|>"),
+)
+_END = "<|end|>"  # of Phi's turns; beside `<|return|>` it ends a message, after which gpt-oss goes on
 
 
 def generation(metadata: Mapping[str, Any], ids: Mapping[str, int]) -> dict[str, Any]:
     """What would be in generation_config.json. `ids` are the control tokens of the vocabulary."""
     ends = [metadata.get(f"tokenizer.ggml.{name}_token_id") for name in ("eos", "eot", "eom")]
     ends += [ids[token] for token in _ENDS if token in ids]
+    ends += [ids[_END]] if _END in ids and "<|return|>" not in ids else []
     config: dict[str, Any] = {"eos_token_id": list(dict.fromkeys(id for id in ends if isinstance(id, int)))}
     for theirs, ours in _SAMPLING.items():
         value = metadata.get(f"general.sampling.{theirs}")
