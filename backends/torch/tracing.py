@@ -188,6 +188,11 @@ class ProgramTracer:
             self._write(Opcode.SWIGLU, [x], [out], at=half if gate_last else 0)
         return out
 
+    def geglu(self, x: Symbol) -> Symbol:
+        out = self._new(x.shape[-1] // 2)
+        self._write(Opcode.GEGLU, [x], [out])
+        return out
+
     def add(self, x: Symbol, y: Symbol) -> Symbol:
         out = self._new(x.shape[-1])
         self._write(Opcode.ADD, [x, y], [out])
@@ -317,6 +322,9 @@ class TracingOps(TorchTextOps):
 
     def gelu(self, x: Any) -> Any:
         return x.tracer.gelu(x) if isinstance(x, Symbol) else super().gelu(x)
+
+    def geglu(self, x: Any) -> Any:
+        return x.tracer.geglu(x) if isinstance(x, Symbol) else super().geglu(x)
 
     def swiglu(self, x: Any, gate_last: bool = False) -> Any:
         return x.tracer.swiglu(x, gate_last) if isinstance(x, Symbol) else super().swiglu(x, gate_last)

@@ -159,7 +159,7 @@ struct Runner {
     }
 
     void run(const Instruction& i) const {
-        const int64_t n = i.opcode == Opcode::Swiglu ? width(i.out) : width(i.in);
+        const int64_t n = i.opcode == Opcode::Swiglu || i.opcode == Opcode::Geglu ? width(i.out) : width(i.in);
         switch (i.opcode) {
             case Opcode::Multiply:
                 multiply(*i.matrix, row(i.in, 0), step.tokens, n, row(i.out, 0) + i.at, width(i.out), threads);
@@ -184,6 +184,9 @@ struct Runner {
                     const float* x = row(i.in, t);
                     tier.swiglu(x + i.at, x + n - i.at, n, row(i.out, t));
                 });
+                return;
+            case Opcode::Geglu:
+                each_token(n, [&](int64_t t) { tier.geglu(row(i.in, t), row(i.in, t) + n, n, row(i.out, t)); });
                 return;
             case Opcode::LayerNorm:
                 each_token(n, [&](int64_t t) { tier.layer_norm(row(i.in, t), i.w, i.w2, i.eps, n, row(i.out, t)); });

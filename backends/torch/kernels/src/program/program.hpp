@@ -6,7 +6,7 @@
 
 namespace grus {
 
-enum class Opcode : int32_t { Multiply, Gate, Norm, AddNorm, Heads, Attention, Swiglu, Add, LayerNorm, CrossAttention, Gelu, EncoderAttention };
+enum class Opcode : int32_t { Multiply, Gate, Norm, AddNorm, Heads, Attention, Swiglu, Add, LayerNorm, CrossAttention, Gelu, EncoderAttention, Geglu };
 
 struct Instruction {
     Opcode opcode;
