@@ -24,6 +24,7 @@ from backends.torch.kv_cache import RecurrentStates, Slab, TorchKVCache, places_
 from backends.torch.tensors import upload
 
 CHUNK = 64
+MOST_SCORES = 1 << 24  # of attention with sinks that are held at once
 
 
 def delta_step(new: Tensor, state: Tensor, q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor) -> Tensor:
@@ -78,15 +79,26 @@ def delta_scan(state: Tensor, q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: 
 def grouped_attention(
     q: Tensor, k: Tensor, v: Tensor, scale: float, mask: Tensor | None, sinks: Tensor | None = None
 ) -> Tensor:
-    """`q [B, K, G * n, D]`: the queries of the G heads that share a key head one behind the other; `mask` fits `[B, K, G * n, S]`. The
-    fused kernel has no sinks: with them it is plain products."""
+    """`q [B, K, G * n, D]`: the queries of the G heads that share a key head one behind the other; `mask` fits `[B, K, G * n, S]`."""
     if sinks is None:
         return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=scale)
+    groups = q.shape[1], sinks.shape[0] // q.shape[1]
+    sink = sinks.float().view(groups).repeat_interleave(q.shape[2] // groups[1], 1)[..., None]
+    size = max(1, MOST_SCORES // (q.shape[0] * q.shape[1] * k.shape[2]))
+    parts = []
+    for rows in (slice(at, at + size) for at in range(0, q.shape[2], size)):
+        whole = mask is None or mask.shape[-2] == 1
+        parts.append(
+            _attend_with_sinks(q[:, :, rows], k, v, scale, mask if whole else mask[..., rows, :], sink[:, rows])
+        )
+    return parts[0] if len(parts) == 1 else torch.cat(parts, 2)
+
+
+def _attend_with_sinks(q: Tensor, k: Tensor, v: Tensor, scale: float, mask: Tensor | None, sink: Tensor) -> Tensor:
+    """By plain products: the fused kernel has no sinks."""
     scores = (q @ k.mT).float() * scale
     if mask is not None:
         scores = scores + mask
-    groups = q.shape[1], sinks.shape[0] // q.shape[1]
-    sink = sinks.float().view(groups).repeat_interleave(q.shape[2] // groups[1], 1)[..., None]
     shares = torch.cat((scores, sink.expand(*scores.shape[:-1], 1)), -1).softmax(-1)[..., :-1]
     return shares.to(v.dtype) @ v
 
