@@ -18,13 +18,14 @@ from backends.ops import LONG_TEXT
 
 def frequencies(pos: np.ndarray, rope: Rope) -> np.ndarray:
     """The angle of every token and pair of dimensions, `[T, dims / 2]`."""
-    streams = np.broadcast_to(pos, (3, pos.shape[-1])).astype(np.float32)
+    streams = np.broadcast_to(pos, (3, pos.shape[-1]))
     theta = np.zeros((pos.shape[-1], len(rope.inv)), np.float32)
     for token in range(pos.shape[-1]):
         for i, inv in enumerate(rope.inv):
             p = streams[axis_of(i, rope), token]
             if rope.long is not None and p >= LONG_TEXT:
                 p, inv = p - LONG_TEXT, rope.long[1][i]
+            p = np.float32(p)
             if rope.dynamic is not None:
                 base, factor, trained = rope.dynamic
                 if p >= trained:
