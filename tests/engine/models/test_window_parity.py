@@ -6,6 +6,8 @@ rejected, conversations that share a beginning, sequences preempted and offloade
 
 from __future__ import annotations
 
+import json
+import shutil
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -15,11 +17,13 @@ import pytest
 
 from backends.base import Sampling, Segment
 from engine.engine import Engine
+from engine.errors import ConfigError
 from engine.loading import LoadOptions, load
 from engine.settings import Settings
 from engine.types import Request, SamplingParams
 from tests.checkpoints import reference_cached, save
 from tests.driver import Driver
+from tests.qwen3_tts_cases import checkpoint
 
 NAMES = ("mistral_window", "qwen2_window", "qwen3_moe_window", "gemma3", "phi3", "gpt_oss")
 MARGIN, STEP = 9, 16
@@ -73,6 +77,41 @@ def test_windows_move_on(folder: Callable[[str], Path], name: str, backend: str)
     got = np.concatenate([row for row in rows if row is not None])
     assert np.abs(got - want).max() <= 1e-4 * np.abs(want).max()
     assert slot.place.firsts[9] > 60
+
+
+@pytest.mark.parametrize("backend", ["torch", "mlx"])
+def test_llama_with_a_window_is_mistral(folder: Callable[[str], Path], tmp_path: Path, backend: str) -> None:
+    llama = shutil.copytree(folder("mistral_window"), tmp_path / "llama")
+    config = json.loads((llama / "config.json").read_text())
+    (llama / "config.json").write_text(json.dumps(config | {"model_type": "llama"}))
+    mine, theirs = (
+        Driver(one, backend).logits(PROMPTS[0], [11] * 6 + [2]) for one in (llama, folder("mistral_window"))
+    )
+    np.testing.assert_array_equal(mine, theirs)
+
+
+@pytest.mark.parametrize("backend", ["torch", "mlx"])
+def test_a_talker_with_a_window(tmp_path: Path, backend: str) -> None:
+    talker = checkpoint("base", tmp_path / "tts")
+    config = json.loads((talker / "config.json").read_text())
+    ids = [3 + i % 7 for i in range(12)]
+    whole = Driver(talker, backend).hidden(ids)
+    asked = {"use_sliding_window": True, "sliding_window": 5, "max_window_layers": 1}
+    config["talker_config"] |= asked
+    config["talker_config"]["code_predictor_config"] |= asked | {
+        "sliding_window": 512,
+        "layer_types": None,
+    }  # longer than any frame
+    (talker / "config.json").write_text(json.dumps(config))
+    driver = Driver(talker, backend)
+    assert [spec.window for spec in driver.model.memory] == [None] + [5] * (len(driver.model.memory) - 1)  # type: ignore[union-attr]
+    rows = driver.hidden(ids, [4, 1, 1, 6])
+    assert np.abs(rows[:5] - whole[:5]).max() <= 1e-4 * np.abs(whole).max()
+    assert np.abs(rows[8:] - whole[8:]).max() > 1e-2 * np.abs(whole).max()
+    config["talker_config"]["code_predictor_config"] |= {"sliding_window": 2, "max_window_layers": 0}
+    (talker / "config.json").write_text(json.dumps(config))
+    with pytest.raises(ConfigError, match="must cover a frame"):
+        Driver(talker, backend)
 
 
 @pytest.mark.parametrize("bits", [32, 16, 8, 4])
