@@ -30,7 +30,7 @@ NORMS = NormNames(
 def _ropes(c: TextConfig) -> tuple[Rope, Rope]:
     """Of layers that attend to everything, and of those with a window."""
     f, given = c.fields, c.fields.find("rope_parameters", default={})
-    if "full_attention" in given:
+    if isinstance(given, Mapping) and "full_attention" in given:
         kinds = [
             Fields({"rope_parameters": given.get(kind)}, f.where) for kind in ("full_attention", "sliding_attention")
         ]

@@ -11,11 +11,14 @@ from typing import Any
 import numpy as np
 
 from backends.base import Array, Step
+from engine.errors import ConfigError
 from engine.models.config import TextConfig, text_config
 from engine.models.decoder import Attention, Decoder, Traits, nested_names, standard_decoder
 from engine.models.rope import rope_fields, text_rope
 from engine.models.windows import layer_windows
 from engine.weights.view import View
+
+MOST_POSITIONS = 1 << 20  # a table has a factor for each
 
 
 class LongAttention(Attention):
@@ -25,6 +28,10 @@ class LongAttention(Attention):
         super().__init__(w, c, layer, traits)
         rope = rope_fields(c.fields)
         beta, trained = rope.float("llama_4_scaling_beta"), rope.int("original_max_position_embeddings")
+        if c.context > MOST_POSITIONS:
+            raise ConfigError(f"{c.fields.where}: max_position_embeddings must be at most {MOST_POSITIONS:,} here.")
+        if w.dry:
+            return
         growth = 1 + beta * np.log(1 + np.arange(c.context) // trained)
         self.growth = self.ops.array(growth.astype(np.float32), w.backend.dtype)
 
