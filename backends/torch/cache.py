@@ -87,10 +87,8 @@ def grouped_attention(
     size = max(1, MOST_SCORES // (q.shape[0] * q.shape[1] * k.shape[2]))
     parts = []
     for rows in (slice(at, at + size) for at in range(0, q.shape[2], size)):
-        whole = mask is None or mask.shape[-2] == 1
-        parts.append(
-            _attend_with_sinks(q[:, :, rows], k, v, scale, mask if whole else mask[..., rows, :], sink[:, rows])
-        )
+        shown = mask if mask is None or mask.shape[-2] == 1 else mask[..., rows, :]
+        parts.append(_attend_with_sinks(q[:, :, rows], k, v, scale, shown, sink[:, rows]))
     return parts[0] if len(parts) == 1 else torch.cat(parts, 2)
 
 
