@@ -55,7 +55,7 @@ class RequestState:
         self.cancelled = False
         self.over = False
         self.sound: np.ndarray | None = None  # features of the request's sound, once encoded
-        self.prompt_snapshot: KVSnapshot | None = None  # for sequences of a recurrent model
+        self.prompt_snapshot: KVSnapshot | None = None  # for further sequences, where memory may forget
         self.submitted = now
         self.admitted: float | None = None
         self.first_token: float | None = None
@@ -155,7 +155,7 @@ class Sequence:
     proposer: DraftProposer | None = None  # None while it speculates: only a draft model proposes
     prepared: Future[PreparedSequence] | None = None  # must be done before the sequence can be admitted
     slot: Slot | None = None
-    checkpoints: list[KVSnapshot] = field(default_factory=list)  # recurrent states that the slot can return to
+    checkpoints: list[KVSnapshot] = field(default_factory=list)  # states and windows that the slot can return to
     host_state: HostState | None = None
     unread: int = 0  # tokens sampled by a step that has not been read
     tokens_since_admission: int = 0
