@@ -216,8 +216,9 @@ class Step:
 class Cache(Protocol):
     """One step's view of the KV cache and of recurrent states. The only place where sequences are distinguished."""
 
-    def attend(self, layer: int, q: Array, k: Array, v: Array, scale: float) -> Array:
-        """Write `k`, `v` `[T, K, D]`; causal attention of `q [T, H, D]` over each token's own sequence -> `[T, H, Dv]`."""
+    def attend(self, layer: int, q: Array, k: Array, v: Array, scale: float, sinks: Array | None = None) -> Array:
+        """Write `k`, `v` `[T, K, D]`; causal attention of `q [T, H, D]` over each token's own sequence -> `[T, H, Dv]`. `sinks
+        [H]`: a score of each head that takes part in the softmax and has no value."""
 
     def cross(self, layer: int, q: Array, scale: float) -> Array:
         """Attention of `q [T, H, D]` over what `KVCache.write_cross` stored for each sequence."""
@@ -256,6 +257,8 @@ class TokenModel(Protocol):
     # inside the step, after sampling, with each row's Sampling (the other codes of the frame derive from its noise);
     # `codes` are returned in SegmentOutput and `embeds` is the slot's next input. Such a model also has
     # `reframe(codes [n, G]) -> [n, D]`, which recomputes those inputs.
+    #
+    # Optional: `long_from`, the length of a text beyond which its positions count from `LONG_TEXT`; 0: never.
     #
     # Optional: `encode(media) -> Generator`, which turns images or audio into `[tokens, D]` each, and for audio
     # `begin(kv, slot, features)`, which writes the cross-attention memory of a new sequence.

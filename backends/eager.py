@@ -135,7 +135,9 @@ class _FrameCache:
         self.ops, self.n = ops, n
         self._seen: dict[int, tuple[Array, Array]] = {}
 
-    def attend(self, layer: int, q: Array, k: Array, v: Array, scale: float) -> Array:
+    def attend(self, layer: int, q: Array, k: Array, v: Array, scale: float, sinks: Array | None = None) -> Array:
+        if sinks is not None:
+            raise ValueError("layers that remember for a frame have no attention sinks")
         q, k, v = (x.reshape(self.n, -1, x.shape[1], x.shape[2]) for x in (q, k, v))
         if layer in self._seen:
             past_k, past_v = self._seen[layer]

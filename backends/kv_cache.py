@@ -4,11 +4,16 @@ Rows of a KV cache come in capacity classes of 256 * 2^k tokens, so at most half
 rows are compact (0 .. n-1), so a batch is a slice, not a gather. Closing or growing a slot leaves a hole that the class's last
 row fills; the backend receives that as a `Move` and copies the data. Recurrent states have a row of their own, in one table,
 because their size does not depend on length.
+
+A layer with a sliding window keeps the window's tokens and some more (`KVSpec.rows_in`), whatever the length. They are written one behind
+the other. When they reach the end, the last ones move to the front before the next step (`window_shifts`), so that what attention
+reads lies in one piece, and a step that fails, or draft tokens that are rejected, have overwritten nothing. A position is found by
+the slot's first position in that window. Copies, checkpoints and offloaded prefixes hold the window only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
@@ -18,6 +23,9 @@ from backends.ops import Array
 
 COMMON_GROUPS = (64, 32)  # group sizes that fused kernels support
 SMALLEST_CAPACITY = 256
+# Of a layer with a sliding window, beside the window: tokens that are kept before it, so that rejected draft tokens can be dropped, and
+# tokens that fit behind it, which is also the most that one step may add.
+WINDOW_MARGIN, WINDOW_STEP = 64, 512
 
 
 @dataclass(frozen=True)
@@ -28,6 +36,10 @@ class KVSpec:
     dim: int
     v_dim: int | None = None  # None: as `dim`
     window: int | None = None
+
+    def rows_in(self, capacity: int) -> int:
+        """Tokens that are kept of a sequence with room for `capacity`."""
+        return capacity if self.window is None else min(capacity, self.window + WINDOW_MARGIN + WINDOW_STEP)
 
 
 @dataclass(frozen=True)
@@ -71,8 +83,8 @@ class Slot:
 class KVSnapshot:
     """A sequence's memory at one length, kept outside its slot.
 
-    `rows` is None when only the recurrent states were taken: such a snapshot can rewind the slot it came from (whose
-    rows up to `length` are still there) but cannot fill another one.
+    `rows` is None when only recurrent states and sliding windows were taken: such a snapshot can rewind the slot it came
+    from (whose other rows up to `length` are still there) but cannot fill another one.
     """
 
     length: int
@@ -105,16 +117,21 @@ class KVCache(Protocol):
     def close(self, slot: Slot) -> None: ...
 
     def snapshot(self, slot: Slot, *, rows: bool = True) -> KVSnapshot:
-        """A copy of the slot's memory at its current length (`rows=False`: of its recurrent states only)."""
+        """A copy of the slot's memory at its current length (`rows=False`: of recurrent states and sliding windows only)."""
 
     def restore(self, slot: Slot, snapshot: KVSnapshot) -> None:
         """Restore the slot to the snapshot: fill a fresh slot, or rewind the one it was taken from."""
 
     def copy(self, source: Slot, target: Slot, length: int) -> None:
-        """Copy the first `length` rows of `source` into the fresh slot `target`. Only without recurrent memory."""
+        """Copy the first `length` tokens of `source` into the fresh slot `target`, where `source` could be truncated to them.
+        Only without recurrent memory."""
+
+    def can_truncate(self, slot: Slot, length: int) -> bool:
+        """Whether what the first `length` tokens left is still there: not in a recurrent memory, nor where a sliding window has
+        moved on (use a checkpoint there)."""
 
     def truncate(self, slot: Slot, length: int) -> None:
-        """Drop all rows from `length` on. Only without recurrent memory (use `restore` there)."""
+        """Drop all rows from `length` on, where `can_truncate` allows it."""
 
     def checkpoint(self, slot: Slot) -> None:
         """Save this point (recurrent states included) so that `rollback` can return to it."""
@@ -157,6 +174,69 @@ class SlotPlace:
 
     row: int  # in the slab of its capacity class
     state: int  # in the table of recurrent states (kept also for models that have none: it is only a number)
+    firsts: dict[int, int] = field(default_factory=dict)  # sliding window -> the position that lies in its first row
+
+    def first(self, spec: KVSpec) -> int:
+        return 0 if spec.window is None else self.firsts.get(spec.window, 0)
+
+
+@dataclass(frozen=True)
+class WindowShift:
+    """In the layers with this window, `count` tokens from row `source` on move to the front."""
+
+    window: int
+    source: int
+    count: int
+
+
+def windowed(specs: Sequence[MemorySpec]) -> dict[int, KVSpec]:
+    """The sliding windows of a model, each with one of its layers."""
+    return {s.window: s for s in specs if isinstance(s, KVSpec) and s.window is not None}
+
+
+def may_forget(specs: Sequence[MemorySpec], capacity: int) -> bool:
+    """Whether a sequence with room for `capacity` tokens may lose what an earlier length needs. A KV cache without specs (another
+    library's) may hold recurrent states."""
+    return (
+        not specs
+        or any(isinstance(s, StateSpec) for s in specs)
+        or any(s.rows_in(capacity) < capacity for s in windowed(specs).values())
+    )
+
+
+def window_start(slot: Slot, window: int, length: int) -> int:
+    """The first position that a copy of the slot's first `length` tokens keeps in the layers with this window."""
+    return max(slot.place.firsts.get(window, 0), length - window - WINDOW_MARGIN)
+
+
+def window_shifts(specs: Sequence[MemorySpec], slot: Slot, n: int) -> Iterator[WindowShift]:
+    """What has to be moved, in this order, before `n` tokens are added to the slot."""
+    for window, spec in windowed(specs).items():
+        first, rows = slot.place.first(spec), spec.rows_in(slot.capacity)
+        if slot.length - first + n <= rows:
+            continue
+        start = window_start(slot, window, slot.length)
+        if slot.length - start + n > rows:
+            raise ValueError(f"slot {slot.id} takes at most {rows - slot.length + start} tokens in a step, not {n}")
+        yield WindowShift(window, start - first, slot.length - start)
+        slot.place.firsts[window] = start
+
+
+def can_truncate(specs: Sequence[MemorySpec], slot: Slot, length: int) -> bool:
+    """See `KVCache.can_truncate`."""
+    return length == slot.length or _reaches(specs, slot.place.firsts, length)
+
+
+def copy_can_truncate(specs: Sequence[MemorySpec], length: int, shorter: int) -> bool:
+    """Whether a copy of `length` tokens also serves for its first `shorter` ones."""
+    firsts = {window: length - window - WINDOW_MARGIN for window in windowed(specs)}
+    return shorter == length or (bool(specs) and _reaches(specs, firsts, shorter))
+
+
+def _reaches(specs: Sequence[MemorySpec], firsts: Mapping[int, int], length: int) -> bool:
+    if any(isinstance(spec, StateSpec) for spec in specs):
+        return False
+    return all(first <= max(0, length - window + 1) for window, first in firsts.items())
 
 
 @dataclass(frozen=True)

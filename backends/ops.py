@@ -13,6 +13,9 @@ import numpy as np
 
 Array: TypeAlias = Any  # an array of the current backend; opaque outside it
 DType = Literal["f32", "f16", "bf16"]
+LONG_TEXT = (
+    1 << 24
+)  # positions of a text that is longer than its model's trained length count from here, where `Rope.long` is given
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,7 @@ class Rope:
     interleaved: bool = False  # with section: frequencies alternate t h w t h w ..., else lie in three runs
     pairs: bool = False  # rotate (0, 1), (2, 3), ... instead of (0, d/2), (1, d/2 + 1), ...
     dynamic: tuple[float, float, int] | None = None  # (base, factor, trained length): NTK by each token's position
+    long: tuple[int, tuple[float, ...]] | None = None  # (trained length, the inverse frequencies of longer texts)
 
 
 class Ops(Protocol):
@@ -99,10 +103,16 @@ class Ops(Protocol):
     def swiglu(self, x: Array, gate_last: bool = False) -> Array:
         """`x [..., 2F]`, gate first unless said otherwise: `silu(gate) * up`."""
 
+    def geglu(self, x: Array) -> Array:
+        """`x [..., 2F]`, gate first: `gelu_tanh(gate) * up`."""
+
     def silu(self, x: Array) -> Array: ...
     def gelu(self, x: Array) -> Array: ...
     def gelu_tanh(self, x: Array) -> Array: ...
     def relu(self, x: Array) -> Array: ...
+    def clamp(self, x: Array, low: float | None, high: float | None) -> Array:
+        """None: no bound on this side."""
+
     def sigmoid(self, x: Array) -> Array: ...
     def softplus(self, x: Array) -> Array: ...
     def tanh(self, x: Array) -> Array: ...

@@ -12,7 +12,7 @@ once more, without sampling.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -79,6 +79,15 @@ class StepPlan:
     picked: np.ndarray  # int32: packed rows whose logits are computed, ascending by segment
     samplings: list[Sampling]  # of the sampled rows
     sampled: np.ndarray  # int32: for each sampling, its index into `picked`
+
+    def within(self, window: int | None) -> StepPlan:
+        """The plan as layers with this sliding window see it: sequences begin at the first token that is kept."""
+        firsts = [0 if window is None else packed.slot.place.firsts.get(window, 0) for packed in self.segments]
+        if not any(firsts):
+            return self
+        moved = [replace(packed, past=packed.past - first) for packed, first in zip(self.segments, firsts)]
+        groups = [replace(group, segments=moved[group.start : group.stop]) for group in self.groups]
+        return replace(self, segments=moved, groups=groups, chunks=moved[len(moved) - len(self.chunks) :])
 
     @property
     def tokens_are_plain(self) -> bool:

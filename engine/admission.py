@@ -28,6 +28,8 @@ from engine.sequence import (
     RequestState,
     Sequence,
     embedding_keys,
+    is_long,
+    memory_variant,
 )
 from engine.settings import Settings
 from engine.tasks import Task, wrapped
@@ -47,6 +49,7 @@ class Admission:
         self._helper = helper
         self._find_stored = find_stored
         self._wake = wake  # the engine's thread, when a helper has finished
+        self._long_from = getattr(getattr(loaded, "model", None), "long_from", 0)
         longest = settings.max_seq_len
         self.context = min(loaded.context, longest) if longest else loaded.context
 
@@ -126,6 +129,7 @@ class Admission:
             proposer=self._proposer(state, len(prompt), limit) if plain else None,
             prepared=prepared,
             pool=EmbeddingPool(pooling, len(prompt)) if pooling is not None else None,
+            long_from=self._long_from,
             cacheable=plain and pooling is None,  # the prompt of an embedding is not continued later
         )
 
@@ -137,7 +141,8 @@ class Admission:
         )
 
     def _prepare(self, state: RequestState, key: list[int]) -> Future[PreparedSequence] | None:
-        params, adapter = state.params, state.request.adapter
+        params, long = state.params, is_long(len(key), self._long_from)
+        variant = memory_variant(state.request.adapter, long)
         if params.grammar is None and self._find_stored is None:
             return None
 
@@ -145,7 +150,7 @@ class Admission:
             grammar = params.grammar
             constraint = None if grammar is None else self._grammars.constraint(grammar, params.grammar_after)
             find = None if state.request.computes_all else self._find_stored
-            return PreparedSequence(constraint, None if find is None else find(key, adapter))
+            return PreparedSequence(constraint, None if find is None else find(key, variant))
 
         future = self._helper.submit(work)
         future.add_done_callback(lambda _: self._wake())

@@ -38,7 +38,7 @@ class Description:
     context: int = 0
     layers: str = ""
     bytes_per_token: int = 0  # of context
-    bytes_per_sequence: int = 0  # of recurrent states
+    bytes_per_sequence: int = 0  # of recurrent states and sliding windows
     memory_needed: int = 0  # weights, and a conversation of `talk` tokens
     talk: int = TALK
     memory_total: int = 0
@@ -112,14 +112,11 @@ def _weights(found: Description, opened: ModelFiles, backend: Backend | None, op
     check_kv_bits(options.kv_bits, memory)
     found.parameters, found.quant = seen.parameters, quant or ""
     dtype: DType = backend.dtype if backend is not None else "f32"
-    # whether a model's conversations take half of this by themselves is known once it is loaded: never too little here
-    found.bytes_per_token, found.bytes_per_sequence = memory_bytes(memory, dtype, options.kv_bits or 32)
-    attention = sum(isinstance(spec, KVSpec) for spec in memory)
-    found.layers = f"{attention} attention" + (
-        f", {len(memory) - attention} recurrent" if attention < len(memory) else ""
-    )
     talk = min(TALK, found.context)
     found.talk = talk
+    # whether a model's conversations take half of this by themselves is known once it is loaded: never too little here
+    found.bytes_per_token, found.bytes_per_sequence = memory_bytes(memory, dtype, options.kv_bits or 32, talk)
+    found.layers = layers(memory)
     as_stored = backend is not None and backend.blocks
     found.memory_needed = seen.memory(dtype, as_stored) + talk * found.bytes_per_token + found.bytes_per_sequence
 
@@ -136,18 +133,30 @@ def _part(found: Description, opened: ModelFiles) -> None:
     found.parameters, found.memory_needed = seen.parameters, seen.memory("bf16" if found.dtype == "bf16" else "f32")
 
 
-def memory_bytes(specs: Sequence[MemorySpec], dtype: DType, bits: int) -> tuple[int, int]:
-    """Bytes per token of context, and per sequence whatever its length. Codes come with a scale and a least value for
-    64 of them."""
+def layers(specs: Sequence[MemorySpec]) -> str:
+    """For people: "8 attention, 40 window-1024 attention, 2 recurrent"."""
+    windows = [spec.window or 0 for spec in specs if isinstance(spec, KVSpec)]
+    kinds = [
+        (f"window-{size} attention" if size else "attention", windows.count(size)) for size in sorted({*windows, 0})
+    ]
+    kinds.append(("recurrent", len(specs) - len(windows)))
+    return ", ".join(f"{count} {kind}" for kind, count in kinds if count)
+
+
+def memory_bytes(specs: Sequence[MemorySpec], dtype: DType, bits: int, talk: int) -> tuple[int, int]:
+    """Bytes per token of context, and per sequence of `talk` tokens what does not grow with it. Codes come with a scale and a
+    least value for 64 of them."""
     size = 4 if dtype == "f32" else 2
     kept = min(size, bits / 8) if bits >= 16 else bits / 8 + 4 / 64
-    per_token = round(sum(s.heads * (s.dim + (s.v_dim or s.dim)) * kept for s in specs if isinstance(s, KVSpec)))
-    per_sequence = sum(
-        s.channels * (s.kernel - 1) * size + s.heads * s.key_dim * s.value_dim * 4
-        for s in specs
-        if isinstance(s, StateSpec)
-    )
-    return per_token, per_sequence
+    per_token, per_sequence = 0.0, 0.0
+    for s in specs:
+        if isinstance(s, KVSpec):
+            each = s.heads * (s.dim + (s.v_dim or s.dim)) * kept
+            per_token += each if s.window is None else 0
+            per_sequence += 0 if s.window is None else each * s.rows_in(talk)
+        elif isinstance(s, StateSpec):
+            per_sequence += s.channels * (s.kernel - 1) * size + s.heads * s.key_dim * s.value_dim * 4
+    return round(per_token), round(per_sequence)
 
 
 def _text(found: Description, opened: ModelFiles) -> None:

@@ -10,11 +10,13 @@ import logging
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
 import psutil
 
+from backends.kv_cache import copy_can_truncate
 from engine.admission import Admission
 from engine.errors import OutOfMemory
 from engine.executor import ModelExecutor
@@ -159,7 +161,7 @@ class ModelManager:
         def store(prefix: CachedPrefix, hurry: bool) -> None:
             if offload is None:
                 return
-            key = offload_key(loaded.fingerprint, prefix.adapter)
+            key = offload_key(loaded.fingerprint, prefix.variant)
             try:
                 offload.store(
                     key,
@@ -174,7 +176,7 @@ class ModelManager:
         prefix_cache = PrefixCache(memory, store if offload is not None else None, context.counters)
         find = None
         if offload is not None:
-            find = offload.finder(loaded.fingerprint, whole_only=memory.recurrent)
+            find = offload.finder(loaded.fingerprint, partial(copy_can_truncate, memory.kv.specs))
         grammars = GrammarCompiler(loaded.tokenizer, loaded.vocab, sorted(loaded.eos_ids))
         admission = Admission(loaded, settings, grammars, self._helper, find, self._wake)
         speculation = self._speculation(loaded)

@@ -2,8 +2,8 @@
 
 `PrefixCache` keeps the KV cache of finished sequences, so that a request with a known beginning need not compute it
 again. An attention-only model can reuse any common prefix: the cached slot is truncated, or its rows are copied. A
-recurrent state cannot be truncated, so such a sequence keeps state checkpoints at some lengths, and only those, or its
-whole length, can be resumed from. `PrefixOffload` writes evicted entries to disk and finds them after a restart.
+recurrent state cannot be truncated, nor can a sliding window that has moved on. Such a sequence keeps state checkpoints at
+some lengths, and only those, or its whole length, can be resumed from. `PrefixOffload` writes evicted entries to disk and finds them after a restart.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from backends.base import KVCache, KVSnapshot, Slot, StateSpec
+from backends.kv_cache import WINDOW_STEP, may_forget, windowed
 from engine.errors import BadRequest, OutOfMemory
 from engine.metrics import Counters
 from engine.sequence import HostState, Sequence
@@ -83,6 +84,14 @@ class SequenceMemory:
         self.open_slots.discard(slot)
         self.kv.close(slot)
 
+    def may_forget(self, slot: Slot) -> bool:
+        """Whether earlier lengths of the slot may need a state checkpoint."""
+        return may_forget(self.kv.specs, slot.capacity)
+
+    def step_limit(self, slot: Slot) -> int:
+        """The most tokens that one step may add to the slot."""
+        return WINDOW_STEP if windowed(self.kv.specs) and self.may_forget(slot) else slot.capacity
+
     def leaked(self, owned: Iterable[Slot]) -> list[Slot]:
         """Open slots without an owner."""
         return sorted(self.open_slots.difference(owned), key=lambda slot: slot.id)
@@ -108,10 +117,11 @@ def common_prefix(a: abc.Sequence[int], b: abc.Sequence[int]) -> int:
 
 @dataclass(eq=False)
 class CachedPrefix:
-    """An entry of the prefix cache: the slot of a finished sequence and its tokens. `key` is as long as the slot."""
+    """An entry of the prefix cache: the slot of a finished sequence and its tokens. `key` is as long as the slot; `variant`: see
+    `Sequence.variant`."""
 
     key: list[int]
-    adapter: str | None
+    variant: str | None
     slot: Slot
     checkpoints: list[KVSnapshot] = field(default_factory=list)
 
@@ -123,7 +133,7 @@ class PrefixMatch:
     length: int
     cached: CachedPrefix | None = None
     running: Slot | None = None
-    checkpoint: KVSnapshot | None = None  # recurrent models: the state to return to; None: the slot as it is
+    checkpoint: KVSnapshot | None = None  # the state to return to; None: the slot as it is, or truncated
 
     @property
     def takes_all(self) -> bool:
@@ -159,25 +169,26 @@ class PrefixCache:
         states = sum(checkpoint.nbytes for prefix in self._entries for checkpoint in prefix.checkpoints)
         return states + sum(kv.bytes_for(prefix.slot.capacity) for prefix in self._entries)
 
-    def match(self, key: abc.Sequence[int], adapter: str | None, running: Iterable[Sequence]) -> PrefixMatch | None:
+    def match(self, key: abc.Sequence[int], variant: str | None, running: Iterable[Sequence]) -> PrefixMatch | None:
         """The longest reusable prefix of `key`, without its last token (which must be computed)."""
         usable = len(key) - 1
         best: PrefixMatch | None = None
         for prefix in reversed(self._entries):
-            if prefix.adapter == adapter:
+            if prefix.variant == variant:
                 found = self._within(prefix, min(common_prefix(prefix.key, key), usable))
                 if found is not None and (best is None or found.length > best.length):
                     best = found
         if not self._memory.recurrent:
             for sequence in running:
-                if sequence.slot is not None and sequence.adapter == adapter:
+                if sequence.slot is not None and sequence.variant == variant:
                     length = min(common_prefix(sequence.key, key), usable, sequence.slot.length)
-                    if best is None or length > best.length:
+                    longer = best is None or length > best.length
+                    if longer and self._memory.kv.can_truncate(sequence.slot, length):
                         best = PrefixMatch(length, running=sequence.slot)
         return best if best is not None and best.length >= _LEAST else None
 
     def _within(self, prefix: CachedPrefix, shared: int) -> PrefixMatch | None:
-        if not self._memory.recurrent or shared == len(prefix.key):
+        if self._memory.kv.can_truncate(prefix.slot, shared):
             return PrefixMatch(shared, prefix)
         checkpoints = [checkpoint for checkpoint in prefix.checkpoints if checkpoint.length <= shared]
         if not checkpoints:
@@ -187,9 +198,11 @@ class PrefixCache:
 
     def insert(self, prefix: CachedPrefix) -> None:
         """Add an entry. An attention-only model drops the entries that it contains."""
+        kv = self._memory.kv
         if not self._memory.recurrent:
-            for other in [p for p in self._entries if p.adapter == prefix.adapter and len(p.key) <= len(prefix.key)]:
-                if common_prefix(other.key, prefix.key) == len(other.key):
+            for other in [p for p in self._entries if p.variant == prefix.variant and len(p.key) <= len(prefix.key)]:
+                contained = common_prefix(other.key, prefix.key) == len(other.key)
+                if contained and kv.can_truncate(prefix.slot, len(other.key)):
                     self._close(other)  # the new entry contains it
         self._entries.append(prefix)
         if len(self._entries) > _MAX_ENTRIES:
@@ -254,9 +267,9 @@ _MAX_PENDING = 4  # prefixes in host memory that wait to be written
 _STALE_SECONDS = 3600.0  # age at which a half-written file is deleted
 
 
-def offload_key(fingerprint: str, adapter: str | None) -> str:
+def offload_key(fingerprint: str, variant: str | None) -> str:
     """What must be equal, besides the tokens, for an offloaded prefix to be reusable."""
-    return json.dumps([fingerprint, adapter])
+    return json.dumps([fingerprint, variant])
 
 
 @dataclass
@@ -270,7 +283,7 @@ class _Entry:
 class PrefixOffload:
     """Evicted prefixes in a folder on disk, found again after a restart.
 
-    One file a prefix, named by a hash of (model fingerprint, adapter, tokens), written aside and renamed into place. So two
+    One file a prefix, named by a hash of (model fingerprint, variant, tokens), written aside and renamed into place. So two
     processes can share the folder without locks: a reader sees a whole file or none. The content is verified by its hash
     before use. Reads and writes run on the helper thread.
     """
@@ -313,11 +326,14 @@ class PrefixOffload:
         with self._guard:
             return len(self._waiting)
 
-    def finder(self, fingerprint: str, whole_only: bool) -> Callable[[list[int], str | None], HostState | None]:
-        """`find(tokens, adapter)`: the stored prefix with the most common tokens (`whole_only`: all of its own)."""
+    def finder(
+        self, fingerprint: str, can_truncate: Callable[[int, int], bool]
+    ) -> Callable[[list[int], str | None], HostState | None]:
+        """`find(tokens, variant)`: the stored prefix with the most common tokens. `can_truncate(length, shorter)`: whether one of
+        `length` tokens serves for the first `shorter` of them."""
 
-        def find(tokens: list[int], adapter: str | None) -> HostState | None:
-            return self._find(offload_key(fingerprint, adapter), tokens, whole_only)
+        def find(tokens: list[int], variant: str | None) -> HostState | None:
+            return self._find(offload_key(fingerprint, variant), tokens, can_truncate)
 
         return find
 
@@ -444,7 +460,7 @@ class PrefixOffload:
             log.info("%s is left out: %s", path.name, error)
             return None
 
-    def _find(self, key: str, tokens: list[int], whole_only: bool) -> HostState | None:
+    def _find(self, key: str, tokens: list[int], can_truncate: Callable[[int, int], bool]) -> HostState | None:
         self._refresh()
         wanted = np.asarray(tokens[:-1], dtype=np.int64)
         best, most = None, self._least - 1
@@ -454,7 +470,7 @@ class PrefixOffload:
             n = min(len(entry.tokens), len(wanted))
             differ = np.flatnonzero(entry.tokens[:n] != wanted[:n])
             shared = int(differ[0]) if len(differ) else n
-            if shared > most and not (whole_only and shared < len(entry.tokens)):
+            if shared > most and can_truncate(len(entry.tokens), shared):
                 best, most = name, shared
         return self._load(best, most) if best is not None else None
 

@@ -25,9 +25,7 @@ from engine.speculation import Speculation
 
 _HOST_RATE = 4e9  # bytes a second between device and host, until it is measured
 _CALM_STEPS = 64  # steps without preemption after which one more sequence may run
-_TAIL = (
-    16  # tokens before the end of a recurrent prompt at which a checkpoint is kept: templates often change the last few
-)
+_TAIL = 16  # tokens before the end of a prompt at which a state checkpoint is kept: templates often change the last few
 _SCORED_CHUNK = 64  # prompt tokens a step when the host needs all their logits
 
 
@@ -85,6 +83,9 @@ class Scheduler:
         Returns a sequence that does not fit even alone; the caller fails it and calls again.
         """
         for sequence in list(self.running):
+            if sequence.outgrown:
+                drain()
+                self._restart_long(sequence)
             while sequence in self.running and not self._has_room(sequence):
                 if drain():
                     continue
@@ -94,6 +95,13 @@ class Scheduler:
                 elif not self._drop_snapshots():
                     return sequence
         return None
+
+    def _restart_long(self, sequence: Sequence) -> None:
+        """Compute a text again that has outgrown the length up to which its model has one rope, with the other."""
+        if sequence in self.running:
+            sequence.long, cap = True, self.cap
+            self.preempt(sequence, keep=False)
+            self.cap = cap  # memory has not run out
 
     def _drop_snapshots(self) -> bool:
         """The last resort of a sequence that runs alone: free all checkpoints and prompt snapshots."""
@@ -174,7 +182,7 @@ class Scheduler:
         if keep and self._settings.prefix_reuse and 0 < slot.length <= len(sequence.key):
             sequence.slot = None
             self.prefix_cache.insert(
-                CachedPrefix(sequence.key[: slot.length], sequence.adapter, slot, sequence.checkpoints)
+                CachedPrefix(sequence.key[: slot.length], sequence.variant, slot, sequence.checkpoints)
             )
             sequence.checkpoints = []
         else:
@@ -190,10 +198,10 @@ class Scheduler:
         sequence.checkpoints = []
 
     def checkpoint_prompt(self, scheduled: ScheduledSegment) -> None:
-        """Keep a recurrent state checkpoint after a prompt chunk was issued, so that other sequences can begin there."""
+        """Keep a state checkpoint after a prompt chunk was issued, so that other sequences can begin there."""
         sequence = scheduled.sequence
         if (
-            not self.memory.recurrent
+            not self.memory.may_forget(sequence.own_slot)
             or scheduled.start >= sequence.prompt_length
             or scheduled.drafts
             or sequence.pool is not None
@@ -324,7 +332,8 @@ class Scheduler:
         start, end = slot.length, len(sequence.tokens)
         scored = sequence.parent.request.prompt_logprobs and start < sequence.prompt_length
         stop = min(end, start + (min(budget, _SCORED_CHUNK) if scored else budget))
-        if self.memory.recurrent:
+        stop = min(stop, start + self.memory.step_limit(slot))
+        if self.memory.may_forget(slot):
             stop = min([stop, *(b for b in self._checkpoint_positions(sequence) if b > start)])
         ids, embeds = sequence.tokens[start:stop], None
         if sequence.embedded or sequence.frames is not None:
@@ -379,8 +388,7 @@ class SlotAllocator:
         stored = sequence.prepared.result().stored if sequence.prepared is not None else None
         if stored is not None and stored.shared > (match.length if match else 0):
             snapshot = self._memory.kv.import_snapshot(stored.length, stored.arrays)
-            if self._fill(sequence, max(n, stored.length), snapshot):
-                self._truncate(sequence, stored.shared)
+            if self._fill(sequence, max(n, stored.length), snapshot, stored.shared):
                 return True
             match = self._match(sequence, running)  # making room may have evicted the match
         if match is not None and self._reuse_match(sequence, n, match):
@@ -406,7 +414,7 @@ class SlotAllocator:
     def _match(self, sequence: Sequence, running: list[Sequence]) -> PrefixMatch | None:
         if not self._reuse or sequence.parent.request.computes_all:
             return None
-        return self._prefix_cache.match(sequence.key, sequence.adapter, running)
+        return self._prefix_cache.match(sequence.key, sequence.variant, running)
 
     def _restore(self, sequence: Sequence, n: int) -> bool:
         saved = sequence.host_state
@@ -417,21 +425,24 @@ class SlotAllocator:
         sequence.host_state = None
         return True
 
-    def _fill(self, sequence: Sequence, n: int, snapshot: KVSnapshot, checkpoint: bool = True) -> bool:
-        slot = self.room(n)
+    def _fill(
+        self, sequence: Sequence, n: int, snapshot: KVSnapshot, shared: int | None = None, checkpoint: bool = True
+    ) -> bool:
+        """Restore a snapshot into a new slot; `shared`: truncated to so many tokens."""
+        slot, kv = self.room(n), self._memory.kv
         if slot is None:
             return False
-        self._memory.kv.restore(slot, snapshot)
+        kv.restore(slot, snapshot)
+        if shared is not None and shared < slot.length:
+            if not kv.can_truncate(slot, shared):
+                self._memory.close(slot)
+                return False
+            kv.truncate(slot, shared)
         sequence.slot = slot
         if checkpoint:
             self._prefix_cache.count_hit(sequence.own_slot.length)
             self.add_checkpoint(sequence)
         return True
-
-    def _truncate(self, sequence: Sequence, shared: int) -> None:
-        """Truncate a restored prefix to what it shares with the prompt (attention-only models)."""
-        if sequence.slot is not None and sequence.slot.length > shared:
-            self._memory.kv.truncate(sequence.slot, shared)
 
     def _reuse_match(self, sequence: Sequence, n: int, match: PrefixMatch) -> bool:
         entry = match.cached
@@ -449,7 +460,7 @@ class SlotAllocator:
                 slot = entry.slot
         sequence.slot = slot
         self._prefix_cache.count_hit(sequence.own_slot.length)
-        if self._memory.recurrent and not any(b.length == slot.length for b in sequence.checkpoints):
+        if not any(b.length == slot.length for b in sequence.checkpoints):
             self.add_checkpoint(sequence)
         return True
 
@@ -459,12 +470,11 @@ class SlotAllocator:
         if slot is None:
             return None
         kv = self._memory.kv
-        if not self._memory.recurrent:
+        if match.checkpoint is None:
             kv.copy(entry.slot, slot, match.length)
         else:
             # only a slot that *is* at the checkpoint can be copied: rewind it, copy, and restore it
             now = kv.snapshot(entry.slot)
-            assert match.checkpoint is not None
             kv.restore(entry.slot, match.checkpoint)
             whole = kv.snapshot(entry.slot)
             kv.restore(entry.slot, now)
@@ -491,8 +501,13 @@ class SlotAllocator:
         return True
 
     def add_checkpoint(self, sequence: Sequence) -> None:
-        """Keep a checkpoint of the recurrent state."""
-        if self._memory.recurrent and self._reuse and sequence.slot is not None and sequence.slot.length:
+        """Keep a state checkpoint where the sequence may need one."""
+        if (
+            self._reuse
+            and sequence.slot is not None
+            and sequence.slot.length
+            and self._memory.may_forget(sequence.slot)
+        ):
             checkpoint = self._memory.kv.snapshot(sequence.slot, rows=False)
             sequence.checkpoints.append(checkpoint)
             self._memory.snapshot_bytes += checkpoint.nbytes

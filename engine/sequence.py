@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from backends.base import KVSnapshot, SegmentOutput, Slot
+from backends.ops import LONG_TEXT
 from engine.errors import GrusError
 from engine.grammar import GrammarConstraint
 from engine.loaded import TextStream
@@ -55,7 +56,7 @@ class RequestState:
         self.cancelled = False
         self.over = False
         self.sound: np.ndarray | None = None  # features of the request's sound, once encoded
-        self.prompt_snapshot: KVSnapshot | None = None  # for sequences of a recurrent model
+        self.prompt_snapshot: KVSnapshot | None = None  # for further sequences, where memory may forget
         self.submitted = now
         self.admitted: float | None = None
         self.first_token: float | None = None
@@ -155,7 +156,7 @@ class Sequence:
     proposer: DraftProposer | None = None  # None while it speculates: only a draft model proposes
     prepared: Future[PreparedSequence] | None = None  # must be done before the sequence can be admitted
     slot: Slot | None = None
-    checkpoints: list[KVSnapshot] = field(default_factory=list)  # recurrent states that the slot can return to
+    checkpoints: list[KVSnapshot] = field(default_factory=list)  # states and windows that the slot can return to
     host_state: HostState | None = None
     unread: int = 0  # tokens sampled by a step that has not been read
     tokens_since_admission: int = 0
@@ -165,6 +166,16 @@ class Sequence:
     pool: EmbeddingPool | None = None  # instead of a reply
     cacheable: bool = True  # whether its slot may enter the prefix cache at the end
     last_token: float | None = None  # when it arrived
+    long_from: int = 0  # the length beyond which the model has another rope; 0: it has one
+    long: bool = False  # whether its memory is made with that rope
+
+    def __post_init__(self) -> None:
+        self.long = is_long(self.prompt_length, self.long_from)
+
+    @property
+    def outgrown(self) -> bool:
+        """Whether its memory must be made anew, with the rope of longer texts."""
+        return not self.long and is_long(len(self.tokens) + self.unread, self.long_from)
 
     @property
     def sampled(self) -> int:
@@ -192,8 +203,9 @@ class Sequence:
         return self.sampled > 0
 
     @property
-    def adapter(self) -> str | None:
-        return self.parent.request.adapter
+    def variant(self) -> str | None:
+        """What must be equal, besides the tokens, for the memory of another sequence to be reusable."""
+        return memory_variant(self.parent.request.adapter, self.long)
 
     @property
     def needs_host(self) -> bool:
@@ -212,10 +224,10 @@ class Sequence:
         return at, row
 
     def positions(self, start: int, stop: int) -> np.ndarray | None:
-        """Multi-axis rope positions of tokens `start` to `stop`, `[3, n]`; None for plain positions."""
+        """Multi-axis rope positions of tokens `start` to `stop`, `[3, n]`, or those of a long text, `[n]`; None for plain ones."""
         rope = self.parent.request.rope
         if rope is None:
-            return None
+            return np.arange(LONG_TEXT + start, LONG_TEXT + stop, dtype=np.int32) if self.long else None
         beyond = (
             np.arange(max(start, self.prompt_length), max(stop, self.prompt_length))
             - self.prompt_length
@@ -257,6 +269,15 @@ class Sequence:
             if self.constraint.complete:
                 self.output.finish(piece)
         return piece
+
+
+def is_long(length: int, long_from: int) -> bool:
+    return 0 < long_from < length
+
+
+def memory_variant(adapter: str | None, long: bool) -> str | None:
+    """See `Sequence.variant`."""
+    return f"{adapter or ''} in a long text" if long else adapter
 
 
 def embedding_keys(request: Request, mark: str) -> tuple[list[int], dict[int, int]]:

@@ -43,7 +43,7 @@ class Settings:
     max_queue: int = 1024  # requests that wait
     max_events: int = 4096  # unread events of one request
     prefix_reuse: bool = True
-    state_snapshots: int = 4  # state checkpoints of a sequence of a recurrent model
+    state_snapshots: int = 4  # state checkpoints of a sequence whose model has recurrent layers or sliding windows
     async_scheduling: bool | None = None  # issue a step before the previous one is read; None: except on CPU
     speculation: Literal["off", "ngram", "draft"] = "off"
     draft_model: str | None = None

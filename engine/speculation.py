@@ -49,8 +49,13 @@ class Speculation:
 
 
 def room_for_draft_tokens(sequence: Sequence) -> int:
-    """Most useful draft tokens: within the slot's capacity and the reply's length limit."""
-    return min(sequence.own_slot.capacity - len(sequence.tokens), sequence.output.limit - sequence.output.count - 1)
+    """Most useful draft tokens: within the slot's capacity, the reply's length limit and the lengths of one rope."""
+    one_rope = sequence.own_slot.capacity if sequence.long or not sequence.long_from else sequence.long_from
+    return min(
+        one_rope - len(sequence.tokens),
+        sequence.own_slot.capacity - len(sequence.tokens),
+        sequence.output.limit - sequence.output.count - 1,
+    )
 
 
 _CHUNK = 512  # prompt tokens that the draft model computes in one step
@@ -159,8 +164,9 @@ class DraftModelSpeculation(Speculation):
             track = self._tracks[sequence] = _Track(slot, min(2, self._most))
         if not self.memory.grow(track.slot, room):
             return None
-        while len(tokens) - len(track.fed) > _CHUNK:
-            ids = tokens[len(track.fed) : len(track.fed) + _CHUNK]
+        chunk = min(_CHUNK, self.memory.step_limit(track.slot))
+        while len(tokens) - len(track.fed) > chunk:
+            ids = tokens[len(track.fed) : len(track.fed) + chunk]
             self._loaded.runner.run([Segment(track.slot, ids)]).read()
             track.fed.extend(ids)
         return track

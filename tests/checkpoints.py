@@ -51,6 +51,17 @@ def _rope(kind: str = "default", theta: float = 1e4, **more: Any) -> dict[str, A
     return dict(rope_type=kind, rope_theta=theta, **more)
 
 
+WINDOW: dict[str, Any] = dict(sliding_window=9, num_hidden_layers=3)
+GEMMA: dict[str, Any] = dict(
+    WINDOW,
+    head_dim=32,
+    hidden_activation="gelu_pytorch_tanh",
+    query_pre_attn_scalar=20,
+    tie_word_embeddings=False,  # with random weights a tied head would repeat the last token
+    layer_types=["sliding_attention", "sliding_attention", "full_attention"],
+    sliding_window_pattern=3,
+)
+
 # name -> (class prefix in transformers, config fields)
 MODELS: dict[str, tuple[str, dict[str, Any]]] = {
     "llama": (
@@ -106,6 +117,81 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
             rope_parameters=_rope(theta=1e7, partial_rotary_factor=0.25),
         ),
     ),
+    # layers with a sliding window that the prompt crosses
+    "mistral_window": ("Mistral", dict(WINDOW, head_dim=32, rope_parameters=_rope())),
+    "qwen2_window": (
+        "Qwen2",
+        dict(WINDOW, use_sliding_window=True, max_window_layers=1, rope_parameters=_rope(theta=1e6)),
+    ),
+    "qwen3_window": (
+        "Qwen3",
+        dict(
+            WINDOW,
+            head_dim=32,
+            use_sliding_window=True,
+            layer_types=["full_attention", "sliding_attention", "full_attention"],
+            rope_parameters=_rope(theta=1e6),
+        ),
+    ),
+    "qwen3_moe_window": (
+        "Qwen3Moe",
+        dict({**MIXTURE, **WINDOW}, head_dim=32, use_sliding_window=True, mlp_only_layers=[], rope_parameters=_rope()),
+    ),
+    "gemma3": (
+        "Gemma3",
+        dict(
+            GEMMA,
+            rope_parameters={
+                "full_attention": _rope("linear", 1e6, factor=8.0),
+                "sliding_attention": _rope(theta=1e4),
+            },
+        ),
+    ),
+    "ministral3": (
+        "Ministral3",
+        dict(
+            head_dim=32,
+            num_hidden_layers=3,
+            rope_parameters=_rope(
+                "yarn",
+                1e6,
+                factor=16.0,
+                original_max_position_embeddings=16,
+                mscale=1.0,
+                mscale_all_dim=1.0,
+                llama_4_scaling_beta=0.3,
+            ),
+        ),
+    ),
+    "phi3": ("Phi3", dict(WINDOW, rope_parameters=_rope(partial_rotary_factor=0.75))),
+    # its parity with the reference is tested through the engine, which knows how long a text is (test_longrope.py)
+    "phi3_long": (
+        "Phi3",
+        dict(
+            original_max_position_embeddings=32,
+            rope_parameters=_rope(
+                "longrope",
+                short_factor=[1.0 + i / 8 for i in range(8)],
+                long_factor=[1.5 + i for i in range(8)],
+                original_max_position_embeddings=32,
+            ),
+        ),
+    ),
+    "gpt_oss": (
+        "GptOss",
+        dict(
+            WINDOW,
+            num_hidden_layers=4,
+            head_dim=32,
+            num_local_experts=4,
+            num_experts_per_tok=2,
+            swiglu_limit=2.0,
+            layer_types=None,
+            rope_parameters=_rope(
+                "yarn", 150000.0, factor=32.0, truncate=False, original_max_position_embeddings=16, beta_fast=32.0
+            ),
+        ),
+    ),
 }
 
 # not one of ours: MLX runs it through mlx-lm
@@ -119,7 +205,7 @@ def reference(name: str, seed: int = 0, spread: float = 0.2, **changes: Any) -> 
     import transformers
 
     prefix, fields = {**MODELS, **FOREIGN}[name]
-    config_class = getattr(transformers, f"{prefix}TextConfig" if prefix == "Qwen3_5" else f"{prefix}Config")
+    config_class = getattr(transformers, f"{prefix}TextConfig", None) or getattr(transformers, f"{prefix}Config")
     config = config_class(**{**BASE, **fields, **changes})
     config._attn_implementation = "eager"
     model = getattr(transformers, f"{prefix}ForCausalLM")(config).eval()
@@ -136,6 +222,8 @@ def fill(model: Any, seed: int = 0, spread: float = 0.2) -> None:
         for key, p in model.named_parameters():
             if key.endswith(("A_log", "dt_bias")):
                 p.copy_(torch.rand(p.shape, generator=generator))
+            elif key.endswith(("sinks", "router.bias")):  # begin at random
+                p.copy_(torch.randn(p.shape, generator=generator))
             elif p.ndim == 1:
                 p.add_(0.1 * torch.randn(p.shape, generator=generator))
             else:
@@ -163,6 +251,10 @@ def publish(config: dict[str, Any]) -> dict[str, Any]:
     """The older spelling that published repositories use: rope_theta, rope_scaling, num_experts, torch_dtype."""
     config = dict(config)
     rope = config.pop("rope_parameters", None)
+    if rope and "full_attention" in rope:  # Gemma 3: no layer_types, and scaling in some layers only
+        config["rope_local_base_freq"] = rope["sliding_attention"]["rope_theta"]
+        rope = rope["full_attention"]
+        config.pop("layer_types")
     if rope:
         rope = dict(rope)
         config["rope_theta"] = rope.pop("rope_theta")

@@ -153,6 +153,9 @@ class FakeKV:
         target.place.rows = source.place.rows[:length]
         target.length = length
 
+    def can_truncate(self, slot: Slot, length: int) -> bool:
+        return length == slot.length or not self.nature.recurrent
+
     def truncate(self, slot: Slot, length: int) -> None:
         self._must(not self.nature.recurrent, "truncate with recurrent memory")
         self._must(length <= slot.length, f"slot {slot.id} truncated to more than it has")

@@ -160,18 +160,30 @@ def _unit_lower_inverse(below: mx.array, size: int) -> mx.array:
 
 
 def attend_one_token(
-    q: mx.array, keys: Parts, values: Parts, codec: MlxCodec, scale: float, mask: mx.array | None
+    q: mx.array,
+    keys: Parts,
+    values: Parts,
+    codec: MlxCodec,
+    scale: float,
+    mask: mx.array | None,
+    sinks: mx.array | None = None,
 ) -> mx.array:
     """One query a row: `q [N, H, D]` -> `[N, H, Dv]`; `mask [N, 1, 1, S]` is True where a row attends."""
     if isinstance(codec, MlxQuantizedCodec):
-        return _attend_quantized(q, keys, values, codec, scale, mask)
+        return _attend_quantized(q, keys, values, codec, scale, mask, sinks)
     whole = codec.decode(keys), codec.decode(values)
-    out = mx.fast.scaled_dot_product_attention(q[:, :, None], *whole, scale=scale, mask=mask)
+    out = mx.fast.scaled_dot_product_attention(q[:, :, None], *whole, scale=scale, mask=mask, sinks=sinks)
     return out.squeeze(2)
 
 
 def _attend_quantized(
-    q: mx.array, keys: Parts, values: Parts, codec: MlxQuantizedCodec, scale: float, mask: mx.array | None
+    q: mx.array,
+    keys: Parts,
+    values: Parts,
+    codec: MlxQuantizedCodec,
+    scale: float,
+    mask: mx.array | None,
+    sinks: mx.array | None,
 ) -> mx.array:
     """Products with the quantized rows themselves: unpacking them first would read and write more than plain rows."""
     n, heads, dim = q.shape
@@ -180,13 +192,24 @@ def _attend_quantized(
     scores = codec.product(grouped, keys, transpose=True)
     if mask is not None:
         scores = mx.where(mask, scores, mx.finfo(scores.dtype).min)
+    if sinks is not None:
+        sink = mx.broadcast_to(sinks.astype(scores.dtype).reshape(1, kv_heads, -1, 1), (*scores.shape[:-1], 1))
+        scores = mx.concatenate([scores, sink], axis=-1)
     shares = mx.softmax(scores, axis=-1, precise=True)
+    if sinks is not None:
+        shares = shares[..., :-1]
     out = codec.product(shares, values, transpose=False)
     return out.reshape(n, heads, -1).astype(q.dtype)
 
 
 def attend_run(
-    q: mx.array, keys: mx.array, values: mx.array, scale: float, window: int | None, causal: bool = True
+    q: mx.array,
+    keys: mx.array,
+    values: mx.array,
+    scale: float,
+    window: int | None,
+    causal: bool = True,
+    sinks: mx.array | None = None,
 ) -> mx.array:
     """A run of one sequence's tokens, the last of which is the last key: `q [n, H, D]` -> `[n, H, Dv]`."""
     how: Any = None
@@ -197,7 +220,8 @@ def attend_run(
             last = mx.arange(tokens - n, tokens)[:, None]
             at = mx.arange(tokens)
             how = (at <= last) & (at > last - window)
-    out = mx.fast.scaled_dot_product_attention(q.swapaxes(0, 1)[None], keys, values, scale=scale, mask=how)
+    queries = q.swapaxes(0, 1)[None]
+    out = mx.fast.scaled_dot_product_attention(queries, keys, values, scale=scale, mask=how, sinks=sinks)
     return out[0].swapaxes(0, 1)
 
 
@@ -252,7 +276,6 @@ class SlabWriter:
     def __init__(self, group: DecodeGroup, slabs: Slabs) -> None:
         rows, at = group.rows, [n - 1 for n in group.lengths]
         self._first = group.first_row_if_dense()
-        self._capacity = group.capacity
         if self._first is not None and len(set(at)) == 1:
             self._start: mx.array | None = mx.array([self._first, at[0]])
             return
@@ -261,7 +284,7 @@ class SlabWriter:
         if self._whole:
             self._along = mx.array(np.asarray(at, np.int32)[:, None, None, None])
         self._rows, self._at = np.asarray(rows), np.asarray(at)
-        self._flat: dict[int, mx.array] = {}
+        self._flat: dict[tuple[int, int], mx.array] = {}
 
     def write(self, slab: mx.array, x: mx.array) -> mx.array:
         """`x [N, heads, width]`"""
@@ -271,14 +294,22 @@ class SlabWriter:
             return mx.put_along_axis(slab, self._along, x[:, :, None], axis=2)
         heads, width = x.shape[1:]
         flat = slab.reshape(-1, width)
-        flat[self._flat_index(heads)] = x.reshape(-1, width)
+        flat[self._flat_index(heads, slab.shape[2])] = x.reshape(-1, width)
         return flat.reshape(slab.shape)
 
-    def _flat_index(self, heads: int) -> mx.array:
-        if heads not in self._flat:
-            index = (self._rows[:, None] * heads + np.arange(heads)) * self._capacity + self._at[:, None]
-            self._flat[heads] = mx.array(index.reshape(-1))
-        return self._flat[heads]
+    def _flat_index(self, heads: int, capacity: int) -> mx.array:
+        if (heads, capacity) not in self._flat:
+            index = (self._rows[:, None] * heads + np.arange(heads)) * capacity + self._at[:, None]
+            self._flat[heads, capacity] = mx.array(index.reshape(-1))
+        return self._flat[heads, capacity]
+
+
+class MlxWindowView:
+    """A plan as the layers with one sliding window, or without one, see it."""
+
+    def __init__(self, kv: MlxKVCache, plan: StepPlan) -> None:
+        self.groups = [(g, SlabWriter(g, kv.slabs[g.capacity]), _blocks(g)) for g in plan.groups]
+        self.chunks = [(s, mx.array([s.slot.place.row, s.past])) for s in plan.chunks]
 
 
 class MlxCache:
@@ -290,8 +321,7 @@ class MlxCache:
         self._kernel = kernel
         self._plain = MlxPlainCodec(kv.dtype)  # encoder output is never quantized
         self._singles = len(plan.segments) - len(plan.chunks)
-        self._groups = [(g, SlabWriter(g, kv.slabs[g.capacity]), _blocks(g)) for g in plan.groups]
-        self._starts = [mx.array([s.slot.place.row, s.past]) for s in plan.chunks]
+        self._views: dict[int | None, MlxWindowView] = {}
         self._memories: list[tuple[list[PackedSegment], StateBatch, dict[int, StatePair]]] = []
         if kv.states.specs:
             runs = [plan.segments[: self._singles], *([s] for s in plan.chunks)]
@@ -299,20 +329,25 @@ class MlxCache:
 
     # -- attention
 
-    def attend(self, layer: int, q: mx.array, k: mx.array, v: mx.array, scale: float) -> mx.array:
+    def attend(
+        self, layer: int, q: mx.array, k: mx.array, v: mx.array, scale: float, sinks: mx.array | None = None
+    ) -> mx.array:
         spec = self._kv.specs[layer]
         assert isinstance(spec, KVSpec)
-        self._write(layer, "keys", k)
-        self._write(layer, "values", v)
+        if spec.window not in self._views:
+            self._views[spec.window] = MlxWindowView(self._kv, self._plan.within(spec.window))
+        view = self._views[spec.window]
+        self._write(layer, view, "keys", k)
+        self._write(layer, view, "values", v)
         outs: list[mx.array] = []
-        for group, _, blocks in self._groups:
+        for group, _, blocks in view.groups:
             keys, values = self._parts(layer, group.capacity)
             mine = _rows(q, group.start, group.stop)
             outs.extend(
-                self._attend_block(_rows(mine, block.start, block.stop), keys, values, block, spec, scale)
+                self._attend_block(_rows(mine, block.start, block.stop), keys, values, block, spec, scale, sinks)
                 for block in blocks
             )
-        for packed in self._plan.chunks:
+        for packed, _ in view.chunks:
             keys, values = self._parts(layer, packed.slot.capacity)
             row, begin = packed.slot.place.row, 0
             if spec.window is not None:
@@ -326,6 +361,7 @@ class MlxCache:
                     codec.decode([a[cut] for a in values]),
                     scale,
                     spec.window,
+                    sinks=sinks,
                 )
             )
         return outs[0] if len(outs) == 1 else mx.concatenate(outs)
@@ -334,26 +370,39 @@ class MlxCache:
         slabs = self._kv.slabs[capacity]
         return slabs.keys[layer], slabs.values[layer]
 
-    def _write(self, layer: int, side: str, x: mx.array) -> None:
+    def _write(self, layer: int, view: MlxWindowView, side: str, x: mx.array) -> None:
         encoded = self._kv.codec.encode(x)
-        for group, writer, _ in self._groups:
+        for group, writer, _ in view.groups:
             parts = getattr(self._kv.slabs[group.capacity], side)[layer]
             for i, a in enumerate(encoded):
                 parts[i] = writer.write(parts[i], _rows(a, group.start, group.stop))
-        for packed, start in zip(self._plan.chunks, self._starts, strict=True):
+        for packed, start in view.chunks:
             parts = getattr(self._kv.slabs[packed.slot.capacity], side)[layer]
             for i, a in enumerate(encoded):
                 run = _rows(a, packed.start, packed.stop).swapaxes(0, 1)[None]
                 parts[i] = mx.slice_update(parts[i], run, start, (0, 2))
 
     def _attend_block(
-        self, q: mx.array, keys: Parts, values: Parts, block: RowBlock, spec: KVSpec, scale: float
+        self,
+        q: mx.array,
+        keys: Parts,
+        values: Parts,
+        block: RowBlock,
+        spec: KVSpec,
+        scale: float,
+        sinks: mx.array | None,
     ) -> mx.array:
         if not block.dense:
             q = mx.take(q, block.spread, axis=0)
         cut = (slice(block.first, block.last + 1), slice(None), slice(block.begin(spec.window), block.longest))
         out = attend_one_token(
-            q, [a[cut] for a in keys], [a[cut] for a in values], self._kv.codec, scale, block.mask(spec.window)
+            q,
+            [a[cut] for a in keys],
+            [a[cut] for a in values],
+            self._kv.codec,
+            scale,
+            block.mask(spec.window),
+            sinks,
         )
         return out if block.dense else mx.take(out, block.collect, axis=0)
 

@@ -7,14 +7,23 @@ array, so no reference to one may outlive a step. `RowTable` assigns rows to slo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import mlx.core as mx
 import numpy as np
 
 from backends.base import CrossSpec, KVSnapshot, KVSpec, MemorySpec, Slot, StateSpec
-from backends.kv_cache import COMMON_GROUPS, Move, RowTable, capacity_class, group_of
+from backends.kv_cache import (
+    COMMON_GROUPS,
+    Move,
+    RowTable,
+    can_truncate,
+    capacity_class,
+    group_of,
+    window_shifts,
+    window_start,
+)
 from backends.mlx.states import CrossMemory, Layers, StateBank, StateBatch, StateRef
 
 MOST_HALF = 65504.0  # the largest finite f16
@@ -137,13 +146,13 @@ class Slabs:
         if rows == self.rows:
             return
         for layer, spec in self._specs.items():
-            self.keys[layer] = self._resized(self.keys.get(layer), rows, spec.heads, spec.dim)
-            self.values[layer] = self._resized(self.values.get(layer), rows, spec.heads, spec.v_dim or spec.dim)
+            self.keys[layer] = self._resized(self.keys.get(layer), rows, spec, spec.dim)
+            self.values[layer] = self._resized(self.values.get(layer), rows, spec, spec.v_dim or spec.dim)
         self.rows = rows
 
-    def _resized(self, parts: Parts | None, rows: int, heads: int, dim: int) -> Parts:
+    def _resized(self, parts: Parts | None, rows: int, spec: KVSpec, dim: int) -> Parts:
         def zeros(count: int, width: int, dtype: mx.Dtype) -> mx.array:
-            return mx.zeros((count, heads, self.capacity, width), dtype)
+            return mx.zeros((count, spec.heads, spec.rows_in(self.capacity), width), dtype)
 
         widths = self._codec.widths(dim)
         if parts is None or self.rows == 0:
@@ -152,24 +161,30 @@ class Slabs:
             return [copied(a[:rows]) for a in parts]
         return [mx.concatenate([a, zeros(rows - self.rows, *w)]) for a, w in zip(parts, widths, strict=True)]
 
-    def read(self, row: int, length: int) -> Parts:
-        """Copies of a row's first `length` tokens, `[1, heads, length, width]`, all layers. Evaluated, so that no read
-        is still under way when the next write comes."""
-        out = [copied(a[row : row + 1, :, :length]) for a in self.arrays()]
+    def _parts_of(self, layers: Iterable[int]) -> list[tuple[int, Parts]]:
+        """The keys of these layers, then their values."""
+        chosen = list(layers)
+        return [(layer, side[layer]) for side in (self.keys, self.values) for layer in chosen]
+
+    def read(self, row: int, spans: Mapping[int, tuple[int, int]]) -> Parts:
+        """Copies of some tokens (start, stop) of each of these layers in a row, `[1, heads, tokens, width]`. Evaluated, so that no
+        read is still under way when the next write comes."""
+        out = [
+            copied(a[row : row + 1, :, slice(*spans[layer])]) for layer, parts in self._parts_of(spans) for a in parts
+        ]
         mx.eval(out)
         return out
 
-    def write(self, row: int, rows: Parts) -> None:
-        """The inverse of `read`."""
+    def write(self, row: int, layers: Iterable[int], rows: Parts) -> None:
+        """The inverse of `read`: the first tokens of these layers."""
         start = mx.array([row])
         left = iter(rows)
-        for side in (self.keys, self.values):
-            for parts in side.values():
-                parts[:] = [mx.slice_update(a, next(left), start, (0,)) for a in parts]
+        for _, parts in self._parts_of(layers):
+            parts[:] = [mx.slice_update(a, next(left), start, (0,)) for a in parts]
 
     def clear(self, row: int) -> None:
         """Fill a row with zeros: a NaN must not outlive its sequence, since 0 * NaN is NaN in a weighted sum."""
-        self.write(row, [mx.zeros((1, *a.shape[1:]), a.dtype) for a in self.arrays()])
+        self.write(row, self._specs, [mx.zeros((1, *a.shape[1:]), a.dtype) for a in self.arrays()])
 
 
 def copied(a: mx.array) -> mx.array:
@@ -187,10 +202,11 @@ def _roomy(live: int) -> int:
 
 @dataclass(frozen=True)
 class _SnapshotStates:
-    """A snapshot's recurrent states and encoder memory. Never written to."""
+    """A snapshot's recurrent states, encoder memory and sliding windows. Never written to."""
 
     states: StateBatch
     cross: Layers
+    windows: Parts
 
 
 @dataclass(frozen=True)
@@ -214,13 +230,14 @@ class MlxKVCache:
         self.table = RowTable()
         self.slabs: dict[int, Slabs] = {}
         self._attention = attention
-        self._token_bytes = sum(row_width(self.codec, s) for s in attention.values())
         self._checkpoints: dict[int, _Checkpoint] = {}
 
     # -- slots
 
     def bytes_for(self, n: int) -> int:
-        return capacity_class(n) * self._token_bytes + self.states.bytes_each
+        capacity = capacity_class(n)
+        rows = sum(spec.rows_in(capacity) * row_width(self.codec, spec) for spec in self._attention.values())
+        return rows + self.states.bytes_each
 
     def open(self, n: int) -> Slot | None:
         if self.used + self.bytes_for(n) > self.budget:
@@ -262,10 +279,43 @@ class MlxKVCache:
 
     def _carry_out(self, moves: Sequence[Move]) -> None:
         for move in moves:
-            length = self.table.classes[move.to_capacity][move.to_row].length
-            if length:
-                rows = self.slabs[move.from_capacity].read(move.from_row, length)
-                self.slabs[move.to_capacity].write(move.to_row, rows)
+            slot = self.table.classes[move.to_capacity][move.to_row]
+            if slot.length:
+                spans = {layer: (0, slot.length - slot.place.first(spec)) for layer, spec in self._attention.items()}
+                rows = self.slabs[move.from_capacity].read(move.from_row, spans)
+                self.slabs[move.to_capacity].write(move.to_row, spans, rows)
+
+    def make_window_room(self, slot: Slot, n: int) -> None:
+        """Before a step that adds `n` tokens."""
+        for shift in window_shifts(self.specs, slot, n):
+            span = shift.source, shift.source + shift.count
+            spans = {layer: span for layer, spec in self._attention.items() if spec.window == shift.window}
+            slabs = self.slabs[slot.capacity]
+            slabs.write(slot.place.row, spans, slabs.read(slot.place.row, spans))
+
+    def _spans(self, length: int) -> dict[int, tuple[int, int]]:
+        """Where a copy of the slot's first `length` tokens lies, in layers without a window."""
+        return {layer: (0, length) for layer, spec in self._attention.items() if spec.window is None}
+
+    def _window_spans(self, slot: Slot, length: int) -> dict[int, tuple[int, int]]:
+        """The same in layers with a window."""
+        spans = {}
+        for layer, spec in self._attention.items():
+            if spec.window is not None:
+                first = slot.place.first(spec)
+                spans[layer] = window_start(slot, spec.window, length) - first, length - first
+        return spans
+
+    def _fill(self, slot: Slot, length: int, rows: Parts | None, windows: Parts) -> None:
+        slabs, row = self.slabs[slot.capacity], slot.place.row
+        if rows and length:
+            slabs.write(row, self._spans(length), rows)
+        if windows and length:
+            layers = list(self._window_spans(slot, length))
+            slabs.write(row, layers, windows)
+            parts = len(windows) // (2 * len(layers))
+            for layer, keys in zip(layers, windows[::parts]):
+                slot.place.firsts[self._attention[layer].window] = length - keys.shape[2]
 
     def _shrink(self, capacity: int) -> None:
         """Free rows at once, not in the next step."""
@@ -278,8 +328,11 @@ class MlxKVCache:
 
     # -- going back
 
+    def can_truncate(self, slot: Slot, length: int) -> bool:
+        return can_truncate(self.specs, slot, length)
+
     def truncate(self, slot: Slot, length: int) -> None:
-        self._refuse_recurrent("truncate")
+        self._needs_what_was(slot, min(slot.length, length), "truncate")
         slot.length = min(slot.length, length)
 
     def checkpoint(self, slot: Slot) -> None:
@@ -294,17 +347,19 @@ class MlxKVCache:
         if self.states.specs:
             self.states.put(slot, saved.states)
             keep = 0
+        else:
+            self._needs_what_was(slot, saved.length + keep, "roll back")
         slot.length = saved.length + keep
         return keep
 
     # -- copies
 
     def snapshot(self, slot: Slot, *, rows: bool = True) -> KVSnapshot:
-        taken: Parts | None = None
-        if rows:
-            taken = self.slabs[slot.capacity].read(slot.place.row, slot.length)
-        kept = _SnapshotStates(self.states.get(slot).alone(), self.crossed.layers(slot))
-        states = [a for pair in kept.states.layers.values() for a in pair]
+        slabs, row = self.slabs[slot.capacity], slot.place.row
+        taken = slabs.read(row, self._spans(slot.length)) if rows else None
+        windows = slabs.read(row, self._window_spans(slot, slot.length))
+        kept = _SnapshotStates(self.states.get(slot).alone(), self.crossed.layers(slot), windows)
+        states = [*(a for pair in kept.states.layers.values() for a in pair), *windows]
         mx.eval(states)
         return KVSnapshot(slot.length, sum(a.nbytes for a in [*(taken or []), *states]), taken, kept)
 
@@ -313,20 +368,19 @@ class MlxKVCache:
             raise ValueError(f"the snapshot holds no rows, and slot {slot.id} has only {slot.length} of its own")
         if snapshot.length > slot.capacity:
             raise ValueError(f"slot {slot.id} has room for {slot.capacity} tokens, not {snapshot.length}")
-        if snapshot.rows is not None and snapshot.length:
-            self.slabs[slot.capacity].write(slot.place.row, snapshot.rows)
+        self._fill(slot, snapshot.length, snapshot.rows, snapshot.states.windows)
         self.states.put(slot, StateRef(snapshot.states.states, 0))
         if snapshot.states.cross:
             self.used += self.crossed.replace(slot, snapshot.states.cross)
         slot.length = snapshot.length
 
     def copy(self, source: Slot, target: Slot, length: int) -> None:
-        self._refuse_recurrent("copy")
+        self._needs_what_was(source, length, "copy")
         if length > min(source.length, target.capacity):
             raise ValueError(f"{length} rows cannot be copied from slot {source.id} to slot {target.id}")
-        if length:
-            rows = self.slabs[source.capacity].read(source.place.row, length)
-            self.slabs[target.capacity].write(target.place.row, rows)
+        slabs, row = self.slabs[source.capacity], source.place.row
+        rows = slabs.read(row, self._spans(length))
+        self._fill(target, length, rows, slabs.read(row, self._window_spans(source, length)))
         target.length = length
 
     def export_snapshot(self, snapshot: KVSnapshot) -> list[np.ndarray]:
@@ -335,25 +389,30 @@ class MlxKVCache:
         return [_to_host(a) for a in self._flat(snapshot)]
 
     def import_snapshot(self, length: int, arrays: Sequence[np.ndarray]) -> KVSnapshot:
-        rows: Parts = []
         left = iter(arrays)
-        for side in ("keys", "values"):
-            for spec in self._attention.values():
-                dim = spec.dim if side == "keys" else spec.v_dim or spec.dim
-                rows.extend(_from_host(next(left), dtype) for _, dtype in self.codec.widths(dim))
+        rows = self._rows_from(left, windows=False)
         layers = {
             layer: (_from_host(next(left), self.dtype), _from_host(next(left), mx.float32))
             for layer in self.states.specs
         }
-        snapshot = KVSnapshot(length, 0, rows, _SnapshotStates(StateBatch(1, layers), {}))
-        return KVSnapshot(length, sum(a.nbytes for a in self._flat(snapshot)), rows, snapshot.states)
+        states = _SnapshotStates(StateBatch(1, layers), {}, self._rows_from(left, windows=True))
+        snapshot = KVSnapshot(length, 0, rows, states)
+        return KVSnapshot(length, sum(a.nbytes for a in self._flat(snapshot)), rows, states)
+
+    def _rows_from(self, left: Iterator[np.ndarray], windows: bool) -> Parts:
+        specs = [spec for spec in self._attention.values() if (spec.window is not None) == windows]
+        dims = [*(spec.dim for spec in specs), *(spec.v_dim or spec.dim for spec in specs)]
+        return [_from_host(next(left), dtype) for dim in dims for _, dtype in self.codec.widths(dim)]
 
     def _flat(self, snapshot: KVSnapshot) -> Parts:
-        return [*snapshot.rows, *(a for pair in snapshot.states.states.layers.values() for a in pair)]
+        states = snapshot.states
+        return [*snapshot.rows, *(a for pair in states.states.layers.values() for a in pair), *states.windows]
 
-    def _refuse_recurrent(self, what: str) -> None:
+    def _needs_what_was(self, slot: Slot, length: int, what: str) -> None:
         if self.states.specs:
             raise ValueError(f"a model with recurrent memory cannot {what}: restore a snapshot instead")
+        if not self.can_truncate(slot, length):
+            raise ValueError(f"slot {slot.id} cannot {what} to {length} tokens: a sliding window has moved on")
 
     # -- encoders, and what steps need
 

@@ -142,6 +142,9 @@ class MlxLmKVCache:
 
     # -- going back and copies
 
+    def can_truncate(self, slot: Slot, length: int) -> bool:
+        return length == slot.length or self._trimmable
+
     def truncate(self, slot: Slot, length: int) -> None:
         self._require_trimmable()
         self._cut(slot, length)

@@ -20,7 +20,7 @@ import numpy as np
 
 from backends.base import DType, Rope, Sampling
 from backends.mlx.sample import MlxSamples, sample
-from backends.ops import BELOW_ONE, axis_of_frequency
+from backends.ops import BELOW_ONE, LONG_TEXT, axis_of_frequency
 
 DTYPES: dict[str, mx.Dtype] = {"f32": mx.float32, "f16": mx.float16, "bf16": mx.bfloat16}
 
@@ -31,6 +31,7 @@ class Frequencies:
     def __init__(self, rope: Rope) -> None:
         self.inverse = mx.array(np.asarray(rope.inv, np.float32))
         self.periods = mx.array(1.0 / np.asarray(rope.inv, np.float32))  # the kernel divides positions by these
+        self.long = None if rope.long is None else mx.array(np.asarray(rope.long[1], np.float32))
         self.axes = None if rope.section is None else mx.array(np.asarray(axis_of_frequency(rope), np.int32))
 
 
@@ -41,7 +42,7 @@ class MlxAngles:
         self.rope = rope
         self._pos = pos
         self._frequencies = frequencies
-        plain = pos.ndim == 1 and rope.dynamic is None and rope.scale == 1.0
+        plain = pos.ndim == 1 and rope.dynamic is None and rope.long is None and rope.scale == 1.0
         self.kernel = kernel and plain
 
     @cached_property
@@ -49,6 +50,11 @@ class MlxAngles:
         """`[T, dims / 2]`, f32."""
         inverse, axes = self._frequencies.inverse, self._frequencies.axes
         pos = self._pos.astype(mx.float32)
+        if self._frequencies.long is not None:
+            place = self._pos if pos.ndim == 1 else self._pos[0]
+            far = place >= LONG_TEXT
+            place = mx.where(far, place - LONG_TEXT, place).astype(mx.float32)
+            return place[:, None] * mx.where(far[:, None], self._frequencies.long, inverse)
         if self.rope.dynamic is not None:
             return _dynamic_radians(pos if pos.ndim == 1 else pos[0], self.rope, inverse)
         if pos.ndim == 1:
@@ -129,6 +135,9 @@ _silu = _fused(lambda x: x * mx.sigmoid(x))
 _gated_silu = _fused(lambda gate, up: gate * mx.sigmoid(gate) * up)
 _gelu = _fused(lambda x: 0.5 * x * (1 + mx.erf(x * 0.7071067811865476)))
 _gelu_tanh = _fused(lambda x: 0.5 * x * (1 + mx.tanh(0.7978845608028654 * (x + 0.044715 * x * x * x))))
+_gated_gelu = _fused(
+    lambda gate, up: 0.5 * gate * (1 + mx.tanh(0.7978845608028654 * (gate + 0.044715 * gate * gate * gate))) * up
+)
 _softplus = _fused(lambda x: mx.logaddexp(x, mx.zeros_like(x)))
 
 
@@ -216,6 +225,10 @@ class MlxTextOps:
         gate, up = mx.split(x, 2, axis=-1)[:: -1 if gate_last else 1]
         return _gated_silu(gate, up)
 
+    def geglu(self, x: mx.array) -> mx.array:
+        gate, up = mx.split(x, 2, axis=-1)
+        return _gated_gelu(gate, up)
+
     def silu(self, x: mx.array) -> mx.array:
         return _silu(x)
 
@@ -227,6 +240,9 @@ class MlxTextOps:
 
     def relu(self, x: mx.array) -> mx.array:
         return mx.maximum(x, 0)
+
+    def clamp(self, x: mx.array, low: float | None, high: float | None) -> mx.array:
+        return mx.clip(x, low, high)
 
     def sigmoid(self, x: mx.array) -> mx.array:
         return mx.sigmoid(x)

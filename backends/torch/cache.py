@@ -24,6 +24,7 @@ from backends.torch.kv_cache import RecurrentStates, Slab, TorchKVCache, places_
 from backends.torch.tensors import upload
 
 CHUNK = 64
+MOST_SCORES = 1 << 24  # of attention with sinks that are held at once
 
 
 def delta_step(new: Tensor, state: Tensor, q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor) -> Tensor:
@@ -75,6 +76,31 @@ def delta_scan(state: Tensor, q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: 
     return out.flatten(1, 2).transpose(0, 1)[:tokens]
 
 
+def grouped_attention(
+    q: Tensor, k: Tensor, v: Tensor, scale: float, mask: Tensor | None, sinks: Tensor | None = None
+) -> Tensor:
+    """`q [B, K, G * n, D]`: the queries of the G heads that share a key head one behind the other; `mask` fits `[B, K, G * n, S]`."""
+    if sinks is None:
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=scale)
+    groups = q.shape[1], sinks.shape[0] // q.shape[1]
+    sink = sinks.float().view(groups).repeat_interleave(q.shape[2] // groups[1], 1)[..., None]
+    size = max(1, MOST_SCORES // (q.shape[0] * q.shape[1] * k.shape[2]))
+    parts = []
+    for rows in (slice(at, at + size) for at in range(0, q.shape[2], size)):
+        shown = mask if mask is None or mask.shape[-2] == 1 else mask[..., rows, :]
+        parts.append(_attend_with_sinks(q[:, :, rows], k, v, scale, shown, sink[:, rows]))
+    return parts[0] if len(parts) == 1 else torch.cat(parts, 2)
+
+
+def _attend_with_sinks(q: Tensor, k: Tensor, v: Tensor, scale: float, mask: Tensor | None, sink: Tensor) -> Tensor:
+    """By plain products: the fused kernel has no sinks."""
+    scores = (q @ k.mT).float() * scale
+    if mask is not None:
+        scores = scores + mask
+    shares = torch.cat((scores, sink.expand(*scores.shape[:-1], 1)), -1).softmax(-1)[..., :-1]
+    return shares.to(v.dtype) @ v
+
+
 @dataclass
 class RowRun:
     """Neighbouring slab rows `row .. row + n` at packed rows `start .. start + n`."""
@@ -98,68 +124,83 @@ def runs_of(group: DecodeGroup) -> list[RowRun]:
     return runs
 
 
+class TorchWindowView:
+    """A plan as the layers with one sliding window, or without one, see it."""
+
+    def __init__(self, plan: StepPlan) -> None:
+        self.groups = [(group, runs_of(group)) for group in plan.groups]
+        self.chunks = plan.chunks
+
+
 class TorchCache:
     """Implements `backends.base.Cache`."""
 
     def __init__(self, kv: TorchKVCache, plan: StepPlan) -> None:
         self.kv, self.plan, self.device = kv, plan, kv.device
         self.singles = plan.groups[-1].stop if plan.groups else 0
-        self.runs = [(group, runs_of(group)) for group in plan.groups]
-        self._places: dict[tuple[int, int], Tensor] = {}
+        self._views: dict[int | None, TorchWindowView] = {}
+        self._places: dict[tuple[int, int, int | None], Tensor] = {}
         self._writes: list[tuple[Tensor, slice | int | Tensor, Tensor]] = []
         self._swaps: list[RecurrentStates] = []
         self._masks: dict[tuple[int, int, int | None], Tensor | None] = {}
 
     # -- softmax attention
 
-    def attend(self, layer: int, q: Tensor, k: Tensor, v: Tensor, scale: float) -> Tensor:
+    def attend(self, layer: int, q: Tensor, k: Tensor, v: Tensor, scale: float, sinks: Tensor | None = None) -> Tensor:
         spec = self.kv.specs[layer]
         assert isinstance(spec, KVSpec)
-        for group in self.plan.groups:
-            self._write_singles(group, self.kv.slabs[group.capacity][layer], k, v)
-        for packed in self.plan.chunks:
+        if spec.window not in self._views:
+            self._views[spec.window] = TorchWindowView(self.plan.within(spec.window))
+        view = self._views[spec.window]
+        for group, _ in view.groups:
+            self._write_singles(group, self.kv.slabs[group.capacity][layer], k, v, spec.window)
+        for packed in view.chunks:
             keys, values = self.kv.slabs[packed.slot.capacity][layer]
             keys.write_run(packed.slot.place.row, packed.past, k[packed.start : packed.stop])
             values.write_run(packed.slot.place.row, packed.past, v[packed.start : packed.stop])
         parts = [
-            self._attend_run(run, self.kv.slabs[group.capacity][layer], q, scale, spec.window)
-            for group, runs in self.runs
+            self._attend_run(run, self.kv.slabs[group.capacity][layer], q, scale, spec.window, sinks)
+            for group, runs in view.groups
             for run in runs
         ]
         parts += [
-            self._attend_chunk(packed, self.kv.slabs[packed.slot.capacity][layer], q, scale, spec.window)
-            for packed in self.plan.chunks
+            self._attend_chunk(packed, self.kv.slabs[packed.slot.capacity][layer], q, scale, spec.window, sinks)
+            for packed in view.chunks
         ]
         return parts[0] if len(parts) == 1 else torch.cat(parts)
 
-    def _write_singles(self, group: DecodeGroup, slabs: tuple[Slab, Slab], k: Tensor, v: Tensor) -> None:
+    def _write_singles(
+        self, group: DecodeGroup, slabs: tuple[Slab, Slab], k: Tensor, v: Tensor, window: int | None
+    ) -> None:
         keys, values = slabs
         if len(group.segments) == 1:
             packed = group.segments[0]
             keys.write_run(packed.slot.place.row, packed.past, k[group.start : group.stop])
             values.write_run(packed.slot.place.row, packed.past, v[group.start : group.stop])
             return
-        places = self._places_of(group, keys.heads)
-        keys.write_each(places, k[group.start : group.stop])
-        values.write_each(places, v[group.start : group.stop])
-
-    def _places_of(self, group: DecodeGroup, heads: int) -> Tensor:
-        places = self._places.get((group.capacity, heads))
-        if places is None:
+        key = group.capacity, keys.heads, window
+        if key not in self._places:
             rows = upload(torch.tensor(group.rows), self.device)
             positions = upload(torch.tensor([packed.past for packed in group.segments]), self.device)
-            places = self._places[group.capacity, heads] = places_of(rows, positions, heads, group.capacity)
-        return places
+            self._places[key] = places_of(rows, positions, keys.heads, keys.capacity)
+        keys.write_each(self._places[key], k[group.start : group.stop])
+        values.write_each(self._places[key], v[group.start : group.stop])
 
-    def _attend_run(self, run: RowRun, slabs: tuple[Slab, Slab], q: Tensor, scale: float, window: int | None) -> Tensor:
+    def _attend_run(
+        self,
+        run: RowRun,
+        slabs: tuple[Slab, Slab],
+        q: Tensor,
+        scale: float,
+        window: int | None,
+        sinks: Tensor | None,
+    ) -> Tensor:
         longest, last = max(run.lengths), run.row + len(run.lengths)
         first = max(0, min(run.lengths) - window) if window else 0
         keys, values = (slab.read(run.row, last, first, longest) for slab in slabs)
         mine = q[run.start : run.stop].unflatten(1, (keys.shape[1], -1))
-        out = F.scaled_dot_product_attention(
-            mine, keys, values, attn_mask=self._run_mask(run, first, longest, window, q.dtype), scale=scale
-        )
-        return out.flatten(1, 2)
+        mask = self._run_mask(run, first, longest, window, q.dtype)
+        return grouped_attention(mine, keys, values, scale, mask, sinks).flatten(1, 2)
 
     def _run_mask(self, run: RowRun, first: int, longest: int, window: int | None, dtype: torch.dtype) -> Tensor | None:
         """`[n, 1, 1, tokens]`, or None where every sequence sees all that is read."""
@@ -177,11 +218,22 @@ class TorchCache:
         return self._masks[key]
 
     def _attend_chunk(
-        self, packed: PackedSegment, slabs: tuple[Slab, Slab], q: Tensor, scale: float, window: int | None
+        self,
+        packed: PackedSegment,
+        slabs: tuple[Slab, Slab],
+        q: Tensor,
+        scale: float,
+        window: int | None,
+        sinks: Tensor | None,
     ) -> Tensor:
         row, total = packed.slot.place.row, packed.past + len(packed)
         first = max(0, packed.past + 1 - window) if window else 0
         keys, values = (slab.read(row, row + 1, first, total) for slab in slabs)
+        if sinks is not None:
+            mask = self._whole_mask(packed, first, total, window, q.dtype).repeat(q.shape[1] // keys.shape[1], 1)
+            mine = q[packed.start : packed.stop].transpose(0, 1).reshape(1, keys.shape[1], -1, q.shape[2])
+            out = grouped_attention(mine, keys, values, scale, mask, sinks)
+            return out.reshape(q.shape[1], len(packed), -1).transpose(0, 1)
         mask = self._chunk_mask(packed, first, total, window, q.dtype)
         out = F.scaled_dot_product_attention(
             q[packed.start : packed.stop].transpose(0, 1)[None],
@@ -200,16 +252,22 @@ class TorchCache:
         """`[n, tokens]`; None for a whole prompt, where the kernel's own causal mask is right."""
         if not packed.past and (window is None or total <= window):
             return None
+        return self._whole_mask(packed, first, total, window, dtype)
+
+    def _whole_mask(
+        self, packed: PackedSegment, first: int, total: int, window: int | None, dtype: torch.dtype
+    ) -> Tensor:
         key = (packed.start, total, window)
-        if key not in self._masks:
+        mask = self._masks.get(key)
+        if mask is None:
             ends = torch.arange(packed.past + 1, total + 1, device=self.device)[:, None]
             at = torch.arange(first, total, device=self.device)
             hidden = at >= ends
             if window:
                 hidden |= at < ends - window
-            mask = torch.zeros(hidden.shape, dtype=dtype, device=self.device)
-            self._masks[key] = mask.masked_fill_(hidden, -torch.inf)
-        return self._masks[key]
+            mask = torch.zeros(hidden.shape, dtype=dtype, device=self.device).masked_fill_(hidden, -torch.inf)
+            self._masks[key] = mask
+        return mask
 
     # -- cross attention
 

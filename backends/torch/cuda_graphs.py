@@ -19,8 +19,9 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from backends.base import CrossSpec, KVSpec, Step, TokenModel
+from backends.kv_cache import windowed
 from backends.plan import StepPlan
-from backends.torch.cache import delta_step
+from backends.torch.cache import delta_step, grouped_attention
 from backends.torch.kv_cache import TorchKVCache, places_of
 from backends.torch.tensors import upload_columns
 
@@ -79,34 +80,31 @@ class GraphCache:
     """Implements `backends.base.Cache` with fixed shapes. Sequence i owns row i of the class's slabs; rows of idle
     sequences, and rows beyond the live ones, are padding."""
 
-    def __init__(self, kv: TorchKVCache, capacity: int, past: Tensor, states: Tensor) -> None:
+    def __init__(self, kv: TorchKVCache, capacity: int, past: dict[int | None, Tensor], states: Tensor) -> None:
+        """`past`: the tokens of each sequence in the layers with a sliding window, and in those without one (None)."""
         self.kv, self.capacity, self.past, self.states = kv, capacity, past, states
-        self.batch = past.shape[0]
-        self._rows = torch.arange(self.batch, device=past.device)
-        self._at = torch.arange(capacity, device=past.device)
+        self.batch, device = states.shape[0], states.device
+        self._rows = torch.arange(self.batch, device=device)
+        self._at = torch.arange(capacity, device=device)
         self._masks: dict[int | None, Tensor] = {}
 
-    def attend(self, layer: int, q: Tensor, k: Tensor, v: Tensor, scale: float) -> Tensor:
+    def attend(self, layer: int, q: Tensor, k: Tensor, v: Tensor, scale: float, sinks: Tensor | None = None) -> Tensor:
         spec = self.kv.specs[layer]
         assert isinstance(spec, KVSpec)
         keys, values = self.kv.slabs[self.capacity][layer]
-        places = places_of(self._rows, self.past, spec.heads, self.capacity)
+        places = places_of(self._rows, self.past[spec.window], spec.heads, keys.capacity)
         keys.write_each(places, k)
         values.write_each(places, v)
-        out = F.scaled_dot_product_attention(
-            q.unflatten(1, (spec.heads, -1)),
-            keys.read(0, self.batch, 0, self.capacity),
-            values.read(0, self.batch, 0, self.capacity),
-            attn_mask=self._mask(spec.window, q.dtype),
-            scale=scale,
-        )
-        return out.flatten(1, 2)
+        kept = keys.read(0, self.batch, 0, keys.capacity), values.read(0, self.batch, 0, keys.capacity)
+        mask = self._mask(spec.window, keys.capacity, q.dtype)
+        return grouped_attention(q.unflatten(1, (spec.heads, -1)), *kept, scale, mask, sinks).flatten(1, 2)
 
-    def _mask(self, window: int | None, dtype: torch.dtype) -> Tensor:
+    def _mask(self, window: int | None, rows: int, dtype: torch.dtype) -> Tensor:
         if window not in self._masks:
-            hidden = self._at > self.past[:, None]
+            at, past = self._at[:rows], self.past[window][:, None]
+            hidden = at > past
             if window:
-                hidden |= self._at <= self.past[:, None] - window
+                hidden |= at <= past - window
             mask = torch.zeros(hidden.shape, dtype=dtype, device=hidden.device)
             self._masks[window] = mask.masked_fill_(hidden, -torch.inf)[:, None, None]
         return self._masks[window]
@@ -137,6 +135,7 @@ class DecodeGraphs:
     ) -> None:
         self.model, self.kv, self.capture = model, kv, capture
         self.possible = not any(isinstance(spec, CrossSpec) for spec in kv.specs)
+        self.windows: list[int | None] = [None, *windowed(kv.specs)]
         self._graphs: dict[tuple[int, int], _Replayable] = {}
         self._version = -1
 
@@ -171,26 +170,31 @@ class DecodeGraphs:
             return fill
 
         # a row that belongs to an idle sequence steps too, and writes beyond its end, where nothing is read
-        idle = [owner.length for owner in owners] + [0] * (padded - len(owners))
+        for owner in owners:
+            self.kv.make_window_room(owner, 1)
+        pasts = [
+            [o.length - (0 if w is None else o.place.firsts.get(w, 0)) for o in owners] + [0] * (padded - len(owners))
+            for w in self.windows
+        ]
         columns = upload_columns(
             [
                 column(plan.pos.tolist(), [0] * padded),
-                column([packed.past for packed in plan.segments], idle),
                 column([packed.slot.place.state for packed in plan.segments], [junk] * padded),
                 rows + [0] * (padded - len(rows)),
+                *pasts,
             ],
             torch.int64,
             ids.device,
         )
-        own = None if rows == list(range(plan.total)) else columns[3][: plan.total]
+        own = None if rows == list(range(plan.total)) else columns[2][: plan.total]
         given = F.pad(ids, (0, padded - plan.total))
         if own is not None:
             given = torch.zeros_like(given).index_copy_(0, own, ids)
-        inputs = (given, columns[0].to(torch.int32), columns[1], columns[2])
+        inputs = (given, columns[0].to(torch.int32), columns[1], *columns[3:])
         graph = self._graphs.get((capacity, padded))
         if graph is None:
             # capturing runs the step: rows beyond a sequence's end may be written, states may not
-            harmless = (*inputs[:3], torch.full_like(inputs[3], junk))
+            harmless = (*inputs[:2], torch.full_like(inputs[2], junk), *inputs[3:])
             graph = self._graphs[capacity, padded] = self.capture(self._step_of(capacity), harmless)
         hidden, logits = graph.replay(inputs)
         if own is None:
@@ -198,8 +202,8 @@ class DecodeGraphs:
         return hidden.index_select(0, own), logits.index_select(0, own)
 
     def _step_of(self, capacity: int) -> Callable[..., tuple[Tensor, Tensor]]:
-        def step(ids: Tensor, pos: Tensor, past: Tensor, states: Tensor) -> tuple[Tensor, Tensor]:
-            cache = GraphCache(self.kv, capacity, past, states)
+        def step(ids: Tensor, pos: Tensor, states: Tensor, *past: Tensor) -> tuple[Tensor, Tensor]:
+            cache = GraphCache(self.kv, capacity, dict(zip(self.windows, past)), states)
             hidden = self.model(Step(self.model.embed(ids), pos, cache))
             return hidden, self.model.logits(hidden)
 

@@ -19,7 +19,16 @@ import torch
 from torch import Tensor
 
 from backends.base import CrossSpec, KVSnapshot, KVSpec, MemorySpec, Slot, StateSpec
-from backends.kv_cache import SMALLEST_CAPACITY, Move, RowTable, capacity_class, group_of
+from backends.kv_cache import (
+    SMALLEST_CAPACITY,
+    Move,
+    RowTable,
+    can_truncate,
+    capacity_class,
+    group_of,
+    window_shifts,
+    window_start,
+)
 from backends.torch.kernels import arena
 
 MOST_HALF = torch.finfo(torch.float16).max
@@ -135,8 +144,8 @@ class Slab:
         for plane, part in zip(self.planes, parts):
             plane[row, :, : part.shape[1]] = part
 
-    def row_parts(self, row: int, length: int) -> list[Tensor]:
-        return [plane[row, :, :length] for plane in self.planes]
+    def row_parts(self, row: int, start: int, stop: int) -> list[Tensor]:
+        return [plane[row, :, start:stop] for plane in self.planes]
 
     def clear_row(self, row: int) -> None:
         for plane in self.planes:
@@ -189,13 +198,14 @@ class TorchKVCache:
         self.version = 0  # changes when a tensor is replaced: captured graphs and traced programs that hold the old one are invalid
         self._checkpoints: dict[int, _Checkpoint] = {}
         self._codecs: dict[int, tuple[KVCodec, KVCodec]] = {}
-        self._token_bytes = self._state_bytes = 0
+        self._state_bytes = 0
+        self._token_bytes: dict[int, int] = {}  # layer -> bytes of a token
         for layer, spec in enumerate(self.specs):
             if isinstance(spec, KVSpec):
                 pair = self._codec(spec.dim, bits), self._codec(spec.v_dim or spec.dim, bits)
                 self._codecs[layer] = pair
                 widths = sum(width * plane.itemsize for codec in pair for width, plane in codec.planes)
-                self._token_bytes += spec.heads * widths
+                self._token_bytes[layer] = spec.heads * widths
             elif isinstance(spec, StateSpec):
                 self.states[layer] = self._no_states(spec)
                 self._state_bytes += (2 if self.swaps_states else 1) * 4 * spec.heads * spec.key_dim * spec.value_dim
@@ -211,6 +221,11 @@ class TorchKVCache:
         conv = torch.zeros(0, spec.kernel - 1, spec.channels, dtype=self.dtype, device=self.device)
         return RecurrentStates(conv, delta, delta)
 
+    def _spec(self, layer: int) -> KVSpec:
+        spec = self.specs[layer]
+        assert isinstance(spec, KVSpec)
+        return spec
+
     @property
     def recurrent(self) -> bool:
         return bool(self.states)
@@ -218,7 +233,9 @@ class TorchKVCache:
     # -- slots
 
     def bytes_for(self, n: int) -> int:
-        return capacity_class(n) * self._token_bytes + self._state_bytes
+        capacity = capacity_class(n)
+        rows = (self._spec(layer).rows_in(capacity) * nbytes for layer, nbytes in self._token_bytes.items())
+        return sum(rows) + self._state_bytes
 
     def open(self, n: int) -> Slot | None:
         cost = self.bytes_for(n)
@@ -266,10 +283,10 @@ class TorchKVCache:
         """Make room in the class's slabs, and in the states, for all rows that the table has assigned."""
         if capacity not in self.slabs:
             self.slabs[capacity] = {
-                layer: (Slab(spec.heads, capacity, k, self.device), Slab(spec.heads, capacity, v, self.device))
-                for layer, spec in enumerate(self.specs)
-                if isinstance(spec, KVSpec)
-                for k, v in [self._codecs[layer]]
+                layer: (Slab(spec.heads, rows, k, self.device), Slab(spec.heads, rows, v, self.device))
+                for layer, (k, v) in self._codecs.items()
+                for spec in [self._spec(layer)]
+                for rows in [spec.rows_in(capacity)]
             }
         self._reserve_rows(capacity, len(self.table.classes[capacity]), len(self.table.states))
 
@@ -296,10 +313,20 @@ class TorchKVCache:
 
     def _carry_out(self, moves: Sequence[Move]) -> None:
         for move in moves:
-            length = self.table.classes[move.to_capacity][move.to_row].length
+            slot = self.table.classes[move.to_capacity][move.to_row]
             for layer, targets in self.slabs[move.to_capacity].items():
+                length = slot.length - slot.place.first(self._spec(layer))
                 for source, target in zip(self.slabs[move.from_capacity][layer], targets):
-                    target.fill_row(move.to_row, source.row_parts(move.from_row, length))
+                    target.fill_row(move.to_row, source.row_parts(move.from_row, 0, length))
+
+    def make_window_room(self, slot: Slot, n: int) -> None:
+        """Before a step that adds `n` tokens."""
+        for shift in window_shifts(self.specs, slot, n):
+            for layer, pair in self.slabs[slot.capacity].items():
+                if self._spec(layer).window == shift.window:
+                    for slab in pair:
+                        last = slab.row_parts(slot.place.row, shift.source, shift.source + shift.count)
+                        slab.fill_row(slot.place.row, [part.clone() for part in last])  # both may overlap
 
     def _clear_if_poisoned(self, slot: Slot, capacity: int, row: int) -> None:
         """Clear a row that holds NaN: its next owner multiplies rows beyond its end by 0, and 0 * NaN is NaN."""
@@ -317,7 +344,7 @@ class TorchKVCache:
     # -- snapshots
 
     def snapshot(self, slot: Slot, *, rows: bool = True) -> KVSnapshot:
-        states = [t.clone() for t in self._state_rows(slot)]
+        states = [t.clone() for t in [*self._state_rows(slot), *self._window_parts(slot, slot.length)]]
         parts = [t.clone() for t in self._row_parts(slot, slot.length)] if rows else None
         nbytes = sum(t.nbytes for t in [*states, *(parts or [])])
         return KVSnapshot(slot.length, nbytes, parts, states)
@@ -329,19 +356,25 @@ class TorchKVCache:
             raise ValueError(f"slot {slot.id} has room for {slot.capacity} tokens, not {snapshot.length}")
         if snapshot.rows is not None:
             self._fill(slot, snapshot.rows)
-        for mine, saved in zip(self._state_rows(slot), snapshot.states):
+        split = 2 * len(self.states)
+        for mine, saved in zip(self._state_rows(slot), snapshot.states[:split]):
             mine.copy_(saved)
+        self._fill_windows(slot, snapshot.states[split:], snapshot.length)
         slot.length = snapshot.length
 
     def copy(self, source: Slot, target: Slot, length: int) -> None:
-        self._needs_rows_alone("copied")
+        self._needs_what_was(source, length, "copied")
         if not length <= source.length or length > target.capacity:
             raise ValueError(f"{length} tokens of slot {source.id} cannot be copied into slot {target.id}")
         self._fill(target, list(self._row_parts(source, length)))
+        self._fill_windows(target, list(self._window_parts(source, length)), length)
         target.length = length
 
+    def can_truncate(self, slot: Slot, length: int) -> bool:
+        return can_truncate(self.specs, slot, length)
+
     def truncate(self, slot: Slot, length: int) -> None:
-        self._needs_rows_alone("truncated")
+        self._needs_what_was(slot, min(slot.length, length), "truncated")
         slot.length = min(slot.length, length)
 
     def checkpoint(self, slot: Slot) -> None:
@@ -354,12 +387,16 @@ class TorchKVCache:
         for mine, saved in zip(self._state_rows(slot), point.states):
             mine.copy_(saved)
         kept = 0 if self.recurrent else keep
+        if not self.recurrent:
+            self._needs_what_was(slot, point.length + kept, "rolled back")
         slot.length = point.length + kept
         return kept
 
-    def _needs_rows_alone(self, what: str) -> None:
+    def _needs_what_was(self, slot: Slot, length: int, what: str) -> None:
         if self.recurrent:
             raise ValueError(f"a recurrent memory cannot be {what} to a length: use a snapshot")
+        if not self.can_truncate(slot, length):
+            raise ValueError(f"slot {slot.id} cannot be {what} to {length} tokens: a sliding window has moved on")
 
     def _state_rows(self, slot: Slot) -> Iterator[Tensor]:
         for states in self.states.values():
@@ -367,24 +404,43 @@ class TorchKVCache:
             yield states.delta[slot.place.state]
 
     def _row_parts(self, slot: Slot, length: int) -> Iterator[Tensor]:
-        """The `rows` of a snapshot: keys and values, then encoder keys and values."""
-        for pair in self.slabs[slot.capacity].values():
-            for slab in pair:
-                yield from slab.row_parts(slot.place.row, length)
+        """The `rows` of a snapshot: keys and values of layers without a window, then encoder keys and values."""
+        for layer, pair in self.slabs[slot.capacity].items():
+            if self._spec(layer).window is None:
+                for slab in pair:
+                    yield from slab.row_parts(slot.place.row, 0, length)
         for layer, spec in enumerate(self.specs):
             if isinstance(spec, CrossSpec):
                 yield from self.cross_of(slot, layer)
 
+    def _window_parts(self, slot: Slot, length: int) -> Iterator[Tensor]:
+        """What a snapshot keeps of the layers with a window."""
+        for layer, pair in self.slabs[slot.capacity].items():
+            spec = self._spec(layer)
+            if spec.window is not None:
+                first, start = slot.place.first(spec), window_start(slot, spec.window, length)
+                for slab in pair:
+                    yield from slab.row_parts(slot.place.row, start - first, length - first)
+
     def _fill(self, slot: Slot, parts: Sequence[Tensor]) -> None:
         at = 0
-        for pair in self.slabs[slot.capacity].values():
-            for slab in pair:
+        for layer, pair in self.slabs[slot.capacity].items():
+            for slab in pair if self._spec(layer).window is None else ():
                 slab.fill_row(slot.place.row, parts[at : at + len(slab.planes)])
                 at += len(slab.planes)
         for layer, spec in enumerate(self.specs):
             if isinstance(spec, CrossSpec):
                 self._set_cross(slot, layer, parts[at].clone(), parts[at + 1].clone())
                 at += 2
+
+    def _fill_windows(self, slot: Slot, parts: Sequence[Tensor], length: int) -> None:
+        at = 0
+        for layer, pair in self.slabs[slot.capacity].items():
+            window = self._spec(layer).window
+            for slab in pair if window is not None else ():
+                slab.fill_row(slot.place.row, parts[at : at + len(slab.planes)])
+                slot.place.firsts[window] = length - parts[at].shape[1]
+                at += len(slab.planes)
 
     # -- encoder keys and values
 
@@ -417,22 +473,26 @@ class TorchKVCache:
         return [_to_host(t) for t in [*(snapshot.rows or []), *snapshot.states]]
 
     def import_snapshot(self, length: int, arrays: Sequence[np.ndarray]) -> KVSnapshot:
-        dtypes = self._row_dtypes()
-        states = 2 * len(self.states)
-        with_rows = len(arrays) == len(dtypes) + states
-        if not with_rows and len(arrays) != states:
-            raise ValueError(f"a snapshot of this model has {len(dtypes) + states} arrays, not {len(arrays)}")
-        state_dtypes = [self.dtype, torch.float32] * len(self.states)
-        wanted = [*dtypes, *state_dtypes] if with_rows else state_dtypes
+        rows, windows = self._row_dtypes()
+        states = [self.dtype, torch.float32] * len(self.states) + windows
+        with_rows = len(arrays) == len(rows) + len(states)
+        if not with_rows and len(arrays) != len(states):
+            raise ValueError(f"a snapshot of this model has {len(rows) + len(states)} arrays, not {len(arrays)}")
+        wanted = [*rows, *states] if with_rows else states
         tensors = [_from_host(a, dtype, self.device) for a, dtype in zip(arrays, wanted)]
-        split = len(dtypes) if with_rows else 0
+        split = len(rows) if with_rows else 0
         nbytes = sum(t.nbytes for t in tensors)
         return KVSnapshot(length, nbytes, tensors[:split] if with_rows else None, tensors[split:])
 
-    def _row_dtypes(self) -> list[torch.dtype]:
-        kept = [plane for pair in self._codecs.values() for codec in pair for _, plane in codec.planes]
+    def _row_dtypes(self) -> tuple[list[torch.dtype], list[torch.dtype]]:
+        """Of a snapshot's rows, and of its windows."""
+        rows: list[torch.dtype] = []
+        windows: list[torch.dtype] = []
+        for layer, pair in self._codecs.items():
+            kept = rows if self._spec(layer).window is None else windows
+            kept += [plane for codec in pair for _, plane in codec.planes]
         crossed = sum(isinstance(spec, CrossSpec) for spec in self.specs)
-        return kept + [self.dtype] * (2 * crossed)
+        return rows + [self.dtype] * (2 * crossed), windows
 
 
 def _roomy(rows: int) -> int:

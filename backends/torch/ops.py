@@ -17,7 +17,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from backends.base import DType, Rope, Sampling
-from backends.ops import BELOW_ONE, axis_of_frequency
+from backends.ops import BELOW_ONE, LONG_TEXT, axis_of_frequency
 from backends.torch.cuda_graphs import captured
 from backends.torch.kernels import fused, library, sampling
 from backends.torch.sample import TorchSamples, sample
@@ -46,6 +46,7 @@ class TorchTextOps:
         self.device = device
         self.dtype: DType = dtype
         self._frequencies: dict[Rope, tuple[Tensor, Tensor | None]] = {}
+        self._long: dict[Rope, Tensor] = {}
         self._fused = device.type == "cpu" and library.available()
 
     def _small(self, x: Tensor) -> bool:
@@ -56,9 +57,13 @@ class TorchTextOps:
 
     def angles(self, pos: Tensor, rope: Rope) -> TorchAngles:
         inv, owner = self._rope_tables(rope)
+        if pos.ndim == 2 and owner is None:
+            pos = pos[0]
         place = pos.to(torch.float32)
-        if place.ndim == 2 and owner is None:
-            place = place[0]
+        if rope.long is not None:
+            far = (pos if pos.ndim == 1 else pos[0]) >= LONG_TEXT
+            place = torch.where(far, pos - LONG_TEXT, pos).to(torch.float32)
+            inv = torch.where(far[:, None], self._long_table(rope), inv)
         if rope.dynamic is not None:
             inv = _stretched(place if place.ndim == 1 else place[0], rope)
         if place.ndim == 2:
@@ -82,6 +87,12 @@ class TorchTextOps:
             tables = torch.tensor(rope.inv, dtype=torch.float32, device=self.device), owner
             self._frequencies[rope] = tables
         return tables
+
+    def _long_table(self, rope: Rope) -> Tensor:
+        assert rope.long is not None
+        if rope not in self._long:
+            self._long[rope] = torch.tensor(rope.long[1], dtype=torch.float32, device=self.device)
+        return self._long[rope]
 
     def rope(self, x: Tensor, angles: TorchAngles) -> Tensor:
         return _rotate(x.float(), angles).to(x.dtype)
@@ -150,6 +161,10 @@ class TorchTextOps:
         gate, up = reversed(x.chunk(2, -1)) if gate_last else x.chunk(2, -1)
         return F.silu(gate).mul_(up)
 
+    def geglu(self, x: Tensor) -> Tensor:
+        gate, up = x.chunk(2, -1)
+        return (F.gelu(gate.float(), approximate="tanh") * up.float()).to(x.dtype)
+
     def silu(self, x: Tensor) -> Tensor:
         return F.silu(x)
 
@@ -161,6 +176,9 @@ class TorchTextOps:
 
     def relu(self, x: Tensor) -> Tensor:
         return F.relu(x)
+
+    def clamp(self, x: Tensor, low: float | None, high: float | None) -> Tensor:
+        return x.clamp(low, high)
 
     def sigmoid(self, x: Tensor) -> Tensor:
         return torch.sigmoid(x)

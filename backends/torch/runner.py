@@ -46,6 +46,8 @@ class TorchRunner:
     def run(self, segments: Sequence[Segment]) -> TorchPendingStep:
         with torch.inference_mode():
             plan = make_plan(segments)
+            for packed in plan.segments:
+                self.kv.make_window_room(packed.slot, len(packed))
             pending = TorchPendingStep(self, plan)
             if self.graphs is not None and self.frame is None and self.graphs.fits(plan):
                 hidden, logits = self.graphs.run(plan, self._ids(plan, self._next_inputs(plan)))

@@ -188,6 +188,11 @@ class ProgramTracer:
             self._write(Opcode.SWIGLU, [x], [out], at=half if gate_last else 0)
         return out
 
+    def geglu(self, x: Symbol) -> Symbol:
+        out = self._new(x.shape[-1] // 2)
+        self._write(Opcode.GEGLU, [x], [out])
+        return out
+
     def add(self, x: Symbol, y: Symbol) -> Symbol:
         out = self._new(x.shape[-1])
         self._write(Opcode.ADD, [x, y], [out])
@@ -204,13 +209,19 @@ class ProgramTracer:
         q, k, v = (TracedHeads(x, part, fields) for part in range(3))
         return q, k, v
 
-    def attend(self, layer: int, q: TracedHeads, k: TracedHeads, v: TracedHeads, scale: float) -> Symbol:
+    def attend(
+        self, layer: int, q: TracedHeads, k: TracedHeads, v: TracedHeads, scale: float, sinks: Tensor | None = None
+    ) -> Symbol:
+        if sinks is not None:
+            raise NotTraceable("attention sinks")
         if [h.part for h in (q, k, v)] != [0, 1, 2] or not (q.source is k.source is v.source):
             raise NotTraceable("attention of heads that are not one projection's")
         f, spec = q.fields, self.specs[layer]
         if not isinstance(spec, KVSpec) or (f["kv_heads"], f["dim"]) != (spec.heads, spec.dim):
             raise NotTraceable("heads unlike the memory's")
         kept = {"kv_dtype": self.memory.own, "group": self.memory.group(spec.dim)}
+        if spec.window is not None:
+            kept["rows"] = spec.rows_in(EVERY)
         self._write(Opcode.HEADS, [q.source], [q.source], layer=layer, **f, **kept)
         out = self._new(f["heads"] * f["dim"])
         sizes = {name: f[name] for name in ("heads", "kv_heads", "dim")} | kept
@@ -312,6 +323,9 @@ class TracingOps(TorchTextOps):
     def gelu(self, x: Any) -> Any:
         return x.tracer.gelu(x) if isinstance(x, Symbol) else super().gelu(x)
 
+    def geglu(self, x: Any) -> Any:
+        return x.tracer.geglu(x) if isinstance(x, Symbol) else super().geglu(x)
+
     def swiglu(self, x: Any, gate_last: bool = False) -> Any:
         return x.tracer.swiglu(x, gate_last) if isinstance(x, Symbol) else super().swiglu(x, gate_last)
 
@@ -322,10 +336,11 @@ class TracedModel:
     def __init__(self, traced: Trace, kv: TorchKVCache, ops: TorchTextOps) -> None:
         self.program, self.kv = traced.program, kv
         self._rotary = [RotaryCache(ops, rope) for rope in traced.ropes]
-        self._own = [layer for layer, spec in enumerate(kv.specs) if isinstance(spec, KVSpec)]
+        self._own = {layer: spec for layer, spec in enumerate(kv.specs) if isinstance(spec, KVSpec)}
         self._crossed = [layer for layer, spec in enumerate(kv.specs) if isinstance(spec, CrossSpec)]
-        self._slabs: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # capacity -> addresses and rows' bytes, [own, 4]
-        self._last: tuple[list[tuple[int, int]], np.ndarray] = [], np.empty(0, np.int64)  # places of the last run's
+        # capacity -> addresses, rows' bytes and tokens' bytes, [own, 4]
+        self._slabs: dict[int, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
+        self._last: tuple[list[Any], np.ndarray] = [], np.empty(0, np.int64)  # places of the last run's
         self._version = -1
         self._cross: dict[int, _CrossAddresses] = {}  # by slot id
 
@@ -345,20 +360,27 @@ class TracedModel:
 
     def _memory(self, slots: Sequence[Slot]) -> np.ndarray:
         """Addresses of each layer's keys and values of each slot, `[layers, slots, 4]`. Most steps reuse the last step's."""
-        places = [(slot.capacity, slot.place.row) for slot in slots]
+        places = [(slot.capacity, slot.place.row, *slot.place.firsts.items()) for slot in slots]
         if self._last[0] != places:
+            own = list(self._own)
             memory = np.zeros((len(self.kv.specs), len(slots), 4), np.int64)
-            for i, (capacity, row) in enumerate(places):
-                base, row_bytes = self._slab(capacity)
-                memory[self._own, i] = base + row * row_bytes
+            for i, slot in enumerate(slots):
+                base, row_bytes, token_bytes = self._slab(slot.capacity)
+                # where position 0 would lie: the kernels count from there, and read nothing before the first that is kept
+                firsts = np.array([[slot.place.first(spec)] for spec in self._own.values()], np.int64)
+                memory[own, i] = base + slot.place.row * row_bytes - firsts * token_bytes
             self._last = places, memory
         return self._last[1]
 
-    def _slab(self, capacity: int) -> tuple[np.ndarray, np.ndarray]:
+    def _slab(self, capacity: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         found = self._slabs.get(capacity)
         if found is None:
             pairs = [self.kv.slabs[capacity][layer] for layer in self._own]
-            found = self._slabs[capacity] = _places(pairs, lambda p: p.data_ptr()), _places(pairs, _row_bytes)
+            found = self._slabs[capacity] = (
+                _places(pairs, lambda p: p.data_ptr()),
+                _places(pairs, lambda p: p.stride(0) * p.itemsize),
+                _places(pairs, lambda p: p.stride(2) * p.itemsize),
+            )
         return found
 
     def _cross_memory(self, slot: Slot) -> tuple[np.ndarray, int]:
@@ -395,10 +417,6 @@ def _places(pairs: Sequence[tuple[Slab, Slab]], what: Callable[[Tensor], int]) -
         for i, slab in enumerate(pair):
             row[i::2][: len(slab.planes)] = [what(plane) for plane in slab.planes]
     return made
-
-
-def _row_bytes(plane: Tensor) -> int:
-    return plane.stride(0) * plane.itemsize
 
 
 def trace_model(model: TokenModel, kv: TorchKVCache, ops: TorchTextOps, width: int) -> TracedModel | None:

@@ -8,7 +8,7 @@ names the field.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -102,17 +102,33 @@ class TextConfig:
     tied: bool
 
 
+# What published configs of a family leave out, by its text model's type.
+LEFT_OUT: dict[str, dict[str, Any]] = {
+    "gemma3_text": {
+        "vocab_size": 262208,
+        "num_attention_heads": 8,
+        "num_key_value_heads": 4,
+        "head_dim": 256,
+        "max_position_embeddings": 131072,
+        "query_pre_attn_scalar": 256,
+        "sliding_window": 4096,
+        "tie_word_embeddings": True,
+    },
+}
+
+
 def text_fields(config: Mapping[str, Any]) -> Fields:
     """The token model's own object: `text_config`, or a talker's `talker_config`, where a checkpoint nests it, else
     the whole config."""
     name = next((n for n in ("text_config", "talker_config") if isinstance(config.get(n), Mapping)), None)
-    if name is None:
-        return Fields(config)
-    outer = {k: config[k] for k in ("tie_word_embeddings", "quantization") if k in config}
-    return Fields({**outer, **config[name]}, f"config.json ({name})")
+    outer = {k: config[k] for k in ("tie_word_embeddings", "quantization") if k in config} if name else {}
+    given = {**outer, **(config[name] if name else config)}
+    left_out = LEFT_OUT.get(str(given.get("model_type")), {})
+    known = {key: value for key, value in left_out.items() if given.get(key) is None}
+    return Fields({**given, **known}, f"config.json ({name})" if name else "config.json")
 
 
-def text_config(config: Mapping[str, Any]) -> TextConfig:
+def text_config(config: Mapping[str, Any], activations: Sequence[str] = ("silu", "swish")) -> TextConfig:
     f = text_fields(config)
     hidden, heads = f.int("hidden_size"), f.int("num_attention_heads")
     kv_heads = f.int("num_key_value_heads", default=heads)
@@ -120,10 +136,10 @@ def text_config(config: Mapping[str, Any]) -> TextConfig:
         raise ConfigError(
             f"{f.where}: num_attention_heads ({heads}) is not a multiple of num_key_value_heads ({kv_heads})."
         )
-    activation = f.find("hidden_act", "hidden_activation", default="silu")
-    if activation not in ("silu", "swish"):
+    activation = f.find("hidden_act", "hidden_activation", default=activations[0])
+    if activation not in activations:
         raise ConfigError(
-            f"{f.where}: hidden_act `{activation}` is not one that this architecture is known with (silu)."
+            f"{f.where}: hidden_act `{activation}` is not one that this architecture is known with ({activations[0]})."
         )
     return TextConfig(
         fields=f,

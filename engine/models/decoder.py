@@ -38,6 +38,22 @@ class Traits:
     qk_norm: tuple[str, str] | None = None  # tensor names of the norms of queries and keys
     norm_after_rope: bool = False
     norm_plus: float = 0.0  # 1 where checkpoints store norm weights as their distance from one
+    scale: float | None = None  # of attention scores; None: by the heads' size
+    windows: Sequence[int | None] = ()  # each layer's sliding window; empty: none has one
+    sinks: bool = False  # each head has a score that takes part in the softmax and has no value
+    fused: bool = False  # projections of one input are one tensor: `qkv_proj`, `gate_up_proj`
+    gelu: bool = False  # the MLP's gate is a GELU by the tangent, not a SiLU
+
+
+@dataclass(frozen=True)
+class NormNames:
+    """Tensor names of a layer's norms: before the mixer, before the MLP, and of what they give, where it is normalized before it
+    is added."""
+
+    mixer: str = "input_layernorm"
+    mlp: str = "post_attention_layernorm"
+    mixed: str | None = None
+    out: str | None = None
 
 
 class Attention:
@@ -46,12 +62,14 @@ class Attention:
     def __init__(self, w: View, c: TextConfig, layer: int, traits: Traits) -> None:
         self.ops, self.layer = w.backend.ops, layer
         self.heads, self.kv_heads, self.dim, self.eps = c.heads, c.kv_heads, c.head_dim, c.eps
-        self.scale = c.head_dim**-0.5
+        self.scale = c.head_dim**-0.5 if traits.scale is None else traits.scale
         self.norm_after_rope = traits.norm_after_rope
-        self.memory = KVSpec(c.kv_heads, c.head_dim)
+        self.memory = KVSpec(c.kv_heads, c.head_dim, window=traits.windows[layer] if traits.windows else None)
         q, kv = c.heads * c.head_dim, c.kv_heads * c.head_dim
-        self.qkv = w.linear(("q_proj", q), ("k_proj", kv), ("v_proj", kv), inp=c.hidden, bias=traits.qkv_bias)
+        parts = [("qkv_proj", q + 2 * kv)] if traits.fused else [("q_proj", q), ("k_proj", kv), ("v_proj", kv)]
+        self.qkv = w.linear(*parts, inp=c.hidden, bias=traits.qkv_bias)
         self.out = w.linear(("o_proj", c.hidden), inp=q, bias=traits.out_bias)
+        self.sinks = w.tensor("sinks", (c.heads,)) if traits.sinks else None
         names = traits.qk_norm
         self.q_norm = w.norm(names[0], c.head_dim, traits.norm_plus) if names else None
         self.k_norm = w.norm(names[1], c.head_dim, traits.norm_plus) if names else None
@@ -68,20 +86,27 @@ class Attention:
             self.eps,
             self.norm_after_rope,
         )
-        attended = step.cache.attend(self.layer, q, k, v, self.scale)
+        attended = step.cache.attend(self.layer, self.scaled(q, step), k, v, self.scale, self.sinks)
         return self.out(attended.reshape(attended.shape[0], self.heads * self.dim))
+
+    def scaled(self, q: Array, step: Step) -> Array:
+        """Queries with what a family does to them last."""
+        return q
 
 
 class Mlp:
-    """SwiGLU."""
+    """SwiGLU, or the same with a GELU."""
 
-    def __init__(self, w: View, hidden: int, ffn: int, bias: bool = False) -> None:
-        self.ops = w.backend.ops
-        self.gate_up = w.linear(("gate_proj", ffn), ("up_proj", ffn), inp=hidden, bias=bias)
+    def __init__(
+        self, w: View, hidden: int, ffn: int, bias: bool = False, gelu: bool = False, fused: bool = False
+    ) -> None:
+        self.gated = w.backend.ops.geglu if gelu else w.backend.ops.swiglu
+        parts = [("gate_up_proj", 2 * ffn)] if fused else [("gate_proj", ffn), ("up_proj", ffn)]
+        self.gate_up = w.linear(*parts, inp=hidden, bias=bias)
         self.down = w.linear(("down_proj", hidden), inp=ffn, bias=bias)
 
     def __call__(self, x: Array) -> Array:
-        return self.down(self.ops.swiglu(self.gate_up(x)))
+        return self.down(self.gated(self.gate_up(x)))
 
 
 @dataclass(frozen=True)
@@ -90,6 +115,8 @@ class Layer:
     mlp: MlpLike
     input_norm: Array
     post_norm: Array
+    mixed_norm: Array | None
+    out_norm: Array | None
 
 
 class Layers:
@@ -99,13 +126,18 @@ class Layers:
         self,
         w: View,
         c: TextConfig,
-        rope: Rope,
+        rope: Rope | Sequence[Rope],
         mixer: Callable[[View, int], Mixer],
         mlp: Callable[[View, int], MlpLike],
         norm_plus: float = 0.0,
+        norms: NormNames = NormNames(),
     ) -> None:
-        self.ops, self.rope, self.eps = w.backend.ops, rope, c.eps
-        self.layers = [self._layer(w.sub(f"layers.{i}"), i, c, mixer, mlp, norm_plus) for i in range(c.layers)]
+        """`rope`: one of all layers, or each layer's."""
+        self.ops, self.eps = w.backend.ops, c.eps
+        ropes = [rope] if isinstance(rope, Rope) else list(rope)
+        self.ropes = list(dict.fromkeys(ropes))
+        self.rope_of = [self.ropes.index(ropes[i % len(ropes)]) for i in range(c.layers)]
+        self.layers = [self._layer(w.sub(f"layers.{i}"), i, c, mixer, mlp, norm_plus, norms) for i in range(c.layers)]
         self.norm = w.norm("norm", c.hidden, norm_plus)
         w.ignore(r"rotary_emb\.inv_freq$")  # old files carry what is computed
         self.memory = [layer.mixer.memory for layer in self.layers]
@@ -118,49 +150,58 @@ class Layers:
         mixer: Callable[[View, int], Mixer],
         mlp: Callable[[View, int], MlpLike],
         norm_plus: float,
+        norms: NormNames,
     ) -> Layer:
-        return Layer(
-            mixer=mixer(w, i),
-            mlp=mlp(w, i),
-            input_norm=w.norm("input_layernorm", c.hidden, norm_plus),
-            post_norm=w.norm("post_attention_layernorm", c.hidden, norm_plus),
-        )
+        def norm(name: str | None) -> Array | None:
+            return None if name is None else w.norm(name, c.hidden, norm_plus)
+
+        return Layer(mixer(w, i), mlp(w, i), *map(norm, (norms.mixer, norms.mlp, norms.mixed, norms.out)))
 
     def __call__(self, step: Step, added: Sequence[Array] = ()) -> Array:
         """`added[i]` is added to what layer i gives."""
-        angles = self.ops.angles(step.pos, self.rope)
+        ops, eps = self.ops, self.eps
+        angles = [ops.angles(step.pos, rope) for rope in self.ropes]
         # Every addition is fused with the norm that follows it, so a layer hands on both the sum and its norm.
-        total, x = step.x, self.ops.rms_norm(step.x, self.layers[0].input_norm, self.eps)
+        total, x = step.x, ops.rms_norm(step.x, self.layers[0].input_norm, eps)
         following = [layer.input_norm for layer in self.layers[1:]] + [self.norm]
         for i, (layer, next_norm) in enumerate(zip(self.layers, following)):
-            mixed = layer.mixer(x, step, angles)
-            total, x = self.ops.add_rms_norm(mixed, total, layer.post_norm, self.eps)
+            mixed = layer.mixer(x, step, angles[self.rope_of[i]])
+            if layer.mixed_norm is not None:
+                mixed = ops.rms_norm(mixed, layer.mixed_norm, eps)
+            total, x = ops.add_rms_norm(mixed, total, layer.post_norm, eps)
             out = layer.mlp(x)
+            if layer.out_norm is not None:
+                out = ops.rms_norm(out, layer.out_norm, eps)
             if i < len(added):
                 out = out + added[i]
-            total, x = self.ops.add_rms_norm(out, total, next_norm, self.eps)
+            total, x = ops.add_rms_norm(out, total, next_norm, eps)
         return x
 
 
 class Decoder(Layers):
     """A stack of layers between an embedding and a head."""
 
+    long_from = 0  # the length beyond which a text has another rope, see `Rope.long`; 0: there is one rope
+
     def __init__(
         self,
         w: View,
         c: TextConfig,
-        rope: Rope,
+        rope: Rope | Sequence[Rope],
         mixer: Callable[[View, int], Mixer],
         mlp: Callable[[View, int], MlpLike],
         norm_plus: float = 0.0,
         body: str = "model",
         head: str = "lm_head",
+        norms: NormNames = NormNames(),
+        embed_scale: float = 1.0,
     ) -> None:
         bare = w.has("embed_tokens.weight")  # saved without its head, as embedding models are
         inner = w if bare else w.sub(body)
         self.vocab = c.vocab
         self.embedding = inner.embedding("embed_tokens", c.vocab, c.hidden)
-        super().__init__(inner, c, rope, mixer, mlp, norm_plus)
+        self.embed_scale = embed_scale
+        super().__init__(inner, c, rope, mixer, mlp, norm_plus, norms)
         if c.tied:
             w.ignore(rf"^{head}\.")  # some repositories save the tied head a second time
             self.head = self.embedding
@@ -168,7 +209,8 @@ class Decoder(Layers):
             self.head = w.linear((head, c.vocab), inp=c.hidden)
 
     def embed(self, ids: Array) -> Array:
-        return self.embedding.rows(ids)
+        rows = self.embedding.rows(ids)
+        return rows if self.embed_scale == 1.0 else rows * self.embed_scale
 
     def logits(self, hidden: Array) -> Array:
         return self.head(hidden)
@@ -185,16 +227,26 @@ def nested_names(w: View) -> tuple[str, str]:
 
 
 def standard_decoder(
-    w: View, c: TextConfig, rope: Rope, traits: Traits, body: str = "model", head: str = "lm_head"
+    w: View,
+    c: TextConfig,
+    rope: Rope | Sequence[Rope],
+    traits: Traits,
+    body: str = "model",
+    head: str = "lm_head",
+    norms: NormNames = NormNames(),
+    embed_scale: float = 1.0,
+    attention: type[Attention] = Attention,
 ) -> Decoder:
     """Attention and a dense MLP in every layer."""
     return Decoder(
         w,
         c,
         rope,
-        mixer=lambda v, i: Attention(v.sub("self_attn"), c, i, traits),
-        mlp=lambda v, i: Mlp(v.sub("mlp"), c.hidden, c.ffn, traits.mlp_bias),
+        mixer=lambda v, i: attention(v.sub("self_attn"), c, i, traits),
+        mlp=lambda v, i: Mlp(v.sub("mlp"), c.hidden, c.ffn, traits.mlp_bias, traits.gelu, traits.fused),
         norm_plus=traits.norm_plus,
         body=body,
         head=head,
+        norms=norms,
+        embed_scale=embed_scale,
     )

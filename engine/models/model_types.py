@@ -11,6 +11,7 @@ AUTO = "auto"
 ALIASES = {
     "hunyuan": "hunyuan_v1_dense",
     "hunyuan_dense": "hunyuan_v1_dense",
+    "phi4": "phi3",
     "qwen25": "qwen2",
     "qwen2_5": "qwen2",
     "qwen35": "qwen3_5",

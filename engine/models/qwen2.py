@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engine.errors import ConfigError
 from engine.models.config import text_config
 from engine.models.decoder import Decoder, Traits, standard_decoder
 from engine.models.rope import text_rope
+from engine.models.windows import layer_windows
 from engine.weights.view import View
 
 
 def qwen2(w: View, config: Mapping[str, Any]) -> Decoder:
     c = text_config(config)
-    if c.fields.flag("use_sliding_window"):
-        raise ConfigError(f"{c.fields.where}: use_sliding_window is not supported for Qwen2.")
-    return standard_decoder(w, c, text_rope(c, default_theta=1e6), Traits(qkv_bias=True))
+    windows = layer_windows(c, used=False, first=28)
+    return standard_decoder(w, c, text_rope(c, default_theta=1e6), Traits(qkv_bias=True, windows=windows))

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engine.errors import ConfigError
 from engine.models.config import TextConfig, text_config
 from engine.models.decoder import Attention, Decoder, Mlp, MlpLike, Traits, standard_decoder
 from engine.models.moe import SparseMoe
 from engine.models.rope import text_rope
+from engine.models.windows import layer_windows
 from engine.weights.view import View
 
 
-def _traits(c: TextConfig) -> Traits:
-    if c.fields.flag("use_sliding_window"):
-        raise ConfigError(f"{c.fields.where}: use_sliding_window is not supported for Qwen3.")
+def qwen3_traits(c: TextConfig, first: int | None = 28) -> Traits:
+    """`first`: see `layer_windows`."""
     bias = c.fields.flag("attention_bias")
-    return Traits(qkv_bias=bias, out_bias=bias, qk_norm=("q_norm", "k_norm"))
+    windows = layer_windows(c, used=False, first=first)
+    return Traits(qkv_bias=bias, out_bias=bias, qk_norm=("q_norm", "k_norm"), windows=windows)
 
 
 def qwen3(w: View, config: Mapping[str, Any]) -> Decoder:
@@ -25,12 +25,12 @@ def qwen3(w: View, config: Mapping[str, Any]) -> Decoder:
 
 
 def qwen3_decoder(w: View, c: TextConfig, default_theta: float, body: str = "model", head: str = "lm_head") -> Decoder:
-    return standard_decoder(w, c, text_rope(c, default_theta), _traits(c), body, head)
+    return standard_decoder(w, c, text_rope(c, default_theta), qwen3_traits(c), body, head)
 
 
 def qwen3_moe(w: View, config: Mapping[str, Any]) -> Decoder:
     c = text_config(config)
-    f, traits = c.fields, _traits(c)
+    f, traits = c.fields, qwen3_traits(c, first=None)
     dense, every = set(f.find("mlp_only_layers", default=())), f.int("decoder_sparse_step", default=1)
 
     def mlp(v: View, i: int) -> MlpLike:

@@ -9,6 +9,7 @@ codebooks' embeddings, plus the text stream's next row, is the next input. Promp
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,8 @@ import numpy as np
 from backends.base import Array, FramePredictorParts, FrameSampling, KVSpec, Sampling
 from engine.errors import ConfigError
 from engine.models.config import Fields, text_config
-from engine.models.decoder import Attention, Layers, Mlp, Traits
+from engine.models.decoder import Attention, Layers, Mlp
+from engine.models.qwen3 import qwen3_traits
 from engine.models.rope import text_rope
 from engine.weights.view import View
 
@@ -31,10 +33,12 @@ class CodePredictor:
 
     def __init__(self, w: View, config: Mapping[str, Any], talker_hidden: int, groups: int) -> None:
         c = text_config(config)
-        if c.fields.flag("use_sliding_window"):
-            raise ConfigError(f"{c.fields.where}: use_sliding_window is not supported for a code predictor.")
-        bias = c.fields.flag("attention_bias")
-        traits = Traits(qkv_bias=bias, out_bias=bias, qk_norm=("q_norm", "k_norm"))
+        traits = qwen3_traits(c)
+        if any(window is not None and window < groups for window in traits.windows):  # else it covers a whole frame
+            raise ConfigError(
+                f"{c.fields.where}: a code predictor's sliding window must cover a frame of {groups} codes."
+            )
+        traits = replace(traits, windows=())
         inner = w.sub("model")
         self.more, self.vocab = groups - 1, c.vocab
         self.temperature, self.top_k, self.top_p = 0.9, 50, 1.0
@@ -93,10 +97,7 @@ class Qwen3TTSModel(Layers):
     def __init__(self, w: View, config: Mapping[str, Any]) -> None:
         c = text_config(config)
         f = c.fields
-        if f.flag("use_sliding_window"):
-            raise ConfigError(f"{f.where}: use_sliding_window is not supported for Qwen3-TTS.")
-        bias = f.flag("attention_bias")
-        traits = Traits(qkv_bias=bias, out_bias=bias, qk_norm=("q_norm", "k_norm"))
+        traits = qwen3_traits(c)
         w.ignore(r"^speaker_encoder\.")  # a separate model
         talker = w.sub("talker")
         inner = talker.sub("model")

@@ -12,10 +12,14 @@ from engine.models.bicodec import bicodec_decoder, bicodec_encoder
 from engine.models.codec12 import codec_decoder, codec_encoder
 from engine.models.config import named_architectures
 from engine.models.ecapa import speaker_encoder
+from engine.models.gemma3 import gemma3
+from engine.models.gpt_oss import gpt_oss
 from engine.models.hunyuan import hunyuan_dense
 from engine.models.llama import llama
+from engine.models.ministral3 import ministral3
 from engine.models.moonshine import moonshine, moonshine_streaming
 from engine.models.paddleocr_vl import paddleocr_vl
+from engine.models.phi3 import phi3
 from engine.models.pp_doclayout import pp_doclayout
 from engine.models.qwen2 import qwen2
 from engine.models.qwen3 import qwen3, qwen3_moe
@@ -31,12 +35,18 @@ from engine.weights.view import View
 Maker = Callable[[View, Mapping[str, Any]], TokenModel]
 
 ARCHITECTURES: dict[str, Maker] = {
+    "gemma3": gemma3,
+    "gemma3_text": gemma3,
+    "gpt_oss": gpt_oss,
     "hunyuan_v1_dense": hunyuan_dense,
     "llama": llama,
+    "ministral3": ministral3,
     "mistral": llama,
+    "mistral3": ministral3,
     "moonshine": moonshine,
     "moonshine_streaming": moonshine_streaming,
     "paddleocr_vl": paddleocr_vl,
+    "phi3": phi3,
     "qwen2": qwen2,
     "qwen3": qwen3,
     "qwen3_5": qwen3_5,

@@ -1,6 +1,6 @@
 """Rotary position embeddings: from a config's rope fields to inverse frequencies.
 
-Kinds: plain, `linear`, `dynamic`, `llama3`, `yarn`, `factors` (of GGUF files), and Hunyuan's `dynamic` with a fixed
+Kinds: plain, `linear`, `dynamic`, `llama3`, `yarn`, `longrope`, `factors` (of GGUF files), and Hunyuan's `dynamic` with a fixed
 `alpha`, which is not dynamic at all. The numbers are computed in double precision and rounded once.
 """
 
@@ -18,7 +18,7 @@ from engine.models.config import Fields, TextConfig
 def text_rope(c: TextConfig, default_theta: float = 10000.0, default_partial: float = 1.0) -> Rope:
     """The rope of a text model, under either spelling."""
     f = c.fields
-    rope = _rope_fields(f)
+    rope = rope_fields(f)
     theta = rope.float("rope_theta", default=f.float("rope_theta", default=default_theta), above=1)
     partial = rope.float("partial_rotary_factor", default=f.float("partial_rotary_factor", default=default_partial))
     dims = int(c.head_dim * partial)
@@ -34,10 +34,12 @@ def text_rope(c: TextConfig, default_theta: float = 10000.0, default_partial: fl
     return Rope(dims=dims, **KINDS[kind](rope, theta, dims, c.context), **_section(rope, dims))
 
 
-def _rope_fields(f: Fields) -> Fields:
+def rope_fields(f: Fields) -> Fields:
     for name in ("rope_parameters", "rope_scaling"):
         if f.find(name, default=None) is not None:
-            return f.sub(name)
+            inner, trained = f.sub(name), "original_max_position_embeddings"
+            outer = {trained: f.values[trained]} if f.find(trained, default=None) is not None else {}  # Phi's place
+            return Fields({**outer, **inner.values}, inner.where)
     return Fields({}, f.where)
 
 
@@ -139,16 +141,32 @@ def _yarn_scale(rope: Fields, factor: float) -> float:
 
 def _factors(rope: Fields, theta: float, dims: int, context: int) -> dict[str, Any]:
     """GGUF files say what was made of the frequencies, not how."""
-    factors = rope.find("factors")
+    return {"inv": _divided(rope, "factors", theta, dims)}
+
+
+def _longrope(rope: Fields, theta: float, dims: int, context: int) -> dict[str, Any]:
+    """Two sets of factors: texts up to the trained length have one, longer ones the other from their first token on."""
+    trained = rope.int("original_max_position_embeddings")
+    factor = rope.float("factor", default=context / trained, above=0)
+    usual = math.sqrt(1 + math.log(factor) / math.log(trained)) if factor > 1 < trained else 1.0
+    made = {
+        "inv": _divided(rope, "short_factor", theta, dims),
+        "scale": rope.float("attention_factor", default=usual, above=0),
+    }
+    return made | ({"long": (trained, _divided(rope, "long_factor", theta, dims))} if context > trained else {})
+
+
+def _divided(rope: Fields, name: str, theta: float, dims: int) -> tuple[float, ...]:
+    factors = rope.find(name)
     if (
         not isinstance(factors, list)
         or len(factors) != dims // 2
         or not all(isinstance(factor, int | float) and 0 < factor < math.inf for factor in factors)
     ):
         raise ConfigError(
-            f"{rope.where}: rope needs {dims // 2} factors, each above 0, one for each pair of dimensions."
+            f"{rope.where}: rope needs {dims // 2} factors in `{name}`, each above 0, one for each pair of dimensions."
         )
-    return {"inv": tuple(x / factor for x, factor in zip(frequencies(theta, dims), factors))}
+    return tuple(x / factor for x, factor in zip(frequencies(theta, dims), factors))
 
 
 KINDS: dict[str, Callable[[Fields, float, int, int], dict[str, Any]]] = {
@@ -158,4 +176,6 @@ KINDS: dict[str, Callable[[Fields, float, int, int], dict[str, Any]]] = {
     "llama3": _llama3,
     "yarn": _yarn,
     "factors": _factors,
+    "longrope": _longrope,
+    "su": _longrope,
 }

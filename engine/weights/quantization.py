@@ -41,6 +41,8 @@ def parse(config: Mapping[str, Any], where: str) -> Quantization | None:
     if not isinstance(section, dict):
         raise ConfigError(f"{where}: quantization must be an object, not {section!r}.")
     method = section.get("quant_method")
+    if method == "mxfp4":  # of gpt-oss: tensors say themselves that they are blocks
+        return None
     if method is not None and method != "mlx":
         raise UnsupportedArchitecture(
             f"{where} is quantized with {method}, which is not supported. "

@@ -23,7 +23,7 @@ KINDS = {"q8_0": "Q8_0", "q4_0": "Q4_0", "q4_k": "Q4_K", "q6_k": "Q6_K"}
 CHOICES = ("auto", "none", *KINDS)
 
 # Small matrices whose errors go everywhere: a router's choice of experts, the decay of a recurrent memory.
-_WHOLE = re.compile(r"(mlp\.gate|shared_expert_gate|linear_attn\.(in_proj_a|in_proj_b|in_proj_ba|conv1d))$")
+_WHOLE = re.compile(r"(mlp\.gate|mlp\.router|shared_expert_gate|linear_attn\.(in_proj_a|in_proj_b|in_proj_ba|conv1d))$")
 _EMBEDDINGS = re.compile(r"(embed_tokens|lm_head)$")
 
 

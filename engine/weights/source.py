@@ -12,6 +12,7 @@ from typing import Protocol
 
 from backends.base import Affine, Blocks, Dense, Raw, Weight
 from engine.errors import WeightsError
+from engine.weights.openai import mxfp4, outputs_first
 from engine.weights.problems import Problem
 from engine.weights.quantization import Quantization
 
@@ -67,12 +68,28 @@ class Tensors:
         name = f"{stem}.weight"
         weight = self._raws.get(name)
         if weight is None:
-            return SourceMatrix(None, (), (Problem("missing", name),))
+            return self._experts(stem, shape)
         if f"{stem}.scales" in self._raws:
             return self._affine(stem, weight, shape)
         if problem := wrong(name, weight, shape):
             return SourceMatrix(None, (name,), (problem,))
         return SourceMatrix(Dense(weight), (name,))
+
+    def _experts(self, stem: str, shape: tuple[int, ...]) -> SourceMatrix:
+        """All experts of a matrix in one tensor, or in one pair of them, in OpenAI's layout."""
+        names = (stem,) if stem in self._raws else (f"{stem}_blocks", f"{stem}_scales")
+        raws = [self._raws[name] for name in names if name in self._raws]
+        if len(shape) != 3 or len(raws) < len(names):
+            return SourceMatrix(None, names if raws else (), (Problem("missing", f"{stem}.weight"),))
+        experts, out, inp = shape
+        if len(raws) == 1:
+            problems = [wrong(stem, raws[0], (experts, inp, out))]
+        else:
+            shapes = (experts, out, inp // 32, 16), (experts, out, inp // 32)
+            problems = [wrong(name, raw, want, ("U8",)) for name, raw, want in zip(names, raws, shapes)]
+        if any(problems):
+            return SourceMatrix(None, names, tuple(problem for problem in problems if problem))
+        return SourceMatrix(outputs_first(raws[0]) if len(raws) == 1 else mxfp4(*raws), names)
 
     def _affine(self, stem: str, packed: Raw, shape: tuple[int, ...]) -> SourceMatrix:
         name = f"{stem}.weight"

@@ -166,6 +166,15 @@ class View:
         forget_pages([raw for group in groups for weight in group for raw in raws_of(weight)])
         return linear
 
+    def whole_experts(self, name: str, count: int, out: int, inp: int) -> Linear:
+        """All experts of one matrix, from tensors that hold all of them."""
+        weight = self._matrix(name, (count, out, inp))
+        if self.dry:
+            return _stand_in(count, out, inp)
+        linear = self.backend.experts([[weight]])
+        forget_pages(raws_of(weight))
+        return linear
+
     def norm(self, name: str, dim: int, plus: float = 0.0) -> Array:
         """`NAME.weight`; with `plus`, the sum is made in f32 and then rounded to the compute dtype."""
         if not plus or self.dry:

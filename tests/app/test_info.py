@@ -69,6 +69,13 @@ def test_a_hybrid_has_memory_that_does_not_grow(command: Command, tmp_path: Path
     assert found["bytes_per_sequence"] == 3 * ((4 - 1) * 128 * 4 + 4 * 16 * 16 * 4)
 
 
+def test_windows_have_memory_that_does_not_grow(command: Command, tmp_path: Path) -> None:
+    found = json.loads(command("info", save("gemma3", tmp_path / "m"), "--json").out)
+    assert found["layers"] == "1 attention, 2 window-9 attention"
+    each = 2 * 2 * 32 * 4
+    assert (found["bytes_per_token"], found["bytes_per_sequence"]) == (each, 2 * 256 * each)
+
+
 def test_says_why_a_model_cannot_run(command: Command, model: Path, tmp_path: Path) -> None:
     folder = tmp_path / "strange"
     folder.mkdir()

@@ -11,17 +11,21 @@ import math
 import numpy as np
 
 from backends.base import Rope
+from backends.ops import LONG_TEXT
 
 # ------------------------------------------------------------------------------------------------------------- rope
 
 
 def frequencies(pos: np.ndarray, rope: Rope) -> np.ndarray:
     """The angle of every token and pair of dimensions, `[T, dims / 2]`."""
-    streams = np.broadcast_to(pos, (3, pos.shape[-1])).astype(np.float32)
+    streams = np.broadcast_to(pos, (3, pos.shape[-1]))
     theta = np.zeros((pos.shape[-1], len(rope.inv)), np.float32)
     for token in range(pos.shape[-1]):
         for i, inv in enumerate(rope.inv):
             p = streams[axis_of(i, rope), token]
+            if rope.long is not None and p >= LONG_TEXT:
+                p, inv = p - LONG_TEXT, rope.long[1][i]
+            p = np.float32(p)
             if rope.dynamic is not None:
                 base, factor, trained = rope.dynamic
                 if p >= trained:
@@ -114,8 +118,17 @@ def gelu_tanh(x):
     return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
 
 
+def geglu(x):
+    gate, up = np.split(x, 2, axis=-1)
+    return gelu_tanh(gate) * up
+
+
 def relu(x):
     return np.maximum(x, 0)
+
+
+def clamp(x, low, high):
+    return np.clip(x, low, high)
 
 
 def sigmoid(x):

@@ -42,6 +42,10 @@ CASES = [
     chosen("greedy", 9, 0.0, 50, 1.0),
     *(case for op in ("silu", "gelu", "gelu_tanh", "relu", "sigmoid", "softplus", "tanh") for case in unary(op)),
     *(Case(op, "extremes", [EXTREMES], slack=2) for op in ("silu", "gelu", "gelu_tanh", "sigmoid", "softplus", "tanh")),
+    *(
+        Case("clamp", f"{low}-{high}", [normal(3, 7)], {"low": low, "high": high})
+        for low, high in ((-0.5, 0.25), (None, 0.5), (0.0, None))
+    ),
     *(case for op in ("exp", "sin", "softmax", "l2norm") for case in unary(op)),
     *(Case("sqrt", f"{shape}", [normal(*shape) ** 2], slack=2) for shape in SHAPES),
     Case("softmax", "large", [np.float32([[3e4, 3e4, -3e4], [-3e4, -3e4, -3e4]])]),
@@ -52,6 +56,7 @@ CASES = [
     Case("l2norm", "eps", [normal(2, 8)], {"eps": 0.5}, slack=2),
     Case("l2norm", "odd-width", [normal(3, 4, 13)], slack=2),
     *(Case("swiglu", f"{shape}", [normal(*shape)], slack=2) for shape in ((3, 8), (1, 2), (2, 3, 10), (0, 6))),
+    *(Case("geglu", f"{shape}", [normal(*shape)], slack=2) for shape in ((3, 8), (1, 2), (2, 3, 10), (0, 6))),
     *(
         Case("swiglu", f"gate-last-{shape}", [normal(*shape)], {"gate_last": True}, slack=2)
         for shape in ((3, 8), (1, 2), (0, 6))

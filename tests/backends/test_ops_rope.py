@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from backends.base import Rope
+from backends.ops import LONG_TEXT
 from tests.backends import reference_ops
 from tests.backends.op_cases import Bench, Case, check, check_case, normal
 
@@ -37,6 +38,7 @@ ROPES = {
     "interleaved-partial": (GRID, Rope(6, inverse(6), section=(1, 1, 1), interleaved=True)),
     "sections-but-flat": (FLAT, Rope(8, inverse(8), section=(2, 1, 1))),
     "sections-no-tokens": (np.zeros((3, 0), np.int32), Rope(8, inverse(8), section=(2, 1, 1))),
+    "long-texts": (np.int32([0, 3, LONG_TEXT, LONG_TEXT + 5, 40]), Rope(8, inverse(8), long=(32, inverse(8, 500.0)))),
     "dynamic": (LONG, Rope(8, inverse(8), dynamic=(10000.0, 2.0, 32))),
     "dynamic-partial": (LONG, Rope(4, inverse(4), dynamic=(10000.0, 4.0, 16))),
     "dynamic-pairs": (LONG, Rope(8, inverse(8, 500.0), dynamic=(500.0, 8.0, 32), pairs=True)),

@@ -55,7 +55,8 @@ def test_steps_of_any_batch_equal_the_usual_way(layers, bits):
             for side, r in enumerate((rig, usual)):
                 r.kv.close(pairs[1][side])
             del pairs[1]
-    assert {tuple(shapes) for shapes in made} == {(n,) * 4 for n in (1, 2, 4)}
+    inputs = 5 if "window" in layers else 4  # the lengths that a window sees are one more
+    assert {tuple(shapes) for shapes in made} == {(n,) * inputs for n in (1, 2, 4)}
     assert len(made) < 12
 
 
@@ -106,6 +107,23 @@ def test_rows_of_idle_sequences_are_padding_and_stay_what_they_are(layers, bits)
         assert outs[0].ids == outs[1].ids
         np.testing.assert_allclose(outs[0].logits, outs[1].logits, atol=2e-4)
     assert [shapes[0] for shapes in made] == [8]  # one recording for all of these batches
+
+
+def test_windows_move_on_in_busy_and_idle_rows(monkeypatch):
+    monkeypatch.setattr("backends.kv_cache.WINDOW_MARGIN", 3)
+    monkeypatch.setattr("backends.kv_cache.WINDOW_STEP", 4)
+    rig, made = rig_of("full", "window")
+    usual = Rig("full", "window")
+    pairs = [(rig.kv.open(60), usual.kv.open(60)) for _ in range(2)]
+    for at in range(40):
+        for number, pair in enumerate(pairs):
+            if number and at % 3 == 0:  # this one sits idle at every length of its window's rows
+                continue
+            outs = [r.runner.run([Segment(slot, [at + number], sample=Sampling(), want=range(1))]).read()[slot]
+                    for r, slot in zip((rig, usual), pair)]  # fmt: skip
+            np.testing.assert_allclose(outs[0].logits, outs[1].logits, atol=2e-4)
+    assert made
+    assert pairs[0][0].place.firsts[5] > 20
 
 
 def test_a_full_idle_row_has_no_place_to_pad_in():

@@ -117,7 +117,10 @@ class Instruction(ctypes.Structure):
                 "kv_dtype",
             )
         ),
-        *((name, c_int64) for name in ("heads", "kv_heads", "dim", "rotary_dim", "group", "window", "ahead", "at")),
+        *(
+            (name, c_int64)
+            for name in ("heads", "kv_heads", "dim", "rotary_dim", "group", "window", "ahead", "at", "rows")
+        ),
         *((name, c_void_p) for name in ("matrix", "up", "w", "w2")),
         ("eps", c_float),
         ("scale", c_float),

@@ -41,7 +41,8 @@ class Opcode(IntEnum):
         CROSS_ATTENTION,
         GELU,
         ENCODER_ATTENTION,
-    ) = range(12)
+        GEGLU,
+    ) = range(13)
 
 
 @dataclass

@@ -16,7 +16,7 @@ from backends.base import Raw
 from engine.errors import ConfigError, UnsupportedArchitecture
 from engine.weights.gguf.blocks import dequantize
 from engine.weights.gguf.names import MODEL_TYPES, layer_of
-from engine.weights.gguf.source import ROPE_FACTORS
+from engine.weights.gguf.source import LONG_FACTORS, ROPE_FACTORS, SHORT_FACTORS
 from engine.weights.gguf.values import Elements
 
 _POOLINGS = {1: "mean", 2: "cls", 3: "last", 4: "rank"}  # how embeddings are made of tokens, where a file says so
@@ -119,12 +119,20 @@ def read(metadata: Mapping[str, Any], tensors: Mapping[str, Raw], where: str) ->
     config |= _mixture(keys, tensors, config["num_hidden_layers"])
     if arch == "qwen35":
         config |= _delta(keys)
+    if arch == "gemma3":
+        config |= _gemma3(keys, config)
     return config | _special_ids(metadata)
 
 
 def _mixture(keys: Keys, tensors: Mapping[str, Raw], layers: int) -> dict[str, Any]:
     if not keys.find("expert_count"):
         return {"intermediate_size": keys.int("feed_forward_length")}
+    if keys.arch == "gpt-oss":
+        return {
+            "intermediate_size": keys.int("expert_feed_forward_length"),
+            "num_local_experts": keys.int("expert_count"),
+            "num_experts_per_tok": keys.int("expert_used_count"),
+        }
     if keys.arch != "qwen3moe":
         raise UnsupportedArchitecture(f"{keys.where} is a mixture of experts of a kind that is not supported.")
     ffn = keys.int("expert_feed_forward_length")
@@ -161,6 +169,20 @@ def _delta(keys: Keys) -> dict[str, Any]:
     }
 
 
+def _gemma3(keys: Keys, config: Mapping[str, Any]) -> dict[str, Any]:
+    """The 27B model scales scores by the width of a head that no head has: files say so by their number of layers alone."""
+    of_27b = config["num_hidden_layers"] == 62
+    size = config["hidden_size"] // config["num_attention_heads"] if of_27b else config["head_dim"]
+    local = {"rope_type": "default", "rope_theta": keys.float("rope.freq_base_swa", 10000.0, above=1.0)}
+    return {
+        "hidden_activation": "gelu_pytorch_tanh",
+        "norms_hold_one": True,
+        "query_pre_attn_scalar": size,
+        "sliding_window_pattern": keys.int("attention.sliding_window_pattern", 6),
+        "rope_parameters": {"full_attention": config["rope_parameters"], "sliding_attention": local},
+    }
+
+
 def _rope(keys: Keys, tensors: Mapping[str, Raw], head_dim: int) -> dict[str, Any]:
     dims = keys.int("rope.dimension_count", head_dim, most=head_dim)
     rope: dict[str, Any] = {
@@ -171,6 +193,15 @@ def _rope(keys: Keys, tensors: Mapping[str, Raw], head_dim: int) -> dict[str, An
     sections = keys.find("rope.dimension_sections")
     if isinstance(sections, Elements):
         rope |= {"mrope_section": sections.numbers().tolist()[:3], "mrope_interleaved": True}
+    if LONG_FACTORS in tensors and SHORT_FACTORS in tensors:
+        names = {"short_factor": SHORT_FACTORS, "long_factor": LONG_FACTORS}
+        rope |= {name: dequantize(tensors[stored]).reshape(-1).tolist() for name, stored in names.items()}
+        scale = keys.find("rope.scaling.attn_factor")
+        return rope | {
+            "rope_type": "longrope",
+            "original_max_position_embeddings": keys.int("rope.scaling.original_context_length"),
+            "attention_factor": None if scale is None else keys.float("rope.scaling.attn_factor", 1.0),
+        }
     kind, factor = keys.find("rope.scaling.type"), keys.float("rope.scaling.factor", 1.0)
     if ROPE_FACTORS in tensors:
         return rope | {"rope_type": "factors", "factors": dequantize(tensors[ROPE_FACTORS]).reshape(-1).tolist()}
@@ -178,10 +209,27 @@ def _rope(keys: Keys, tensors: Mapping[str, Raw], head_dim: int) -> dict[str, An
         return rope | {"rope_type": "linear", "factor": factor}
     if kind == "yarn":
         original = keys.int("rope.scaling.original_context_length", keys.find("context_length"))
-        return rope | {"rope_type": "yarn", "factor": factor, "original_max_position_embeddings": original}
+        yarn = {"rope_type": "yarn", "factor": factor, "original_max_position_embeddings": original}
+        return rope | yarn | _yarn_of(keys)
     if kind not in (None, "none", "linear"):
         raise UnsupportedArchitecture(f"{keys.where} scales its positions by `{kind}`, which is not supported.")
     return rope
+
+
+def _yarn_of(keys: Keys) -> dict[str, Any]:
+    """What two families' files leave out, or say beside the usual."""
+    if keys.arch == "gpt-oss":
+        return {"truncate": False}
+    if keys.arch != "mistral3":
+        return {}
+    names = {
+        "beta_fast": "rope.scaling.yarn_beta_fast",
+        "beta_slow": "rope.scaling.yarn_beta_slow",
+        "mscale_all_dim": "rope.scaling.yarn_log_multiplier",
+        "llama_4_scaling_beta": "attention.temperature_scale",
+    }
+    found = {ours: keys.float(theirs, 0.0) for ours, theirs in names.items() if keys.find(theirs)}
+    return found | ({"mscale": 1.0} if "mscale_all_dim" in found else {})
 
 
 def _special_ids(metadata: Mapping[str, Any]) -> dict[str, Any]:
@@ -197,13 +245,18 @@ _SAMPLING = {
     "min_p": "min_p",
     "penalty_repeat": "repetition_penalty",
 }
-_ENDS = ("<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|endoftext|>", "<|end_of_text|>")  # of a turn or a text
+_ENDS = (  # of a turn or a text
+    *("<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|endoftext|>", "<|end_of_text|>"),
+    *("<end_of_turn>", "<|return|>", "<|call|>"),
+)
+_END = "<|end|>"  # of Phi's turns; beside `<|return|>` it ends a message, after which gpt-oss goes on
 
 
 def generation(metadata: Mapping[str, Any], ids: Mapping[str, int]) -> dict[str, Any]:
     """What would be in generation_config.json. `ids` are the control tokens of the vocabulary."""
     ends = [metadata.get(f"tokenizer.ggml.{name}_token_id") for name in ("eos", "eot", "eom")]
     ends += [ids[token] for token in _ENDS if token in ids]
+    ends += [ids[_END]] if _END in ids and "<|return|>" not in ids else []
     config: dict[str, Any] = {"eos_token_id": list(dict.fromkeys(id for id in ends if isinstance(id, int)))}
     for theirs, ours in _SAMPLING.items():
         value = metadata.get(f"general.sampling.{theirs}")

@@ -12,9 +12,11 @@ from engine.errors import UnsupportedArchitecture
 from engine.models.config import TextConfig, text_config
 from engine.models.qwen3_5 import layer_kinds
 from engine.models.rope import frequencies, text_rope
-from engine.weights.gguf.names import MODEL_TYPES
+from engine.models.windows import layer_windows
+from engine.weights.gguf.names import MODEL_TYPES, READ_ONLY
 
-_ARCHITECTURES = {ours: arch for arch, ours in MODEL_TYPES.items()} | {"mistral": "llama", "qwen3_5": "qwen35"}
+_ARCHITECTURES = {ours: arch for arch, ours in MODEL_TYPES.items() if arch not in READ_ONLY}
+_ARCHITECTURES |= {"mistral": "llama", "qwen3_5": "qwen35"}
 _THETA = {"qwen2": 1e6, "qwen3": 1e6, "qwen3moe": 1e6}
 _PARTIAL = {"qwen35": 0.25}
 
@@ -33,6 +35,8 @@ def describe(config: Mapping[str, Any], arch: str, name: str) -> tuple[dict[str,
     """The metadata, and rope's factors where they are a tensor's business."""
     c = text_config(config)
     f = c.fields
+    if any(layer_windows(c, used=arch == "llama")):
+        raise UnsupportedArchitecture(f"{name} has sliding windows, which GGUF cannot say of this architecture.")
     values: dict[str, Any] = {
         "context_length": c.context,
         "embedding_length": c.hidden,

@@ -14,7 +14,12 @@ MODEL_TYPES = {
     "qwen3moe": "qwen3_moe",
     "qwen35": "qwen3_5_text",
     "hunyuan-dense": "hunyuan_v1_dense",
+    "gemma3": "gemma3_text",
+    "gpt-oss": "gpt_oss",
+    "mistral3": "ministral3",
+    "phi3": "phi3",
 }
+READ_ONLY = ("gemma3", "gpt-oss", "mistral3", "phi3")  # no folder is written as one of these
 
 _EVERYWHERE = {
     "token_embd.weight": "model.embed_tokens.weight",
@@ -58,6 +63,25 @@ _DELTA = {
     "blk.{}.ssm_norm.weight": "model.layers.{}.linear_attn.norm.weight",
     "blk.{}.ssm_out.weight": "model.layers.{}.linear_attn.out_proj.weight",
 }
+_GEMMA3 = {
+    "blk.{}.post_attention_norm.weight": "model.layers.{}.post_attention_layernorm.weight",
+    "blk.{}.ffn_norm.weight": "model.layers.{}.pre_feedforward_layernorm.weight",
+    "blk.{}.post_ffw_norm.weight": "model.layers.{}.post_feedforward_layernorm.weight",
+}
+_GPT_OSS = {
+    "blk.{}.post_attention_norm.weight": "model.layers.{}.post_attention_layernorm.weight",
+    "blk.{}.attn_sinks.weight": "model.layers.{}.self_attn.sinks",
+    **{
+        f"blk.{{}}.{theirs}.{part}": f"model.layers.{{}}.mlp.{ours}.{part}"
+        for part in ("weight", "bias")
+        for theirs, ours in {
+            "ffn_gate_inp": "router",
+            "ffn_gate_exps": "switch_mlp.gate_proj",
+            "ffn_up_exps": "switch_mlp.up_proj",
+            "ffn_down_exps": "switch_mlp.down_proj",
+        }.items()
+    },
+}
 _NAMES: dict[str, dict[str, str]] = {
     "llama": _EVERYWHERE,
     "qwen2": _EVERYWHERE,
@@ -68,6 +92,14 @@ _NAMES: dict[str, dict[str, str]] = {
     | {
         "blk.{}.attn_q_norm.weight": "model.layers.{}.self_attn.query_layernorm.weight",
         "blk.{}.attn_k_norm.weight": "model.layers.{}.self_attn.key_layernorm.weight",
+    },
+    "gemma3": _EVERYWHERE | _HEAD_NORMS | _GEMMA3,
+    "gpt-oss": {k: v for k, v in _EVERYWHERE.items() if "ffn" not in k} | _GPT_OSS,
+    "mistral3": _EVERYWHERE,
+    "phi3": _EVERYWHERE
+    | {
+        "blk.{}.attn_qkv.weight": "model.layers.{}.self_attn.qkv_proj.weight",
+        "blk.{}.ffn_up.weight": "model.layers.{}.mlp.gate_up_proj.weight",
     },
 }
 _OURS = {arch: {ours: theirs for theirs, ours in names.items()} for arch, names in _NAMES.items()}

@@ -21,7 +21,8 @@ from engine.weights.made import computed, reordered
 from engine.weights.problems import Problem
 from engine.weights.source import Source, SourceMatrix, wrong
 
-ROPE_FACTORS = "rope_freqs.weight"  # belongs to the config
+ROPE_FACTORS = "rope_freqs.weight"  # these belong to the config
+LONG_FACTORS, SHORT_FACTORS = "rope_factors_long.weight", "rope_factors_short.weight"
 
 
 class GgufSource:
@@ -34,7 +35,8 @@ class GgufSource:
         used = {
             name: raw
             for name, raw in tensors.items()
-            if name != ROPE_FACTORS and (layer_of(name) or 0) < layers  # beyond: layers that guess ahead
+            if name not in (ROPE_FACTORS, LONG_FACTORS, SHORT_FACTORS)
+            and (layer_of(name) or 0) < layers  # beyond: layers that guess ahead
         }
         self.names: Mapping[str, str] = {to_model(arch, name): name for name in used}
         self.raws = {name: self._adapted(name, used[original]) for name, original in self.names.items()}
@@ -53,7 +55,7 @@ class GgufSource:
 
     def _adapted(self, name: str, raw: Raw) -> Raw:
         part = name.rpartition("layers.")[2].partition(".")[2]
-        if self._arch == "llama" and part.startswith(("self_attn.q_proj", "self_attn.k_proj")):
+        if self._arch in ("llama", "mistral3") and part.startswith(("self_attn.q_proj", "self_attn.k_proj")):
             c = self._config
             heads = c["num_attention_heads"] if "q_proj" in part else c["num_key_value_heads"]
             fits = raw.shape[0] == heads * c["head_dim"] and c["head_dim"] % 2 == 0

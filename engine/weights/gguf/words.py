@@ -22,6 +22,14 @@ _TEKKEN = (
     r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*"
     r"|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
+_SUFFIX = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+_O200K = (
+    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+"
+    + _SUFFIX
+    + r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*"
+    + _SUFFIX
+    + r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
 _THREE_DIGITS = r"\p{N}{1,3}"
 _HAN_AND_KANA = r"[一-龥぀-ゟ゠-ヿ]+"
 _DEEPSEEK = (
@@ -67,6 +75,7 @@ KINDS: dict[str, Words] = {
     "hunyuan-dense": _HUNYUAN,
     "deepseek-v3": _HUNYUAN,
     "tekken": Words((_TEKKEN,), whole_words=True),
+    "gpt-4o": Words((_O200K,), whole_words=True),
     "smollm": Words(single_digits=True),
 }
 _BY_ARCHITECTURE = {"qwen2": "qwen2", "qwen3": "qwen2", "qwen3moe": "qwen2", "qwen35": "qwen35"}

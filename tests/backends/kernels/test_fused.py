@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
 
 from backends.torch.kernels import fused
+from backends.torch.kernels.program import Opcode, Program, ProgramOp
 
 
 def normal(*shape: int, seed: int = 0) -> torch.Tensor:
@@ -31,6 +33,21 @@ def test_the_gate(tier: str, n: int) -> None:
     assert torch.allclose(fused.swiglu(x).double(), want, rtol=1e-6, atol=1e-6)
     x[5, 0] = float("nan")
     assert fused.swiglu(x)[5, 0].isnan()
+
+
+@pytest.mark.parametrize("n", [1, 24, 3072])
+def test_the_gate_by_gelu(tier: str, n: int) -> None:
+    """An instruction of a program; operation by operation torch computes it."""
+    x = normal(6, 2 * n) * torch.tensor([0.01, 1, 10, 100, 1e15, 1])[:, None]
+    program = Program([ProgramOp(Opcode.GEGLU, [0], [1])], [2 * n, n], 1, [])
+
+    def gated(x: torch.Tensor) -> torch.Tensor:
+        return program.run(x, np.array([[0, len(x), 0, 256, 0]]), np.zeros((1, 1, 4), np.int64), []).clone()
+
+    want = F.gelu(x[:, :n].double(), approximate="tanh") * x[:, n:].double()
+    assert torch.allclose(gated(x).double(), want, rtol=2e-6, atol=1e-6)
+    x[5, 0] = float("nan")
+    assert gated(x)[5, 0].isnan()
 
 
 @pytest.mark.parametrize("n", [1, 16, 37, 70000])

@@ -35,6 +35,15 @@ MORE: dict[str, dict[str, Any]] = {
         "linear_value_head_dim": 16,
         "linear_conv_kernel_dim": 4,
     },
+    "gemma3_text": {"hidden_activation": "gelu_pytorch_tanh", "query_pre_attn_scalar": 16, "sliding_window": 64},
+    "gpt_oss": {"num_local_experts": 4, "num_experts_per_tok": 2, "sliding_window": 64},
+    "ministral3": {
+        "rope_scaling": {"type": "yarn", "llama_4_scaling_beta": 0.1, "original_max_position_embeddings": 256}
+    },
+    "phi3": {
+        "rope_scaling": {"type": "longrope", "short_factor": [1.0] * 8, "long_factor": [2.0] * 8},
+        "original_max_position_embeddings": 256,
+    },
 }
 HUGE = ((1 << 31) + 1, 1 << 62, 10**300)
 
@@ -74,6 +83,29 @@ def test_sizes_beyond_all_models(field, value):
     error = bounded("qwen3_moe", **{field: value})
     assert isinstance(error, ConfigError)
     assert field in str(error)
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes", "says"),
+    [
+        ("ministral3", {"max_position_embeddings": 1 << 30}, "max_position_embeddings"),
+        ("gemma3_text", {"query_pre_attn_scalar": 0}, "query_pre_attn_scalar"),
+        ("gemma3_text", {"rope_parameters": 5}, "rope_parameters"),
+        ("gemma3_text", {"rope_parameters": {"full_attention": 5, "sliding_attention": []}}, "rope_parameters"),
+        ("gemma3_text", {"layer_types": ["sliding_attention"]}, "layer_types"),
+        ("gemma3_text", {"layer_types": [["sliding_attention"]] * 2}, "layer_types"),
+        ("gemma3_text", {"use_bidirectional_attention": True}, "use_bidirectional_attention"),
+        ("gpt_oss", {"sliding_window": -1}, "sliding_window"),
+        ("gpt_oss", {"num_experts_per_tok": 5}, "num_experts_per_tok"),
+        ("gpt_oss", {"swiglu_limit": 0}, "swiglu_limit"),
+        ("phi3", {"rope_scaling": {"type": "longrope", "short_factor": [1.0]}}, "short_factor"),
+        ("phi3", {"rope_scaling": {"type": "su", "short_factor": [1.0] * 8, "long_factor": [-1] * 8}}, "long_factor"),
+    ],
+)
+def test_fields_of_windows_and_ropes(kind, changes, says):
+    error = bounded(kind, **changes)
+    assert isinstance(error, ConfigError)
+    assert says in str(error)
 
 
 @pytest.mark.parametrize(

@@ -246,7 +246,7 @@ def test_a_rope_without_its_section_is_the_usual_one_or_refused(tmp_path: Path) 
         survey(lambda view: make(view, bare), checkpoint)
     made = []
     survey(lambda view: made.append(make(view, bare | {"head_dim": 128})), checkpoint)
-    assert made[0].rope.section == (16, 24, 24)
+    assert [rope.section for rope in made[0].ropes] == [(16, 24, 24)]
 
 
 def problems(folder: Path) -> Sequence[Any]:

@@ -17,6 +17,7 @@ from tests.checkpoints import MODELS, reference_cached, save
 from tests.driver import Driver
 
 BACKENDS = ("torch", "mlx")
+NAMES = [name for name in MODELS if name != "phi3_long"]
 PROMPT = [5, 17, 33, 41, 8, 9, 60, 3, 200, 7, 7, 150, 99, 31, 64, 128, 254, 1, 2, 90, 77, 12, 180]
 GREEDY = 64
 WIDE, NARROW = 0.2, 0.05  # standard deviations of the random weights
@@ -75,7 +76,7 @@ def worst(a: np.ndarray, b: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", NAMES)
 class TestParity:
     def test_prefill_logits(self, drivers: Callable[..., Driver], name: str, backend: str) -> None:
         assert worst(drivers(name, backend).logits(PROMPT), expected_logits(name)) <= 1e-4

@@ -11,9 +11,12 @@ from typing import Any
 
 import pytest
 
+from backends.base import Raw
 from engine.errors import WeightsError
+from engine.models.config import text_fields
 from engine.models.registry import find_architecture
-from engine.weights.view import check
+from engine.weights.source import Tensors
+from engine.weights.view import check, survey
 from tests.checkpoints import publish
 
 LLAMA3 = dict(
@@ -66,6 +69,38 @@ def plain(theta: float) -> dict[str, Any]:
     return dict(rope_type="default", rope_theta=theta)
 
 
+def gemma3(hidden: int, ffn: int, layers: int, heads: int, kv: int, vocab: int, **more: Any) -> dict[str, Any]:
+    scaled = dict(rope_type="linear", rope_theta=1e6, factor=8.0)
+    rope = {"full_attention": scaled, "sliding_attention": plain(1e4)}
+    return sizes(hidden, ffn, layers, heads, kv, vocab, **{"head_dim": 256, "rope_parameters": rope, **more})
+
+
+def gpt_oss(layers: int, experts: int) -> dict[str, Any]:
+    rope = dict(
+        rope_type="yarn",
+        rope_theta=150000.0,
+        factor=32.0,
+        beta_fast=32.0,
+        beta_slow=1.0,
+        truncate=False,
+        original_max_position_embeddings=4096,
+    )
+    size = sizes(2880, 2880, layers, 64, 8, 201088, head_dim=64, rope_parameters=rope)
+    return size | dict(num_local_experts=experts, num_experts_per_tok=4, sliding_window=128)
+
+
+MINISTRAL3 = dict(
+    rope_type="yarn",
+    rope_theta=1e6,
+    factor=16.0,
+    original_max_position_embeddings=16384,
+    beta_fast=32.0,
+    beta_slow=1.0,
+    mscale=1.0,
+    mscale_all_dim=1.0,
+    llama_4_scaling_beta=0.1,
+)
+
 # name -> (class prefix in transformers, config)
 SIZES: dict[str, tuple[str, dict[str, Any]]] = {
     "llama-2-7b": ("Llama", sizes(4096, 11008, 32, 32, 32, 32000, rope_parameters=plain(1e4))),
@@ -75,6 +110,24 @@ SIZES: dict[str, tuple[str, dict[str, Any]]] = {
     "llama-3.3-70b": ("Llama", sizes(8192, 28672, 80, 64, 8, 128256, rope_parameters=LLAMA3)),
     "orpheus-3b": ("Llama", sizes(3072, 8192, 28, 24, 8, 156940, tie_word_embeddings=True, rope_parameters=LLAMA3)),
     "mistral-7b": ("Mistral", sizes(4096, 14336, 32, 32, 8, 32768, sliding_window=None, rope_parameters=plain(1e6))),
+    "mistral-7b-v0.1": (
+        "Mistral",
+        sizes(4096, 14336, 32, 32, 8, 32000, sliding_window=4096, rope_parameters=plain(1e4)),
+    ),
+    "ministral-3-8b": ("Ministral3", sizes(4096, 14336, 34, 32, 8, 131072, head_dim=128, rope_parameters=MINISTRAL3)),
+    "gemma-3-1b": ("Gemma3", gemma3(1152, 6912, 26, 4, 1, 262144, sliding_window=512)),
+    "gemma-3-4b": ("Gemma3", gemma3(2560, 10240, 34, 8, 4, 262208, sliding_window=1024)),
+    "gemma-3-27b": (
+        "Gemma3",
+        gemma3(5376, 21504, 62, 32, 16, 262208, sliding_window=1024, head_dim=128, query_pre_attn_scalar=168),
+    ),
+    "phi-3-mini-4k": (
+        "Phi3",
+        sizes(3072, 8192, 32, 32, 32, 32064, sliding_window=2047, rope_parameters=plain(1e4)),
+    ),
+    "phi-4": ("Phi3", sizes(5120, 17920, 40, 40, 10, 100352, sliding_window=None, rope_parameters=plain(250000.0))),
+    "gpt-oss-20b": ("GptOss", gpt_oss(24, 32)),
+    "gpt-oss-120b": ("GptOss", gpt_oss(36, 128)),
     "qwen2.5-0.5b": (
         "Qwen2",
         sizes(896, 4864, 24, 14, 2, 151936, tie_word_embeddings=True, rope_parameters=plain(1e6)),
@@ -145,7 +198,8 @@ def published(name: str) -> tuple[dict[str, Any], dict[str, tuple[int, ...]]]:
     from transformers.core_model_loading import revert_weight_conversion
 
     prefix, fields = SIZES[name]
-    config = getattr(transformers, f"{prefix}TextConfig" if prefix == "Qwen3_5" else f"{prefix}Config")(**fields)
+    config_class = getattr(transformers, f"{prefix}TextConfig", None) or getattr(transformers, f"{prefix}Config")
+    config = config_class(**fields)
     with torch.device("meta"):
         model = getattr(transformers, f"{prefix}ForCausalLM")(config)
     state = dict(model.state_dict())
@@ -165,6 +219,59 @@ def test_published_size_is_accepted_exactly(name: str, spelling: str) -> None:
     survey = check(lambda w: make(w, config), shapes)
     expected = sum(_count(shape) for shape in shapes.values())
     assert survey.parameters == expected
+
+
+def test_gemma_3_as_it_is_published() -> None:
+    """Beside an image encoder, with a config that leaves out most of its fields."""
+    _, shapes = published("gemma-3-4b")
+    text = dict(model_type="gemma3_text", hidden_size=2560, intermediate_size=10240, num_hidden_layers=34)
+    text |= dict(sliding_window=1024, rope_scaling=dict(factor=8.0, rope_type="linear"))
+    config = dict(model_type="gemma3", text_config=text, vision_config=dict(model_type="siglip_vision_model"))
+    nested = {f"language_model.{name}": shape for name, shape in shapes.items()}
+    nested |= {"vision_tower.vision_model.post_layernorm.weight": (8,), "multi_modal_projector.norm.weight": (8,)}
+    models: list[Any] = []
+
+    def make(w: Any) -> Any:
+        models.append(find_architecture(config, "gemma")(w, config))
+        return models[-1]
+
+    check(make, nested)
+    assert [spec.window for spec in models[0].memory[:7]] == [1024] * 5 + [None, 1024]
+    assert models[0].memory[0].rows_in(1 << 20) < 2048
+    assert text_fields(config).int("max_position_embeddings") == 131072
+
+
+@pytest.mark.parametrize(("body", "head"), [("language_model.model", "language_model."), ("model.language_model", "")])
+def test_mistral_3_beside_its_image_encoder(body: str, head: str) -> None:
+    """As it is published, and as the reference saves it."""
+    text, shapes = published("ministral-3-8b")
+    config = dict(model_type="mistral3", text_config=publish(text), vision_config=dict(model_type="pixtral"))
+    nested = {
+        f"{body}.{name.removeprefix('model.')}" if name.startswith("model.") else f"{head}{name}": shape
+        for name, shape in shapes.items()
+    }
+    nested |= {"vision_tower.patch_conv.weight": (8, 3, 2, 2), "multi_modal_projector.norm.weight": (8,)}
+    seen = check(lambda w: find_architecture(config, "mistral3")(w, config), nested)
+    assert seen.parameters == sum(_count(shape) for shape in shapes.values())
+
+
+def test_gpt_oss_as_it_is_published() -> None:
+    """With experts in blocks of four bits."""
+    config, shapes = published("gpt-oss-20b")
+    packed: dict[str, tuple[int, ...]] = {}
+    for name, shape in shapes.items():
+        if name.endswith(("gate_up_proj", "down_proj")):
+            count, inp, out = shape
+            packed |= {f"{name}_blocks": (count, out, inp // 32, 16), f"{name}_scales": (count, out, inp // 32)}
+        else:
+            packed[name] = shape
+    raws = {
+        name: Raw(name, "here", 0, 1, "U8" if name.endswith(("_blocks", "_scales")) else "BF16", shape, memoryview(b""))
+        for name, shape in packed.items()
+    }
+    seen = survey(lambda w: find_architecture(config, "gpt-oss")(w, publish(config)), Tensors("here", raws))
+    seen.check()
+    assert round(seen.parameters / 1e9, 1) == 20.9
 
 
 @pytest.mark.parametrize("name", ["llama-3.2-1b", "qwen3-30b-a3b", "qwen3.5-0.8b"])

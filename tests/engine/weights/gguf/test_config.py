@@ -163,6 +163,20 @@ def test_what_ends_a_reply(tmp_path: Path) -> None:
     assert (generation["temperature"], generation["top_k"], generation["do_sample"]) == (0.6, 20, True)
 
 
+@pytest.mark.parametrize(
+    ("tokens", "ends"),
+    [
+        (["a", "<|end|>", "<|endoftext|>"], [2, 1]),  # Phi: a turn's end
+        (["<|end|>", "<|return|>", "<|call|>"], [1, 2]),  # gpt-oss: a message's end, behind which it goes on
+        (["<bos>", "<eos>", "<end_of_turn>"], [1, 2]),
+    ],
+)
+def test_tokens_that_end_a_turn_of_some_families(tmp_path: Path, tokens: list[str], ends: list[int]) -> None:
+    keys = {"tokenizer.ggml.tokens": tokens, "tokenizer.ggml.token_type": [3] * len(tokens)}
+    keys["tokenizer.ggml.eos_token_id"] = ends[0]
+    assert opened(tmp_path / "m.gguf", LLAMA | keys).generation_config["eos_token_id"] == ends
+
+
 def test_templates_by_name(tmp_path: Path) -> None:
     keys = LLAMA | {"tokenizer.chat_template": "plain", "tokenizer.chat_template.tool_use": "tools"}
     checkpoint = opened(tmp_path / "m.gguf", keys)

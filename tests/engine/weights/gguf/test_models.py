@@ -21,6 +21,7 @@ from engine.weights.gguf.source import Dequantized
 from engine.weights.quantize import Quantized
 from engine.weights.source import Source, Tensors
 from engine.weights.view import View, build, survey
+from tests import llamacpp_files
 from tests.checkpoints import reference_cached, save
 from tests.driver import Driver
 
@@ -64,6 +65,17 @@ def test_logits_are_the_references(files: Files, name: str, backend: str) -> Non
     with torch.no_grad():
         want = reference_cached(name)(torch.tensor([PROMPT])).logits[0].numpy()
     got = FromGguf(open_gguf(files(name)), backend).logits(PROMPT)
+    assert np.abs(got - want).max() <= 1e-4 * np.abs(want).max()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("name", llamacpp_files.FAMILIES)
+def test_files_of_llamacpp_are_read(tmp_path: Path, name: str, backend: str) -> None:
+    import torch
+
+    with torch.no_grad():
+        want = llamacpp_files.written(name)(torch.tensor([PROMPT])).logits[0].numpy()
+    got = FromGguf(open_gguf(llamacpp_files.write(name, tmp_path / "m.gguf")), backend).logits(PROMPT)
     assert np.abs(got - want).max() <= 1e-4 * np.abs(want).max()
 
 

@@ -272,6 +272,8 @@ struct Tier {
     void (*layer_norm)(const float* x, const float* w, const float* b, float eps, int64_t n, float* out);
     // out = silu(gates) * up, for one row.
     void (*swiglu)(const float* gates, const float* up, int64_t n, float* out);
+    // out = gelu(gates) * up, by the tangent, for one row.
+    void (*geglu)(const float* gates, const float* up, int64_t n, float* out);
     // out = gelu(x), by the error function, for one row.
     void (*gelu)(const float* x, int64_t n, float* out);
     // `cos` and `sin` of this token; `sin` carries the sign of each dimension's partner.

@@ -69,6 +69,23 @@ void swiglu_row(const float* gates, const float* up, int64_t n, float* out) {
 }
 
 // erf to within 3e-7, which is how exact f32 sums of it are: a quotient of polynomials, constant from 4 on.
+// As swiglu_row, of 1.595769 * (gate + 0.044715 * gate^3): half of 1 + tanh(z) is the sigmoid of 2 z.
+void geglu_row(const float* gates, const float* up, int64_t n, float* out) {
+    float grown[4 * kRows];
+    for (int64_t at = 0; at < n; at += 4 * kRows) {
+        const int64_t some = std::min<int64_t>(4 * kRows, n - at);
+        for (int64_t i = 0; i < some; ++i) {
+            const float gate = gates[at + i];
+            grown[i] = exp_of(-1.5957691216f * (gate + 0.044715f * gate * gate * gate));
+        }
+        for (int64_t i = 0; i < some; ++i) {
+            float gate = gates[at + i];
+            float kept = gate != gate ? gate : gate / (1.0f + grown[i]);  // clamping must not hide NaN
+            out[at + i] = kept * up[at + i];
+        }
+    }
+}
+
 void gelu_row(const float* x, int64_t n, float* out) {
     for (int64_t i = 0; i < n; ++i) {
         float z = x[i] * 0.707106781f;

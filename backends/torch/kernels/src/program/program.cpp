@@ -26,7 +26,7 @@ struct Runner {
     // Keys (0) or values (1) of a head, of which there is room for `capacity`.
     KVRows memory(const Instruction& i, int64_t segment, int which, int64_t head, int64_t capacity) const {
         uint8_t* const* lies = step.memory + (i.layer * step.segment_count + segment) * 4;
-        return KVRows{i.kv_dtype, i.dim, i.group, lies[which], lies[2 + which]}.from(head * capacity);
+        return KVRows{i.kv_dtype, i.dim, i.group, lies[which], lies[2 + which]}.from(head * (i.rows ? std::min(i.rows, capacity) : capacity));
     }
 
     int64_t segment_of(int64_t token) const {
@@ -73,6 +73,7 @@ struct Runner {
             for (int64_t first = (segment.count - 1) / kRows * kRows; first >= 0; first -= kRows)
                 for (int64_t head = 0; head < (segment.count == 1 ? i.kv_heads : i.heads); ++head) tasks.push_back({s, first, head});
         }
+        if (i.window) longest = std::min(longest, i.window + kRows);
         const std::vector<AttentionTask>& all = tasks;  // of this thread, for all threads
         const int64_t made = i.kv_dtype == KVDtype::F32 ? 0 : 2 * longest * i.dim;  // floats of what is kept otherwise
         const int64_t room = std::max(attention_block_scratch(i.dim, longest) + made, decode_attention_scratch(i.heads / i.kv_heads, longest, i.dim));
@@ -158,7 +159,7 @@ struct Runner {
     }
 
     void run(const Instruction& i) const {
-        const int64_t n = i.opcode == Opcode::Swiglu ? width(i.out) : width(i.in);
+        const int64_t n = i.opcode == Opcode::Swiglu || i.opcode == Opcode::Geglu ? width(i.out) : width(i.in);
         switch (i.opcode) {
             case Opcode::Multiply:
                 multiply(*i.matrix, row(i.in, 0), step.tokens, n, row(i.out, 0) + i.at, width(i.out), threads);
@@ -183,6 +184,9 @@ struct Runner {
                     const float* x = row(i.in, t);
                     tier.swiglu(x + i.at, x + n - i.at, n, row(i.out, t));
                 });
+                return;
+            case Opcode::Geglu:
+                each_token(n, [&](int64_t t) { tier.geglu(row(i.in, t), row(i.in, t) + n, n, row(i.out, t)); });
                 return;
             case Opcode::LayerNorm:
                 each_token(n, [&](int64_t t) { tier.layer_norm(row(i.in, t), i.w, i.w2, i.eps, n, row(i.out, t)); });

@@ -6,7 +6,7 @@
 
 namespace grus {
 
-enum class Opcode : int32_t { Multiply, Gate, Norm, AddNorm, Heads, Attention, Swiglu, Add, LayerNorm, CrossAttention, Gelu, EncoderAttention };
+enum class Opcode : int32_t { Multiply, Gate, Norm, AddNorm, Heads, Attention, Swiglu, Add, LayerNorm, CrossAttention, Gelu, EncoderAttention, Geglu };
 
 struct Instruction {
     Opcode opcode;
@@ -14,7 +14,7 @@ struct Instruction {
     int32_t layer, angles;          // `layer`: whose memory keeps the keys and values; -1: none
     int32_t norm_after_rope, pairs;
     KVDtype kv_dtype;                    // how that memory holds them
-    int64_t heads, kv_heads, dim, rotary_dim, group, window, ahead, at;  // `at`: the first column that a product writes, or where the gate begins
+    int64_t heads, kv_heads, dim, rotary_dim, group, window, ahead, at, rows;  // `at`: the first column that a product writes, or where the gate begins; `rows`: most of a head in a layer's memory, 0: the segment's capacity
     const GrusMatrix *matrix, *up;  // `up`: of a gate, see multiply_gated
     const float *w, *w2;
     float eps, scale;

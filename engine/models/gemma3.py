@@ -1,0 +1,63 @@
+"""Gemma 3's text model: norms on both sides of attention and MLP, and two ropes.
+
+Five of six layers attend to a sliding window, with a small rope base; the sixth attends to everything, with a large one and maybe
+scaled positions. Norm weights are stored as their distance from one, but not in GGUF files. The larger models' image encoder is
+not built: they read text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from backends.base import Rope
+from engine.errors import ConfigError
+from engine.models.config import Fields, TextConfig, text_config
+from engine.models.decoder import Decoder, NormNames, Traits, nested_names, standard_decoder
+from engine.models.rope import text_rope
+from engine.models.windows import layer_windows, sliding_layers
+from engine.weights.view import View
+
+NORMS = NormNames(
+    mixer="input_layernorm",
+    mixed="post_attention_layernorm",
+    mlp="pre_feedforward_layernorm",
+    out="post_feedforward_layernorm",
+)
+
+
+def _ropes(c: TextConfig) -> tuple[Rope, Rope]:
+    """Of layers that attend to everything, and of those with a window."""
+    f, given = c.fields, c.fields.find("rope_parameters", default={})
+    if isinstance(given, Mapping) and "full_attention" in given:
+        kinds = [
+            Fields({"rope_parameters": given.get(kind)}, f.where) for kind in ("full_attention", "sliding_attention")
+        ]
+    else:
+        kinds = [f, Fields({"rope_theta": f.float("rope_local_base_freq", default=1e4)}, f.where)]
+    full, local = (replace(c, fields=fields) for fields in kinds)
+    return text_rope(full, default_theta=1e6), text_rope(local)
+
+
+def gemma3(w: View, config: Mapping[str, Any]) -> Decoder:
+    c = text_config(config, activations=("gelu_pytorch_tanh",))
+    f = c.fields
+    for name in ("attn_logit_softcapping", "final_logit_softcapping", "use_bidirectional_attention"):
+        if f.find(name, default=False):
+            raise ConfigError(f"{f.where}: {name} is not supported for Gemma 3.")
+    bias = f.flag("attention_bias")
+    traits = Traits(
+        qkv_bias=bias,
+        out_bias=bias,
+        qk_norm=("q_norm", "k_norm"),
+        norm_plus=0.0 if f.flag("norms_hold_one") else 1.0,
+        scale=f.float("query_pre_attn_scalar", above=0) ** -0.5,
+        windows=layer_windows(c, pattern=6),
+        gelu=True,
+    )
+    rope, local = _ropes(c)
+    ropes = [local if sliding else rope for sliding in sliding_layers(c, pattern=6)]
+    w.ignore(r"(^|\.)vision_tower\.", r"(^|\.)multi_modal_projector\.")
+    body, head = nested_names(w)
+    return standard_decoder(w, c, ropes, traits, body, head, norms=NORMS, embed_scale=c.hidden**0.5)

@@ -1,0 +1,164 @@
+"""Architectures with sliding windows against the reference library, with windows that move on all the time.
+
+Through a runner: prompts in chunks and replies far longer than a window. Through the engine: prefixes reused, draft tokens
+rejected, conversations that share a beginning, sequences preempted and offloaded.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from backends.base import Sampling, Segment
+from engine.engine import Engine
+from engine.errors import ConfigError
+from engine.loading import LoadOptions, load
+from engine.settings import Settings
+from engine.types import Request, SamplingParams
+from tests.checkpoints import reference_cached, save
+from tests.driver import Driver
+from tests.qwen3_tts_cases import checkpoint
+
+NAMES = ("mistral_window", "qwen2_window", "qwen3_moe_window", "gemma3", "phi3", "gpt_oss")
+MARGIN, STEP = 9, 16
+RANDOM = np.random.default_rng(4)
+BEGINNING = RANDOM.integers(0, 250, 48).tolist()
+PROMPTS = [[*BEGINNING[: 48 - 7 * i], *RANDOM.integers(0, 250, 20 + 9 * i).tolist()] for i in range(4)]
+LENGTH = 40
+
+
+@pytest.fixture(autouse=True)
+def small_margins(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("backends.kv_cache.WINDOW_MARGIN", MARGIN)
+    monkeypatch.setattr("backends.kv_cache.WINDOW_STEP", STEP)
+    monkeypatch.setattr("engine.prefix_cache.WINDOW_STEP", STEP)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    root = tmp_path_factory.mktemp("windows")
+    return cache(lambda name: save(name, root / name, "old"))
+
+
+@cache
+def replies(name: str) -> list[list[int]]:
+    """The reference's greedy replies."""
+    import torch
+
+    found = []
+    for prompt in PROMPTS:
+        options = {"do_sample": False, "eos_token_id": None, "pad_token_id": 0, "max_new_tokens": LENGTH}
+        with torch.no_grad():
+            out = reference_cached(name).generate(torch.tensor([prompt]), **options)
+        found.append(out[0, len(prompt) :].tolist())
+    return found
+
+
+@pytest.mark.parametrize("backend", ["torch", "mlx"])
+@pytest.mark.parametrize("name", NAMES)
+def test_windows_move_on(folder: Callable[[str], Path], name: str, backend: str) -> None:
+    import torch
+
+    driver, ids = Driver(folder(name), backend), [*PROMPTS[0], *replies(name)[0]]
+    slot = driver.kv.open(len(ids))
+    assert slot is not None
+    rows = []
+    for start, stop in [*((at, at + 11) for at in range(0, 55, 11)), *((at, at + 1) for at in range(55, len(ids)))]:
+        segment = Segment(slot, ids[start:stop], want=range(min(stop, len(ids)) - start), sample=Sampling())
+        rows.append(driver.runner.run([segment]).read()[slot].logits)
+    with torch.no_grad():
+        want = reference_cached(name)(torch.tensor([ids])).logits[0].numpy()
+    got = np.concatenate([row for row in rows if row is not None])
+    assert np.abs(got - want).max() <= 1e-4 * np.abs(want).max()
+    assert slot.place.firsts[9] > 60
+
+
+@pytest.mark.parametrize("backend", ["torch", "mlx"])
+def test_llama_with_a_window_is_mistral(folder: Callable[[str], Path], tmp_path: Path, backend: str) -> None:
+    llama = shutil.copytree(folder("mistral_window"), tmp_path / "llama")
+    config = json.loads((llama / "config.json").read_text())
+    (llama / "config.json").write_text(json.dumps(config | {"model_type": "llama"}))
+    mine, theirs = (
+        Driver(one, backend).logits(PROMPTS[0], [11] * 6 + [2]) for one in (llama, folder("mistral_window"))
+    )
+    np.testing.assert_array_equal(mine, theirs)
+
+
+@pytest.mark.parametrize("backend", ["torch", "mlx"])
+def test_a_talker_with_a_window(tmp_path: Path, backend: str) -> None:
+    talker = checkpoint("base", tmp_path / "tts")
+    config = json.loads((talker / "config.json").read_text())
+    ids = [3 + i % 7 for i in range(12)]
+    whole = Driver(talker, backend).hidden(ids)
+    asked = {"use_sliding_window": True, "sliding_window": 5, "max_window_layers": 1}
+    config["talker_config"] |= asked
+    config["talker_config"]["code_predictor_config"] |= asked | {
+        "sliding_window": 512,
+        "layer_types": None,
+    }  # longer than any frame
+    (talker / "config.json").write_text(json.dumps(config))
+    driver = Driver(talker, backend)
+    assert [spec.window for spec in driver.model.memory] == [None] + [5] * (len(driver.model.memory) - 1)  # type: ignore[union-attr]
+    rows = driver.hidden(ids, [4, 1, 1, 6])
+    assert np.abs(rows[:5] - whole[:5]).max() <= 1e-4 * np.abs(whole).max()
+    assert np.abs(rows[8:] - whole[8:]).max() > 1e-2 * np.abs(whole).max()
+    config["talker_config"]["code_predictor_config"] |= {"sliding_window": 2, "max_window_layers": 0}
+    (talker / "config.json").write_text(json.dumps(config))
+    with pytest.raises(ConfigError, match="must cover a frame"):
+        Driver(talker, backend)
+
+
+@pytest.mark.parametrize("bits", [32, 16, 8, 4])
+@pytest.mark.parametrize("backend", ["torch", "mlx"])
+def test_whatever_keys_and_values_are_kept_in(
+    folder: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, backend: str, bits: int
+) -> None:
+    """As from rows that all stay. On torch this model is one program of the CPU kernels, where they are."""
+    ids = [*PROMPTS[0], *PROMPTS[1]][:128]
+    moving = Driver(folder("qwen3_window"), backend, kv_bits=bits).logits(ids, [11] * 5 + [1] * 40 + [11] * 3)
+    monkeypatch.setattr("backends.kv_cache.WINDOW_STEP", 512)
+    still = Driver(folder("qwen3_window"), backend, kv_bits=bits).logits(ids)
+    assert np.abs(moving - still).max() <= 1e-3 * np.abs(still).max()
+
+
+@pytest.mark.parametrize("backend", ["torch", "mlx"])
+@pytest.mark.parametrize("name", NAMES)
+def test_through_the_engine(folder: Callable[[str], Path], tmp_path: Path, name: str, backend: str) -> None:
+    loaded = load(str(folder(name)), LoadOptions(backend=backend, device="cpu", dtype="f32"))
+    settings = Settings(prefill_chunk=64, speculation="ngram", max_draft=4, offload_folder=tmp_path / "offload")
+    engine = Engine(lambda _: loaded, settings, start=False)
+
+    def say(prompts: list[list[int]], evict: int = 0) -> list[list[int]]:
+        params = SamplingParams(temperature=0.0, max_tokens=LENGTH, ignore_eos=True)
+        handles = [engine.submit(Request("m", prompt, params)) for prompt in prompts]
+        turns = 0
+        while not engine.idle:
+            engine.turn()
+            turns += 1
+            if evict and turns % evict == 0:
+                (executor,) = engine._manager.executors.values()
+                if (victim := executor.scheduler.victim()) is not None:
+                    executor.scheduler.preempt(victim)
+                    executor.scheduler.cap = 16
+        return [list(handle.result(0).ids) for handle in handles]
+
+    want = replies(name)
+    assert say(PROMPTS) == want
+    assert say(PROMPTS, evict=5) == want  # every prompt is a prefix now
+    longer = [[*prompt, *reply[:30]] for prompt, reply in zip(PROMPTS, want)]
+    assert [ids[:10] for ids in say(longer)] == [reply[30:] for reply in want]
+    stats = engine.stats()
+    assert stats.failed == 0
+    assert stats.prefix_hits >= 4
+    assert stats.evictions
+    assert engine.check() == 0
+    (executor,) = engine._manager.executors.values()
+    assert executor.prefix_cache.clear(hurry=False) > 0
+    assert say(PROMPTS) == want  # from the disk, where a stored prefix serves
+    engine.close()
