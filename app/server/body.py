@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import NoneType
@@ -91,6 +91,7 @@ class JsonRequest(Request):
     """A long body is checked beside the event loop, where its class is known; FastAPI then passes the object on as it is."""
 
     kind: Any = None
+    refusal: Callable[[Sequence[Any]], ApiError] = from_validation  # of what pydantic found
 
     async def json(self) -> Any:
         raw = await self.body()
@@ -105,7 +106,7 @@ class JsonRequest(Request):
         try:
             return _adapter(self.kind).validate_python(value)
         except ValidationError as error:
-            raise from_validation(error.errors(include_url=False, include_input=False)) from None
+            raise self.refusal(error.errors(include_url=False, include_input=False)) from None
 
 
 @cache
@@ -114,6 +115,8 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
 
 
 class JsonRoute(APIRoute):
+    refusal = staticmethod(from_validation)
+
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handler = super().get_route_handler()
 
@@ -121,6 +124,7 @@ class JsonRoute(APIRoute):
             given = JsonRequest(_as_json(request.scope), request.receive)
             if len(self.dependant.body_params) == 1:
                 given.kind = self.dependant.body_params[0].field_info.annotation
+                given.refusal = self.refusal
             return await handler(given)
 
         return handle

@@ -78,7 +78,7 @@ class Server:
         if parts := parts_of(chat.messages):
             pictures = await self.look(parts, model, request)
             chat = replace(chat, messages=with_pictures(chat.messages, pictures))
-        size = max(size, len(await request.body()))  # tools are rendered too
+        size = max(size, _body_size(request))  # tools are rendered too
         prepared = await self.beside(size, request, prepare, chat, model, served)
         for name in prepared.ignored:
             ignore(name)
@@ -161,6 +161,12 @@ Here = Annotated[Server, Depends(_server)]
 
 def answer(body: Any, status: int = 200) -> JSONResponse:
     return JSONResponse(body, status)
+
+
+def _body_size(request: Request) -> int:
+    """What the client says; 0 for a message of a websocket."""
+    lengths = [value for name, value in request.scope.get("headers", ()) if name == b"content-length"]
+    return int(lengths[0]) if lengths and lengths[0].isdigit() else 0
 
 
 async def long_answer(numbers: int, make: Callable[[], Any]) -> Response:

@@ -31,10 +31,12 @@ class GrammarFields(RequestFields):
 
     def reply_grammar(self, path: str = "") -> Grammar | None:
         """`path`: of the object that holds the fields, for errors."""
-        given = [name for name in ("regex", "json_schema", "ebnf", "stop_regex") if getattr(self, name)]
+        given = [
+            name for name in ("regex", "json_schema", "ebnf", "stop_regex") if getattr(self, name) not in (None, "", [])
+        ]
         if len(given) > 1:
             raise bad_request(f"{given[0]} and {given[1]} exclude each other.", f"{path}{given[1]}")
-        if self.json_schema:
+        if self.json_schema not in (None, ""):
             return json_grammar(_schema(self.json_schema, f"{path}json_schema"))
         if self.stop_regex:
             return _until(stop_list(self.stop_regex), f"{path}stop_regex")

@@ -53,10 +53,13 @@ async def messages(body: MessagesRequest, request: Request, server: Here) -> Any
 
 @router.post("/v1/messages/count_tokens", responses=_ERRORS)
 async def count_tokens(body: CountTokensRequest, request: Request, server: Here) -> TokenCount:
-    """How many tokens the model would read, also of a conversation that is too long for it."""
+    """How many tokens the model would read, also of a conversation that is too long for it, unless it is so long that it was
+    not counted to its end."""
     try:
         _, _, prepared = await _prepare(body, request, server)
     except ContextOverflow as error:
+        if not error.exact:
+            raise
         return TokenCount(input_tokens=error.tokens)
     pages.check_counted(prepared)
     return TokenCount(input_tokens=len(prepared.prompt.ids))

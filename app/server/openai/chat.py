@@ -449,10 +449,11 @@ def _tools(body: ChatCompletionRequest) -> tuple[ToolChoice, list[dict[str, Any]
 def _format(body: ChatCompletionRequest) -> dict[str, Any]:
     """The grammar of the answer, and what the client calls its schema."""
     form = None if isinstance(body.response_format, TextFormat) else body.response_format
-    asked = ("regex", "json_schema", "ebnf", "stop_regex", "grammar")
-    given = [name for name in asked if getattr(body, name)] + (["response_format"] if form is not None else [])
+    asked = ("grammar", "regex", "json_schema", "ebnf", "stop_regex")
+    given = [name for name in asked if getattr(body, name) not in (None, "")]
+    given += ["response_format"] if form is not None else []
     if len(given) > 1:
-        raise bad_request(f"{' and '.join(given)} exclude each other.", given[0])
+        raise bad_request(f"{' and '.join(given)} exclude each other.", given[-1])
     if isinstance(form, JsonSchemaFormat):
         strict = bool(form.json_schema.strict)
         return {"grammar": json_grammar(form.json_schema.schema_, strict), "strict_grammar": strict}

@@ -31,8 +31,24 @@ from app.server.streaming import COMMENT, StreamingReply, event
 from engine.errors import ContextOverflow, GrusError
 
 
+def invalid(problems: Any) -> ApiError:
+    """The first of pydantic's problems."""
+    problem = dict(problems[0])
+    if problem["type"] in ("model_type", "model_attributes_type", "dict_type"):
+        problem["msg"] = "must be an object"
+    elif problem["type"] in ("string_type", "list_type", "bool_type", "bool_parsing"):
+        kind = {"s": "a text", "l": "a list", "b": "true or false"}[problem["type"][0]]
+        problem["msg"] = f"must be {kind}"
+    error = from_validation([problem])
+    place = _bracketed(error.param or "")
+    message = error.message.replace(error.param or "\0", place)
+    return named(ApiError(error.status_code, message, code=error.code, param=place or None))
+
+
 class ResponsesRoute(JsonRoute):
     """Errors name the item and the field: `input[2].content[0].image_url`. One about an image has the code by which clients know it."""
+
+    refusal = staticmethod(invalid)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handler = super().get_route_handler()
@@ -46,20 +62,6 @@ class ResponsesRoute(JsonRoute):
                 raise named(as_api_error(error)) from error
 
         return handle
-
-
-def invalid(problems: Any) -> ApiError:
-    """The first of pydantic's problems."""
-    problem = dict(problems[0])
-    if problem["type"] in ("model_type", "model_attributes_type", "dict_type"):
-        problem["msg"] = "must be an object"
-    elif problem["type"] in ("string_type", "list_type", "bool_type", "bool_parsing"):
-        kind = {"s": "a text", "l": "a list", "b": "true or false"}[problem["type"][0]]
-        problem["msg"] = f"must be {kind}"
-    error = from_validation([problem])
-    place = _bracketed(error.param or "")
-    message = error.message.replace(error.param or "\0", place)
-    return named(ApiError(error.status_code, message, code=error.code, param=place or None))
 
 
 def named(error: ApiError) -> ApiError:

@@ -101,7 +101,8 @@ def test_pictures_and_sounds_are_refused_while_the_queue_is_full(crowded: tuple[
     said = f"{LIMIT} requests are waiting already. Try again later."
     openai = {"message": said, "type": "rate_limit_error", "param": None, "code": "queue_full"}
     assert replies["chat"].json() == replies["transcribe"].json() == {"error": openai}
-    assert replies["claude"].json() == {"type": "error", "error": {"type": "rate_limit_error", "message": said}}
+    claude_error = {"type": "rate_limit_error", "message": said, "details": {"error_code": "queue_full"}}
+    assert replies["claude"].json()["error"] == claude_error
     assert replies["ollama"].json() == {"error": said}
     assert chat(live).status_code == transcribe(live).status_code == 200
 
