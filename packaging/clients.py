@@ -1,7 +1,7 @@
 """Installs the programs that `make test-clients` tries: Python's in environments of their own, JavaScript's in `.clients-node`.
 
 What is installed is said in pyproject.toml (the extras `clients` and `clients-aider`, whose pins do not go together) and in
-`tests/clients/package.json`. Nothing is done where nothing changed since.
+`tests/clients/package.json`; `clients-constraints.txt` has versions that go together. Nothing is done where nothing changed since.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 ENVIRONMENTS = {name: ROOT / f".venv-{name}" for name in ("clients", "clients-aider")}
 NODE = ROOT / ".clients-node"
+CONSTRAINTS = {"clients": ROOT / "packaging" / "clients-constraints.txt"}  # aider has pins of its own
 
 
 def say(text: str) -> None:
@@ -30,15 +31,16 @@ def made_for(folder: Path, recipe: str) -> bool:
 def install_python(extra: str, folder: Path) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     wanted = project["optional-dependencies"][extra]
-    recipe = "\n".join([str(ROOT), sys.version, *wanted])
+    constraints = CONSTRAINTS.get(extra)
+    versions = constraints.read_text(encoding="utf-8") if constraints else ""
+    recipe = "\n".join([str(ROOT), sys.version, *wanted, versions])
     if made_for(folder, recipe):
         return
     say(f"installing the extra {extra} into {folder.name}; the first time this takes some minutes")
     venv.create(folder, clear=True, with_pip=True)
     # not Grus itself, which would bring torch: its clients know it by its address
-    subprocess.run(
-        [folder / "bin/python", "-m", "pip", "install", "-q", "--disable-pip-version-check", *wanted], check=True
-    )
+    pip = [folder / "bin/python", "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+    subprocess.run([*pip, *(["-c", constraints] if constraints else []), *wanted], check=True)
     (folder / ".ready").write_text(recipe, encoding="utf-8")
 
 

@@ -9,7 +9,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route, WebSocketRoute
+from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.runtime.models import ModelService
@@ -105,14 +105,11 @@ class _VersionedPaths:
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
         served = {route.path for family in FAMILIES for route in family.router.routes if isinstance(route, Route)}
-        served |= {
-            route.path for family in FAMILIES for route in family.router.routes if isinstance(route, WebSocketRoute)
-        }
         versioned = {path.removeprefix("/v1") for path in served if path.startswith("/v1/") and "{" not in path}
         self._paths = versioned - served
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "lifespan" and scope["path"] in self._paths:
+        if scope["type"] == "http" and scope["path"] in self._paths:
             path = f"/v1{scope['path']}"
             scope = {**scope, "path": path, "raw_path": path.encode()}
         await self._app(scope, receive, send)

@@ -120,7 +120,7 @@ def test_an_unknown_architecture_is_told_with_what_is_supported(command: Command
             f"{broken} has the architecture `mamba9` (`architectures`: Qwen3ForCausalLM), which Grus does not know"
             in said
         )
-        assert "Supported: hunyuan_v1_dense, llama, mistral" in said
+        assert "Supported: gemma3, gemma3_text, gpt_oss, hunyuan_v1_dense, llama" in said
         assert ("mlx-lm was tried" in said) == (backend == "mlx")
 
 

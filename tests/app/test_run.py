@@ -178,7 +178,7 @@ def test_an_architecture_that_is_not_ours_runs_through_mlx_lm(command: Command, 
     refused = command("run", folder, *wishes, "--backend", "torch")
     assert refused.code == 2
     assert "`gemma`" in refused.err
-    assert "Supported: hunyuan_v1_dense, llama" in refused.err
+    assert "Supported: gemma3, gemma3_text, gpt_oss, hunyuan_v1_dense, llama" in refused.err
 
 
 def reference_greedy(name: str, prompt: list[int], n: int) -> list[int]:
