@@ -123,7 +123,7 @@ def test_speaking_stops_the_voice_and_the_reply(grus: Opened, bar: TalkBar) -> N
     grus.until(lambda: grus.engine.cancelled)
     assert not len(Loudspeaker.opened[0].call(2400))
     grus.until(lambda: messages(grus)[-1].state == "stopped")
-    assert messages(grus)[-1].text.startswith("Well. This goes on")
+    assert messages(grus)[-1].text.startswith("Well.")
     say(silence(1.0))
     grus.until(lambda: len(messages(grus)) == 4 and bar.handsfree.state == "speaking", 20)
 
