@@ -45,7 +45,7 @@ class ClientLines:
         return next((block.file for block in self.blocks if block.file), self.install)
 
     def written(self, address: str, key: str, model: str) -> str:
-        """All blocks with the server's address, a key and a model; those after a file's are told apart by a comment."""
+        """All blocks with the server's address, a key and a model; a comment precedes those after a file's."""
         first, *others = (filled(block.text, address, key, model).rstrip("\n") for block in self.blocks)
         return "\n\n".join([first, *(f"# and in the shell:\n{text}" for text in others)])
 

@@ -141,7 +141,7 @@ PROGRAMS = (
         model="cline",
         environment="node",
         too_long=_MAXIMUM,
-        cannot={"models": NO_LIST, "structured": NO_SCHEMA, "two_turns": "goes on with a task only in its own window"},
+        cannot={"models": NO_LIST, "structured": NO_SCHEMA, "two_turns": "continues a task only in its own window"},
     ),
     *(
         Program(

@@ -61,7 +61,7 @@ async def transcribe(server: Server, request: Request, form: TranscriptionForm) 
 def _check(form: TranscriptionForm, stream: bool) -> None:
     wanted = "timestamp_granularities[]"
     if form.granularities is not None and form.response_format != "verbose_json" and not ignore(wanted):
-        raise bad_request("Times are told in `response_format` verbose_json only.", wanted)
+        raise bad_request("Times come with `response_format` verbose_json only.", wanted)
     if stream and form.response_format not in ("json", "text"):
         raise bad_request("A stream tells text: it goes with `response_format` json or text.", "response_format")
 

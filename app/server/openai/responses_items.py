@@ -1,6 +1,6 @@
 """The input items of `/v1/responses`: messages, calls and their outputs, reasoning, and references to stored items.
 
-The tags of unions have a "-", which an error's place omits: a client is told `input[2].content[0].image_url`.
+The tags of unions have a "-", which an error's place omits: a client receives `input[2].content[0].image_url`.
 """
 
 from __future__ import annotations

@@ -249,7 +249,7 @@ _ENDS = (  # of a turn or a text
     *("<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|endoftext|>", "<|end_of_text|>"),
     *("<end_of_turn>", "<|return|>", "<|call|>"),
 )
-_END = "<|end|>"  # of Phi's turns; beside `<|return|>` it ends a message, after which gpt-oss goes on
+_END = "<|end|>"  # of Phi's turns; beside `<|return|>` it ends a message, after which gpt-oss continues
 
 
 def generation(metadata: Mapping[str, Any], ids: Mapping[str, int]) -> dict[str, Any]:

@@ -35,7 +35,7 @@ HIDDEN = (
 
 
 class Canary:
-    """Listens on this machine; whoever connects was not to."""
+    """Listens on this machine, at an address that the server must not connect to."""
 
     def __init__(self) -> None:
         self.connections = 0
@@ -127,7 +127,7 @@ class Load:
     async def _too_long(self, kind: str, client: httpx.AsyncClient, dice: random.Random) -> None:
         refusing = [name for name in PROTOCOLS if name not in ("tokenize", "ollama embed, cut")]
         path, body = PROTOCOLS[dice.choice(refusing)]
-        # where all of it is counted, its tokens are told though they are too many
+        # where all of it is counted, the number of tokens is the reply, though they are too many
         expected = (200, 400) if path.endswith("count_tokens") else (400,)
         self._see(kind, await client.post(path, json=body(TOO_LONG) | {"model": "tiny"}), *expected)
 

@@ -167,7 +167,7 @@ def test_what_ends_a_reply(tmp_path: Path) -> None:
     ("tokens", "ends"),
     [
         (["a", "<|end|>", "<|endoftext|>"], [2, 1]),  # Phi: a turn's end
-        (["<|end|>", "<|return|>", "<|call|>"], [1, 2]),  # gpt-oss: a message's end, behind which it goes on
+        (["<|end|>", "<|return|>", "<|call|>"], [1, 2]),  # gpt-oss: a message's end, after which it continues
         (["<bos>", "<eos>", "<end_of_turn>"], [1, 2]),
     ],
 )
