@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ.setdefault("QT_SCALE_FACTOR", "1")
+os.environ["HF_HUB_OFFLINE"] = "0"  # else the modules of the tests set it, and Settings shows "Work offline"
 
 IMAGES = ROOT / "docs" / "images"
 SIZE = (1180, 780)
