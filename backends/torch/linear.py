@@ -271,6 +271,24 @@ class MergedExperts(Experts):
         return torch.bmm(matrices, each.reshape(tokens * k, -1, 1)).view(tokens, k, -1)
 
 
+class TorchHeadMatrices:
+    """Implements `backends.base.HeadMatrices` by plain matrices."""
+
+    def __init__(self, w: Tensor) -> None:
+        self.w = w  # [heads, out, in]
+
+    def part(self, start: int, stop: int) -> TorchHeadMatrices:
+        return TorchHeadMatrices(self.w[:, start:stop])
+
+    def each(self, x: Tensor, transposed: bool = False) -> Tensor:
+        return torch.bmm(x.transpose(0, 1), self.w if transposed else self.w.mT).transpose(0, 1)
+
+    def every(self, x: Tensor, first: int, last: int, transposed: bool = False) -> Tensor:
+        chosen = self.w[first:last]
+        flat = (chosen.mT if transposed else chosen).reshape(-1, x.shape[-1])
+        return F.linear(x, flat).view(x.shape[0], last - first, -1)
+
+
 # -- from a checkpoint's weights
 
 
@@ -300,6 +318,19 @@ def make_experts(parts: Sequence[Sequence[Weight]], dtype: torch.dtype, device: 
     if all(len(s.parts) == 1 and isinstance(s.parts[0], DenseMatrix) for s in stacks):
         return MergedExperts(torch.stack([s.parts[0].w for s in stacks if isinstance(s.parts[0], DenseMatrix)]))
     return Experts(stacks)
+
+
+def make_head_matrices(
+    weight: Dense | Affine, heads: int, dtype: torch.dtype, device: torch.device
+) -> TorchHeadMatrices:
+    stored = _stored(weight)
+    if isinstance(stored, PackedAffine):
+        flat = PackedAffine(
+            *(part.flatten(0, -2) for part in (stored.words, stored.scales, stored.biases)), stored.bits, stored.group
+        )
+        stored = flat.dense(dtype)
+    assert isinstance(stored, Tensor)
+    return TorchHeadMatrices(stored.to(device=device, dtype=dtype).reshape(heads, -1, weight.shape[-1]))
 
 
 def _for_kernels(parts: Sequence[Weight]) -> bool:

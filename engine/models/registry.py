@@ -11,11 +11,14 @@ from engine.loaded import MakePart
 from engine.models.bicodec import bicodec_decoder, bicodec_encoder
 from engine.models.codec12 import codec_decoder, codec_encoder
 from engine.models.config import named_architectures
+from engine.models.deepseek import deepseek_v2, deepseek_v3
 from engine.models.ecapa import speaker_encoder
 from engine.models.gemma3 import gemma3
+from engine.models.glm4 import glm4, glm4_moe
 from engine.models.gpt_oss import gpt_oss
 from engine.models.hunyuan import hunyuan_dense
 from engine.models.llama import llama
+from engine.models.minimax_m2 import minimax_m2
 from engine.models.ministral3 import ministral3
 from engine.models.moonshine import moonshine, moonshine_streaming
 from engine.models.paddleocr_vl import paddleocr_vl
@@ -23,7 +26,7 @@ from engine.models.phi3 import phi3
 from engine.models.pp_doclayout import pp_doclayout
 from engine.models.qwen2 import qwen2
 from engine.models.qwen3 import qwen3, qwen3_moe
-from engine.models.qwen3_5 import qwen3_5
+from engine.models.qwen3_5 import qwen3_5, qwen3_5_moe
 from engine.models.qwen3_next import qwen3_next
 from engine.models.qwen3_tts import qwen3_tts
 from engine.models.qwen3_vl import qwen3_vl
@@ -35,11 +38,17 @@ from engine.weights.view import View
 Maker = Callable[[View, Mapping[str, Any]], TokenModel]
 
 ARCHITECTURES: dict[str, Maker] = {
+    "deepseek_v2": deepseek_v2,
+    "deepseek_v3": deepseek_v3,
     "gemma3": gemma3,
     "gemma3_text": gemma3,
+    "glm4": glm4,
+    "glm4_moe": glm4_moe,
+    "glm4_moe_lite": deepseek_v3,
     "gpt_oss": gpt_oss,
     "hunyuan_v1_dense": hunyuan_dense,
     "llama": llama,
+    "minimax_m2": minimax_m2,
     "ministral3": ministral3,
     "mistral": llama,
     "mistral3": ministral3,
@@ -50,6 +59,8 @@ ARCHITECTURES: dict[str, Maker] = {
     "qwen2": qwen2,
     "qwen3": qwen3,
     "qwen3_5": qwen3_5,
+    "qwen3_5_moe": qwen3_5_moe,
+    "qwen3_5_moe_text": qwen3_5_moe,
     "qwen3_5_text": qwen3_5,
     "qwen3_moe": qwen3_moe,
     "qwen3_next": qwen3_next,

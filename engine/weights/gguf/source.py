@@ -44,7 +44,7 @@ class GgufSource:
     def raw(self, name: str) -> Raw | None:
         return self.raws.get(name)
 
-    def matrix(self, stem: str, shape: tuple[int, ...]) -> SourceMatrix:
+    def matrix(self, stem: str, shape: tuple[int, ...], inputs_first: bool = False) -> SourceMatrix:
         name = f"{stem}.weight"
         raw = self.raws.get(name)
         if raw is None:
@@ -62,6 +62,8 @@ class GgufSource:
             return reordered(raw, rotary_halves(raw.shape[0], heads)) if fits else raw
         if part.startswith("linear_attn."):
             return self._linear_attention(part.removeprefix("linear_attn."), raw)
+        if part == "mlp.shared_expert_gate.weight" and len(raw.shape) == 1:
+            return replace(raw, shape=(1, *raw.shape))
         return raw
 
     def _linear_attention(self, part: str, raw: Raw) -> Raw:
@@ -76,7 +78,7 @@ class GgufSource:
         if part == "A_log" and raw.dtype in FLOATS:
             stored = raw
             raw = computed(raw, raw.shape, lambda: np.log(-dequantize(stored)))
-        if key_heads == value_heads:
+        if not c["linear_value_heads_tiled"]:
             return raw
         if part in ("in_proj_qkv.weight", "conv1d.weight") and raw.shape[0] == 2 * keys + values:
             order = grouped_heads(key_heads, value_heads, dim)
@@ -99,8 +101,8 @@ class Dequantized:
     def raw(self, name: str) -> Raw | None:
         return self._source.raw(name)
 
-    def matrix(self, stem: str, shape: tuple[int, ...]) -> SourceMatrix:
-        found = self._source.matrix(stem, shape)
+    def matrix(self, stem: str, shape: tuple[int, ...], inputs_first: bool = False) -> SourceMatrix:
+        found = self._source.matrix(stem, shape, inputs_first)
         if not isinstance(found.weight, Blocks):
             return found
         return replace(found, weight=as_dense(found.weight))

@@ -32,6 +32,10 @@ KINDS: dict[str, tuple[str, int, int, Callable[[str, Any], Any] | None]] = {
     ),
     "moe-4bit": ("qwen3_moe", 4, 32, None),
     "hybrid-4bit": ("qwen3_5", 4, 32, None),
+    "hybrid-moe-4bit": ("qwen3_5_moe", 4, 32, None),
+    "glm-4bit": ("glm4", 4, 32, None),
+    "glm-moe-4bit": ("glm4_moe", 4, 32, None),
+    "latent-4bit": ("deepseek_v3", 4, 32, None),
 }
 
 
@@ -41,10 +45,10 @@ def quantize(kind: str, root: Path) -> Path:
     from mlx_lm.utils import load_model, quantize_model, save_config, save_model
 
     architecture, bits, group, choice = KINDS[kind]
-    source = save(architecture, root / f"{kind}-source", "new" if architecture == "qwen3_5" else "old")
-    if architecture == "qwen3_5":  # mlx-lm knows it only as published: nested beside a vision tower
+    source = save(architecture, root / f"{kind}-source", "new" if "qwen3_5" in architecture else "old")
+    if "qwen3_5" in architecture:  # mlx-lm knows it only as published: nested beside a vision tower
         text = json.loads((source / "config.json").read_text())
-        (source / "config.json").write_text(json.dumps({"model_type": "qwen3_5", "text_config": text}))
+        (source / "config.json").write_text(json.dumps({"model_type": architecture, "text_config": text}))
     model, config = load_model(source, lazy=True)
     usual = getattr(model, "quant_predicate", None)
     model, config = quantize_model(model, config, group, bits, quant_predicate=choice or usual)
