@@ -128,6 +128,8 @@ class Linear(Protocol):
 class HeadMatrices(Protocol):
     """A matrix `[out, in]` for each head, that hides how they are stored. Results have the backend's compute dtype."""
 
+    transposes: bool  # whether `transposed` may be asked for
+
     def part(self, start: int, stop: int) -> HeadMatrices:
         """Outputs `start .. stop - 1` of each."""
 
@@ -379,8 +381,9 @@ class Backend(Protocol):
         """`parts[expert]` lists matrices to be stacked along the output; a `[experts, out, in]` linear for `gather`.
         One inner list holding one three-axis weight is taken as it is."""
 
-    def head_matrices(self, weight: Dense | Affine, heads: int) -> HeadMatrices:
-        """`weight` is `[heads, out, in]`, or the same with heads one behind the other, `[heads * out, in]`."""
+    def head_matrices(self, weight: Weight, heads: int, plain: Dense | Affine) -> HeadMatrices:
+        """`weight` is `[heads, out, in]`, or the same with heads one behind the other, `[heads * out, in]`. `plain`: the same
+        without blocks, for whom cannot multiply by these."""
 
     def kv(self, specs: Sequence[MemorySpec], budget: int, bits: int = 32) -> KVCache:
         """`bits` 32 keeps keys and values as they are computed, 16 those of f32 in half precision, 8 and 4 quantized."""

@@ -323,17 +323,19 @@ FAMILIES: dict[str, tuple[str, Callable[[Tensors, Any, Any], Tensors]]] = {
 }
 
 
-def written(name: str) -> Any:
+def written(name: str, **changes: Any) -> Any:
     """The tiny model that is written."""
-    return reference(name, **FIXED.get(name, {}))
+    return reference(name, **FIXED.get(name, {}), **changes)
 
 
-def write(name: str, path: Path, experts: str | None = None) -> Path:
-    """The tiny model `name` in f32; `experts`: their matrices in blocks of this type."""
+def write(
+    name: str, path: Path, blocks: str | None = None, of: tuple[str, ...] = ("_exps.weight",), **changes: Any
+) -> Path:
+    """The tiny model `name` in f32; `blocks`: tensors whose names end so, those of experts, in blocks of this type."""
     import gguf
 
     arch, family = FAMILIES[name]
-    model = written(name)
+    model = written(name, **changes)
     config = model.config
     writer = gguf.GGUFWriter(path, arch)
     writer.add_context_length(config.max_position_embeddings)
@@ -351,8 +353,8 @@ def write(name: str, path: Path, experts: str | None = None) -> Path:
     tensors = {key: value.float().numpy() for key, value in model.state_dict().items()}
     for key, values in family(tensors, config, writer).items():
         rows = np.ascontiguousarray(values, np.float32)
-        if experts and "_exps.weight" in key:
-            kind = gguf.GGMLQuantizationType[experts]
+        if blocks and key.endswith(of):
+            kind = gguf.GGMLQuantizationType[blocks]
             writer.add_tensor(key, gguf.quants.quantize(rows, kind), raw_dtype=kind)
         else:
             writer.add_tensor(key, rows)
