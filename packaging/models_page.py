@@ -15,11 +15,17 @@ PAGE = ROOT / "docs" / "models.md"
 
 # What people call the models of a `model_type`.
 NAMES = {
+    "deepseek_v2": "DeepSeek-V2, V2.5 and V2-Lite (in GGUF files: deepseek2)",
+    "deepseek_v3": "DeepSeek-V3, V3.1 and R1",
     "gemma3": "Gemma 3",
     "gemma3_text": "Gemma 3",
+    "glm4": "GLM-4-0414, GLM-Z1",
+    "glm4_moe": "GLM-4.5, 4.6 and 4.7, GLM-4.5-Air",
+    "glm4_moe_lite": "GLM-4.7-Flash (in GGUF files: deepseek2)",
     "gpt_oss": "gpt-oss 20B and 120B",
     "hunyuan_v1_dense": "Hunyuan Dense",
     "llama": "Llama 1 to 3.3, and models made like them",
+    "minimax_m2": "MiniMax-M2",
     "ministral3": "Ministral 3, Mistral Small 3",
     "mistral": "Mistral 7B and Nemo (in GGUF files: llama)",
     "mistral3": "Ministral 3, Mistral Small 3",
@@ -30,6 +36,8 @@ NAMES = {
     "qwen2": "Qwen2, Qwen2.5",
     "qwen3": "Qwen3",
     "qwen3_5": "Qwen3.5, Qwen3.8 (dense)",
+    "qwen3_5_moe": "Qwen3.5 and Qwen3.6 mixtures (35B-A3B and larger)",
+    "qwen3_5_moe_text": "Qwen3.5 and Qwen3.6 mixtures (35B-A3B and larger)",
     "qwen3_5_text": "Qwen3.5, Qwen3.8 (dense)",
     "qwen3_moe": "Qwen3 30B-A3B and 235B-A22B, Qwen3-Coder",
     "qwen3_next": "Qwen3-Next",

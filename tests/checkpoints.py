@@ -369,6 +369,33 @@ def save(name: str, folder: Path, spelling: str = "new", dtype: str = "float32",
     return folder
 
 
+def save_as_qwen_publishes(source: Path, folder: Path) -> Path:
+    """A saved mixture of Qwen3.5 anew: beside an image encoder, experts in two tensors a layer, and a layer that guesses ahead."""
+    import torch
+    from safetensors.torch import load_file, save_file
+
+    tensors = load_file(source / "model.safetensors")
+    count = MODELS["qwen3_5_moe"][1]["num_experts"]
+    made = {"mtp.norm.weight": torch.ones(4), "model.visual.patch_embed.proj.bias": torch.ones(4)}
+    for name in list(tensors):
+        stem, found, _ = name.partition(".experts.0.gate_proj.weight")
+        if found:
+            part = {
+                p: [tensors.pop(f"{stem}.experts.{i}.{p}_proj.weight") for i in range(count)]
+                for p in ("gate", "up", "down")
+            }
+            both = torch.stack([torch.cat(pair) for pair in zip(part["gate"], part["up"])])
+            tensors[f"{stem}.experts.gate_up_proj"] = both
+            tensors[f"{stem}.experts.down_proj"] = torch.stack(part["down"])
+    for name, values in tensors.items():
+        made[name.replace("model.", "model.language_model.", 1) if name.startswith("model.") else name] = values
+    folder.mkdir()
+    save_file(made, folder / "model.safetensors", {"format": "pt"})
+    text = json.loads((source / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({"model_type": "qwen3_5_moe", "text_config": text}))
+    return folder
+
+
 @cache
 def reference_cached(name: str, spread: float = 0.2) -> Any:
     return reference(name, spread=spread)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.checkpoints import save
+from tests.checkpoints import save, save_as_qwen_publishes
 from tests.driver import Driver
 
 PROMPT = [5, 17, 33, 41, 8, 9, 60, 3, 200, 7, 7, 150, 99]
@@ -45,10 +45,13 @@ def quantize(kind: str, root: Path) -> Path:
     from mlx_lm.utils import load_model, quantize_model, save_config, save_model
 
     architecture, bits, group, choice = KINDS[kind]
-    source = save(architecture, root / f"{kind}-source", "new" if "qwen3_5" in architecture else "old")
-    if "qwen3_5" in architecture:  # mlx-lm knows it only as published: nested beside a vision tower
+    saved = source = save(architecture, root / f"{kind}-source", "new" if "qwen3_5" in architecture else "old")
+    # mlx-lm knows these only as published: nested beside a vision tower
+    if architecture == "qwen3_5_moe":
+        source = save_as_qwen_publishes(saved, root / f"{kind}-published")
+    elif architecture == "qwen3_5":
         text = json.loads((source / "config.json").read_text())
-        (source / "config.json").write_text(json.dumps({"model_type": architecture, "text_config": text}))
+        (source / "config.json").write_text(json.dumps({"model_type": "qwen3_5", "text_config": text}))
     model, config = load_model(source, lazy=True)
     usual = getattr(model, "quant_predicate", None)
     model, config = quantize_model(model, config, group, bits, quant_predicate=choice or usual)
@@ -57,7 +60,7 @@ def quantize(kind: str, root: Path) -> Path:
     save_model(folder, model)
     save_config(config, folder / "config.json")
     for file in ("tokenizer.json", "tokenizer_config.json"):
-        (folder / file).write_bytes((source / file).read_bytes())
+        (folder / file).write_bytes((saved / file).read_bytes())
     mx.clear_cache()
     return folder
 
