@@ -29,7 +29,7 @@ class Routing:
     judged_by: int = 1  # a group is as good as the sum of its best scores: how many
 
 
-class Router:
+class ExpertRouter:
     """Chooses experts for each token."""
 
     def __init__(self, w: View, c: TextConfig, routing: Routing, name: str = "gate") -> None:
@@ -89,7 +89,7 @@ def gated_experts(w: View, count: int, hidden: int, ffn: int) -> tuple[Linear, L
 class SparseMoe:
     def __init__(self, w: View, c: TextConfig, routing: Routing | None = None) -> None:
         self.ops, self.dtype = w.backend.ops, w.backend.dtype
-        self.router = Router(w, c, routing or Routing(renormalize=c.fields.flag("norm_topk_prob")))
+        self.router = ExpertRouter(w, c, routing or Routing(renormalize=c.fields.flag("norm_topk_prob")))
         ffn = c.fields.int("moe_intermediate_size", "intermediate_size")
         self.gate_up, self.down = gated_experts(w, self.router.count, c.hidden, ffn)
 
