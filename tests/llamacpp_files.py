@@ -241,8 +241,7 @@ def _deepseek2(tensors: Tensors, config: Any, writer: Any, absorbed: bool = True
     key, shared = config.qk_nope_head_dim, config.qk_rope_head_dim
     rank, value = config.kv_lora_rank, config.v_head_dim
     writer.add_kv_lora_rank(rank)
-    if config.q_lora_rank:
-        writer.add_q_lora_rank(config.q_lora_rank)
+    writer.add_q_lora_rank(config.q_lora_rank or 0)  # llama.cpp wants it of all but the published sizes
     writer.add_head_count_kv(1 if absorbed else config.num_attention_heads)
     writer.add_key_length(rank + shared if absorbed else key + shared)
     writer.add_value_length(rank if absorbed else value)
