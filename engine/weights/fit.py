@@ -1,7 +1,8 @@
 """Giving a backend weights in a form that it can multiply.
 
-A backend with kernels for GGUF's blocks gets them as they are. MLX gets its own affine layout: where that holds the very same
-numbers, exactly; else quantized anew, to 8 bit. Another backend gets plain floats, which is exact and takes more memory.
+A backend with kernels for GGUF's blocks gets them as they are. MLX gets four-bit floats as they are, which are modes of its own, and
+its own affine layout of the others: where that holds the very same numbers, exactly; else quantized anew, to 8 bit. Another backend
+gets plain floats, which is exact and takes more memory.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from engine.weights.gguf.source import as_dense
 from engine.weights.gguf.types import FLOATS, TYPES
 from engine.weights.quantize import Quantized, chosen
 from engine.weights.source import Source, SourceMatrix
+
+MLX_MODES = ("MXFP4", "NVFP4")  # block types that MLX multiplies itself
 
 
 def fitted(source: Source, backend: Backend, quant: str | None) -> Source:
@@ -55,6 +58,8 @@ def becomes(kind: str, backend: Backend) -> str:
         return ""
     if backend.name != "mlx":
         return f"{kind} as plain floats: the same numbers in {8 * size_of(backend)} bits a weight"
+    if kind in MLX_MODES:
+        return ""
     cost = f"in {bits_per_weight(kind):.3g} bits a weight instead of {8 * TYPES[kind].nbytes / TYPES[kind].weights:.3g}"
     if kind in EXACT:
         return f"{kind} in MLX's layout: the same numbers {cost}"
@@ -91,4 +96,6 @@ class WithoutBlocks:
         if not isinstance(found.weight, Blocks):
             return found
         weight = found.weight
-        return replace(found, weight=exact(weight) or anew(weight) if self._affine else as_dense(weight))
+        if not self._affine:
+            return replace(found, weight=as_dense(weight))
+        return found if weight.type in MLX_MODES else replace(found, weight=exact(weight) or anew(weight))
