@@ -265,6 +265,12 @@ class Cache(Protocol):
             S = S * exp(g);  S = S + k (outer) (v - k @ S) * beta;  out = q @ S          -> [T, Hv, Dv]
         """
 
+    def scan(self, layer: int, q: Array, k: Array, v: Array, g: Array) -> Array:
+        """Gated linear attention, which is what Mamba-2's state space is (q, k, v are its C, B and x * dt). Shapes as in `delta`.
+
+        S = S * exp(g);  S = S + k (outer) v;  out = q @ S                           -> [T, Hv, Dv]
+        """
+
 
 class LatentHeads(Protocol):
     """What lies between a latent of R numbers and the heads' keys (N numbers, beside r that all heads share) and values."""

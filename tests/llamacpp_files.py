@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.checkpoints import reference
+from tests.checkpoints import SPECIALS, reference
 
 Tensors = dict[str, np.ndarray]
 
@@ -25,7 +25,14 @@ _LAYER = {
     "mlp.down_proj": "ffn_down",
     "post_attention_layernorm": "ffn_norm",
 }
-_OUTER = {"model.embed_tokens": "token_embd", "model.norm": "output_norm", "lm_head": "output"}
+_OUTER = {
+    "model.embed_tokens": "token_embd",
+    "model.norm": "output_norm",
+    "lm_head": "output",
+    "model.embedding_norm": "token_embd_norm",  # LFM 2
+    "model.embeddings": "token_embd",  # Nemotron-H
+    "model.norm_f": "output_norm",
+}
 
 
 def _named(tensors: Tensors, layer: dict[str, str]) -> Tensors:
@@ -33,7 +40,8 @@ def _named(tensors: Tensors, layer: dict[str, str]) -> Tensors:
     for name, values in tensors.items():
         stem, _, part = name.rpartition(".")
         inner = re.fullmatch(r"model\.layers\.(\d+)\.(.+)", stem)
-        made[f"blk.{inner[1]}.{layer[inner[2]]}.{part}" if inner else f"{_OUTER[stem]}.{part}"] = values
+        mine = f"blk.{inner[1]}.{layer[inner[2]]}" if inner else _OUTER[stem]
+        made[f"{mine}.{part}" if part else mine] = values
     return made
 
 
@@ -84,14 +92,20 @@ def _mistral3(tensors: Tensors, config: Any, writer: Any) -> Tensors:
     writer.add_float32("mistral3.rope.scaling.yarn_log_multiplier", rope["mscale_all_dim"])
     writer.add_float32("mistral3.attention.temperature_scale", rope["llama_4_scaling_beta"])
 
+    return _named(_paired(tensors, config), _LAYER)
+
+
+def _paired(tensors: Tensors, config: Any) -> Tensors:
+    """The two dimensions that rotate together side by side."""
+    heads = {"q_proj": config.num_attention_heads, "k_proj": config.num_key_value_heads}
+
     def paired(name: str, values: np.ndarray) -> np.ndarray:
-        heads = {"q_proj": config.num_attention_heads, "k_proj": config.num_key_value_heads}
         count = heads.get(name.split(".")[-2])
         if count is None:
             return values
         return values.reshape(count, 2, len(values) // count // 2, -1).swapaxes(1, 2).reshape(values.shape)
 
-    return _named({name: paired(name, values) for name, values in tensors.items()}, _LAYER)
+    return {name: paired(name, values) for name, values in tensors.items()}
 
 
 def _mixed(tensors: Tensors, config: Any, writer: Any) -> tuple[Tensors, Tensors]:
@@ -290,6 +304,161 @@ def _phi3(tensors: Tensors, config: Any, writer: Any) -> Tensors:
     return _named(tensors, _LAYER | {"self_attn.qkv_proj": "attn_qkv", "mlp.gate_up_proj": "ffn_up"})
 
 
+def _lfm2(tensors: Tensors, config: Any, writer: Any) -> Tensors:
+    attending = [kind == "full_attention" for kind in config.layer_types]
+    writer.add_head_count_kv([config.num_key_value_heads if attends else 0 for attends in attending])
+    writer.add_shortconv_l_cache(config.conv_L_cache)
+    writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
+    layer = _LAYER | {
+        "operator_norm": "attn_norm",
+        "ffn_norm": "ffn_norm",
+        "self_attn.out_proj": "attn_output",
+        "self_attn.q_layernorm": "attn_q_norm",
+        "self_attn.k_layernorm": "attn_k_norm",
+        **{f"conv.{part}": f"shortconv.{part}" for part in ("conv", "in_proj", "out_proj")},
+        "feed_forward.w1": "ffn_gate",
+        "feed_forward.w3": "ffn_up",
+        "feed_forward.w2": "ffn_down",
+        "feed_forward.gate": "ffn_gate_inp",
+        **_STACKED,
+    }
+    writer.add_feed_forward_length(len(tensors["model.layers.0.feed_forward.w1.weight"]))
+    if hasattr(config, "num_experts"):
+        _experts(config, writer)
+        writer.add_expert_feed_forward_length(config.moe_intermediate_size)
+        writer.add_leading_dense_block_count(config.num_dense_layers)
+        writer.add_expert_gating_func(_sigmoid())
+    return _named(_split(tensors), layer)
+
+
+def _granite(tensors: Tensors, config: Any, writer: Any) -> Tensors:
+    writer.add_attention_scale(config.attention_multiplier)
+    writer.add_embedding_scale(config.embedding_multiplier)
+    writer.add_residual_scale(config.residual_multiplier)
+    writer.add_logit_scale(config.logits_scaling)
+    writer.add_rope_dimension_count(config.hidden_size // config.num_attention_heads)
+    mixture = getattr(config, "num_local_experts", 0)
+    if mixture:
+        _experts(config, writer)
+    shared = "ffn_{}_shexp" if mixture else "ffn_{}"
+    if width := getattr(config, "shared_intermediate_size", 0):
+        writer.add_expert_shared_feed_forward_length(width)
+        if not mixture:
+            writer.add_feed_forward_length(width)
+    layer = _LAYER | _STACKED | _mamba("mamba") | {"block_sparse_moe.router": "ffn_gate_inp"}
+    layer |= {f"shared_mlp.{part}_proj": shared.format(part) for part in ("gate", "up", "down")}
+    if hasattr(config, "mamba_n_heads"):
+        attending = [kind == "full_attention" for kind in config.layer_types]
+        writer.add_head_count_kv([config.num_key_value_heads if attends else 0 for attends in attending])
+        writer.add_rope_scaling_finetuned(config.position_embedding_type == "rope")
+        heads, groups = config.mamba_n_heads, config.mamba_n_groups
+        _mamba_sizes(writer, heads, config.mamba_d_head, groups, config.mamba_d_state, config.mamba_d_conv)
+        tensors = _mamba_tensors(tensors, groups)
+    return _named(_split(_paired(tensors, config)), layer)
+
+
+def _nemotron_h(tensors: Tensors, config: Any, writer: Any) -> Tensors:
+    kinds = config.layers_block_type
+    writer.add_head_count_kv([config.num_key_value_heads if kind == "full_attention" else 0 for kind in kinds])
+    wide = {"mlp": config.intermediate_size, "moe": config.moe_intermediate_size}
+    writer.add_feed_forward_length([wide.get(kind, 0) for kind in kinds])
+    sizes = config.mamba_num_heads, config.mamba_head_dim, config.n_groups, config.ssm_state_size, config.conv_kernel
+    _mamba_sizes(writer, *sizes)
+    if "moe" in kinds:
+        writer.add_expert_count(config.n_routed_experts)
+        writer.add_expert_used_count(config.num_experts_per_tok)
+        writer.add_expert_feed_forward_length(config.moe_intermediate_size)
+        writer.add_expert_shared_feed_forward_length(config.moe_shared_expert_intermediate_size)
+        writer.add_expert_shared_count(1)
+        writer.add_expert_weights_norm(config.norm_topk_prob)
+        writer.add_expert_weights_scale(config.routed_scaling_factor)
+        writer.add_expert_group_count(config.n_group)
+        writer.add_expert_group_used_count(config.topk_group)
+        writer.add_expert_gating_func(_sigmoid())
+        if config.moe_latent_size:
+            writer.add_moe_latent_size(config.moe_latent_size)
+    layer = _mamba("mixer") | {
+        "norm": "attn_norm",
+        **{f"mixer.{part}_proj": f"attn_{part}" for part in ("q", "k", "v")},
+        "mixer.o_proj": "attn_output",
+        "mixer.up_proj": "ffn_up",
+        "mixer.down_proj": "ffn_down",
+        "mixer.gate": "ffn_gate_inp",
+        "mixer.shared_experts.up_proj": "ffn_up_shexp",
+        "mixer.shared_experts.down_proj": "ffn_down_shexp",
+        "mixer.fc1_latent_proj": "ffn_latent_down",
+        "mixer.fc2_latent_proj": "ffn_latent_up",
+        "experts.up_proj": "ffn_up_exps",
+        "experts.down_proj": "ffn_down_exps",
+        "router": "exp_probs_b",
+    }
+    return _named(_split(_mamba_tensors(tensors, config.n_groups)), layer)
+
+
+_STACKED = {f"experts.{part}_proj": f"ffn_{part}_exps" for part in ("gate", "up", "down")} | {"router": "exp_probs_b"}
+
+
+def _split(tensors: Tensors) -> Tensors:
+    """Fused gates and ups apart, with one name for what families name in different ways."""
+    made: Tensors = {}
+    for name, values in tensors.items():
+        stem, inner = re.sub(r"\.[a-z_]+\.experts\.\w+$", ".experts", name), name.removesuffix(".weight")
+        half = values.shape[-2] // 2 if values.ndim > 1 else 0
+        if name.endswith("experts.gate_up_proj"):
+            made |= {f"{stem}.gate_proj.weight": values[:, :half], f"{stem}.up_proj.weight": values[:, half:]}
+        elif stem != name:
+            made[f"{stem}.{name.rpartition('.')[2]}.weight"] = values
+        elif inner.endswith("shared_mlp.input_linear"):
+            stem = inner.removesuffix("input_linear")
+            made |= {f"{stem}gate_proj.weight": values[:half], f"{stem}up_proj.weight": values[half:]}
+        elif inner.endswith("shared_mlp.output_linear"):
+            made[f"{inner.removesuffix('output_linear')}down_proj.weight"] = values
+        elif name.endswith(("expert_bias", "e_score_correction_bias")):
+            made[re.sub(r"(layers\.\d+)\..*", r"\1.router.bias", name)] = values
+        else:
+            made[name] = values.squeeze(1) if inner.endswith(("conv.conv", "conv1d")) and values.ndim == 3 else values
+    return made
+
+
+def _mamba(stem: str) -> dict[str, str]:
+    parts = {"in_proj": "in", "out_proj": "out", "conv1d": "conv1d", "norm": "norm", "dt": "dt", "a": "a", "d": "d"}
+    return {f"{stem}.{mine}": f"ssm_{theirs}" for mine, theirs in parts.items()}
+
+
+def _mamba_tensors(tensors: Tensors, groups: int) -> Tensors:
+    made: Tensors = {}
+    for name, values in tensors.items():
+        stem, _, part = name.rpartition(".")
+        if part == "dt_bias":
+            made[f"{stem}.dt.bias"] = values
+        elif part in ("A_log", "D"):
+            made[f"{stem}.{part[0].lower()}."] = (-np.exp(values) if part == "A_log" else values)[:, None]
+        elif re.search(r"(mamba|mixer)\.norm$", stem):
+            made[name] = values.reshape(groups, -1)
+        else:
+            made[name] = values
+    return made
+
+
+def _mamba_sizes(writer: Any, heads: int, dim: int, groups: int, state: int, kernel: int) -> None:
+    writer.add_ssm_conv_kernel(kernel)
+    writer.add_ssm_state_size(state)
+    writer.add_ssm_group_count(groups)
+    writer.add_ssm_inner_size(heads * dim)
+    writer.add_ssm_time_step_rank(heads)
+
+
+def _experts(config: Any, writer: Any) -> None:
+    writer.add_expert_count(getattr(config, "num_local_experts", None) or config.num_experts)
+    writer.add_expert_used_count(config.num_experts_per_tok)
+
+
+def _sigmoid() -> Any:
+    import gguf
+
+    return gguf.ExpertGatingFuncType.SIGMOID
+
+
 def _yarn(rope: dict[str, Any], writer: Any) -> None:
     writer.add_rope_freq_base(rope["rope_theta"])
     writer.add_rope_scaling_type(_scaling("yarn"))
@@ -319,12 +488,34 @@ FAMILIES: dict[str, tuple[str, Callable[[Tensors, Any, Any], Tensors]]] = {
     "deepseek_v2": ("deepseek2", partial(_deepseek2, absorbed=False)),
     "phi3": ("phi3", _phi3),
     "phi3_long": ("phi3", _phi3),
+    "lfm2": ("lfm2", _lfm2),
+    "lfm2_moe": ("lfm2moe", _lfm2),
+    "granite": ("granite", _granite),
+    "granitemoe": ("granitemoe", _granite),
+    "granite_hybrid": ("granitehybrid", _granite),
+    "granite_hybrid_dense": ("granitehybrid", _granite),
+    "nemotron_h": ("nemotron_h", _nemotron_h),
+    "nemotron_h_moe": ("nemotron_h_moe", _nemotron_h),
 }
 
 
 def written(name: str, **changes: Any) -> Any:
     """The tiny model that is written."""
     return reference(name, **FIXED.get(name, {}), **changes)
+
+
+def _vocabulary(writer: Any) -> None:
+    """Bytes and special tokens; llama.cpp wants at least one merge."""
+    import gguf
+    from tokenizers.pre_tokenizers import ByteLevel
+
+    tokens = [*sorted(ByteLevel.alphabet()), *SPECIALS]
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre("gpt-2")
+    writer.add_token_list(tokens)
+    writer.add_token_types([gguf.TokenType.NORMAL] * 256 + [gguf.TokenType.CONTROL] * len(SPECIALS))
+    writer.add_token_merges(["a b"])
+    writer.add_eos_token_id(len(tokens) - 1)
 
 
 def write(
@@ -348,7 +539,9 @@ def write(
     if not latent and (head_dim := getattr(config, "head_dim", None)):
         writer.add_key_length(head_dim)
         writer.add_value_length(head_dim)
-    writer.add_layer_norm_rms_eps(config.rms_norm_eps)
+    eps = (getattr(config, name, None) for name in ("norm_eps", "layer_norm_epsilon", "rms_norm_eps"))
+    writer.add_layer_norm_rms_eps(next(number for number in eps if number))
+    _vocabulary(writer)
     tensors = {key: value.float().numpy() for key, value in model.state_dict().items()}
     for key, values in family(tensors, config, writer).items():
         rows = np.ascontiguousarray(values, np.float32)

@@ -16,11 +16,14 @@ from engine.models.ecapa import speaker_encoder
 from engine.models.gemma3 import gemma3
 from engine.models.glm4 import glm4, glm4_moe
 from engine.models.gpt_oss import gpt_oss
+from engine.models.granite import granite, granite_hybrid, granite_moe
 from engine.models.hunyuan import hunyuan_dense
+from engine.models.lfm2 import lfm2, lfm2_moe, lfm3
 from engine.models.llama import llama
 from engine.models.minimax_m2 import minimax_m2
 from engine.models.ministral3 import ministral3
 from engine.models.moonshine import moonshine, moonshine_streaming
+from engine.models.nemotron_h import nemotron_h
 from engine.models.paddleocr_vl import paddleocr_vl
 from engine.models.phi3 import phi3
 from engine.models.pp_doclayout import pp_doclayout
@@ -46,7 +49,14 @@ ARCHITECTURES: dict[str, Maker] = {
     "glm4_moe": glm4_moe,
     "glm4_moe_lite": deepseek_v3,
     "gpt_oss": gpt_oss,
+    "granite": granite,
+    "granitemoe": granite_moe,
+    "granitemoehybrid": granite_hybrid,
+    "granitemoeshared": granite_moe,
     "hunyuan_v1_dense": hunyuan_dense,
+    "lfm2": lfm2,
+    "lfm2_moe": lfm2_moe,
+    "lfm3": lfm3,
     "llama": llama,
     "minimax_m2": minimax_m2,
     "ministral3": ministral3,
@@ -54,6 +64,7 @@ ARCHITECTURES: dict[str, Maker] = {
     "mistral3": ministral3,
     "moonshine": moonshine,
     "moonshine_streaming": moonshine_streaming,
+    "nemotron_h": nemotron_h,
     "paddleocr_vl": paddleocr_vl,
     "phi3": phi3,
     "qwen2": qwen2,

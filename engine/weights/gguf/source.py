@@ -21,6 +21,7 @@ from engine.weights.made import computed, reordered
 from engine.weights.problems import Problem
 from engine.weights.source import Source, SourceMatrix, wrong
 
+PAIRED = ("llama", "mistral3", "granite", "granitemoe", "granitehybrid")  # see `rotary_halves`
 ROPE_FACTORS = "rope_freqs.weight"  # these belong to the config
 LONG_FACTORS, SHORT_FACTORS = "rope_factors_long.weight", "rope_factors_short.weight"
 
@@ -64,7 +65,7 @@ class GgufSource:
 
     def _adapted(self, name: str, raw: Raw) -> Raw:
         part = name.rpartition("layers.")[2].partition(".")[2]
-        if self._arch in ("llama", "mistral3") and part.startswith(("self_attn.q_proj", "self_attn.k_proj")):
+        if self._arch in PAIRED and part.startswith(("self_attn.q_proj", "self_attn.k_proj")):
             c = self._config
             heads = c["num_attention_heads"] if "q_proj" in part else c["num_key_value_heads"]
             fits = raw.shape[0] == heads * c["head_dim"] and c["head_dim"] % 2 == 0
@@ -73,6 +74,8 @@ class GgufSource:
             return self._linear_attention(part.removeprefix("linear_attn."), raw)
         if part == "mlp.shared_expert_gate.weight" and len(raw.shape) == 1:
             return replace(raw, shape=(1, *raw.shape))
+        if part.startswith(("mamba.", "mixer.")):
+            return _mamba(part.partition(".")[2], raw)
         return raw
 
     def _linear_attention(self, part: str, raw: Raw) -> Raw:
@@ -103,6 +106,13 @@ def _factors(arch: str, tensors: Mapping[str, Raw]) -> dict[str, str]:
     """NVFP4's matrices may have a factor, of the whole matrix or of each expert: name of the matrix -> its factor's."""
     named = {f"{name.removesuffix('.weight')}.scale": name for name, raw in tensors.items() if raw.dtype == "NVFP4"}
     return {named[name]: name for name in tensors if name in named and to_model(arch, name) == name}
+
+
+def _mamba(part: str, raw: Raw) -> Raw:
+    """Files have heads, and groups of the norm, along an axis of their own."""
+    if part == "A_log" and raw.dtype in FLOATS:
+        return computed(raw, raw.shape[:1], lambda: np.log(-dequantize(raw)).reshape(-1))
+    return replace(raw, shape=(int(np.prod(raw.shape)),)) if part in ("D", "norm.weight") else raw
 
 
 class Dequantized:

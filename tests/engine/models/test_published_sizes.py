@@ -253,7 +253,148 @@ SIZES: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 # whose experts are published one by one
-SPLIT = ("Qwen3Moe", "MiniMaxM2", "Glm4Moe", "Glm4MoeLite", "DeepseekV2", "DeepseekV3")
+SPLIT = (
+    *("Qwen3Moe", "MiniMaxM2", "Glm4Moe", "Glm4MoeLite", "DeepseekV2", "DeepseekV3"),
+    *("Lfm2Moe", "GraniteMoe", "GraniteMoeHybrid", "NemotronH"),
+)
+
+
+def attending(layers: int, *at: int, other: str = "linear_attention") -> list[str]:
+    return ["full_attention" if i in at else other for i in range(layers)]
+
+
+GRANITE4: dict[str, Any] = dict(
+    embedding_multiplier=12.0,
+    residual_multiplier=0.22,
+    tie_word_embeddings=True,
+    rope_parameters=plain(1e4),
+)
+BLOCKS = {"M": "linear_attention", "*": "full_attention", "-": "mlp", "E": "moe"}
+
+
+def nemotron(pattern: str, hidden: int, ffn: int, heads: int, kv: int, **more: Any) -> dict[str, Any]:
+    kinds = [BLOCKS[mark] for mark in pattern]
+    fields = sizes(hidden, ffn, len(kinds), heads, kv, 131072, head_dim=128, layers_block_type=kinds, **more)
+    return {name: value for name, value in fields.items() if name != "num_hidden_layers"}
+
+
+SIZES |= {
+    "lfm2-1.2b": (
+        "Lfm2",
+        sizes(
+            2048,
+            12288,
+            16,
+            32,
+            8,
+            65536,
+            layer_types=attending(16, 2, 5, 8, 10, 12, 14, other="conv"),
+            rope_parameters=plain(1e6),
+        ),
+    ),
+    "lfm2-8b-a1b": (
+        "Lfm2Moe",
+        sizes(
+            2048,
+            7168,
+            24,
+            32,
+            8,
+            65536,
+            moe_intermediate_size=1792,
+            num_experts=32,
+            num_experts_per_tok=4,
+            num_dense_layers=2,
+            layer_types=attending(24, 2, 6, 10, 14, 18, 21, other="conv"),
+            rope_parameters=plain(1e6),
+        ),
+    ),
+    "lfm3-1.7b": ("Lfm3", {}),  # as the class has it
+    "granite-3.3-8b": (
+        "Granite",
+        sizes(
+            4096,
+            12800,
+            40,
+            32,
+            8,
+            49159,
+            attention_multiplier=0.0078125,
+            logits_scaling=16.0,
+            **{**GRANITE4, "rope_parameters": plain(1e7)},
+        ),
+    ),
+    "granite-3.1-1b-a400m": (
+        "GraniteMoe",
+        sizes(1024, 512, 24, 16, 8, 49155, num_local_experts=32, num_experts_per_tok=8, **GRANITE4),
+    ),
+    "granite-4.0-h-tiny": (
+        "GraniteMoeHybrid",
+        sizes(
+            1536,
+            512,
+            40,
+            12,
+            4,
+            100352,
+            shared_intermediate_size=1024,
+            num_local_experts=64,
+            num_experts_per_tok=6,
+            layer_types=attending(40, 5, 15, 25, 35),
+            mamba_n_heads=48,
+            mamba_d_head=64,
+            mamba_n_groups=1,
+            mamba_d_state=128,
+            **GRANITE4,
+        ),
+    ),
+    "granite-4.0-micro": (
+        "GraniteMoeHybrid",
+        sizes(
+            2560,
+            8192,
+            40,
+            40,
+            8,
+            100352,
+            shared_intermediate_size=8192,
+            num_local_experts=0,
+            num_experts_per_tok=0,
+            layer_types=attending(40, *range(40)),
+            position_embedding_type="rope",
+            **{**GRANITE4, "rope_parameters": plain(1e7)},
+        ),
+    ),
+    "nemotron-nano-9b-v2": (
+        "NemotronH",
+        nemotron(
+            "M-M-M-MM-M-M-M*-M-M-M*-M-M-M-M*-M-M-M-M*-M-MM-M-M-M-M-M-",
+            4480,
+            15680,
+            40,
+            8,
+            mamba_num_heads=128,
+            mamba_head_dim=80,
+        ),
+    ),
+    "nemotron-3-nano-30b-a3b": (
+        "NemotronH",
+        nemotron(
+            "MEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEMEM*EMEMEMEME",
+            2688,
+            1856,
+            32,
+            2,
+            mamba_num_heads=64,
+            mamba_head_dim=64,
+            n_routed_experts=128,
+            num_experts_per_tok=6,
+            moe_intermediate_size=1856,
+            moe_shared_expert_intermediate_size=3712,
+            routed_scaling_factor=2.5,
+        ),
+    ),
+}
 
 
 @cache

@@ -36,7 +36,17 @@ KINDS: dict[str, tuple[str, int, int, Callable[[str, Any], Any] | None]] = {
     "glm-4bit": ("glm4", 4, 32, None),
     "glm-moe-4bit": ("glm4_moe", 4, 32, None),
     "latent-4bit": ("deepseek_v3", 4, 32, None),
+    "lfm2-4bit": ("lfm2", 4, 32, None),
+    "lfm2-moe-4bit": ("lfm2_moe", 4, 32, None),
+    "granite-4bit": ("granite", 4, 32, None),
+    "granite-moe-4bit": ("granitemoe", 4, 32, None),
+    "granite-hybrid-4bit": ("granite_hybrid", 4, 32, None),
+    "granite-dense-hybrid-8bit": ("granite_hybrid_dense", 8, 32, None),
+    "nemotron-4bit": ("nemotron_h_moe", 4, 32, None),
 }
+TIED, WIDE = {"tie_word_embeddings": True}, {"intermediate_size": 128}
+# mlx-lm knows no other, or quantizes some matrices in groups of 64
+CHANGES: dict[str, dict[str, Any]] = {"lfm2": TIED, "lfm2_moe": TIED, "granite": WIDE, "granitemoe": WIDE}
 
 
 def quantize(kind: str, root: Path) -> Path:
@@ -45,7 +55,8 @@ def quantize(kind: str, root: Path) -> Path:
     from mlx_lm.utils import load_model, quantize_model, save_config, save_model
 
     architecture, bits, group, choice = KINDS[kind]
-    saved = source = save(architecture, root / f"{kind}-source", "new" if "qwen3_5" in architecture else "old")
+    spelling, changes = "new" if "qwen3_5" in architecture else "old", CHANGES.get(architecture, {})
+    saved = source = save(architecture, root / f"{kind}-source", spelling, **changes)
     # mlx-lm knows these only as published: nested beside a vision tower
     if architecture == "qwen3_5_moe":
         source = save_as_qwen_publishes(saved, root / f"{kind}-published")
