@@ -23,10 +23,9 @@ from engine.models.config import named_architectures, text_fields
 from engine.models.model_types import AUTO, model_type_named
 from engine.models.registry import ARCHITECTURES, EXACT_PARTS, find_architecture, find_part, part_kind
 from engine.text.detokenizer import Detokenizer
-from engine.text.reasoning import tags_for
+from engine.text.families import parser_for, tags_for
 from engine.text.template import ChatTemplate
 from engine.text.tokenizer import Tokenizer
-from engine.text.tools import parser_for
 from engine.vision.processor import VisionProcessor
 from engine.vision.registry import make_vision_processor
 from engine.weights.fit import check_kv_bits, choose_quant, fitted, kept_bits
