@@ -45,7 +45,7 @@ class Program:
     command: Command | None = None  # of a program that is run in a shell
     model: str = "weather"
     structured_model: str = ""  # where it asks for objects with a tool of its own
-    environment: str = "clients"  # clients, clients-aider or node
+    environment: str = "clients"  # node, or what follows `.venv-` in a folder's name
     too_long: str = ""  # what it says of a prompt that is too long: an expression
     cannot: Mapping[str, str] = field(default_factory=dict)
 
@@ -142,6 +142,10 @@ PROGRAMS = (
         environment="node",
         too_long=_MAXIMUM,
         cannot={"models": NO_LIST, "structured": NO_SCHEMA, "two_turns": "continues a task only in its own window"},
+    ),
+    *(
+        Program(name, "open_webui.py", environment="clients-webui", too_long=_MAXIMUM)
+        for name in ("Open WebUI", "Open WebUI, Ollama")
     ),
     *(
         Program(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -21,6 +22,7 @@ from tests.clients.models import PROOF
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
 NODE = ROOT / ".clients-node"
+NOT_SET_UP = "not set up: make test-clients does it"
 SECONDS = 400
 QUESTIONS = ("Say hello", "And once more")
 LONG = "Hello " * 4000
@@ -48,8 +50,13 @@ QUIET = {
     "CLINE_TELEMETRY_DISABLED": "1",
     "OPENAI_AGENTS_DISABLE_TRACING": "1",
     "AI_SDK_LOG_WARNINGS": "false",
+    "SCARF_NO_ANALYTICS": "true",
+    "ANONYMIZED_TELEMETRY": "false",
+    "OFFLINE_MODE": "true",
     "CI": "1",
 }
+# one person alone, who need not log in; texts are found by the words in them, for which it loads no model
+OPEN_WEBUI = {"WEBUI_AUTH": "false", "RAG_EMBEDDING_ENGINE": "openai"}
 
 
 @dataclass
@@ -64,7 +71,7 @@ def missing(program: Program) -> str:
         return "node is not installed"
     folder = NODE if program.environment == "node" else ROOT / f".venv-{program.environment}"
     if program.name != "curl" and not folder.is_dir():
-        return "not set up: make test-clients does it"
+        return NOT_SET_UP
     return ""
 
 
@@ -77,7 +84,9 @@ class ProgramRun:
         for made in (self.home, self.work):
             made.mkdir(parents=True)
         self.texts = []
-        for block in client_lines()[program.name].blocks:
+        blocks = client_lines()[program.name].blocks
+        self.shell_lines = blocks[-1].language == "sh"
+        for block in blocks:
             text = filled(block.text, url, "YOUR_KEY", model)
             if block.file:
                 file = self.home / block.file[2:] if block.file.startswith("~/") else self.work / block.file
@@ -90,7 +99,7 @@ class ProgramRun:
         folders = [NODE / "node_modules/.bin", ROOT / f".venv-{self.program.environment}/bin"]
         kept = {name: os.environ[name] for name in ("LANG", "TMPDIR", "SSL_CERT_FILE") if name in os.environ}
         path = os.pathsep.join([*map(str, folders), os.environ["PATH"]])
-        return {**kept, **QUIET, "HOME": str(self.home), "PATH": path}
+        return {**kept, **QUIET, **OPEN_WEBUI, "DATA_DIR": str(self.home), "HOME": str(self.home), "PATH": path}
 
     def run(self, command: Sequence[str], seconds: float = SECONDS) -> subprocess.CompletedProcess[str]:
         how: dict[str, Any] = dict(cwd=self.work, env=self.environment(), text=True)
@@ -140,9 +149,8 @@ class ProgramRun:
         """All abilities in one process: most of its time goes into imports."""
         lines = self.texts[0]
         if self.program.file.endswith(".mjs"):
-            folder = (
-                NODE / self.work.parent.name
-            )  # where node looks for packages: beside them, not in a folder for tests
+            # node looks for packages beside the module: not in a folder for tests. Programs may run at the same time.
+            folder = NODE / re.sub(r"\W+", "-", self.program.name)
             folder.mkdir(exist_ok=True)
             for source in (HERE / "run_node.mjs", HERE / "programs" / self.program.file):
                 shutil.copy(source, folder)
@@ -150,9 +158,10 @@ class ProgramRun:
             command = ["node", "run_node.mjs", "lines.mjs", self.program.file]
             command[1:] = [str(folder / name) for name in command[1:]]
         else:
-            (self.work / "lines.py").write_text(lines, encoding="utf-8")
+            name = f"lines.{'sh' if self.shell_lines else 'py'}"
+            (self.work / name).write_text(lines, encoding="utf-8")
             python = ROOT / f".venv-{self.program.environment}/bin/python"
-            command = [str(python), str(HERE / "run_python.py"), "lines.py", str(HERE / "programs" / self.program.file)]
+            command = [str(python), str(HERE / "run_python.py"), name, str(HERE / "programs" / self.program.file)]
         done = self.run([*command, self.model, *abilities])
         outcomes = {ability: Outcome(problem=done.stdout[-2000:] + done.stderr[-2000:]) for ability in abilities}
         for line in done.stdout.splitlines():
