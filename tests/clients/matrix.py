@@ -35,7 +35,6 @@ class Command:
     models: str = ""
     tool: str = ""  # as `ask` where it is empty
     too_long: str = ""  # as `ask` where it is empty
-    too_long_seconds: int = 400  # of one that shortens the conversation and asks again for ever
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,6 @@ _OPENCODE = Command(
     ask="run {prompt} </dev/null",
     again="run --continue {prompt} </dev/null",
     too_long="run --print-logs {prompt} </dev/null",
-    too_long_seconds=40,
 )
 _AIDER_OPTIONS = "--no-auto-commits --no-gitignore --yes-always --no-check-update --analytics-disable --no-show-model-warnings --no-pretty"
 _AIDER = Command(
@@ -117,7 +115,7 @@ PROGRAMS = (
             too_long="agent=compaction",
             cannot={"models": "lists the models of its own file", "structured": NO_SCHEMA},
         )
-        for name in ("opencode", "opencode, Responses", "opencode, Anthropic")
+        for name in ("opencode", "opencode, Responses", "opencode, Anthropic", "opencode, Ollama")
     ),
     Program(
         "Continue",

@@ -33,13 +33,19 @@ def connected(port):
     return client
 
 
+def chosen(client, model):
+    """The page's name for a model: one from Ollama's protocol has `:latest` behind it."""
+    names = [listed["id"] for listed in client.get("/models").raise_for_status().json()["data"]]
+    return next(name for name in names if name.split(":")[0] == model)
+
+
 def sent(client, **body):
     return client.post("/chat/completions", json=body).raise_for_status().json()
 
 
 def in_a_chat(client, model, text, **more):
     """A message of a new chat, as the page sends it: the answer is written into the stored chat."""
-    client.get("/models").raise_for_status()
+    model = chosen(client, model)
     question, answer = str(uuid.uuid4()), str(uuid.uuid4())
     asked = {"id": question, "parentId": None, "role": "user", "content": text, "timestamp": 0, "models": [model]}
     new = {"parent_id": None, "id": answer, "session_id": "page", "user_message": asked, "stream": True}
@@ -62,10 +68,10 @@ def models(port):
 
 def two_turns(port, MODEL):
     client, messages, turns = connected(port), [], []
-    client.get("/models").raise_for_status()
+    model = chosen(client, MODEL)
     for question in ("Hello", "And now?"):
         messages.append({"role": "user", "content": question})
-        asked = {"model": MODEL, "messages": messages, "stream": True}
+        asked = {"model": model, "messages": messages, "stream": True}
         with client.stream("POST", "/chat/completions", json=asked) as reply:
             chunks = [line.removeprefix("data: ") for line in reply.iter_lines() if line.startswith("data: {")]
         deltas = [choice["delta"] for chunk in map(json.loads, chunks) for choice in chunk["choices"]]
@@ -88,10 +94,9 @@ def tool(port, MODEL):
 
 def structured(port, MODEL):
     client = connected(port)
-    client.get("/models").raise_for_status()
     wanted = {"type": "json_schema", "json_schema": {"name": "weather", "strict": True, "schema": SCHEMA}}
     messages = [{"role": "user", "content": "What is the weather in Paris?"}]
-    reply = sent(client, model=MODEL, messages=messages, response_format=wanted)
+    reply = sent(client, model=chosen(client, MODEL), messages=messages, response_format=wanted)
     return json.loads(reply["choices"][0]["message"]["content"])
 
 
