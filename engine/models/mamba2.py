@@ -65,9 +65,10 @@ def step_bounds(f: Fields) -> tuple[float, float]:
     given = f.find("time_step_limit", default=(0.0, math.inf))
     plain = [one.get("__float__") if isinstance(one, dict) else one for one in given] if len(given) == 2 else []
     bounds = [math.inf if one == "Infinity" else one for one in plain]
-    if len(bounds) != 2 or any(isinstance(one, bool) or not isinstance(one, int | float) for one in bounds):
+    numbers = [float(one) for one in bounds if isinstance(one, int | float) and not isinstance(one, bool)]
+    if len(numbers) != 2:
         raise ConfigError(f"{f.where}: time_step_limit must be two numbers.")
-    least, most = bounds
+    least, most = numbers
     if not 0 <= least < most:
         raise ConfigError(f"{f.where}: time_step_limit must be two numbers from 0 up, the smaller one first.")
-    return float(least), float(most)
+    return least, most
