@@ -425,7 +425,11 @@ class Backend(Protocol):
 
     @property
     def foreign_library(self) -> str:
-        """The library that runs architectures Grus does not implement: mlx-lm. Empty: none."""
+        """The library that runs architectures Grus does not implement: mlx-lm, transformers. Empty: none."""
+
+    @property
+    def foreign_note(self) -> str:
+        """For people: what it costs to run through that library; without one, how to get it."""
 
     def reads_foreign(self, config: Mapping[str, Any]) -> bool:
         """Whether that library supports this config's architecture. Reads no weights."""

@@ -11,7 +11,7 @@ from typing import Any
 from backends import pick
 from backends.base import Backend, BackendMissing, DType, KVSpec, MemorySpec, StateSpec
 from engine.errors import GrusError
-from engine.loading import LoadOptions, gigabytes, open_named, reads_foreign, sampling_defaults
+from engine.loading import LoadOptions, gigabytes, open_named, reads_foreign, sampling_defaults, whole_bytes
 from engine.model_files import ModelFiles
 from engine.models.config import text_fields
 from engine.models.registry import EXACT_PARTS, find_architecture, find_part, part_kind
@@ -29,6 +29,7 @@ class Description:
     folder: str
     architecture: str
     runs: bool
+    through: str = ""  # the library that runs an architecture which Grus does not implement, and what that costs
     why_not: list[str] = field(default_factory=list)  # all reasons, as sentences
     parameters: int = 0
     stored_bytes: int = 0
@@ -95,10 +96,11 @@ def _weights(found: Description, opened: ModelFiles, backend: Backend | None, op
     fields = text_fields(opened.config)
     found.context = fields.int("max_position_embeddings", "max_sequence_length", default=2048)
     if backend is not None and reads_foreign(backend, Path(found.folder), opened.config):
-        found.architecture += f", through {backend.foreign_library}"
-        found.memory_needed, found.talk = opened.nbytes, 0
+        found.through = f"{backend.foreign_library}: {backend.foreign_note}"
+        found.memory_needed, found.talk = whole_bytes(opened.tensors, backend), 0
         return
-    make = find_architecture(opened.config, found.name, backend.foreign_library if backend is not None else "")
+    library, note = (backend.foreign_library, backend.foreign_note) if backend is not None else ("", "")
+    make = find_architecture(opened.config, found.name, library, note)
     memory: list[MemorySpec] = []
 
     def make_and_remember(view: View) -> Any:

@@ -165,7 +165,11 @@ other.
 
 ## Any other model
 
-- **MLX**: a text model that mlx-lm knows runs through mlx-lm.
+- **MLX**: a text model that mlx-lm knows runs through mlx-lm, one sequence after another.
+- **torch**: a text model that transformers knows runs through transformers, where it is installed (`pip install 'grus[transformers]'`):
+  many sequences at once with prefix reuse and speculation over Grus's own KV cache, or one after another where its class keeps a memory of
+  its own (Mamba) or computes attention by itself, which the log says. Weights stay whole, so it takes more memory and is slower than an
+  architecture that Grus has.
 - Code that comes with a checkpoint never runs. A model that needs it is refused, and the sentence names its architecture.
 """
 
