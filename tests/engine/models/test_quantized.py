@@ -36,6 +36,7 @@ KINDS: dict[str, tuple[str, int, int, Callable[[str, Any], Any] | None]] = {
     "glm-4bit": ("glm4", 4, 32, None),
     "glm-moe-4bit": ("glm4_moe", 4, 32, None),
     "latent-4bit": ("deepseek_v3", 4, 32, None),
+    "minimax-4bit": ("minimax_m2", 4, 32, None),
 }
 
 
@@ -52,6 +53,11 @@ def quantize(kind: str, root: Path) -> Path:
     elif architecture == "qwen3_5":
         text = json.loads((source / "config.json").read_text())
         (source / "config.json").write_text(json.dumps({"model_type": "qwen3_5", "text_config": text}))
+    elif architecture == "minimax_m2":
+        said = json.loads((source / "config.json").read_text())
+        rotary = int(said.pop("partial_rotary_factor") * said["head_dim"])
+        said |= {"num_local_experts": said.pop("num_experts"), "rotary_dim": rotary, "shared_intermediate_size": 0}
+        (source / "config.json").write_text(json.dumps(said))
     model, config = load_model(source, lazy=True)
     usual = getattr(model, "quant_predicate", None)
     model, config = quantize_model(model, config, group, bits, quant_predicate=choice or usual)
