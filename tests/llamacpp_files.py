@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tokenizers import pre_tokenizers
 
-from tests.checkpoints import SPECIALS, reference
+from tests.checkpoints import SPECIALS, VOCAB, reference
 
 Tensors = dict[str, np.ndarray]
 
@@ -472,8 +473,13 @@ def _scaling(name: str) -> Any:
     return gguf.RopeScalingType(name)
 
 
-# What a file cannot say, so that it must be what published models have.
-FIXED: dict[str, dict[str, Any]] = {"gemma3": {"query_pre_attn_scalar": 32}, "gpt_oss": {"swiglu_limit": 7.0}}
+# What a file cannot say, so that it must be what published models have. And llama.cpp judges a group of experts by its best two,
+# whatever the family does.
+FIXED: dict[str, dict[str, Any]] = {
+    "gemma3": {"query_pre_attn_scalar": 32},
+    "gpt_oss": {"swiglu_limit": 7.0},
+    "deepseek_v2": {"topk_method": "greedy", "n_group": 1, "topk_group": 1},
+}
 FAMILIES: dict[str, tuple[str, Callable[[Tensors, Any, Any], Tensors]]] = {
     "gemma3": ("gemma3", _gemma3),
     "gpt_oss": ("gpt-oss", _gpt_oss),
@@ -499,29 +505,26 @@ FAMILIES: dict[str, tuple[str, Callable[[Tensors, Any, Any], Tensors]]] = {
 }
 
 
+def _vocabulary(writer: Any) -> None:
+    """Bytes and the special tokens. The one merge makes no token, but llama.cpp wants some."""
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre("gpt-2")
+    writer.add_token_list([*alphabet, *SPECIALS])
+    writer.add_token_types([1] * len(alphabet) + [3] * len(SPECIALS))
+    writer.add_token_merges(["a b"])
+    writer.add_eos_token_id(VOCAB - 1)
+
+
 def written(name: str, **changes: Any) -> Any:
     """The tiny model that is written."""
     return reference(name, **FIXED.get(name, {}), **changes)
 
 
-def _vocabulary(writer: Any) -> None:
-    """Bytes and special tokens; llama.cpp wants at least one merge."""
-    import gguf
-    from tokenizers.pre_tokenizers import ByteLevel
-
-    tokens = [*sorted(ByteLevel.alphabet()), *SPECIALS]
-    writer.add_tokenizer_model("gpt2")
-    writer.add_tokenizer_pre("gpt-2")
-    writer.add_token_list(tokens)
-    writer.add_token_types([gguf.TokenType.NORMAL] * 256 + [gguf.TokenType.CONTROL] * len(SPECIALS))
-    writer.add_token_merges(["a b"])
-    writer.add_eos_token_id(len(tokens) - 1)
-
-
 def write(
-    name: str, path: Path, blocks: str | None = None, of: tuple[str, ...] = ("_exps.weight",), **changes: Any
+    name: str, path: Path, experts: str | None = None, blocks: tuple[str, ...] = ("_exps.weight",), **changes: Any
 ) -> Path:
-    """The tiny model `name` in f32; `blocks`: tensors whose names end so, those of experts, in blocks of this type."""
+    """The tiny model `name` in f32; `experts`: their matrices in blocks of this type, or other tensors, whose names end so."""
     import gguf
 
     arch, family = FAMILIES[name]
@@ -545,8 +548,8 @@ def write(
     tensors = {key: value.float().numpy() for key, value in model.state_dict().items()}
     for key, values in family(tensors, config, writer).items():
         rows = np.ascontiguousarray(values, np.float32)
-        if blocks and key.endswith(of):
-            kind = gguf.GGMLQuantizationType[blocks]
+        if experts and key.endswith(blocks):
+            kind = gguf.GGMLQuantizationType[experts]
             writer.add_tensor(key, gguf.quants.quantize(rows, kind), raw_dtype=kind)
         else:
             writer.add_tensor(key, rows)

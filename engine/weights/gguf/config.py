@@ -169,11 +169,11 @@ def _corrected(keys: Keys, dense: int) -> dict[str, Any]:
     """GLM's and DeepSeek's mixtures. `dense`: how many of the first layers are none."""
     return {
         "first_k_dense_replace": dense,
-        "n_shared_experts": keys.int("expert_shared_count"),
+        "n_shared_experts": keys.int("expert_shared_count", 0, least=0),
         "routed_scaling_factor": keys.float("expert_weights_scale", 1.0),
         "norm_topk_prob": keys.find("expert_weights_norm") is True,
-        "n_group": keys.int("expert_group_count", 1),
-        "topk_group": keys.int("expert_group_used_count", 1),
+        "n_group": max(1, keys.int("expert_group_count", 1, least=0)),
+        "topk_group": max(1, keys.int("expert_group_used_count", 1, least=0)),
     }
 
 

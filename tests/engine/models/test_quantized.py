@@ -43,6 +43,7 @@ KINDS: dict[str, tuple[str, int, int, Callable[[str, Any], Any] | None]] = {
     "granite-hybrid-4bit": ("granite_hybrid", 4, 32, None),
     "granite-dense-hybrid-8bit": ("granite_hybrid_dense", 8, 32, None),
     "nemotron-4bit": ("nemotron_h_moe", 4, 32, None),
+    "minimax-4bit": ("minimax_m2", 4, 32, None),
 }
 TIED, WIDE = {"tie_word_embeddings": True}, {"intermediate_size": 128}
 # mlx-lm knows no other, or quantizes some matrices in groups of 64
@@ -63,6 +64,11 @@ def quantize(kind: str, root: Path) -> Path:
     elif architecture == "qwen3_5":
         text = json.loads((source / "config.json").read_text())
         (source / "config.json").write_text(json.dumps({"model_type": "qwen3_5", "text_config": text}))
+    elif architecture == "minimax_m2":
+        said = json.loads((source / "config.json").read_text())
+        rotary = int(said.pop("partial_rotary_factor") * said["head_dim"])
+        said |= {"num_local_experts": said.pop("num_experts"), "rotary_dim": rotary, "shared_intermediate_size": 0}
+        (source / "config.json").write_text(json.dumps(said))
     model, config = load_model(source, lazy=True)
     usual = getattr(model, "quant_predicate", None)
     model, config = quantize_model(model, config, group, bits, quant_predicate=choice or usual)
