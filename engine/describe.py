@@ -16,7 +16,7 @@ from engine.model_files import ModelFiles
 from engine.models.config import text_fields
 from engine.models.registry import EXACT_PARTS, find_architecture, find_part, part_kind
 from engine.vision.registry import make_vision_processor
-from engine.weights.fit import becomes, check_kv_bits, choose_quant, kinds_of
+from engine.weights.fit import becomes, check_kv_bits, choose_quant, folder_becomes, kinds_of
 from engine.weights.quantize import Quantized
 from engine.weights.view import View, survey
 
@@ -88,6 +88,7 @@ def _choose(found: Description, opened: ModelFiles, options: LoadOptions) -> Bac
     backend = pick.pick(choice.backend, choice.device, choice.dtype)
     found.dtype, found.memory_total, found.runs_on = choice.dtype, backend.memory().total, backend.describe()
     found.kept_as = [kept for kind in kinds_of(opened.tensors) if (kept := becomes(kind, backend))]
+    found.kept_as += folder_becomes(opened.source, backend)
     return backend
 
 

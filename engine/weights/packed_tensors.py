@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from backends.base import Dense, Raw, Weight
+from engine.errors import WeightsError
 from engine.weights import float_formats as floats
 from engine.weights import integer_formats as integers
 from engine.weights.float_formats import WrongTensor
@@ -136,9 +137,25 @@ class PackedTensors(Tensors):
         most = max(total, key=lambda word: total[word], default="packed")
         return most if self._method.name in (most, "packed") else f"{most} ({self._method.name})"
 
+    @property
+    def decoded(self) -> str:
+        """The float type that conversions give packed matrices: of the scales, if that has 16 bits."""
+        for parts in self._parts.values():
+            for name in ("scales", "weight_scale"):
+                if name in parts and parts[name].dtype in ("F16", "BF16"):
+                    return parts[name].dtype
+        return "BF16"
+
+    def whole(self, stem: str) -> Weight:
+        """A packed matrix of whatever shape it is stored in."""
+        try:
+            return self._made(stem, self.logical(stem))
+        except WrongTensor as error:
+            raise WeightsError(f"{self.where}: {stem}.weight {error}.") from None
+
     def as_floats(self) -> list[str]:
         """Matrices that no backend multiplies as they lie, because inputs are in groups out of order or no block divides them."""
-        return [stem for stem in self.kinds if isinstance(self._made(stem, self.logical(stem)), Dense)]
+        return [stem for stem in self.kinds if isinstance(self.whole(stem), Dense)]
 
     def logical(self, stem: str) -> tuple[int, ...]:
         """The shape of a packed matrix, in weights."""
