@@ -1,4 +1,4 @@
-"""What agents and other programs send after their first tool's result (`agents.json`), recorded and cut short: the model reads all of it."""
+"""What agents and other programs send in a second turn or after a tool's result (`agents.json`), recorded and cut short: the model reads all of it."""
 
 from __future__ import annotations
 
