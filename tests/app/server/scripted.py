@@ -198,7 +198,7 @@ def _limited(text: str, params: SamplingParams, tokenizer: Tokenizer) -> list[in
         return list(ids)
     thought, closed, answer = text.removeprefix(limit.open).partition(limit.close)
     inner = tokenizer.encode(thought, add_special=False)
-    if not limit.started and not text.startswith(limit.open) or (closed and len(inner) <= limit.tokens):
+    if (not limit.started and not text.startswith(limit.open)) or (closed and len(inner) <= limit.tokens):
         return list(ids)
     opened = () if limit.started else tokenizer.encode(limit.open, add_special=False)
     rest = tokenizer.encode(answer.lstrip(), add_special=False)
