@@ -8,10 +8,12 @@ of tokens (Seed's `thinking_budget`). A limit needs nothing from the template: t
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any, Literal, get_args
 
 from engine.loading import LoadedModel
 from engine.text.channels import ChannelTags
+from engine.text.families import tags_for
 from engine.text.reasoning import ReasoningTags
 from engine.types import ReasoningLimit
 
@@ -21,6 +23,7 @@ _LEVELS = {**{effort: at for at, effort in enumerate(EFFORTS)}, "no_think": 0}
 _PLAIN_LEVELS = ("low", "medium", "high")  # where the template writes down whatever it is given
 _BUDGETS = {"none": 0, "minimal": 512, "low": 2048, "medium": 8192, "high": 16384}
 _SWITCH = re.compile(r"\{%-?\s*(?:el)?if\s+(?:not\s+)?thinking\b(?![\w.])")
+_LAST_TOKENS = 32  # of a prompt, which say whether it ends inside the reasoning
 # how Qwen's models are told to come to an end
 _LAST_WORDS = (
     "\n\nConsidering the limited time by the user, I have to give the solution based on the thinking directly now.\n"
@@ -104,3 +107,14 @@ def limit_for(
         first = final if tools == "none" else further
         return ReasoningLimit(tokens, tags.open, tags.close, first, further if tools == "must" else final, opened)
     return ReasoningLimit(tokens, tags.open, tags.close, ids(f"{words}{tags.close}\n\n"), (), opened)
+
+
+def limit_of_prompt(model: LoadedModel, ids: Sequence[int], tokens: int) -> ReasoningLimit | None:
+    """The same for a prompt that no chat made; None for a model that does not reason."""
+    if not model.template.names:
+        return None
+    tags = tags_for(str(model.config.get("model_type", "")), model.template.source())
+    if tags is None:
+        return None
+    end = model.tokenizer.decode(ids[-_LAST_TOKENS:], skip_special=False)
+    return limit_for(model, tags, tokens, tags.opened_in(end), "none")
