@@ -17,7 +17,7 @@ from app.runtime.replies import ReplyParser
 from app.runtime.system_messages import later_texts, moved_into_user_turns
 from engine.errors import BadRequest, TemplateError, Unsupported
 from engine.loading import LoadedModel
-from engine.pipelines.prompt import Prompt, chat_prompt, with_text
+from engine.pipelines.prompt import Prompt, chat_prompt, chat_text, with_text
 from engine.text.call_grammars import CallGrammars
 from engine.text.call_grammars import json_grammar as json_grammar
 from engine.text.json_schema import grammar_schema
@@ -84,6 +84,11 @@ def prepare(conversation: ChatRequest, model: LoadedModel, name: str) -> Prepare
     return _Preparation(conversation, model).run(name)
 
 
+def applied_template(conversation: ChatRequest, model: LoadedModel) -> str:
+    """The text of the prompt alone."""
+    return _Preparation(conversation, model, chat_text).text()
+
+
 def reasoning_off(model: LoadedModel, tools: bool = False) -> Literal[False] | None:
     """`ChatRequest.thinking` for an answer without reasoning: False where it can be switched off, else None."""
     switchable = bool(model.template.names) and "enable_thinking" in model.template.source(tools=tools)
@@ -91,8 +96,11 @@ def reasoning_off(model: LoadedModel, tools: bool = False) -> Literal[False] | N
 
 
 class _Preparation:
-    def __init__(self, conversation: ChatRequest, model: LoadedModel) -> None:
+    def __init__(
+        self, conversation: ChatRequest, model: LoadedModel, render: Callable[..., Prompt] = chat_prompt
+    ) -> None:
         self.chat = conversation
+        self._rendered = render
         self.model = model
         self.kind = str(model.config.get("model_type", ""))
         self.offers_tools = (
@@ -116,6 +124,9 @@ class _Preparation:
         guess = self.model.tokenizer.encode(self.chat.prediction, add_special=False) if self.chat.prediction else ()
         request = prompt.request(name, sampling, prediction=guess)
         return PreparedChat(request, reader, prompt, self.model, close, ignored=self.ignored)
+
+    def text(self) -> str:
+        return self._prompt(constrained=False)[0].text
 
     def _grammar(self, forced: bool) -> Grammar | None:
         """Of the whole reply. Calls that are demanded are all of it, so that `response_format` is that of a later reply."""
@@ -210,11 +221,11 @@ class _Preparation:
         messages = self.chat.messages
         if later := later_texts(messages):
             with suppress(TemplateError):
-                prompt = chat_prompt(self.model, messages, tools, **variables, **more)
+                prompt = self._rendered(self.model, messages, tools, **variables, **more)
                 if all(text.strip() in prompt.text for text in later):
                     return prompt
             messages = moved_into_user_turns(messages)
-        return chat_prompt(self.model, messages, tools, **variables, **more)
+        return self._rendered(self.model, messages, tools, **variables, **more)
 
     @property
     def _wants_reasoning(self) -> bool:
