@@ -234,6 +234,7 @@ def _load_model(name: str, folder: Path, opened: ModelFiles, options: LoadOption
             runner = backend.runner(model, kv)
     except BackendMissing as error:
         raise UnsupportedArchitecture(f"{name}{named_architectures(config)}: {error}") from None
+    template.compile()
     return LoadedModel(
         name=name,
         folder=folder,

@@ -2,7 +2,8 @@
 
 What is installed is said in pyproject.toml (the extras whose names begin with `clients`, whose pins do not go together) and in
 `tests/clients/package.json`; `clients-constraints.txt` has versions that go together. Open WebUI is installed from
-`clients-webui.txt`, which has all that it loads and nothing more. Nothing is done where nothing changed since.
+`clients-webui.txt`, which has all that it loads and nothing more. llama.cpp's tests
+of its server come from the sources of llama-cpp-python. Nothing is done where nothing changed since.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import tarfile
+import tempfile
 import tomllib
 import venv
 from pathlib import Path
@@ -17,6 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 EXTRAS = ("clients", "clients-aider", "clients-voice")
 NODE = ROOT / ".clients-node"
+LLAMA, LLAMA_SOURCES = ROOT / ".clients-llama", "llama-cpp-python==0.3.36"
 CONSTRAINTS = {"clients": ROOT / "packaging" / "clients-constraints.txt"}  # aider has pins of its own
 WEBUI = ROOT / "packaging" / "clients-webui.txt"
 
@@ -75,11 +79,28 @@ def install_node() -> None:
     (NODE / ".ready").write_text(recipe, encoding="utf-8")
 
 
+def install_llama_tests() -> None:
+    if made_for(LLAMA, LLAMA_SOURCES):
+        return
+    say(f"downloading the sources of {LLAMA_SOURCES} into {LLAMA.name} for llama.cpp's tests")
+    shutil.rmtree(LLAMA, ignore_errors=True)
+    with tempfile.TemporaryDirectory() as folder:
+        pip = [sys.executable, "-m", "pip", "download", "-q", "--disable-pip-version-check", "--no-deps", "-d", folder]
+        subprocess.run([*pip, "--no-binary", LLAMA_SOURCES.partition("==")[0], LLAMA_SOURCES], check=True)
+        (file,) = Path(folder).glob("*.tar.gz")
+        with tarfile.open(file) as sources:
+            wanted = ("tools/server/tests/", "models/templates/")
+            members = [one for one in sources if any(f"vendor/llama.cpp/{part}" in one.name for part in wanted)]
+            sources.extractall(LLAMA, members, filter="data")
+    (LLAMA / ".ready").write_text(LLAMA_SOURCES, encoding="utf-8")
+
+
 def main() -> None:
     for extra in EXTRAS:
         install_extra(extra)
     install_webui()
     install_node()
+    install_llama_tests()
 
 
 if __name__ == "__main__":
