@@ -103,7 +103,7 @@ class _Preparation:
         self, conversation: ChatRequest, model: LoadedModel, render: Callable[..., Prompt] = chat_prompt
     ) -> None:
         self.chat = conversation
-        self._render = render
+        self._make_prompt = render
         self.model = model
         self.kind = str(model.config.get("model_type", ""))
         self.offers_tools = (
@@ -261,11 +261,11 @@ class _Preparation:
     ) -> Prompt:
         if later := later_texts(messages):
             with suppress(TemplateError):
-                prompt = self._render(self.model, messages, tools, **variables)
+                prompt = self._make_prompt(self.model, messages, tools, **variables)
                 if all(text.strip() in prompt.text for text in later):
                     return prompt
             messages = moved_into_user_turns(messages)
-        return self._render(self.model, messages, tools, **variables)
+        return self._make_prompt(self.model, messages, tools, **variables)
 
     @property
     def _thinking(self) -> bool | None:
