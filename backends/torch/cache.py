@@ -77,7 +77,7 @@ def scan_step(new: Tensor, state: Tensor, q: Tensor, k: Tensor, v: Tensor, g: Te
 
 def scan_chunks(state: Tensor, q: Tensor, k: Tensor, v: Tensor, g: Tensor) -> Tensor:
     """As `delta_scan`, of a scan."""
-    tokens, heads, groups = *v.shape[:2], k.shape[1]
+    tokens, heads, groups = v.shape[0], v.shape[1], k.shape[1]
     size = min(CHUNK, tokens)
     q, k, v, g = (_chunked(x, size) for x in (q, k, v, g))
     past = g.cumsum(-1).exp()  # decay since the chunk began
