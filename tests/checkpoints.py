@@ -391,6 +391,77 @@ MODELS["lfm3"] = (
         },
     ),
 )
+MODELS["smollm3"] = (
+    "SmolLM3",
+    dict(num_hidden_layers=3, no_rope_layers=[1, 0, 1], tie_word_embeddings=False, rope_parameters=_rope(theta=2e6)),
+)
+MODELS["seed_oss"] = ("SeedOss", dict(head_dim=32, rope_parameters=_rope(theta=1e7)))
+MODELS["ernie4_5"] = (
+    "Ernie4_5",
+    dict(head_dim=32, use_bias=True, tie_word_embeddings=False, rope_parameters=_rope(theta=5e5)),
+)
+MODELS["ernie4_5_moe"] = (
+    "Ernie4_5_Moe",
+    dict(
+        num_hidden_layers=3,
+        tie_word_embeddings=False,
+        moe_num_experts=8,
+        moe_k=2,
+        moe_intermediate_size=32,
+        moe_num_shared_experts=2,
+        rope_parameters=_rope(theta=5e5),
+    ),
+)
+MODELS["hunyuan_moe"] = (
+    "HunYuanMoEV1",
+    dict(
+        head_dim=16,
+        num_experts=8,
+        moe_topk=4,
+        tie_word_embeddings=False,
+        rope_parameters=_rope(
+            "dynamic", alpha=1000.0, factor=1.0, beta_fast=32, beta_slow=1, mscale=1.0, mscale_all_dim=1.0
+        ),
+    ),
+)
+MODELS["olmo3"] = (
+    "Olmo3",
+    dict(
+        WINDOW,
+        layer_types=["sliding_attention", "full_attention", "sliding_attention"],
+        rope_parameters={
+            "full_attention": _rope("yarn", 5e5, factor=8.0, original_max_position_embeddings=32),
+            "sliding_attention": _rope(theta=5e5),
+        },
+    ),
+)
+MODELS["olmo2"] = ("Olmo2", dict(rope_parameters=_rope(theta=5e5)))
+MODELS["exaone4"] = (
+    "Exaone4",
+    dict(
+        WINDOW,
+        head_dim=16,
+        layer_types=["sliding_attention", "full_attention", "sliding_attention"],
+        rope_parameters=_rope(theta=1e6),
+    ),
+)
+MODELS["exaone4_full"] = (
+    "Exaone4",
+    dict(sliding_window=None, layer_types=["full_attention"] * 2, rope_parameters=_rope(theta=1e6)),
+)
+MODELS["cohere2"] = (
+    "Cohere2",
+    dict(
+        WINDOW,
+        num_hidden_layers=4,
+        rms_norm_eps=None,
+        logit_scale=0.25,
+        tie_word_embeddings=False,
+        sliding_window_pattern=2,
+        layer_types=["sliding_attention", "full_attention"] * 2,
+        rope_parameters=_rope(),
+    ),
+)
 
 # not one of ours: MLX runs it through mlx-lm
 FOREIGN: dict[str, tuple[str, dict[str, Any]]] = {
@@ -452,6 +523,8 @@ def publish(config: dict[str, Any]) -> dict[str, Any]:
     """The older spelling that published repositories use: rope_theta, rope_scaling, num_experts, torch_dtype."""
     config = dict(config)
     rope = config.pop("rope_parameters", None)
+    if rope and config["model_type"] == "olmo3":  # whose scaling is of full layers only
+        rope = rope["full_attention"]
     if rope and "full_attention" in rope and not config["model_type"].startswith("gemma3"):
         config["rope_parameters"], rope = rope, None
     elif rope and "full_attention" in rope:  # Gemma 3: no layer_types, and scaling in some layers only
@@ -473,6 +546,9 @@ def publish(config: dict[str, Any]) -> dict[str, Any]:
             config.pop("intermediate_size"),
             config.pop("tie_word_embeddings"),
         )
+    if config["model_type"] == "exaone4" and config["sliding_window"]:
+        drawn = ["L" if kind == "sliding_attention" else "G" for kind in config.pop("layer_types")]
+        config["sliding_window_pattern"] = "".join(drawn[: drawn.index("G") + 1])
     if "time_step_limit" in config:
         config["time_step_limit"] = [0.0, float("inf")]  # as Python's JSON writes it
     if config["model_type"] == "granitemoehybrid":

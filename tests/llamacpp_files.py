@@ -363,6 +363,7 @@ def _nemotron_h(tensors: Tensors, config: Any, writer: Any) -> Tensors:
     writer.add_head_count_kv([config.num_key_value_heads if kind == "full_attention" else 0 for kind in kinds])
     wide = {"mlp": config.intermediate_size, "moe": config.moe_intermediate_size}
     writer.add_feed_forward_length([wide.get(kind, 0) for kind in kinds])
+    writer.add_layer_norm_eps(config.layer_norm_epsilon)  # files have both
     sizes = config.mamba_num_heads, config.mamba_head_dim, config.n_groups, config.ssm_state_size, config.conv_kernel
     _mamba_sizes(writer, *sizes)
     if "moe" in kinds:
@@ -396,6 +397,66 @@ def _nemotron_h(tensors: Tensors, config: Any, writer: Any) -> Tensors:
     return _named(_split(_mamba_tensors(tensors, config.n_groups)), layer)
 
 
+def _plain(tensors: Tensors, config: Any, writer: Any) -> Tensors:
+    """Llama's names; Seed-OSS calls the second norm otherwise."""
+    writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
+    seed = {"post_attention_layernorm": "post_attention_norm"} if config.model_type == "seed_oss" else {}
+    return _named(_paired(tensors, config) if config.model_type == "smollm3" else tensors, _LAYER | seed)
+
+
+def _behind(tensors: Tensors, config: Any, writer: Any) -> Tensors:
+    """Olmo and EXAONE: norms behind attention and MLP."""
+    rope = config.rope_parameters
+    full = rope.get("full_attention", rope)
+    writer.add_rope_freq_base(full["rope_theta"])
+    if full["rope_type"] == "yarn":
+        _yarn(full, writer)
+    if getattr(config, "sliding_window", None):
+        writer.add_sliding_window(config.sliding_window)
+        writer.add_sliding_window_pattern([kind == "sliding_attention" for kind in config.layer_types])
+    layer = _LAYER | {
+        "self_attn.q_norm": "attn_q_norm",
+        "self_attn.k_norm": "attn_k_norm",
+        "post_attention_layernorm": "post_attention_norm",
+        "post_feedforward_layernorm": "post_ffw_norm",
+    }
+    return _named(tensors, layer)
+
+
+def _cohere2(tensors: Tensors, config: Any, writer: Any) -> Tensors:
+    writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
+    writer.add_layer_norm_eps(config.layer_norm_eps)
+    writer.add_logit_scale(config.logit_scale)
+    writer.add_sliding_window(config.sliding_window)
+    writer.add_rope_dimension_count(config.head_dim)
+    return _named(tensors, _LAYER)
+
+
+def _ernie_moe(tensors: Tensors, config: Any, writer: Any) -> Tensors:
+    writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
+    writer.add_expert_count(config.moe_num_experts)
+    writer.add_expert_used_count(config.moe_k)
+    writer.add_interleave_moe_layer_step(config.moe_layer_interval)
+    writer.add_leading_dense_block_count(config.moe_layer_start_index)
+    writer.add_expert_feed_forward_length(config.moe_intermediate_size)
+    writer.add_expert_shared_count(config.moe_num_shared_experts)
+    writer.add_expert_shared_feed_forward_length(config.moe_intermediate_size * config.moe_num_shared_experts)
+    shared = {f"mlp.shared_experts.{part}_proj": f"ffn_{part}_shexp" for part in ("gate", "up", "down")}
+    return _named(_split(tensors), _LAYER | _STACKED | shared | {"mlp.gate": "ffn_gate_inp"})
+
+
+def _hunyuan_moe(tensors: Tensors, config: Any, writer: Any) -> Tensors:
+    rope, dim = config.rope_parameters, config.head_dim
+    writer.add_rope_freq_base(rope["rope_theta"] * rope["alpha"] ** (dim / (dim - 2)))
+    _experts(config, writer)
+    writer.add_expert_feed_forward_length(config.intermediate_size)
+    writer.add_expert_shared_feed_forward_length(config.intermediate_size)
+    writer.add_expert_shared_count(1)
+    shared = {f"mlp.shared_mlp.{part}_proj": f"ffn_{part}_shexp" for part in ("gate", "up", "down")}
+    norms = {"self_attn.query_layernorm": "attn_q_norm", "self_attn.key_layernorm": "attn_k_norm"}
+    return _named(_split(tensors), _LAYER | _STACKED | shared | norms | {"mlp.gate.wg": "ffn_gate_inp"})
+
+
 _STACKED = {f"experts.{part}_proj": f"ffn_{part}_exps" for part in ("gate", "up", "down")} | {"router": "exp_probs_b"}
 
 
@@ -415,7 +476,7 @@ def _split(tensors: Tensors) -> Tensors:
         elif inner.endswith("shared_mlp.output_linear"):
             made[f"{inner.removesuffix('output_linear')}down_proj.weight"] = values
         elif name.endswith(("expert_bias", "e_score_correction_bias")):
-            made[re.sub(r"(layers\.\d+)\..*", r"\1.router.bias", name)] = values
+            made[re.sub(r"(layers\.\d+)\..*", r"\1.router.bias", name)] = values.reshape(-1)
         else:
             made[name] = values.squeeze(1) if inner.endswith(("conv.conv", "conv1d")) and values.ndim == 3 else values
     return made
@@ -479,6 +540,10 @@ FIXED: dict[str, dict[str, Any]] = {
     "gemma3": {"query_pre_attn_scalar": 32},
     "gpt_oss": {"swiglu_limit": 7.0},
     "deepseek_v2": {"topk_method": "greedy", "n_group": 1, "topk_group": 1},
+    "smollm3": {"num_hidden_layers": 4, "no_rope_layers": [1, 1, 1, 0]},
+    "cohere2": {"layer_types": ["sliding_attention"] * 3 + ["full_attention"], "tie_word_embeddings": True},
+    "ernie4_5": {"use_bias": False},
+    "exaone4": {"num_hidden_layers": 64, "layer_types": (["sliding_attention"] * 3 + ["full_attention"]) * 16},
 }
 FAMILIES: dict[str, tuple[str, Callable[[Tensors, Any, Any], Tensors]]] = {
     "gemma3": ("gemma3", _gemma3),
@@ -502,6 +567,16 @@ FAMILIES: dict[str, tuple[str, Callable[[Tensors, Any, Any], Tensors]]] = {
     "granite_hybrid_dense": ("granitehybrid", _granite),
     "nemotron_h": ("nemotron_h", _nemotron_h),
     "nemotron_h_moe": ("nemotron_h_moe", _nemotron_h),
+    "smollm3": ("smollm3", _plain),
+    "seed_oss": ("seed_oss", _plain),
+    "ernie4_5": ("ernie4_5", _plain),
+    "ernie4_5_moe": ("ernie4_5-moe", _ernie_moe),
+    "hunyuan_moe": ("hunyuan-moe", _hunyuan_moe),
+    "olmo2": ("olmo2", _behind),
+    "olmo3": ("olmo2", _behind),
+    "exaone4": ("exaone4", _behind),
+    "exaone4_full": ("exaone4", _behind),
+    "cohere2": ("cohere2", _cohere2),
 }
 
 
@@ -543,9 +618,12 @@ def write(
         writer.add_key_length(head_dim)
         writer.add_value_length(head_dim)
     eps = (getattr(config, name, None) for name in ("norm_eps", "layer_norm_epsilon", "rms_norm_eps"))
-    writer.add_layer_norm_rms_eps(next(number for number in eps if number))
+    if number := next(filter(None, eps), None):
+        writer.add_layer_norm_rms_eps(number)
     _vocabulary(writer)
     tensors = {key: value.float().numpy() for key, value in model.state_dict().items()}
+    if config.tie_word_embeddings:
+        tensors.pop("lm_head.weight")
     for key, values in family(tensors, config, writer).items():
         rows = np.ascontiguousarray(values, np.float32)
         if experts and key.endswith(blocks):

@@ -48,14 +48,15 @@ class Traits:
 
 @dataclass(frozen=True)
 class NormNames:
-    """Tensor names of a layer's norms: before the mixer, before the MLP (None: layers have no MLP), and of what they give, where
-    it is normalized before it is added; and of the norm behind all layers."""
+    """Tensor names of a layer's norms: before the mixer, before the MLP, and of what they give before it is added; and of the norm
+    behind all layers. None: there is no such norm."""
 
-    mixer: str = "input_layernorm"
+    mixer: str | None = "input_layernorm"
     mlp: str | None = "post_attention_layernorm"
     mixed: str | None = None
     out: str | None = None
     last: str = "norm"
+    centred: bool = False  # they take the mean off first, as LayerNorm does
 
 
 class Attention:
@@ -126,7 +127,7 @@ class Mlp:
 class Layer:
     mixer: Mixer
     mlp: MlpLike | None
-    input_norm: Array
+    input_norm: Array | None
     post_norm: Array | None
     mixed_norm: Array | None
     out_norm: Array | None
@@ -146,7 +147,7 @@ class Layers:
         norms: NormNames = NormNames(),
     ) -> None:
         """`rope`: one of all layers, or each layer's; None: positions turn nothing."""
-        self.ops, self.eps = w.backend.ops, c.eps
+        self.ops, self.eps, self.centred = w.backend.ops, c.eps, norms.centred
         ropes = [rope] if rope is None or isinstance(rope, Rope) else list(rope)
         self.ropes = list(dict.fromkeys(ropes))
         self.rope_of = [self.ropes.index(ropes[i % len(ropes)]) for i in range(c.layers)]
@@ -172,36 +173,41 @@ class Layers:
 
     def __call__(self, step: Step, added: Sequence[Array] = ()) -> Array:
         """`added[i]` is added to what layer i gives."""
-        ops, eps = self.ops, self.eps
+        ops = self.ops
         angles = [None if rope is None else ops.angles(step.pos, rope) for rope in self.ropes]
         # Every addition is fused with the norm that follows it, so a layer hands on both the sum and its norm.
-        total, x = step.x, ops.rms_norm(step.x, self.layers[0].input_norm, eps)
+        total, x = step.x, self._normed(step.x, self.layers[0].input_norm)
         following = [layer.input_norm for layer in self.layers[1:]] + [self.norm]
         for i, (layer, next_norm) in enumerate(zip(self.layers, following)):
-            mixed = layer.mixer(x, step, angles[self.rope_of[i]])
-            if layer.mixed_norm is not None:
-                mixed = ops.rms_norm(mixed, layer.mixed_norm, eps)
+            mixed = self._normed(layer.mixer(x, step, angles[self.rope_of[i]]), layer.mixed_norm)
             if layer.mlp is None:
-                total, x = ops.add_rms_norm(mixed, total, next_norm, eps)
+                total, x = self._added(mixed, total, next_norm)
                 continue
-            total, x = ops.add_rms_norm(mixed, total, layer.post_norm, eps)
-            out = layer.mlp(x)
-            if layer.out_norm is not None:
-                out = ops.rms_norm(out, layer.out_norm, eps)
+            total, x = self._added(mixed, total, layer.post_norm)
+            out = self._normed(layer.mlp(x), layer.out_norm)
             if i < len(added):
                 out = out + added[i]
-            total, x = ops.add_rms_norm(out, total, next_norm, eps)
+            total, x = self._added(out, total, next_norm)
         return x
+
+    def _normed(self, x: Array, w: Array | None) -> Array:
+        if w is None:
+            return x
+        return self.ops.layer_norm(x, w, None, self.eps) if self.centred else self.ops.rms_norm(x, w, self.eps)
+
+    def _added(self, x: Array, total: Array, w: Array | None) -> tuple[Array, Array]:
+        """The sum, and its norm."""
+        if w is not None and not self.centred:
+            return self.ops.add_rms_norm(x, total, w, self.eps)
+        total = x + total
+        return total, self._normed(total, w)
 
 
 class Decoder(Layers):
     """A stack of layers between an embedding and a head."""
 
     long_from = 0  # the length beyond which a text has another rope, see `Rope.long`; 0: there is one rope
-    logit_scale, softcap = (
-        1.0,
-        0.0,
-    )  # logits are multiplied by the one, then kept below the other by a tangent; 0: they are not
+    logit_scale, softcap = 1.0, 0.0  # of logits: a factor, then a bound that a tangent keeps; 0: there is none
 
     def __init__(
         self,

@@ -72,7 +72,7 @@ def granite_hybrid(w: View, config: Mapping[str, Any]) -> Decoder:
     c = text_config(config)
     f, known = c.fields, (*ATTENTION, *MAMBA)
     kinds = f.find("layer_types", "layers_block_type")
-    if not isinstance(kinds, list) or len(kinds) != c.layers or set(kinds) - set(known):
+    if not isinstance(kinds, list) or len(kinds) != c.layers or any(kind not in known for kind in kinds):
         raise ConfigError(f"{f.where}: layer_types must name {' or '.join(known)} for each layer.")
     size = _mamba_sizes(c) if set(kinds) & set(MAMBA) else None
 

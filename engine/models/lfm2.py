@@ -12,10 +12,10 @@ from typing import Any
 
 from backends.base import Array, Rope, StateSpec, Step
 from engine.errors import ConfigError
-from engine.models.config import Fields, TextConfig, text_config
+from engine.models.config import TextConfig, text_config
 from engine.models.decoder import Attention, Decoder, Mixer, Mlp, MlpLike, NormNames, Traits
 from engine.models.moe import ExpertRouter, Routing, SparseMoe
-from engine.models.rope import text_rope
+from engine.models.rope import fields_of_kind, text_rope
 from engine.models.windows import FULL, SLIDING
 from engine.weights.view import View
 
@@ -76,9 +76,11 @@ def layer_kinds(c: TextConfig, known: tuple[str, ...]) -> list[str]:
     f = c.fields
     kinds = f.find("layer_types", default=None)
     if kinds is None:
-        attending = f.find("full_attn_idxs", default=range(c.layers))
+        attending = f.find("full_attn_idxs", default=list(range(c.layers)))
+        if not isinstance(attending, list):
+            raise ConfigError(f"{f.where}: full_attn_idxs must be a list of layers.")
         kinds = [FULL if i in attending else CONV for i in range(c.layers)]
-    if not isinstance(kinds, list) or len(kinds) != c.layers or set(kinds) - set(known):
+    if not isinstance(kinds, list) or len(kinds) != c.layers or any(kind not in known for kind in kinds):
         raise ConfigError(f"{f.where}: layer_types must name {' or '.join(known)} for each layer.")
     return kinds
 
@@ -145,8 +147,7 @@ def lfm3(w: View, config: Mapping[str, Any]) -> Decoder:
     def rope(kind: str) -> Rope | None:
         if kind == CONV:
             return None
-        given = f.sub("rope_parameters").find(kind)
-        return text_rope(replace(c, fields=Fields({"rope_parameters": given}, f.where)), default_theta=1e6)
+        return text_rope(replace(c, fields=fields_of_kind(f, kind) or f), default_theta=1e6)
 
     def mixer(v: View, i: int) -> Mixer:
         return ShortConv(v.sub("conv"), c, i) if kinds[i] == CONV else attention(v.sub("self_attn"), c, i, traits)

@@ -63,12 +63,11 @@ class Mamba2:
 def step_bounds(f: Fields) -> tuple[float, float]:
     """The bounds of dt. JSON has no infinity: it is written as Python's `Infinity`, or as an object."""
     given = f.find("time_step_limit", default=(0.0, math.inf))
-    plain = [one.get("__float__") if isinstance(one, dict) else one for one in given] if len(given) == 2 else []
-    bounds = [math.inf if one == "Infinity" else one for one in plain]
-    numbers = [float(one) for one in bounds if isinstance(one, int | float) and not isinstance(one, bool)]
-    if len(numbers) != 2:
-        raise ConfigError(f"{f.where}: time_step_limit must be two numbers.")
-    least, most = numbers
-    if not 0 <= least < most:
-        raise ConfigError(f"{f.where}: time_step_limit must be two numbers from 0 up, the smaller one first.")
-    return least, most
+    bounds = (
+        [math.inf if one == {"__float__": "Infinity"} else one for one in given]
+        if isinstance(given, list | tuple)
+        else []
+    )
+    if len(bounds) == 2 and all(isinstance(one, int | float) for one in bounds) and 0 <= bounds[0] < bounds[1]:
+        return float(bounds[0]), float(bounds[1])
+    raise ConfigError(f"{f.where}: time_step_limit must be two numbers from 0 up, the smaller one first.")

@@ -43,7 +43,11 @@ class ExpertRouter:
         if left or not routing.kept <= routing.groups or self.chosen > routing.kept * each or routing.judged_by > each:
             raise ConfigError(f"{f.where}: n_group ({routing.groups}) and topk_group ({routing.kept}) do not fit.")
         self.score = w.linear((name, self.count), inp=c.hidden)
-        self.bias = w.tensor(routing.bias, (self.count,), "f32") if routing.bias else None
+        self.bias = None
+        if routing.bias:
+            alone = w.shape(routing.bias) != (1, self.count)  # as Ernie's files hold it
+            shape = (self.count,) if alone else (1, self.count)
+            self.bias = w.tensor(routing.bias, shape, "f32").reshape(self.count)
         if routing.kept < routing.groups and not w.dry:
             self.members = self.ops.array(np.eye(routing.groups, dtype=np.float32))
 
@@ -87,9 +91,9 @@ def gated_experts(w: View, count: int, hidden: int, ffn: int) -> tuple[Linear, L
 
 
 class SparseMoe:
-    def __init__(self, w: View, c: TextConfig, routing: Routing | None = None) -> None:
+    def __init__(self, w: View, c: TextConfig, routing: Routing | None = None, router: str = "gate") -> None:
         self.ops, self.dtype = w.backend.ops, w.backend.dtype
-        self.router = ExpertRouter(w, c, routing or Routing(renormalize=c.fields.flag("norm_topk_prob")))
+        self.router = ExpertRouter(w, c, routing or Routing(renormalize=c.fields.flag("norm_topk_prob")), router)
         ffn = c.fields.int("moe_intermediate_size", "intermediate_size")
         self.gate_up, self.down = gated_experts(w, self.router.count, c.hidden, ffn)
 
@@ -104,8 +108,10 @@ class SparseMoe:
 class SharedMoe:
     """The routed experts, and one that every token goes through."""
 
-    def __init__(self, w: View, c: TextConfig, name: str, ffn: int, routing: Routing | None = None) -> None:
-        self.routed = SparseMoe(w, c, routing)
+    def __init__(
+        self, w: View, c: TextConfig, name: str, ffn: int, routing: Routing | None = None, router: str = "gate"
+    ) -> None:
+        self.routed = SparseMoe(w, c, routing, router)
         self.shared = Mlp(w.sub(name), c.hidden, ffn)
 
     def __call__(self, x: Array) -> Array:

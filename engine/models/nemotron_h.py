@@ -6,6 +6,7 @@ MLPs and experts have no gate: `down(relu(up(x)) ** 2)`. Attention has no positi
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from backends.base import Array, Step
@@ -81,11 +82,11 @@ class MlpMixer:
 
 def _kinds(config: Mapping[str, Any]) -> list[str]:
     named = config.get("layers_block_type") or config.get("layer_types")
-    pattern = config.get("hybrid_override_pattern")
+    pattern = config.get("hybrid_override_pattern") or ""
     if isinstance(named, list):
-        kinds = [NAMES.get(kind, str(kind)) for kind in named]
+        kinds = [NAMES.get(str(kind), str(kind)) for kind in named]
     else:
-        kinds = [PATTERN.get(kind, "") for kind in str(pattern or "")]
+        kinds = [PATTERN.get(mark, "") for mark in str(pattern)]
     if not kinds or set(kinds) - set(PATTERN.values()):
         raise ConfigError("config.json: hybrid_override_pattern or layers_block_type must name each layer's kind.")
     return kinds
@@ -95,6 +96,7 @@ def nemotron_h(w: View, config: Mapping[str, Any]) -> Decoder:
     kinds = _kinds(config)
     c = text_config({**config, "num_hidden_layers": len(kinds)}, activations=("silu", "relu2"))
     f = c.fields
+    c = replace(c, eps=f.float("layer_norm_epsilon", default=c.eps))
     if f.find("mlp_hidden_act", default="relu2") != "relu2" or f.find("sliding_window", default=None):
         raise ConfigError(f"{f.where}: MLPs without relu2, and sliding windows, are not supported for Nemotron-H.")
     size = MambaSizes(

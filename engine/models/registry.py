@@ -10,20 +10,24 @@ from engine.errors import UnsupportedArchitecture
 from engine.loaded import MakePart
 from engine.models.bicodec import bicodec_decoder, bicodec_encoder
 from engine.models.codec12 import codec_decoder, codec_encoder
+from engine.models.cohere2 import cohere2
 from engine.models.config import named_architectures
 from engine.models.deepseek import deepseek_v2, deepseek_v3
 from engine.models.ecapa import speaker_encoder
+from engine.models.ernie4_5 import ernie4_5, ernie4_5_moe
+from engine.models.exaone4 import exaone4
 from engine.models.gemma3 import gemma3
 from engine.models.glm4 import glm4, glm4_moe
 from engine.models.gpt_oss import gpt_oss
 from engine.models.granite import granite, granite_hybrid, granite_moe
-from engine.models.hunyuan import hunyuan_dense
+from engine.models.hunyuan import hunyuan_dense, hunyuan_moe
 from engine.models.lfm2 import lfm2, lfm2_moe, lfm3
-from engine.models.llama import llama
+from engine.models.llama import llama, seed_oss, smollm3
 from engine.models.minimax_m2 import minimax_m2
 from engine.models.ministral3 import ministral3
 from engine.models.moonshine import moonshine, moonshine_streaming
 from engine.models.nemotron_h import nemotron_h
+from engine.models.olmo3 import olmo3
 from engine.models.paddleocr_vl import paddleocr_vl
 from engine.models.phi3 import phi3
 from engine.models.pp_doclayout import pp_doclayout
@@ -41,8 +45,12 @@ from engine.weights.view import View
 Maker = Callable[[View, Mapping[str, Any]], TokenModel]
 
 ARCHITECTURES: dict[str, Maker] = {
+    "cohere2": cohere2,
     "deepseek_v2": deepseek_v2,
     "deepseek_v3": deepseek_v3,
+    "ernie4_5": ernie4_5,
+    "ernie4_5_moe": ernie4_5_moe,
+    "exaone4": exaone4,
     "gemma3": gemma3,
     "gemma3_text": gemma3,
     "glm4": glm4,
@@ -54,6 +62,7 @@ ARCHITECTURES: dict[str, Maker] = {
     "granitemoehybrid": granite_hybrid,
     "granitemoeshared": granite_moe,
     "hunyuan_v1_dense": hunyuan_dense,
+    "hunyuan_v1_moe": hunyuan_moe,
     "lfm2": lfm2,
     "lfm2_moe": lfm2_moe,
     "lfm3": lfm3,
@@ -65,6 +74,8 @@ ARCHITECTURES: dict[str, Maker] = {
     "moonshine": moonshine,
     "moonshine_streaming": moonshine_streaming,
     "nemotron_h": nemotron_h,
+    "olmo2": olmo3,
+    "olmo3": olmo3,
     "paddleocr_vl": paddleocr_vl,
     "phi3": phi3,
     "qwen2": qwen2,
@@ -77,6 +88,8 @@ ARCHITECTURES: dict[str, Maker] = {
     "qwen3_next": qwen3_next,
     "qwen3_tts": qwen3_tts,
     "qwen3_vl": qwen3_vl,
+    "seed_oss": seed_oss,
+    "smollm3": smollm3,
 }
 
 # Models that are no token models; see `engine.parts`. A checkpoint that holds several has them behind a "#".

@@ -34,6 +34,15 @@ class Keys:
     def find(self, name: str) -> Any:
         return self.metadata.get(f"{self.arch}.{name}")
 
+    def each(self, name: str, layers: int) -> list[Any]:
+        """One number or flag for each layer."""
+        value = self.find(name)
+        if not isinstance(value, Elements):
+            return [self.int(name)] * layers
+        if value.count < layers:
+            raise ConfigError(f"{self.where}: {self.arch}.{name} has {value.count} numbers for {layers} layers.")
+        return list(value.numbers()[:layers].tolist())
+
     def int(self, name: str, default: Any = None, least: int = 1, most: int = 1 << 31) -> int:
         value = self.find(name)
         if isinstance(value, Elements) and value.count:  # some writers give one number a layer, all alike
@@ -296,6 +305,7 @@ def _nemotron_h(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any
     made: dict[str, Any] = {
         "layers_block_type": _kinds(tensors, config),
         "intermediate_size": _rows_of(tensors, "ffn_up") or 1,
+        "layer_norm_epsilon": keys.float("attention.layer_norm_epsilon", config["rms_norm_eps"]),
         "use_conv_bias": any(name.endswith(".ssm_conv1d.bias") for name in tensors),
         **dict(zip(names, _mamba_sizes(keys))),
     }
@@ -336,7 +346,73 @@ def _rows_of(tensors: Mapping[str, Raw], part: str) -> int:
     return next((raw.shape[0] for name, raw in tensors.items() if name.endswith(f".{part}.weight")), 0)
 
 
+def _dense(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "intermediate_size": keys.int("feed_forward_length"),
+        "attention_out_bias": "blk.0.attn_output.bias" in tensors,
+        "use_bias": config["attention_bias"],
+    }
+
+
+def _windowed(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -> dict[str, Any]:
+    """Olmo, EXAONE and Cohere: where there is a window, it is in three of four layers."""
+    layers = config["num_hidden_layers"]
+    made: dict[str, Any] = {"intermediate_size": keys.int("feed_forward_length")}
+    made["layer_types"] = _layer_types(keys, layers, 4 if "sliding_window" in config else 1)
+    if keys.arch == "olmo2":  # only full layers scale their positions
+        rope = config["rope_parameters"]
+        local = {"rope_type": "default", "rope_theta": rope["rope_theta"]}
+        made["rope_parameters"] = {"full_attention": rope, "sliding_attention": local}
+    if keys.arch == "cohere2":
+        made |= {
+            "layer_norm_eps": keys.float("attention.layer_norm_epsilon", 1e-5),
+            "logit_scale": keys.float("logit_scale", 0.0625),
+        }
+    return made
+
+
+def _layer_types(keys: Keys, layers: int, every: int) -> list[str]:
+    """A file has a flag for each layer, or says that of every so many the last one has no window."""
+    name = "attention.sliding_window_pattern"
+    if isinstance(keys.find(name), Elements):
+        sliding = keys.each(name, layers)
+    else:
+        every = keys.int(name, every)
+        sliding = [i % every != every - 1 for i in range(layers)]
+    return ["sliding_attention" if flag else "full_attention" for flag in sliding]
+
+
+def _ernie_moe(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -> dict[str, Any]:
+    ffn = keys.int("expert_feed_forward_length")
+    return {
+        "intermediate_size": keys.int("feed_forward_length"),
+        "use_bias": config["attention_bias"],
+        "moe_num_experts": keys.int("expert_count"),
+        "moe_k": keys.int("expert_used_count"),
+        "moe_intermediate_size": ffn,
+        "moe_num_shared_experts": _rows_of(tensors, "ffn_up_shexp") // ffn,
+        "moe_layer_start_index": keys.int("leading_dense_block_count", 0, least=0),
+        "moe_layer_interval": keys.int("interleave_moe_layer_step", 1),
+    }
+
+
+def _hunyuan_moe(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -> dict[str, Any]:
+    return _experts(keys) | {
+        "intermediate_size": _rows_of(tensors, "ffn_up_shexp"),
+        "moe_intermediate_size": keys.int("expert_feed_forward_length"),
+        "use_qk_norm": "blk.0.attn_q_norm.weight" in tensors,
+    }
+
+
 _FAMILIES = {
+    "smollm3": _dense,
+    "seed_oss": _dense,
+    "ernie4_5": _dense,
+    "ernie4_5-moe": _ernie_moe,
+    "hunyuan-moe": _hunyuan_moe,
+    "olmo2": _windowed,
+    "exaone4": _windowed,
+    "cohere2": _windowed,
     "lfm2": _lfm2,
     "lfm2moe": _lfm2,
     "granite": _granite,

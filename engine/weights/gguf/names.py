@@ -31,12 +31,21 @@ MODEL_TYPES = {
     "granitehybrid": "granitemoehybrid",
     "nemotron_h": "nemotron_h",
     "nemotron_h_moe": "nemotron_h",
+    "smollm3": "smollm3",
+    "seed_oss": "seed_oss",
+    "ernie4_5": "ernie4_5",
+    "ernie4_5-moe": "ernie4_5_moe",
+    "hunyuan-moe": "hunyuan_v1_moe",
+    "olmo2": "olmo3",
+    "exaone4": "exaone4",
+    "cohere2": "cohere2",
 }
 # no folder is written as one of these
 READ_ONLY = (
     *("gemma3", "gpt-oss", "mistral3", "phi3"),
     *("qwen35moe", "qwen3next", "glm4", "glm4moe", "deepseek2", "minimax-m2"),
     *("lfm2", "lfm2moe", "granite", "granitemoe", "granitehybrid", "nemotron_h", "nemotron_h_moe"),
+    *("smollm3", "seed_oss", "ernie4_5", "ernie4_5-moe", "hunyuan-moe", "olmo2", "exaone4", "cohere2"),
 )
 
 _EVERYWHERE = {
@@ -233,6 +242,15 @@ _NEMOTRON_H = {
     ),
     "blk.{}.exp_probs_b.bias": "backbone.layers.{}.mixer.gate.e_score_correction_bias",
 }
+_BEHIND = {k: v for k, v in _EVERYWHERE.items() if "_norm" not in k} | {
+    "output_norm.weight": "model.norm.weight",
+    "blk.{}.post_attention_norm.weight": "model.layers.{}.post_attention_layernorm.weight",
+    "blk.{}.post_ffw_norm.weight": "model.layers.{}.post_feedforward_layernorm.weight",
+}
+_HUNYUAN = _EVERYWHERE | {
+    "blk.{}.attn_q_norm.weight": "model.layers.{}.self_attn.query_layernorm.weight",
+    "blk.{}.attn_k_norm.weight": "model.layers.{}.self_attn.key_layernorm.weight",
+}
 _NAMES: dict[str, dict[str, str]] = {
     "llama": _EVERYWHERE,
     "qwen2": _EVERYWHERE,
@@ -249,11 +267,11 @@ _NAMES: dict[str, dict[str, str]] = {
     | {"blk.{}.post_attention_norm.weight": "model.layers.{}.post_attention_layernorm.weight"},
     "deepseek2": _EVERYWHERE | _LATENT | _EXPERTS | _CORRECTED,
     "minimax-m2": _EVERYWHERE | _HEAD_NORMS | _MINIMAX_M2,
-    "hunyuan-dense": _EVERYWHERE
-    | {
-        "blk.{}.attn_q_norm.weight": "model.layers.{}.self_attn.query_layernorm.weight",
-        "blk.{}.attn_k_norm.weight": "model.layers.{}.self_attn.key_layernorm.weight",
-    },
+    "hunyuan-dense": _HUNYUAN,
+    "hunyuan-moe": _HUNYUAN
+    | _EXPERTS
+    | _shared_expert("shared_mlp")
+    | {"blk.{}.ffn_gate_inp.weight": "model.layers.{}.mlp.gate.wg.weight"},
     "gemma3": _EVERYWHERE | _HEAD_NORMS | _GEMMA3,
     "gpt-oss": {k: v for k, v in _EVERYWHERE.items() if "ffn" not in k} | _GPT_OSS,
     "mistral3": _EVERYWHERE,
@@ -269,6 +287,17 @@ _NAMES: dict[str, dict[str, str]] = {
     "granitehybrid": _GRANITE | _mamba("model.layers.{}.mamba"),
     "nemotron_h": _NEMOTRON_H,
     "nemotron_h_moe": _NEMOTRON_H,
+    "smollm3": _EVERYWHERE,
+    "seed_oss": _WITHOUT_FFN_NORM
+    | {"blk.{}.post_attention_norm.weight": "model.layers.{}.post_attention_layernorm.weight"},
+    "ernie4_5": _EVERYWHERE,
+    "ernie4_5-moe": _EVERYWHERE
+    | _EXPERTS
+    | _shared_expert("shared_experts")
+    | {"blk.{}.exp_probs_b.bias": "model.layers.{}.mlp.moe_statics.e_score_correction_bias"},
+    "olmo2": _BEHIND | _HEAD_NORMS,
+    "exaone4": _BEHIND | _HEAD_NORMS,
+    "cohere2": _WITHOUT_FFN_NORM,
 }
 _OURS = {arch: {ours: theirs for theirs, ours in names.items()} for arch, names in _NAMES.items()}
 _NUMBER = re.compile(r"(?<=\.)\d+(?=\.)")

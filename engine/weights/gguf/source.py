@@ -21,7 +21,7 @@ from engine.weights.made import computed, reordered
 from engine.weights.problems import Problem
 from engine.weights.source import Source, SourceMatrix, wrong
 
-PAIRED = ("llama", "mistral3", "granite", "granitemoe", "granitehybrid")  # see `rotary_halves`
+PAIRED = ("llama", "mistral3", "granite", "granitemoe", "granitehybrid", "smollm3")  # see `rotary_halves`
 ROPE_FACTORS = "rope_freqs.weight"  # these belong to the config
 LONG_FACTORS, SHORT_FACTORS = "rope_factors_long.weight", "rope_factors_short.weight"
 

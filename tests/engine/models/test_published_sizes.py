@@ -15,6 +15,7 @@ from backends.base import Raw
 from engine.errors import WeightsError
 from engine.models.config import text_fields
 from engine.models.registry import find_architecture
+from engine.models.windows import FULL, SLIDING
 from engine.weights.source import Tensors
 from engine.weights.view import check, survey
 from tests.checkpoints import publish
@@ -255,7 +256,7 @@ SIZES: dict[str, tuple[str, dict[str, Any]]] = {
 # whose experts are published one by one
 SPLIT = (
     *("Qwen3Moe", "MiniMaxM2", "Glm4Moe", "Glm4MoeLite", "DeepseekV2", "DeepseekV3"),
-    *("Lfm2Moe", "GraniteMoe", "GraniteMoeHybrid", "NemotronH"),
+    *("Lfm2Moe", "GraniteMoe", "GraniteMoeHybrid", "NemotronH", "Ernie4_5_Moe", "HunYuanMoEV1"),
 )
 
 
@@ -278,6 +279,108 @@ def nemotron(pattern: str, hidden: int, ffn: int, heads: int, kv: int, **more: A
     return {name: value for name, value in fields.items() if name != "num_hidden_layers"}
 
 
+THREE_OF_FOUR = [FULL if (i + 1) % 4 == 0 else SLIDING for i in range(64)]
+SIZES |= {
+    "smollm3-3b": ("SmolLM3", sizes(2048, 11008, 36, 16, 4, 128256, rope_parameters=plain(5e6))),
+    "seed-oss-36b": ("SeedOss", sizes(5120, 27648, 64, 80, 8, 155136, head_dim=128, rope_parameters=plain(1e7))),
+    "ernie-4.5-0.3b": ("Ernie4_5", sizes(1024, 3072, 18, 16, 2, 103424, head_dim=128, rope_parameters=plain(5e5))),
+    "ernie-4.5-21b-a3b": (
+        "Ernie4_5_Moe",
+        sizes(
+            2560,
+            12288,
+            28,
+            20,
+            4,
+            103424,
+            moe_intermediate_size=1536,
+            moe_num_experts=64,
+            moe_k=6,
+            moe_num_shared_experts=2,
+            rope_parameters=plain(5e5),
+        ),
+    ),
+    "hunyuan-a13b": (
+        "HunYuanMoEV1",
+        sizes(
+            4096,
+            3072,
+            32,
+            32,
+            8,
+            128167,
+            head_dim=128,
+            num_experts=64,
+            moe_topk=8,
+            tie_word_embeddings=True,
+            rope_parameters=dict(HUNYUAN, alpha=1e3),
+        ),
+    ),
+    "olmo-3-7b": (
+        "Olmo3",
+        sizes(
+            4096,
+            11008,
+            32,
+            32,
+            32,
+            100278,
+            sliding_window=4096,
+            max_position_embeddings=65536,
+            layer_types=THREE_OF_FOUR[:32],
+            rope_parameters={
+                FULL: dict(plain(5e5), rope_type="yarn", factor=8.0, original_max_position_embeddings=8192),
+                SLIDING: plain(5e5),
+            },
+        ),
+    ),
+    "exaone-4.0-1.2b": (
+        "Exaone4",
+        sizes(
+            2048,
+            4096,
+            30,
+            32,
+            8,
+            102400,
+            head_dim=64,
+            sliding_window=None,
+            layer_types=[FULL] * 30,
+            tie_word_embeddings=True,
+            rope_parameters=dict(LLAMA3, rope_theta=1e6, factor=16.0),
+        ),
+    ),
+    "exaone-4.0-32b": (
+        "Exaone4",
+        sizes(
+            5120,
+            27392,
+            64,
+            40,
+            8,
+            102400,
+            head_dim=128,
+            sliding_window=4096,
+            layer_types=THREE_OF_FOUR,
+            max_position_embeddings=131072,
+            rope_parameters=dict(LLAMA3, rope_theta=1e6, factor=16.0),
+        ),
+    ),
+    "command-r7b": (
+        "Cohere2",
+        sizes(
+            4096,
+            14336,
+            32,
+            32,
+            8,
+            256000,
+            logit_scale=0.25,
+            layer_types=THREE_OF_FOUR[:32],
+            rope_parameters=plain(5e4),
+        ),
+    ),
+}
 SIZES |= {
     "lfm2-1.2b": (
         "Lfm2",

@@ -44,10 +44,24 @@ KINDS: dict[str, tuple[str, int, int, Callable[[str, Any], Any] | None]] = {
     "granite-dense-hybrid-8bit": ("granite_hybrid_dense", 8, 32, None),
     "nemotron-4bit": ("nemotron_h_moe", 4, 32, None),
     "minimax-4bit": ("minimax_m2", 4, 32, None),
+    "smollm3-4bit": ("smollm3", 4, 32, None),
+    "seed-4bit": ("seed_oss", 4, 32, None),
+    "ernie-4bit": ("ernie4_5", 4, 32, None),
+    "ernie-moe-4bit": ("ernie4_5_moe", 4, 32, None),
+    "olmo3-4bit": ("olmo3", 4, 32, None),
+    "exaone4-4bit": ("exaone4", 4, 32, None),
+    "cohere2-4bit": ("cohere2", 4, 32, None),
 }
-TIED, WIDE = {"tie_word_embeddings": True}, {"intermediate_size": 128}
-# mlx-lm knows no other, or quantizes some matrices in groups of 64
-CHANGES: dict[str, dict[str, Any]] = {"lfm2": TIED, "lfm2_moe": TIED, "granite": WIDE, "granitemoe": WIDE}
+TIED, WIDE, ONE_GROUP = {"tie_word_embeddings": True}, {"intermediate_size": 128}, {"mamba_n_groups": 1}
+# mlx-lm knows no other, quantizes some matrices in groups of 64, or normalizes all groups of Mamba-2 together
+CHANGES: dict[str, dict[str, Any]] = {
+    "lfm2": TIED,
+    "lfm2_moe": TIED,
+    "cohere2": TIED,
+    "granite": WIDE,
+    "granitemoe": WIDE,
+}
+CHANGES |= dict.fromkeys(("granite_hybrid", "granite_hybrid_dense"), ONE_GROUP)
 
 
 def quantize(kind: str, root: Path) -> Path:
