@@ -15,8 +15,12 @@ PAGE = ROOT / "docs" / "models.md"
 
 # What people call the models of a `model_type`.
 NAMES = {
+    "cohere2": "Command R7B, Command A",
     "deepseek_v2": "DeepSeek-V2, V2.5 and V2-Lite (in GGUF files: deepseek2)",
     "deepseek_v3": "DeepSeek-V3, V3.1 and R1",
+    "ernie4_5": "ERNIE 4.5",
+    "ernie4_5_moe": "ERNIE 4.5 mixtures",
+    "exaone4": "EXAONE 4",
     "gemma3": "Gemma 3",
     "gemma3_text": "Gemma 3",
     "glm4": "GLM-4-0414, GLM-Z1",
@@ -28,6 +32,7 @@ NAMES = {
     "granitemoehybrid": "Granite 4",
     "granitemoeshared": "Granite 3 mixtures",
     "hunyuan_v1_dense": "Hunyuan Dense",
+    "hunyuan_v1_moe": "Hunyuan A13B",
     "lfm2": "LFM2, LFM2.5",
     "lfm2_moe": "LFM2 mixtures",
     "lfm3": "LFM3",
@@ -39,6 +44,8 @@ NAMES = {
     "moonshine": "Moonshine",
     "moonshine_streaming": "Moonshine, streaming",
     "nemotron_h": "Nemotron-H, Nemotron Nano 2 and 3",
+    "olmo2": "OLMo 2",
+    "olmo3": "OLMo 3",
     "paddleocr_vl": "PaddleOCR-VL",
     "phi3": "Phi-3, Phi-3.5, Phi-4, Phi-4-mini",
     "qwen2": "Qwen2, Qwen2.5",
@@ -51,6 +58,8 @@ NAMES = {
     "qwen3_next": "Qwen3-Next",
     "qwen3_tts": "Qwen3-TTS",
     "qwen3_vl": "Qwen3-VL",
+    "seed_oss": "Seed-OSS",
+    "smollm3": "SmolLM3",
 }
 PART_NAMES = {
     "bicodec": "BiCodec, the codec of Spark-TTS",
