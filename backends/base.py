@@ -30,6 +30,7 @@ from backends.kv_cache import KVCache as KVCache
 from backends.kv_cache import KVSnapshot as KVSnapshot
 from backends.kv_cache import KVSpec as KVSpec
 from backends.kv_cache import MemorySpec as MemorySpec
+from backends.kv_cache import SharedKVSpec as SharedKVSpec
 from backends.kv_cache import Slot as Slot
 from backends.kv_cache import StateSpec as StateSpec
 from backends.ops import Array as Array
@@ -216,9 +217,12 @@ class Step:
 class Cache(Protocol):
     """One step's view of the KV cache and of recurrent states. The only place where sequences are distinguished."""
 
-    def attend(self, layer: int, q: Array, k: Array, v: Array, scale: float, sinks: Array | None = None) -> Array:
-        """Write `k`, `v` `[T, K, D]`; causal attention of `q [T, H, D]` over each token's own sequence -> `[T, H, Dv]`. `sinks
-        [H]`: a score of each head that takes part in the softmax and has no value."""
+    def attend(
+        self, layer: int, q: Array, k: Array | None, v: Array | None, scale: float, sinks: Array | None = None
+    ) -> Array:
+        """Write `k`, `v` `[T, K, D]`; causal attention of `q [T, H, D]` over each token's own sequence -> `[T, H, Dv]`. `k` and `v`
+        are None in a layer with a `SharedKVSpec`: the layer it names has written them in this step. `sinks [H]`: a score of each
+        head that takes part in the softmax and has no value."""
 
     def cross(self, layer: int, q: Array, scale: float) -> Array:
         """Attention of `q [T, H, D]` over what `KVCache.write_cross` stored for each sequence."""

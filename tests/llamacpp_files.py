@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
+from tokenizers import pre_tokenizers
 
-from tests.checkpoints import reference
+from tests.checkpoints import SPECIALS, VOCAB, reference
 
 Tensors = dict[str, np.ndarray]
 
@@ -27,12 +29,12 @@ _LAYER = {
 _OUTER = {"model.embed_tokens": "token_embd", "model.norm": "output_norm", "lm_head": "output"}
 
 
-def _named(tensors: Tensors, layer: dict[str, str]) -> Tensors:
-    made = {}
+def _named(tensors: Tensors, layer: dict[str, str], outer: dict[str, str] | None = None) -> Tensors:
+    made, known = {}, _OUTER | (outer or {})
     for name, values in tensors.items():
         stem, _, part = name.rpartition(".")
         inner = re.fullmatch(r"model\.layers\.(\d+)\.(.+)", stem)
-        made[f"blk.{inner[1]}.{layer[inner[2]]}.{part}" if inner else f"{_OUTER[stem]}.{part}"] = values
+        made[f"blk.{inner[1]}.{layer[inner[2]]}.{part}" if inner else f"{known[stem]}.{part}"] = values
     return made
 
 
@@ -83,14 +85,151 @@ def _mistral3(tensors: Tensors, config: Any, writer: Any) -> Tensors:
     writer.add_float32("mistral3.rope.scaling.yarn_log_multiplier", rope["mscale_all_dim"])
     writer.add_float32("mistral3.attention.temperature_scale", rope["llama_4_scaling_beta"])
 
-    def paired(name: str, values: np.ndarray) -> np.ndarray:
-        heads = {"q_proj": config.num_attention_heads, "k_proj": config.num_key_value_heads}
-        count = heads.get(name.split(".")[-2])
-        if count is None:
-            return values
-        return values.reshape(count, 2, len(values) // count // 2, -1).swapaxes(1, 2).reshape(values.shape)
+    return _named({name: _paired(config, name, values) for name, values in tensors.items()}, _LAYER)
 
-    return _named({name: paired(name, values) for name, values in tensors.items()}, _LAYER)
+
+def _paired(config: Any, name: str, values: np.ndarray) -> np.ndarray:
+    """Rows of queries and keys with the two that turn together side by side."""
+    heads = {"q_proj": config.num_attention_heads, "k_proj": config.num_key_value_heads}
+    count = heads.get(name.split(".")[-2])
+    if count is None:
+        return values
+    return values.reshape(count, 2, len(values) // count // 2, -1).swapaxes(1, 2).reshape(values.shape)
+
+
+def _gemma_names() -> dict[str, str]:
+    return _LAYER | {
+        "self_attn.q_norm": "attn_q_norm",
+        "self_attn.k_norm": "attn_k_norm",
+        "post_attention_layernorm": "post_attention_norm",
+        "pre_feedforward_layernorm": "ffn_norm",
+        "post_feedforward_layernorm": "post_ffw_norm",
+        "per_layer_input_gate": "inp_gate",
+        "per_layer_projection": "proj",
+        "post_per_layer_input_norm": "post_norm",
+    }
+
+
+_PER_LAYER = {
+    "model.embed_tokens_per_layer": "per_layer_token_embd",
+    "model.per_layer_model_projection": "per_layer_model_proj",
+    "model.per_layer_projection_norm": "per_layer_proj_norm",
+}
+
+
+def _windows(config: Any, writer: Any) -> None:
+    writer.add_sliding_window(config.sliding_window)
+    writer.add_sliding_window_pattern([kind == "sliding_attention" for kind in config.layer_types])
+
+
+def _gemma4(tensors: Tensors, config: Any, writer: Any) -> Tensors:
+    said = config.to_dict()  # the config itself gives no numbers that differ between layers
+    full = next(iter(said["per_layer_config"].values()))
+    shared, dim, wide, kv_heads = (
+        config.num_kv_shared_layers,
+        said["head_dim"],
+        full["head_dim"],
+        said["num_key_value_heads"],
+    )
+    _windows(config, writer)
+    writer.add_shared_kv_layers(shared)
+    writer.add_embedding_length_per_layer_input(config.hidden_size_per_layer_input)
+    writer.add_key_length(wide)
+    writer.add_value_length(wide)
+    writer.add_key_length_swa(dim)
+    writer.add_value_length_swa(dim)
+    wide_kv_heads = full.get("num_key_value_heads", kv_heads)
+    writer.add_head_count_kv([wide_kv_heads if kind == "full_attention" else kv_heads for kind in config.layer_types])
+    ffn, layers = config.intermediate_size, config.num_hidden_layers
+    double = 2 if config.use_double_wide_mlp else 1
+    writer.add_feed_forward_length([ffn * (double if i >= layers - shared else 1) for i in range(layers)])
+    writer.add_rope_dimension_count(wide)
+    writer.add_rope_dimension_count_swa(dim)
+    writer.add_rope_freq_base(config.rope_parameters["full_attention"]["rope_theta"])
+    writer.add_rope_freq_base_swa(config.rope_parameters["sliding_attention"]["rope_theta"])
+    writer.add_final_logit_softcapping(config.final_logit_softcapping)
+    turned = int(wide * config.rope_parameters["full_attention"]["partial_rotary_factor"] / 2)
+    writer.add_tensor("rope_freqs.weight", np.float32([1.0] * turned + [1e30] * (wide // 2 - turned)))
+    if config.enable_moe_block:
+        writer.add_expert_count(config.num_experts)
+        writer.add_expert_used_count(config.top_k_experts)
+        writer.add_expert_feed_forward_length(config.moe_intermediate_size)
+    apart = {
+        "layer_scalar": "layer_output_scale.weight",
+        "router.scale": "ffn_gate_inp.scale",
+        "router.per_expert_scale": "ffn_down_exps.scale",
+        "experts.gate_up_proj": "ffn_gate_up_exps.weight",
+        "experts.down_proj": "ffn_down_exps.weight",
+    }
+    made, plain = {}, {}
+    for name, values in tensors.items():
+        inner = re.fullmatch(r"model\.layers\.(\d+)\.(.+)", name)
+        if inner and inner[2] in apart:
+            made[f"blk.{inner[1]}.{apart[inner[2]]}"] = values
+        else:
+            plain[name] = values
+    layer = _gemma_names() | {
+        "router.proj": "ffn_gate_inp",
+        "post_feedforward_layernorm_1": "post_ffw_norm_1",
+        "pre_feedforward_layernorm_2": "pre_ffw_norm_2",
+        "post_feedforward_layernorm_2": "post_ffw_norm_2",
+    }
+    return made | _named(plain, layer, _PER_LAYER)
+
+
+def _gemma3n(tensors: Tensors, config: Any, writer: Any) -> Tensors:
+    _windows(config, writer)
+    writer.add_rope_freq_base(config.rope_parameters["full_attention"]["rope_theta"])
+    writer.add_rope_freq_base_swa(config.rope_parameters["sliding_attention"]["rope_theta"])
+    writer.add_altup_active_idx(config.altup_active_idx)
+    writer.add_altup_num_inputs(config.altup_num_inputs)
+    writer.add_embedding_length_per_layer_input(config.hidden_size_per_layer_input)
+    writer.add_shared_kv_layers(config.num_kv_shared_layers)
+    quantiles = [NormalDist().inv_cdf(p) if p else float("-inf") for p in config.activation_sparsity_pattern]
+    writer.add_activation_sparsity_scale(quantiles)
+    writer.add_final_logit_softcapping(config.final_logit_softcapping)
+    writer.add_feed_forward_length(config.intermediate_size[0])
+    layer = _gemma_names() | {
+        "altup.correction_coefs": "altup_correct_coef",
+        "altup.prediction_coefs": "altup_predict_coef",
+        "altup.modality_router": "altup_router",
+        "altup.router_norm": "altup_router_norm",
+        "laurel.linear_left": "laurel_l",
+        "laurel.linear_right": "laurel_r",
+        "laurel.post_laurel_norm": "laurel_post_norm",
+    }
+    made, plain = {}, {}
+    for name, values in tensors.items():
+        if inner := re.fullmatch(r"model\.layers\.(\d+)\.altup\.correct_output_scale", name):
+            made[f"blk.{inner[1]}.altup_correct_scale.weight"] = values
+        elif "altup_" not in name:
+            plain[name] = values
+    for ours, theirs in (("altup_projections", "altup_proj"), ("altup_unembed_projections", "altup_unembd_proj")):
+        parts = [tensors[f"model.{ours}.{i}.weight"] for i in range(config.altup_num_inputs - 1)]
+        made[f"{theirs}.weight"] = np.stack(parts)
+    table = plain["model.embed_tokens_per_layer.weight"]
+    plain["model.embed_tokens_per_layer.weight"] = np.pad(table, ((0, config.vocab_size - len(table)), (0, 0)))
+    return made | _named(plain, layer, _PER_LAYER)
+
+
+def _muse_glimmer(tensors: Tensors, config: Any, writer: Any) -> Tensors:
+    _windows(config, writer)
+    writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
+    writer.add_rope_dimension_count(config.head_dim)
+    writer.add_final_logit_softcapping(config.final_logit_softcapping)
+    writer.add_logit_scale(config.output_multiplier)
+    layer = _gemma_names() | {"self_attn.gate_proj": "attn_gate"}
+    plain = {}
+    for name, values in tensors.items():
+        if "vision" in name:
+            continue
+        shifted = values + 1 if name.endswith("layernorm.weight") else values
+        plain[name.replace("model.language_model.", "model.")] = _paired(config, name, shifted)
+    made = _named(plain, layer)
+    for i in range(config.num_hidden_layers):
+        made[f"blk.{i}.attn_q_norm.weight"] = np.full(config.head_dim, config.qk_scale_factor)
+        made[f"blk.{i}.attn_k_norm.weight"] = np.ones(config.head_dim)
+    return made
 
 
 def _phi3(tensors: Tensors, config: Any, writer: Any) -> Tensors:
@@ -120,14 +259,46 @@ def _scaling(name: str) -> Any:
 
 
 # What a file cannot say, so that it must be what published models have.
-FIXED: dict[str, dict[str, Any]] = {"gemma3": {"query_pre_attn_scalar": 32}, "gpt_oss": {"swiglu_limit": 7.0}}
+FIXED: dict[str, dict[str, Any]] = {
+    "gemma3": {"query_pre_attn_scalar": 32},
+    "gpt_oss": {"swiglu_limit": 7.0},
+    "gemma3n": {  # llama.cpp knows these sizes alone
+        "num_hidden_layers": 22,
+        "layer_types": ["full_attention" if (i + 1) % 5 == 0 or i == 21 else "sliding_attention" for i in range(22)],
+        "activation_sparsity_pattern": [0.95] * 10 + [0.0] * 12,
+        "vocab_size_per_layer_input": VOCAB,
+        "hidden_size_per_layer_input": 256,
+        "laurel_rank": 64,
+        "altup_num_inputs": 4,
+        "altup_active_idx": 0,
+        "final_logit_softcapping": 30.0,
+    },
+}
 FAMILIES: dict[str, tuple[str, Callable[[Tensors, Any, Any], Tensors]]] = {
     "gemma3": ("gemma3", _gemma3),
+    "gemma3n": ("gemma3n", _gemma3n),
+    "gemma4": ("gemma4", _gemma4),
+    "gemma4_moe": ("gemma4", _gemma4),
     "gpt_oss": ("gpt-oss", _gpt_oss),
     "ministral3": ("mistral3", _mistral3),
+    "muse_glimmer": ("muse-glimmer", _muse_glimmer),
     "phi3": ("phi3", _phi3),
     "phi3_long": ("phi3", _phi3),
 }
+
+
+BY_LAYER = ("gemma4", "gemma4_moe")  # they write what differs between layers themselves
+
+
+def _vocabulary(writer: Any) -> None:
+    """Bytes and the special tokens. The one merge makes no token, but llama.cpp wants some."""
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre("gpt-2")
+    writer.add_token_list([*alphabet, *SPECIALS])
+    writer.add_token_types([1] * len(alphabet) + [3] * len(SPECIALS))
+    writer.add_token_merges(["a b"])
+    writer.add_eos_token_id(VOCAB - 1)
 
 
 def written(name: str) -> Any:
@@ -141,18 +312,21 @@ def write(name: str, path: Path, experts: str | None = None) -> Path:
 
     arch, family = FAMILIES[name]
     model = written(name)
-    config = model.config
+    config = model.config.get_text_config()
     writer = gguf.GGUFWriter(path, arch)
     writer.add_context_length(config.max_position_embeddings)
     writer.add_embedding_length(config.hidden_size)
     writer.add_block_count(config.num_hidden_layers)
-    writer.add_feed_forward_length(config.intermediate_size)
     writer.add_head_count(config.num_attention_heads)
-    writer.add_head_count_kv(config.num_key_value_heads)
-    if head_dim := getattr(config, "head_dim", None):
-        writer.add_key_length(head_dim)
-        writer.add_value_length(head_dim)
+    if name not in BY_LAYER:
+        writer.add_head_count_kv(config.num_key_value_heads)
+        if isinstance(config.intermediate_size, int):
+            writer.add_feed_forward_length(config.intermediate_size)
+        if head_dim := getattr(config, "head_dim", None):
+            writer.add_key_length(head_dim)
+            writer.add_value_length(head_dim)
     writer.add_layer_norm_rms_eps(config.rms_norm_eps)
+    _vocabulary(writer)
     tensors = {key: value.float().numpy() for key, value in model.state_dict().items()}
     for key, values in family(tensors, config, writer).items():
         rows = np.ascontiguousarray(values, np.float32)

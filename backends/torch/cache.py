@@ -18,7 +18,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from backends.base import KVSpec
+from backends.kv_cache import source_of
 from backends.plan import DecodeGroup, PackedSegment, StepPlan
 from backends.torch.kv_cache import RecurrentStates, Slab, TorchKVCache, places_of
 from backends.torch.tensors import upload
@@ -146,18 +146,15 @@ class TorchCache:
 
     # -- softmax attention
 
-    def attend(self, layer: int, q: Tensor, k: Tensor, v: Tensor, scale: float, sinks: Tensor | None = None) -> Tensor:
-        spec = self.kv.specs[layer]
-        assert isinstance(spec, KVSpec)
+    def attend(
+        self, layer: int, q: Tensor, k: Tensor | None, v: Tensor | None, scale: float, sinks: Tensor | None = None
+    ) -> Tensor:
+        layer, spec = source_of(self.kv.specs, layer)
         if spec.window not in self._views:
             self._views[spec.window] = TorchWindowView(self.plan.within(spec.window))
         view = self._views[spec.window]
-        for group, _ in view.groups:
-            self._write_singles(group, self.kv.slabs[group.capacity][layer], k, v, spec.window)
-        for packed in view.chunks:
-            keys, values = self.kv.slabs[packed.slot.capacity][layer]
-            keys.write_run(packed.slot.place.row, packed.past, k[packed.start : packed.stop])
-            values.write_run(packed.slot.place.row, packed.past, v[packed.start : packed.stop])
+        if k is not None and v is not None:
+            self._write(layer, view, k, v, spec.window)
         parts = [
             self._attend_run(run, self.kv.slabs[group.capacity][layer], q, scale, spec.window, sinks)
             for group, runs in view.groups
@@ -168,6 +165,14 @@ class TorchCache:
             for packed in view.chunks
         ]
         return parts[0] if len(parts) == 1 else torch.cat(parts)
+
+    def _write(self, layer: int, view: TorchWindowView, k: Tensor, v: Tensor, window: int | None) -> None:
+        for group, _ in view.groups:
+            self._write_singles(group, self.kv.slabs[group.capacity][layer], k, v, window)
+        for packed in view.chunks:
+            keys, values = self.kv.slabs[packed.slot.capacity][layer]
+            keys.write_run(packed.slot.place.row, packed.past, k[packed.start : packed.stop])
+            values.write_run(packed.slot.place.row, packed.past, v[packed.start : packed.stop])
 
     def _write_singles(
         self, group: DecodeGroup, slabs: tuple[Slab, Slab], k: Tensor, v: Tensor, window: int | None

@@ -13,11 +13,14 @@ from engine.models.codec12 import codec_decoder, codec_encoder
 from engine.models.config import named_architectures
 from engine.models.ecapa import speaker_encoder
 from engine.models.gemma3 import gemma3
+from engine.models.gemma3n import gemma3n
+from engine.models.gemma4 import gemma4
 from engine.models.gpt_oss import gpt_oss
 from engine.models.hunyuan import hunyuan_dense
 from engine.models.llama import llama
 from engine.models.ministral3 import ministral3
 from engine.models.moonshine import moonshine, moonshine_streaming
+from engine.models.muse_glimmer import muse_glimmer
 from engine.models.paddleocr_vl import paddleocr_vl
 from engine.models.phi3 import phi3
 from engine.models.pp_doclayout import pp_doclayout
@@ -37,6 +40,12 @@ Maker = Callable[[View, Mapping[str, Any]], TokenModel]
 ARCHITECTURES: dict[str, Maker] = {
     "gemma3": gemma3,
     "gemma3_text": gemma3,
+    "gemma3n": gemma3n,
+    "gemma3n_text": gemma3n,
+    "gemma4": gemma4,
+    "gemma4_text": gemma4,
+    "gemma4_unified": gemma4,
+    "gemma4_unified_text": gemma4,
     "gpt_oss": gpt_oss,
     "hunyuan_v1_dense": hunyuan_dense,
     "llama": llama,
@@ -45,6 +54,8 @@ ARCHITECTURES: dict[str, Maker] = {
     "mistral3": ministral3,
     "moonshine": moonshine,
     "moonshine_streaming": moonshine_streaming,
+    "muse_glimmer": muse_glimmer,
+    "muse_glimmer_text": muse_glimmer,
     "paddleocr_vl": paddleocr_vl,
     "phi3": phi3,
     "qwen2": qwen2,

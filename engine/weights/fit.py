@@ -86,8 +86,8 @@ class WithoutBlocks:
     def raw(self, name: str) -> Raw | None:
         return self._source.raw(name)
 
-    def matrix(self, stem: str, shape: tuple[int, ...]) -> SourceMatrix:
-        found = self._source.matrix(stem, shape)
+    def matrix(self, stem: str, shape: tuple[int, ...], inputs_first: bool = False) -> SourceMatrix:
+        found = self._source.matrix(stem, shape, inputs_first)
         if not isinstance(found.weight, Blocks):
             return found
         weight = found.weight

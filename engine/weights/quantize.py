@@ -84,8 +84,8 @@ class Quantized:
     def raw(self, name: str) -> Raw | None:
         return self._source.raw(name)
 
-    def matrix(self, stem: str, shape: tuple[int, ...]) -> SourceMatrix:
-        found = self._source.matrix(stem, shape)
+    def matrix(self, stem: str, shape: tuple[int, ...], inputs_first: bool = False) -> SourceMatrix:
+        found = self._source.matrix(stem, shape, inputs_first)
         kind = kind_for(self._quant, stem, shape)
         if not isinstance(found.weight, Dense) or kind is None or found.weight.data.dtype not in FLOATS:
             return found

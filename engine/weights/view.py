@@ -166,9 +166,9 @@ class View:
         forget_pages([raw for group in groups for weight in group for raw in raws_of(weight)])
         return linear
 
-    def whole_experts(self, name: str, count: int, out: int, inp: int) -> Linear:
-        """All experts of one matrix, from tensors that hold all of them."""
-        weight = self._matrix(name, (count, out, inp))
+    def whole_experts(self, name: str, count: int, out: int, inp: int, inputs_first: bool = False) -> Linear:
+        """All experts of one matrix, from tensors that hold all of them. `inputs_first`: see `Source.matrix`."""
+        weight = self._matrix(name, (count, out, inp), inputs_first)
         if self.dry:
             return _stand_in(count, out, inp)
         linear = self.backend.experts([[weight]])
@@ -191,8 +191,8 @@ class View:
         forget_pages([raw])
         return array
 
-    def _matrix(self, name: str, shape: tuple[int, ...]) -> Weight:
-        found: SourceMatrix = self._pass.source.matrix(self._prefix + name, shape)
+    def _matrix(self, name: str, shape: tuple[int, ...], inputs_first: bool = False) -> Weight:
+        found: SourceMatrix = self._pass.source.matrix(self._prefix + name, shape, inputs_first)
         for problem in found.problems:
             self._pass.report(problem)
         if found.weight is None:
