@@ -102,6 +102,7 @@ class WindowEngine:
         self._service: Future[ModelService] = Future()
         self._speaking: set[PendingReply] = set()
         self._streams: set[BackgroundStream] = set()
+        self._closed = False
         self._reaches: dict[str, str] = {}
         # what a person set for a model: fields of SamplingParams, and `thinking`
         self.defaults_of: Callable[[str], Mapping[str, Any]] = lambda model: {}
@@ -225,6 +226,9 @@ class WindowEngine:
         the engine is cancelled with it."""
         scoped = Scoped(self)
         stream = BackgroundStream(lambda: work(scoped), self._frames, hear, ended, self._streams.discard, scoped.cancel)
+        if self._closed:  # an answer of the store that came after the end asked for it
+            stream.cancel()
+            return stream
         self._streams.add(stream)
         stream.start()
         return stream
@@ -244,6 +248,7 @@ class WindowEngine:
         return self._load(self.service, name)
 
     def close(self) -> None:
+        self._closed = True
         for speaking in tuple(self._speaking):
             speaking.cancel()
         for stream in tuple(self._streams):

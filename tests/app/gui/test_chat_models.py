@@ -13,19 +13,20 @@ from typing import Any
 import pypdf
 import pytest
 
-from app.gui.store import conversations, messages
+from app.gui.store import conversations, messages, records
 from app.gui.store.messages import Attachment, StoredMessage
 from app.gui.store.worker import AppStore
 from app.gui.viewmodels.chat import conversation, exchange
 from app.gui.viewmodels.chat.conversation import MessageTree, OpenConversation
 from app.gui.viewmodels.chat.conversation_list import ConversationList
-from app.gui.viewmodels.chat.draft import attach, attach_bytes
+from app.gui.viewmodels.chat.draft import MessageDraft, attach, attach_bytes
 from app.gui.viewmodels.chat.message_views import MessageViews
 from app.gui.viewmodels.sampling import sampling
 from app.runtime.replies import ReplyEvent
 from app.window_engine import ReplyListener, ReplyRequest
 from engine.errors import BadRequest
 from engine.types import Timings
+from tests.app.gui.media import AtOnce
 from tests.engine.media.test_documents import text_pdf
 
 
@@ -106,6 +107,23 @@ def test_a_message_is_sent_answered_and_kept(bench: Bench) -> None:
     assert bench.shown == ["Hello", "Hi there."]
     assert bench.talk.head.title == "Hello"
     assert bench.talk.path[-1].figures.output_tokens == 4
+
+
+def test_what_is_typed_before_the_store_answers_stands_behind_the_stored_draft(bench: Bench, tmp_path: Path) -> None:
+    bench.store.ask(lambda db: records.keep_draft(db, "new", "stored, "))
+    draft = MessageDraft(bench.store, AtOnce(), tmp_path)
+    draft.open(None)
+    draft.open(None)
+    draft.type("typed")
+    bench.settle()
+    assert draft.text == "stored, typed"
+    assert bench.store.ask(lambda db: records.draft(db, "new")).result().text == "stored, typed"
+    draft.open(7)
+    assert draft.text == ""
+    draft.type("for seven")
+    bench.settle()
+    assert draft.text == "for seven"
+    assert bench.store.ask(lambda db: records.draft(db, "new")).result().text == "stored, typed"
 
 
 def test_the_whole_branch_and_the_system_prompt_reach_the_model(bench: Bench) -> None:

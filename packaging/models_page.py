@@ -1,0 +1,158 @@
+"""docs/models.md: which models run, from which files, with which abilities. Made from the registries of the code.
+
+python packaging/models_page.py         writes the page anew
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+PAGE = ROOT / "docs" / "models.md"
+
+# What people call the models of a `model_type`.
+NAMES = {
+    "gemma3": "Gemma 3",
+    "gemma3_text": "Gemma 3",
+    "gpt_oss": "gpt-oss 20B and 120B",
+    "hunyuan_v1_dense": "Hunyuan Dense",
+    "llama": "Llama 1 to 3.3, and models made like them",
+    "ministral3": "Ministral 3, Mistral Small 3",
+    "mistral": "Mistral 7B and Nemo (in GGUF files: llama)",
+    "mistral3": "Ministral 3, Mistral Small 3",
+    "moonshine": "Moonshine",
+    "moonshine_streaming": "Moonshine, streaming",
+    "paddleocr_vl": "PaddleOCR-VL",
+    "phi3": "Phi-3, Phi-3.5, Phi-4, Phi-4-mini",
+    "qwen2": "Qwen2, Qwen2.5",
+    "qwen3": "Qwen3",
+    "qwen3_5": "Qwen3.5, Qwen3.8 (dense)",
+    "qwen3_5_text": "Qwen3.5, Qwen3.8 (dense)",
+    "qwen3_moe": "Qwen3 30B-A3B and 235B-A22B, Qwen3-Coder",
+    "qwen3_next": "Qwen3-Next",
+    "qwen3_tts": "Qwen3-TTS",
+    "qwen3_vl": "Qwen3-VL",
+}
+PART_NAMES = {
+    "bicodec": "BiCodec, the codec of Spark-TTS",
+    "pp_doclayout_v2": "PP-DocLayout v2",
+    "pp_doclayout_v3": "PP-DocLayout v3",
+    "qwen3_tts_tokenizer_12hz": "the codec of Qwen3-TTS",
+    "silero_vad": "Silero, voice activity (built in)",
+    "snac": "SNAC, the codec of Orpheus",
+    "wav2vec2": "wav2vec 2.0, the ears of Spark-TTS's cloning",
+}
+WORDS = {
+    "chat": "chat",
+    "vision": "sees",
+    "embed": "vectors",
+    "read": "reads pages",
+    "layout": "finds regions",
+    "listen": "listens",
+    "speak": "speaks",
+}
+
+HEAD = """\
+# Models that run
+
+Made by `python packaging/models_page.py` from the code's own registries. `grus info MODEL` says the same of one checkpoint, and whether
+it fits here, before anything is loaded.
+
+Every model below is written once and runs on both backends, MLX and torch. `model_type` is what a checkpoint's config.json says;
+GGUF is the architecture that a GGUF file names. Where that column is empty, the model opens from safetensors only. Two kinds of voices are
+language models with a codec: Orpheus is a `llama`, Spark-TTS a `qwen2`.
+"""
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    lines = [list(head), ["---"] * len(list(head)), *(list(row) for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def code(words: Iterable[str]) -> str:
+    return ", ".join(f"`{word}`" for word in words)
+
+
+def gguf_names() -> dict[str, list[str]]:
+    """By model_type."""
+    from engine.weights.gguf.names import MODEL_TYPES
+
+    found: dict[str, list[str]] = {}
+    for theirs, ours in MODEL_TYPES.items():
+        found.setdefault(ours, []).append(theirs)
+    return found
+
+
+def rows_of_models() -> list[list[str]]:
+    """Those with the same name in one row."""
+    from app.runtime.capabilities import capabilities
+    from engine.models.registry import ARCHITECTURES
+
+    gguf, grouped = gguf_names(), dict[str, list[str]]()
+    for model_type in sorted(ARCHITECTURES):
+        grouped.setdefault(NAMES[model_type], []).append(model_type)
+    rows = []
+    for name, types in sorted(grouped.items(), key=lambda item: item[0].lower()):
+        can = frozenset[str]().union(*(capabilities({"model_type": one, "vision_config": {}}) for one in types))
+        does = [word for kind, word in WORDS.items() if kind in can]
+        names = [theirs for one in types for theirs in gguf.get(one, [])]
+        rows.append([name, code(types), code(names), ", ".join(does)])
+    return rows
+
+
+def rows_of_parts() -> list[list[str]]:
+    from engine.models.registry import PARTS
+
+    kinds = {kind.partition("#")[0] for kind in PARTS} - set(NAMES)
+    return [[PART_NAMES[kind], f"`{kind}`"] for kind in sorted(kinds)]
+
+
+def rows_of_blocks() -> list[list[str]]:
+    """GGUF's types, and what becomes of them."""
+    from engine.weights.gguf.as_affine import EXACT
+    from engine.weights.gguf.types import FLOATS, TYPES
+
+    return [
+        [
+            f"`{name}`",
+            f"{8 * kind.nbytes / kind.weights:.3g}",
+            "the same numbers" if name in EXACT or name in FLOATS else "quantized anew to 8 bit",
+        ]
+        for name, kind in TYPES.items()
+    ]
+
+
+def page() -> str:
+    sections: Mapping[str, str] = {
+        "Models": table(("models", "`model_type`", "GGUF", "what they do"), rows_of_models()),
+        "Parts that other models use": table(("part", "`model_type`"), rows_of_parts()),
+        "GGUF": GGUF + "\n\n" + table(("type", "bits a weight", "on MLX"), rows_of_blocks()),
+    }
+    return HEAD + "".join(f"\n## {title}\n\n{text}\n" for title, text in sections.items()) + TAIL
+
+
+GGUF = """\
+Types of blocks that a GGUF file may hold, several of them in one file. On a CPU the kernels compute from these bits as they are, on CUDA
+they are multiplied as they are or unpacked for a product. MLX keeps weights in groups of its own: where these hold the same numbers
+nothing is lost, else they are quantized anew.
+[gguf.md](gguf.md) tells more."""
+
+TAIL = """
+## Safetensors
+
+Single files and sharded ones, in 16 and 32 bits, in the spellings of transformers 4 and 5; MLX's own quantized checkpoints (2 to 8 bits,
+groups of 32, 64 and 128) on both backends; gpt-oss's experts in MXFP4. torch's own files (`.bin`, `.pth`) are read where a model has no
+other.
+
+## Any other model
+
+- **MLX**: a text model that mlx-lm knows runs through mlx-lm.
+- Code that comes with a checkpoint never runs. A model that needs it is refused, and the sentence names its architecture.
+"""
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
