@@ -216,6 +216,32 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
             final_logit_softcapping=5.0,
         ),
     ),
+    "cohere2": (
+        "Cohere2",
+        dict(
+            WINDOW,
+            num_hidden_layers=5,
+            layer_types=["sliding_attention"] * 3 + ["full_attention", "sliding_attention"],
+            rope_parameters=_rope(theta=5e4),
+            logit_scale=0.3,
+            tie_word_embeddings=True,
+        ),
+    ),
+    "exaone4": (
+        "Exaone4",
+        dict(WINDOW, num_hidden_layers=5, head_dim=16, sliding_window_pattern=4, rope_parameters=_rope(theta=1e6)),
+    ),
+    "olmo3": (
+        "Olmo3",
+        dict(
+            WINDOW,
+            num_hidden_layers=4,
+            rope_parameters={
+                "full_attention": _rope("yarn", 5e5, factor=8.0, original_max_position_embeddings=16),
+                "sliding_attention": _rope(theta=5e5),
+            },
+        ),
+    ),
     "ministral3": (
         "Ministral3",
         dict(

@@ -51,7 +51,7 @@ class NormNames:
     """Tensor names of a layer's norms: before the mixer, before the MLP (None: layers have no MLP), and of what they give, where
     it is normalized before it is added; and of the norm behind all layers."""
 
-    mixer: str = "input_layernorm"
+    mixer: str | None = "input_layernorm"
     mlp: str | None = "post_attention_layernorm"
     mixed: str | None = None
     out: str | None = None
@@ -79,7 +79,7 @@ class Attention:
 
     def __call__(self, x: Array, step: Step, angles: Array | None) -> Array:
         q, k, v = self.ops.qkv(
-            self.qkv(x),
+            self.projected(x),
             self.heads,
             self.kv_heads,
             self.dim,
@@ -91,6 +91,10 @@ class Attention:
         )
         attended = step.cache.attend(self.layer, self.scaled(q, step), k, v, self.scale, self.sinks)
         return self.out(self.gated(attended, x).reshape(x.shape[0], self.heads * self.dim))
+
+    def projected(self, x: Array) -> Array:
+        """Queries, keys and values of all heads."""
+        return self.qkv(x)
 
     def scaled(self, q: Array, step: Step) -> Array:
         """Queries with what a family does to them last."""
@@ -127,7 +131,7 @@ class Mlp:
 class Layer:
     mixer: Mixer
     mlp: MlpLike | None
-    input_norm: Array
+    input_norm: Array | None
     post_norm: Array | None
     mixed_norm: Array | None
     out_norm: Array | None
@@ -266,9 +270,10 @@ def standard_decoder(
     norms: NormNames = NormNames(),
     embed_scale: float = 1.0,
     attention: type[Attention] = Attention,
+    kind: type[Decoder] = Decoder,
 ) -> Decoder:
     """Attention and a dense MLP in every layer."""
-    return Decoder(
+    return kind(
         w,
         c,
         rope,

@@ -10,8 +10,10 @@ from engine.errors import UnsupportedArchitecture
 from engine.loaded import MakePart
 from engine.models.bicodec import bicodec_decoder, bicodec_encoder
 from engine.models.codec12 import codec_decoder, codec_encoder
+from engine.models.cohere2 import cohere2
 from engine.models.config import named_architectures
 from engine.models.ecapa import speaker_encoder
+from engine.models.exaone4 import exaone4
 from engine.models.gemma3 import gemma3
 from engine.models.gemma3n import gemma3n
 from engine.models.gemma4 import gemma4
@@ -21,6 +23,7 @@ from engine.models.llama import llama
 from engine.models.ministral3 import ministral3
 from engine.models.moonshine import moonshine, moonshine_streaming
 from engine.models.muse_glimmer import muse_glimmer
+from engine.models.olmo3 import olmo3
 from engine.models.paddleocr_vl import paddleocr_vl
 from engine.models.phi3 import phi3
 from engine.models.pp_doclayout import pp_doclayout
@@ -38,6 +41,8 @@ from engine.weights.view import View
 Maker = Callable[[View, Mapping[str, Any]], TokenModel]
 
 ARCHITECTURES: dict[str, Maker] = {
+    "cohere2": cohere2,
+    "exaone4": exaone4,
     "gemma3": gemma3,
     "gemma3_text": gemma3,
     "gemma3n": gemma3n,
@@ -56,6 +61,7 @@ ARCHITECTURES: dict[str, Maker] = {
     "moonshine_streaming": moonshine_streaming,
     "muse_glimmer": muse_glimmer,
     "muse_glimmer_text": muse_glimmer,
+    "olmo3": olmo3,
     "paddleocr_vl": paddleocr_vl,
     "phi3": phi3,
     "qwen2": qwen2,
