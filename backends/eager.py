@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from backends.base import Array, EncoderAttention, FramePredictorParts, FrameSampling, Ops, Rope, Step
+from backends.base import Array, EncoderAttention, FramePredictorParts, FrameSampling, LatentHeads, Ops, Rope, Step
 
 AT_ONCE = 2  # layers between two yields
 _HIDDEN = -1e9
@@ -145,6 +145,9 @@ class _FrameCache:
         self._seen[layer] = k, v
         out = self.ops.sdpa(q, k, v, scale, causal=q.shape[1] > 1)
         return out.reshape(-1, out.shape[2], out.shape[3])
+
+    def attend_latent(self, layer: int, q: Array, rows: Array, heads: LatentHeads, scale: float) -> Array:
+        raise ValueError("layers that remember for a frame have no latents")
 
     def cross(self, layer: int, q: Array, scale: float) -> Array:
         raise ValueError("layers that remember for a frame have no encoder")

@@ -36,6 +36,14 @@ class KVSpec:
     dim: int
     v_dim: int | None = None  # None: as `dim`
     window: int | None = None
+    latent: bool = (
+        False  # `Cache.attend_latent`: values are the first `v_dim` numbers of keys, and have no rows of their own
+    )
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Numbers that are kept of a token and head: of its key and of its value, or of both together."""
+        return (self.dim,) if self.latent else (self.dim, self.v_dim or self.dim)
 
     def rows_in(self, capacity: int) -> int:
         """Tokens that are kept of a sequence with room for `capacity`."""

@@ -153,7 +153,7 @@ def memory_bytes(specs: Sequence[MemorySpec], dtype: DType, bits: int, talk: int
     per_token, per_sequence = 0.0, 0.0
     for s in specs:
         if isinstance(s, KVSpec):
-            each = s.heads * (s.dim + (s.v_dim or s.dim)) * kept
+            each = s.heads * sum(s.widths) * kept
             per_token += each if s.window is None else 0
             per_sequence += 0 if s.window is None else each * s.rows_in(talk)
         elif isinstance(s, StateSpec):

@@ -46,6 +46,24 @@ MIXTURE: dict[str, Any] = dict(
     moe_intermediate_size=32, num_experts=8, num_experts_per_tok=2, norm_topk_prob=True, decoder_sparse_step=1
 )
 
+# a latent large enough for prompts of ten tokens to be expanded
+LATENT: dict[str, Any] = dict(
+    kv_lora_rank=64, q_lora_rank=48, qk_rope_head_dim=16, qk_nope_head_dim=8, v_head_dim=8, num_key_value_heads=4
+)
+# of GLM and DeepSeek: the first layer dense, groups of experts, one expert that all tokens share
+ROUTED: dict[str, Any] = dict(
+    num_hidden_layers=3,
+    first_k_dense_replace=1,
+    moe_intermediate_size=32,
+    n_routed_experts=8,
+    n_shared_experts=1,
+    num_experts_per_tok=2,
+    n_group=4,
+    topk_group=2,
+    routed_scaling_factor=1.5,
+    norm_topk_prob=True,
+)
+
 
 def _rope(kind: str = "default", theta: float = 1e4, **more: Any) -> dict[str, Any]:
     return dict(rope_type=kind, rope_theta=theta, **more)
@@ -132,6 +150,73 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
             shared_expert_intermediate_size=32,
             mlp_only_layers=[],
             rope_parameters=_rope(theta=1e7, partial_rotary_factor=0.25),
+        ),
+    ),
+    "qwen3_5_moe": (
+        "Qwen3_5Moe",
+        dict(
+            DELTA,
+            moe_intermediate_size=32,
+            num_experts=8,
+            num_experts_per_tok=2,
+            shared_expert_intermediate_size=32,
+            rope_parameters=_rope(
+                theta=1e7, partial_rotary_factor=0.25, mrope_section=[2, 1, 1], mrope_interleaved=True
+            ),
+        ),
+    ),
+    "glm4": (
+        "Glm4",
+        dict(head_dim=32, attention_bias=True, rope_parameters=_rope(partial_rotary_factor=0.5), pad_token_id=None),
+    ),
+    "glm4_moe": (
+        "Glm4Moe",
+        dict(
+            ROUTED,
+            head_dim=32,
+            attention_bias=True,
+            use_qk_norm=True,
+            rope_parameters=_rope(theta=1e6, partial_rotary_factor=0.5),
+        ),
+    ),
+    "glm4_moe_lite": (
+        "Glm4MoeLite",
+        dict({**ROUTED, **LATENT}, n_group=1, topk_group=1, n_routed_experts=4, rope_parameters=_rope(theta=1e6)),
+    ),
+    "deepseek_v3": (
+        "DeepseekV3",
+        dict(
+            ROUTED,
+            **LATENT,
+            rope_parameters=_rope(
+                "yarn",
+                factor=4.0,
+                original_max_position_embeddings=64,
+                beta_fast=32,
+                beta_slow=1,
+                mscale=1.0,
+                mscale_all_dim=1.0,
+            ),
+        ),
+    ),
+    "deepseek_v2": (
+        "DeepseekV2",
+        dict(
+            {**ROUTED, **LATENT, "q_lora_rank": None, "norm_topk_prob": False},
+            topk_method="group_limited_greedy",
+            rope_parameters=_rope(
+                "yarn", factor=4.0, original_max_position_embeddings=64, mscale=0.707, mscale_all_dim=0.707
+            ),
+        ),
+    ),
+    "minimax_m2": (
+        "MiniMaxM2",
+        dict(
+            head_dim=32,
+            intermediate_size=32,
+            num_local_experts=8,
+            num_experts_per_tok=2,
+            rope_parameters=_rope(theta=5e6, partial_rotary_factor=0.5),
         ),
     ),
     # layers with a sliding window that the prompt crosses
@@ -242,6 +327,34 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
             },
         ),
     ),
+    # heads by layer
+    "laguna": (
+        "Laguna",
+        dict(
+            WINDOW,
+            num_hidden_layers=4,
+            head_dim=32,
+            layer_types=["full_attention", *["sliding_attention"] * 3],
+            num_attention_heads_per_layer=[4, 6, 6, 6],
+            moe_intermediate_size=32,
+            num_experts=4,
+            num_experts_per_tok=2,
+            shared_expert_intermediate_size=48,
+            moe_routed_scaling_factor=2.5,
+            rope_parameters={
+                "full_attention": _rope(
+                    "yarn",
+                    5e5,
+                    factor=8.0,
+                    original_max_position_embeddings=16,
+                    beta_fast=64.0,
+                    beta_slow=1.0,
+                    partial_rotary_factor=0.5,
+                ),
+                "sliding_attention": _rope(theta=1e4, partial_rotary_factor=1.0),
+            },
+        ),
+    ),
     "ministral3": (
         "Ministral3",
         dict(
@@ -319,6 +432,9 @@ def fill(model: Any, seed: int = 0, spread: float = 0.2) -> None:
     generator = torch.Generator().manual_seed(seed)
     scaled = any(name in type(model).__name__ for name in ("Gemma3n", "Gemma4"))
     with torch.no_grad():
+        for key, p in [*model.named_parameters(), *model.named_buffers()]:
+            if key.endswith("e_score_correction_bias"):
+                p.copy_(0.3 * torch.randn(p.shape, generator=generator))
         for key, p in model.named_parameters():
             if key.endswith(("A_log", "dt_bias")):
                 p.copy_(torch.rand(p.shape, generator=generator))
@@ -373,8 +489,10 @@ def publish(config: dict[str, Any]) -> dict[str, Any]:
     if rope and "full_attention" in rope:  # Gemma 3: no layer_types, and scaling in some layers only
         config["rope_local_base_freq"] = rope["sliding_attention"]["rope_theta"]
         rope = rope["full_attention"]
-        if "sliding_window_pattern" in config:
-            config.pop("layer_types")
+    if config.get("model_type") == "cohere2":
+        config["sliding_window_pattern"] = 4
+    if "sliding_window_pattern" in config:
+        config.pop("layer_types")
     if rope:
         rope = dict(rope)
         config["rope_theta"] = rope.pop("rope_theta")
@@ -398,6 +516,33 @@ def save(name: str, folder: Path, spelling: str = "new", dtype: str = "float32",
     config = json.loads(path.read_text())
     path.write_text(json.dumps(publish(config) if spelling == "old" else config, indent=1))
     save_tokenizer(folder)
+    return folder
+
+
+def save_as_qwen_publishes(source: Path, folder: Path) -> Path:
+    """A saved mixture of Qwen3.5 anew: beside an image encoder, experts in two tensors a layer, and a layer that guesses ahead."""
+    import torch
+    from safetensors.torch import load_file, save_file
+
+    tensors = load_file(source / "model.safetensors")
+    count = MODELS["qwen3_5_moe"][1]["num_experts"]
+    made = {"mtp.norm.weight": torch.ones(4), "model.visual.patch_embed.proj.bias": torch.ones(4)}
+    for name in list(tensors):
+        stem, found, _ = name.partition(".experts.0.gate_proj.weight")
+        if found:
+            part = {
+                p: [tensors.pop(f"{stem}.experts.{i}.{p}_proj.weight") for i in range(count)]
+                for p in ("gate", "up", "down")
+            }
+            both = torch.stack([torch.cat(pair) for pair in zip(part["gate"], part["up"])])
+            tensors[f"{stem}.experts.gate_up_proj"] = both
+            tensors[f"{stem}.experts.down_proj"] = torch.stack(part["down"])
+    for name, values in tensors.items():
+        made[name.replace("model.", "model.language_model.", 1) if name.startswith("model.") else name] = values
+    folder.mkdir()
+    save_file(made, folder / "model.safetensors", {"format": "pt"})
+    text = json.loads((source / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({"model_type": "qwen3_5_moe", "text_config": text}))
     return folder
 
 

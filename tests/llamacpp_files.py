@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from statistics import NormalDist
 from typing import Any
@@ -232,6 +233,243 @@ def _muse_glimmer(tensors: Tensors, config: Any, writer: Any) -> Tensors:
     return made
 
 
+def _mixed(tensors: Tensors, config: Any, writer: Any) -> tuple[Tensors, Tensors]:
+    """What is left, and the experts' matrices under their new names."""
+    writer.add_expert_count(config.num_local_experts if hasattr(config, "num_local_experts") else config.num_experts)
+    writer.add_expert_used_count(config.num_experts_per_tok)
+    ffn = getattr(config, "moe_intermediate_size", config.intermediate_size)
+    writer.add_expert_feed_forward_length(ffn)
+    plain: Tensors = {}
+    made: Tensors = {}
+    for name, values in tensors.items():
+        inner = re.fullmatch(r"model\.layers\.(\d+)\.mlp\.experts\.(\w+)", name)
+        if inner is None:
+            plain[name] = values
+        elif inner[2] == "down_proj":
+            made[f"blk.{inner[1]}.ffn_down_exps.weight"] = values
+        else:
+            made[f"blk.{inner[1]}.ffn_gate_exps.weight"] = values[:, :ffn]
+            made[f"blk.{inner[1]}.ffn_up_exps.weight"] = values[:, ffn:]
+    return plain, made
+
+
+_SHARED = {
+    f"mlp.shared_expert{end}.{part}_proj": f"ffn_{part}_shexp" for end in ("", "s") for part in ("gate", "up", "down")
+}
+_MIXTURE = _LAYER | _SHARED | {"mlp.gate": "ffn_gate_inp"}
+_HYBRID = _MIXTURE | {
+    "post_attention_layernorm": "post_attention_norm",
+    "self_attn.q_norm": "attn_q_norm",
+    "self_attn.k_norm": "attn_k_norm",
+    "mlp.shared_expert_gate": "ffn_gate_inp_shexp",
+    "linear_attn.in_proj_qkv": "attn_qkv",
+    "linear_attn.in_proj_z": "attn_gate",
+    "linear_attn.in_proj_a": "ssm_alpha",
+    "linear_attn.in_proj_b": "ssm_beta",
+    "linear_attn.in_proj_ba": "ssm_ba",
+    "linear_attn.conv1d": "ssm_conv1d",
+    "linear_attn.norm": "ssm_norm",
+    "linear_attn.out_proj": "ssm_out",
+}
+
+
+def _hybrid(tensors: Tensors, config: Any, writer: Any) -> Tensors:
+    """Qwen3.5's mixtures, whose value heads are reordered, and Qwen3-Next."""
+    arch = writer.arch
+    plain, made = _mixed(tensors, config, writer)
+    keys, values, size = config.linear_num_key_heads, config.linear_num_value_heads, config.linear_key_head_dim
+    rope = config.rope_parameters
+    writer.add_rope_freq_base(rope["rope_theta"])
+    writer.add_rope_dimension_count(int(config.head_dim * rope["partial_rotary_factor"]))
+    if "mrope_section" in rope:
+        writer.add_rope_dimension_sections([*rope["mrope_section"], 0])
+    writer.add_expert_shared_feed_forward_length(config.shared_expert_intermediate_size)
+    writer.add_ssm_conv_kernel(config.linear_conv_kernel_dim)
+    writer.add_ssm_state_size(size)
+    writer.add_ssm_group_count(keys)
+    writer.add_ssm_time_step_rank(values)
+    writer.add_ssm_inner_size(values * config.linear_value_head_dim)
+    writer.add_array(f"{arch}.attention.recurrent_layers", [kind == "linear_attention" for kind in config.layer_types])
+
+    def tiled(x: np.ndarray, axis: int, dim: int) -> np.ndarray:
+        if arch == "qwen3next":
+            return x
+        heads = x.reshape(*x.shape[:axis], keys, values // keys, dim, *x.shape[axis + 1 :])
+        return heads.swapaxes(axis, axis + 1).reshape(x.shape)
+
+    def changed(name: str, x: np.ndarray) -> np.ndarray:
+        part = name.rpartition("linear_attn.")[2]
+        if name.endswith("norm.weight") and part != "norm.weight":
+            return x + 1
+        if part in ("in_proj_qkv.weight", "conv1d.weight"):
+            x = x.reshape(len(x), -1)
+            return np.concatenate([x[: 2 * keys * size], tiled(x[2 * keys * size :], 0, size)])
+        if part == "in_proj_z.weight":
+            return tiled(x, 0, size)
+        if part in ("in_proj_a.weight", "in_proj_b.weight"):
+            return tiled(x, 0, 1)
+        if part == "out_proj.weight":
+            return tiled(x, 1, size)
+        return x[0] if name.endswith("shared_expert_gate.weight") else x
+
+    rest: Tensors = {}
+    for name, x in plain.items():
+        layer, _, part = name.removeprefix("model.layers.").partition(".linear_attn.")
+        if part == "A_log":
+            made[f"blk.{layer}.ssm_a"] = tiled(-np.exp(x), 0, 1)
+        elif part == "dt_bias":
+            made[f"blk.{layer}.ssm_dt.bias"] = tiled(x, 0, 1)
+        elif part == "in_proj_qkvz.weight":
+            wide = values // keys * size
+            grouped = x.reshape(keys, 2 * size + 2 * wide, -1)
+            q, k, v, z = np.split(grouped, [size, 2 * size, 2 * size + wide], 1)
+            flat = [one.reshape(-1, x.shape[1]) for one in (q, k, v, z)]
+            made[f"blk.{layer}.attn_qkv.weight"] = np.concatenate(flat[:3])
+            made[f"blk.{layer}.attn_gate.weight"] = flat[3]
+        else:
+            rest[name] = changed(name, x)
+    return made | _named(rest, _HYBRID)
+
+
+def _glm4(tensors: Tensors, config: Any, writer: Any) -> Tensors:
+    rope = config.rope_parameters
+    writer.add_rope_freq_base(rope["rope_theta"])
+    writer.add_rope_dimension_count(int(config.head_dim * rope["partial_rotary_factor"]))
+    layer = _LAYER | {
+        "post_self_attn_layernorm": "post_attention_norm",
+        "post_mlp_layernorm": "post_ffw_norm",
+        "mlp.gate_up_proj": "ffn_up",
+    }
+    return _named(tensors, layer)
+
+
+def _routed(tensors: Tensors, config: Any, writer: Any) -> tuple[Tensors, Tensors]:
+    """GLM's and DeepSeek's mixtures."""
+    dense = getattr(config, "first_k_dense_replace", 1)
+    writer.add_leading_dense_block_count(dense)
+    writer.add_expert_shared_count(config.n_shared_experts)
+    writer.add_expert_weights_scale(config.routed_scaling_factor)
+    writer.add_expert_weights_norm(config.norm_topk_prob)
+    writer.add_expert_group_count(config.n_group)
+    writer.add_expert_group_used_count(config.topk_group)
+    plain, made = _mixed(tensors, config, writer)
+    for name in [name for name in plain if name.endswith("correction_bias")]:
+        made[f"blk.{name.split('.')[2]}.exp_probs_b.bias"] = plain.pop(name)
+    return plain, made
+
+
+def _glm4_moe(tensors: Tensors, config: Any, writer: Any) -> Tensors:
+    import gguf
+
+    plain, made = _routed(tensors, config, writer)
+    rope = config.rope_parameters
+    writer.add_expert_gating_func(gguf.ExpertGatingFuncType.SIGMOID)
+    writer.add_rope_freq_base(rope["rope_theta"])
+    writer.add_rope_dimension_count(int(config.head_dim * rope["partial_rotary_factor"]))
+    norms = {f"self_attn.{one}_norm": f"attn_{one}_norm" for one in "qk"}
+    return made | _named(plain, _MIXTURE | norms | {"post_attention_layernorm": "post_attention_norm"})
+
+
+def _deepseek2(tensors: Tensors, config: Any, writer: Any, absorbed: bool = True) -> Tensors:
+    """`absorbed`: as since 2025; before, keys' and values' projections were one tensor."""
+    import gguf
+
+    plain, made = _routed(tensors, config, writer)
+    kinds = gguf.ExpertGatingFuncType
+    writer.add_expert_gating_func(kinds.SOFTMAX if hasattr(config, "topk_method") else kinds.SIGMOID)
+    key, shared = config.qk_nope_head_dim, config.qk_rope_head_dim
+    rank, value = config.kv_lora_rank, config.v_head_dim
+    writer.add_kv_lora_rank(rank)
+    if config.q_lora_rank:
+        writer.add_q_lora_rank(config.q_lora_rank)
+    writer.add_head_count_kv(1 if absorbed else config.num_attention_heads)
+    writer.add_key_length(rank + shared if absorbed else key + shared)
+    writer.add_value_length(rank if absorbed else value)
+    if absorbed:
+        writer.add_key_length_mla(key + shared)
+        writer.add_value_length_mla(value)
+    writer.add_rope_dimension_count(shared)
+    rope = config.rope_parameters
+    if rope["rope_type"] == "yarn":
+        _yarn(rope, writer)
+        writer.add_rope_scaling_yarn_log_mul(0.1 * rope["mscale_all_dim"])
+    else:
+        writer.add_rope_freq_base(rope["rope_theta"])
+    for name in [name for name in plain if absorbed and name.endswith("kv_b_proj.weight")]:
+        both = plain.pop(name).reshape(config.num_attention_heads, key + value, rank)
+        made[f"blk.{name.split('.')[2]}.attn_k_b.weight"] = both[:, :key].swapaxes(1, 2)
+        made[f"blk.{name.split('.')[2]}.attn_v_b.weight"] = both[:, key:]
+    latent = {"q_a_proj": "q_a", "q_a_layernorm": "q_a_norm", "q_b_proj": "q_b", "kv_b_proj": "kv_b"}
+    latent |= {"kv_a_proj_with_mqa": "kv_a_mqa", "kv_a_layernorm": "kv_a_norm"}
+    return made | _named(plain, _MIXTURE | {f"self_attn.{ours}": f"attn_{theirs}" for ours, theirs in latent.items()})
+
+
+def _minimax_m2(tensors: Tensors, config: Any, writer: Any) -> Tensors:
+    import gguf
+
+    rope = config.rope_parameters
+    writer.add_rope_freq_base(rope["rope_theta"])
+    writer.add_rope_dimension_count(int(config.head_dim * rope["partial_rotary_factor"]))
+    writer.add_expert_gating_func(gguf.ExpertGatingFuncType.SIGMOID)
+    plain, made = _mixed(tensors, config, writer)
+    for name in [name for name in plain if name.endswith("correction_bias")]:
+        made[f"blk.{name.split('.')[2]}.exp_probs_b.bias"] = plain.pop(name)
+    return made | _named(plain, _MIXTURE | {f"self_attn.{one}_norm": f"attn_{one}_norm" for one in "qk"})
+
+
+_NORMS_AFTER = _LAYER | {
+    "self_attn.q_norm": "attn_q_norm",
+    "self_attn.k_norm": "attn_k_norm",
+    "post_attention_layernorm": "post_attention_norm",
+    "post_feedforward_layernorm": "post_ffw_norm",
+}
+
+
+def _cohere2(tensors: Tensors, config: Any, writer: Any) -> Tensors:
+    writer.add_sliding_window(config.sliding_window)  # of four layers the last has none, which files do not say
+    writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
+    writer.add_rope_scaling_type(_scaling("none"))
+    writer.add_logit_scale(config.logit_scale)
+    writer.add_layer_norm_eps(config.layer_norm_eps)
+    return _named({name: values for name, values in tensors.items() if name != "lm_head.weight"}, _LAYER)
+
+
+def _exaone4(tensors: Tensors, config: Any, writer: Any) -> Tensors:
+    _windows(config, writer)
+    writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
+    return _named(tensors, _NORMS_AFTER)
+
+
+def _olmo2(tensors: Tensors, config: Any, writer: Any) -> Tensors:
+    _windows(config, writer)
+    _yarn(config.rope_parameters["full_attention"], writer)
+    return _named(tensors, _NORMS_AFTER)
+
+
+def _laguna(tensors: Tensors, config: Any, writer: Any) -> Tensors:
+    import gguf
+
+    _windows(config, writer)
+    ropes = config.rope_parameters
+    writer.add_head_count(config.num_attention_heads_per_layer)
+    writer.add_expert_shared_feed_forward_length(config.shared_expert_intermediate_size)
+    writer.add_expert_weights_norm(True)
+    writer.add_expert_weights_scale(config.moe_routed_scaling_factor)
+    writer.add_expert_gating_func(gguf.ExpertGatingFuncType.SIGMOID)
+    writer.add_leading_dense_block_count(config.mlp_layer_types.count("dense"))
+    _yarn(ropes["full_attention"], writer)
+    writer.add_rope_scaling_yarn_beta_fast(ropes["full_attention"]["beta_fast"])
+    writer.add_rope_scaling_yarn_beta_slow(ropes["full_attention"]["beta_slow"])
+    writer.add_rope_dimension_count(int(config.head_dim * ropes["full_attention"]["partial_rotary_factor"]))
+    writer.add_rope_freq_base_swa(ropes["sliding_attention"]["rope_theta"])
+    writer.add_rope_dimension_count_swa(config.head_dim)
+    plain, made = _mixed(tensors, config, writer)
+    for name in [name for name in plain if name.endswith("correction_bias")]:
+        made[f"blk.{name.split('.')[2]}.exp_probs_b.bias"] = plain.pop(name)
+    more = {"self_attn.q_norm": "attn_q_norm", "self_attn.k_norm": "attn_k_norm", "self_attn.g_proj": "attn_gate"}
+    return made | _named(plain, _MIXTURE | more)
+
+
 def _phi3(tensors: Tensors, config: Any, writer: Any) -> Tensors:
     rope = config.rope_parameters
     writer.add_rope_freq_base(rope["rope_theta"])
@@ -262,6 +500,8 @@ def _scaling(name: str) -> Any:
 FIXED: dict[str, dict[str, Any]] = {
     "gemma3": {"query_pre_attn_scalar": 32},
     "gpt_oss": {"swiglu_limit": 7.0},
+    "cohere2": {"layer_types": [*["sliding_attention"] * 3, "full_attention", "sliding_attention"]},
+    "exaone4": {"num_hidden_layers": 64},  # llama.cpp has no windows for another number of layers
     "gemma3n": {  # llama.cpp knows these sizes alone
         "num_hidden_layers": 22,
         "layer_types": ["full_attention" if (i + 1) % 5 == 0 or i == 21 else "sliding_attention" for i in range(22)],
@@ -275,13 +515,25 @@ FIXED: dict[str, dict[str, Any]] = {
     },
 }
 FAMILIES: dict[str, tuple[str, Callable[[Tensors, Any, Any], Tensors]]] = {
+    "cohere2": ("cohere2", _cohere2),
+    "exaone4": ("exaone4", _exaone4),
     "gemma3": ("gemma3", _gemma3),
     "gemma3n": ("gemma3n", _gemma3n),
     "gemma4": ("gemma4", _gemma4),
     "gemma4_moe": ("gemma4", _gemma4),
     "gpt_oss": ("gpt-oss", _gpt_oss),
+    "laguna": ("laguna", _laguna),
     "ministral3": ("mistral3", _mistral3),
     "muse_glimmer": ("muse-glimmer", _muse_glimmer),
+    "olmo3": ("olmo2", _olmo2),
+    "minimax_m2": ("minimax-m2", _minimax_m2),
+    "qwen3_5_moe": ("qwen35moe", _hybrid),
+    "qwen3_next": ("qwen3next", _hybrid),
+    "glm4": ("glm4", _glm4),
+    "glm4_moe": ("glm4moe", _glm4_moe),
+    "glm4_moe_lite": ("deepseek2", _deepseek2),
+    "deepseek_v3": ("deepseek2", _deepseek2),
+    "deepseek_v2": ("deepseek2", partial(_deepseek2, absorbed=False)),
     "phi3": ("phi3", _phi3),
     "phi3_long": ("phi3", _phi3),
 }
@@ -301,37 +553,40 @@ def _vocabulary(writer: Any) -> None:
     writer.add_eos_token_id(VOCAB - 1)
 
 
-def written(name: str) -> Any:
+def written(name: str, **changes: Any) -> Any:
     """The tiny model that is written."""
-    return reference(name, **FIXED.get(name, {}))
+    return reference(name, **FIXED.get(name, {}), **changes)
 
 
-def write(name: str, path: Path, experts: str | None = None) -> Path:
-    """The tiny model `name` in f32; `experts`: their matrices in blocks of this type."""
+def write(
+    name: str, path: Path, blocks: str | None = None, of: tuple[str, ...] = ("_exps.weight",), **changes: Any
+) -> Path:
+    """The tiny model `name` in f32; `blocks`: tensors whose names end so, those of experts, in blocks of this type."""
     import gguf
 
     arch, family = FAMILIES[name]
-    model = written(name)
+    model = written(name, **changes)
     config = model.config.get_text_config()
     writer = gguf.GGUFWriter(path, arch)
     writer.add_context_length(config.max_position_embeddings)
     writer.add_embedding_length(config.hidden_size)
     writer.add_block_count(config.num_hidden_layers)
+    if isinstance(config.intermediate_size, int) and name not in BY_LAYER:
+        writer.add_feed_forward_length(config.intermediate_size)
     writer.add_head_count(config.num_attention_heads)
-    if name not in BY_LAYER:
+    latent = arch == "deepseek2"
+    if not latent and name not in BY_LAYER:
         writer.add_head_count_kv(config.num_key_value_heads)
-        if isinstance(config.intermediate_size, int):
-            writer.add_feed_forward_length(config.intermediate_size)
         if head_dim := getattr(config, "head_dim", None):
             writer.add_key_length(head_dim)
             writer.add_value_length(head_dim)
-    writer.add_layer_norm_rms_eps(config.rms_norm_eps)
+    writer.add_layer_norm_rms_eps(getattr(config, "rms_norm_eps", 1e-6))
     _vocabulary(writer)
     tensors = {key: value.float().numpy() for key, value in model.state_dict().items()}
     for key, values in family(tensors, config, writer).items():
         rows = np.ascontiguousarray(values, np.float32)
-        if experts and "_exps.weight" in key:
-            kind = gguf.GGMLQuantizationType[experts]
+        if blocks and key.endswith(of):
+            kind = gguf.GGMLQuantizationType[blocks]
             writer.add_tensor(key, gguf.quants.quantize(rows, kind), raw_dtype=kind)
         else:
             writer.add_tensor(key, rows)

@@ -27,11 +27,11 @@ from typing import Any
 import mlx.core as mx
 import numpy as np
 
-from backends.base import KVSpec
+from backends.base import KVSpec, LatentHeads
 from backends.kv_cache import source_of
 from backends.mlx.kv_cache import MlxCodec, MlxKVCache, MlxPlainCodec, MlxQuantizedCodec, Parts, Slabs
 from backends.mlx.states import StateBatch, StatePair
-from backends.plan import DecodeGroup, PackedSegment, StepPlan
+from backends.plan import DecodeGroup, PackedSegment, StepPlan, head_groups
 
 CHUNK = 64
 NEAR = 4  # up to this gap, attending to unused rows costs less than a second call
@@ -226,6 +226,15 @@ def attend_run(
     return out[0].swapaxes(0, 1)
 
 
+def attend_expanded(q: mx.array, rows: mx.array, heads: LatentHeads, scale: float) -> mx.array:
+    """`q [n, H, D]`, the last tokens of `rows [S, ...]`, over keys and values that are made of these, some heads at a time."""
+    parts = []
+    for first, last in head_groups(q.shape[1], rows.shape[0], 2 * q.shape[2]):
+        k, v = (x.swapaxes(0, 1)[None] for x in heads.expand(rows, first, last))
+        parts.append(attend_run(q[:, first:last], k, v, scale, None))
+    return parts[0] if len(parts) == 1 else mx.concatenate(parts, axis=1)
+
+
 class RowBlock:
     """Neighbouring slab rows of a group that one attention call covers, rows in between included."""
 
@@ -372,6 +381,47 @@ class MlxCache:
                 )
             )
         return outs[0] if len(outs) == 1 else mx.concatenate(outs)
+
+    def attend_latent(self, layer: int, q: mx.array, rows: mx.array, heads: LatentHeads, scale: float) -> mx.array:
+        if None not in self._views:
+            self._views[None] = MlxWindowView(self._kv, self._plan)
+        view, codec = self._views[None], self._kv.codec
+        self._write(layer, view, "keys", rows[:, None])
+        outs: list[mx.array] = []
+        if view.groups:
+            absorbed = heads.absorb(_rows(q, 0, self._singles))
+            found = []
+            for group, _, blocks in view.groups:
+                keys = self._kv.slabs[group.capacity].keys[layer]
+                mine = _rows(absorbed, group.start, group.stop)
+                found += [
+                    self._attend_latents(_rows(mine, b.start, b.stop), keys, b, heads.rank, scale) for b in blocks
+                ]
+            outs.append(heads.values(found[0] if len(found) == 1 else mx.concatenate(found)))
+        for packed, _ in view.chunks:
+            row, total = packed.slot.place.row, packed.past + len(packed)
+            keys = self._kv.slabs[packed.slot.capacity].keys[layer]
+            seen = codec.decode([a[row : row + 1, :, :total] for a in keys])
+            mine = _rows(q, packed.start, packed.stop)
+            if len(packed) >= heads.expand_from:
+                outs.append(attend_expanded(mine, seen[0, 0], heads, scale))
+            else:
+                values = seen[..., : heads.rank]
+                outs.append(heads.values(attend_run(heads.absorb(mine), seen, values, scale, None)))
+        return outs[0] if len(outs) == 1 else mx.concatenate(outs)
+
+    def _attend_latents(self, q: mx.array, keys: Parts, block: RowBlock, rank: int, scale: float) -> mx.array:
+        if not block.dense:
+            q = mx.take(q, block.spread, axis=0)
+        codec = self._kv.codec
+        cut = [a[block.first : block.last + 1, :, : block.longest] for a in keys]
+        if isinstance(codec, MlxQuantizedCodec):
+            values = codec.first(cut, rank)
+        else:  # one array, unpacked once
+            codec, cut = self._plain, [codec.decode(cut)]
+            values = [cut[0][..., :rank]]
+        out = attend_one_token(q, cut, values, codec, scale, block.mask(None))
+        return out if block.dense else mx.take(out, block.collect, axis=0)
 
     def _parts(self, layer: int, capacity: int) -> tuple[Parts, Parts]:
         slabs = self._kv.slabs[capacity]

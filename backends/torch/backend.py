@@ -12,7 +12,9 @@ import torch
 from torch import Tensor
 
 from backends.base import (
+    Affine,
     BackendMissing,
+    Dense,
     DeviceMemory,
     DType,
     EncoderAttention,
@@ -20,6 +22,7 @@ from backends.base import (
     Foreign,
     FramePredictor,
     FramePredictorParts,
+    HeadMatrices,
     KVCache,
     Linear,
     MemorySpec,
@@ -32,7 +35,7 @@ from backends.base import (
 from backends.torch.encoders import TorchEncoder, TorchFramePredictor
 from backends.torch.kernels import library
 from backends.torch.kv_cache import TorchKVCache
-from backends.torch.linear import make_experts, make_linear
+from backends.torch.linear import make_experts, make_head_matrices, make_linear
 from backends.torch.ops import DTYPES
 from backends.torch.runner import TorchRunner
 from backends.torch.signal import TorchSignalOps
@@ -71,6 +74,9 @@ class TorchBackend:
 
     def experts(self, parts: Sequence[Sequence[Weight]]) -> Linear:
         return make_experts(parts, DTYPES[self.dtype], self._place)
+
+    def head_matrices(self, weight: Weight, heads: int, plain: Dense | Affine) -> HeadMatrices:
+        return make_head_matrices(weight, heads, plain, DTYPES[self.dtype], self._place)
 
     def kv(self, specs: Sequence[MemorySpec], budget: int, bits: int = 32) -> TorchKVCache:
         return TorchKVCache(specs, budget, DTYPES[self.dtype], self._place, bits)

@@ -18,8 +18,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from backends.base import KVSpec, LatentHeads
 from backends.kv_cache import source_of
-from backends.plan import DecodeGroup, PackedSegment, StepPlan
+from backends.plan import DecodeGroup, PackedSegment, StepPlan, head_groups
 from backends.torch.kv_cache import RecurrentStates, Slab, TorchKVCache, places_of
 from backends.torch.tensors import upload
 
@@ -101,6 +102,34 @@ def _attend_with_sinks(q: Tensor, k: Tensor, v: Tensor, scale: float, mask: Tens
     return shares.to(v.dtype) @ v
 
 
+def latent_attention(q: Tensor, rows: Tensor, rank: int, scale: float, mask: Tensor | None) -> Tensor:
+    """`q [B, n, H, D]` over `rows [B, S, D]`, whose first `rank` numbers are the values -> `[B, n, H, rank]`; `mask` fits
+    `[B, n, 1, S]`. By plain products: the fused kernel wants values as wide as keys, and each head's own copy of both."""
+    batch, n, heads, dim = q.shape
+    size, parts = max(1, MOST_SCORES // (batch * heads * rows.shape[1])), []
+    for at in range(0, n, size):
+        mine = q[:, at : at + size]
+        scores = (mine.reshape(batch, -1, dim) @ rows.mT).float().view(batch, -1, heads, rows.shape[1]) * scale
+        if mask is not None:
+            scores = scores + (mask if mask.shape[1] == 1 else mask[:, at : at + size])
+        shares = scores.softmax(-1).to(rows.dtype).view(batch, -1, rows.shape[1])
+        parts.append((shares @ rows[..., :rank]).view(batch, -1, heads, rank))
+    return parts[0] if len(parts) == 1 else torch.cat(parts, 1)
+
+
+def _attend_expanded(q: Tensor, rows: Tensor, heads: LatentHeads, scale: float, mask: Tensor | None) -> Tensor:
+    """`q [n, H, D]` over keys and values that are made of `rows [S, ...]`, some heads at a time."""
+    parts = []
+    for first, last in head_groups(q.shape[1], rows.shape[0], 2 * q.shape[2]):
+        k, v = heads.expand(rows, first, last)
+        width = v.shape[2]
+        v = F.pad(v, (0, max(0, k.shape[2] - width)))  # the fused kernel wants them as wide as keys
+        mine, k, v = (x.transpose(0, 1)[None] for x in (q[:, first:last], k, v))
+        made = F.scaled_dot_product_attention(mine, k, v, attn_mask=mask, is_causal=mask is None, scale=scale)
+        parts.append(made[0, :, :, :width].transpose(0, 1))
+    return parts[0] if len(parts) == 1 else torch.cat(parts, 1)
+
+
 @dataclass
 class RowRun:
     """Neighbouring slab rows `row .. row + n` at packed rows `start .. start + n`."""
@@ -150,11 +179,7 @@ class TorchCache:
         self, layer: int, q: Tensor, k: Tensor | None, v: Tensor | None, scale: float, sinks: Tensor | None = None
     ) -> Tensor:
         layer, spec = source_of(self.kv.specs, layer)
-        if spec.window not in self._views:
-            self._views[spec.window] = TorchWindowView(self.plan.within(spec.window))
-        view = self._views[spec.window]
-        if k is not None and v is not None:
-            self._write(layer, view, k, v, spec.window)
+        view = self._write(layer, spec, *(x for x in (k, v) if x is not None))
         parts = [
             self._attend_run(run, self.kv.slabs[group.capacity][layer], q, scale, spec.window, sinks)
             for group, runs in view.groups
@@ -166,35 +191,71 @@ class TorchCache:
         ]
         return parts[0] if len(parts) == 1 else torch.cat(parts)
 
-    def _write(self, layer: int, view: TorchWindowView, k: Tensor, v: Tensor, window: int | None) -> None:
-        for group, _ in view.groups:
-            self._write_singles(group, self.kv.slabs[group.capacity][layer], k, v, window)
+    def attend_latent(self, layer: int, q: Tensor, rows: Tensor, heads: LatentHeads, scale: float) -> Tensor:
+        spec = self.kv.specs[layer]
+        assert isinstance(spec, KVSpec)
+        view = self._write(layer, spec, rows[:, None])
+        parts = []
+        if self.singles:
+            absorbed = heads.absorb(q[: self.singles])
+            found = [
+                self._attend_latent_run(run, self.kv.slabs[group.capacity][layer][0], absorbed, heads.rank, scale)
+                for group, runs in view.groups
+                for run in runs
+            ]
+            parts.append(heads.values(found[0] if len(found) == 1 else torch.cat(found)))
         for packed in view.chunks:
-            keys, values = self.kv.slabs[packed.slot.capacity][layer]
-            keys.write_run(packed.slot.place.row, packed.past, k[packed.start : packed.stop])
-            values.write_run(packed.slot.place.row, packed.past, v[packed.start : packed.stop])
+            row, total = packed.slot.place.row, packed.past + len(packed)
+            seen = self.kv.slabs[packed.slot.capacity][layer][0].read(row, row + 1, 0, total)[0]
+            mine = q[packed.start : packed.stop]
+            if len(packed) >= heads.expand_from:
+                mask = self._chunk_mask(packed, 0, total, None, q.dtype)
+                parts.append(_attend_expanded(mine, seen[0], heads, scale, mask))
+            else:
+                mask = self._whole_mask(packed, 0, total, None, q.dtype)[None, :, None]
+                parts.append(heads.values(latent_attention(heads.absorb(mine)[None], seen, heads.rank, scale, mask)[0]))
+        return parts[0] if len(parts) == 1 else torch.cat(parts)
+
+    def _attend_latent_run(self, run: RowRun, slab: Slab, q: Tensor, rank: int, scale: float) -> Tensor:
+        longest = max(run.lengths)
+        rows = slab.read(run.row, run.row + len(run.lengths), 0, longest)[:, 0]
+        mask = self._run_mask(run, 0, longest, None, q.dtype)
+        return latent_attention(q[run.start : run.stop, None], rows, rank, scale, mask)[:, 0]
+
+    def _write(self, layer: int, spec: KVSpec, *given: Tensor) -> TorchWindowView:
+        """Write what the layer keeps of each token, in the order of its slabs."""
+        if spec.window not in self._views:
+            self._views[spec.window] = TorchWindowView(self.plan.within(spec.window))
+        view = self._views[spec.window]
+        if not given:  # another layer's, which are written
+            return view
+        for group, _ in view.groups:
+            self._write_singles(group, self.kv.slabs[group.capacity][layer], given, spec.window)
+        for packed in view.chunks:
+            for slab, x in zip(self.kv.slabs[packed.slot.capacity][layer], given):
+                slab.write_run(packed.slot.place.row, packed.past, x[packed.start : packed.stop])
+        return view
 
     def _write_singles(
-        self, group: DecodeGroup, slabs: tuple[Slab, Slab], k: Tensor, v: Tensor, window: int | None
+        self, group: DecodeGroup, slabs: Sequence[Slab], given: Sequence[Tensor], window: int | None
     ) -> None:
-        keys, values = slabs
         if len(group.segments) == 1:
             packed = group.segments[0]
-            keys.write_run(packed.slot.place.row, packed.past, k[group.start : group.stop])
-            values.write_run(packed.slot.place.row, packed.past, v[group.start : group.stop])
+            for slab, x in zip(slabs, given):
+                slab.write_run(packed.slot.place.row, packed.past, x[group.start : group.stop])
             return
-        key = group.capacity, keys.heads, window
+        key = group.capacity, slabs[0].heads, window
         if key not in self._places:
             rows = upload(torch.tensor(group.rows), self.device)
             positions = upload(torch.tensor([packed.past for packed in group.segments]), self.device)
-            self._places[key] = places_of(rows, positions, keys.heads, keys.capacity)
-        keys.write_each(self._places[key], k[group.start : group.stop])
-        values.write_each(self._places[key], v[group.start : group.stop])
+            self._places[key] = places_of(rows, positions, slabs[0].heads, slabs[0].capacity)
+        for slab, x in zip(slabs, given):
+            slab.write_each(self._places[key], x[group.start : group.stop])
 
     def _attend_run(
         self,
         run: RowRun,
-        slabs: tuple[Slab, Slab],
+        slabs: Sequence[Slab],
         q: Tensor,
         scale: float,
         window: int | None,
@@ -225,7 +286,7 @@ class TorchCache:
     def _attend_chunk(
         self,
         packed: PackedSegment,
-        slabs: tuple[Slab, Slab],
+        slabs: Sequence[Slab],
         q: Tensor,
         scale: float,
         window: int | None,

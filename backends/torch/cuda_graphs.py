@@ -18,10 +18,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from backends.base import CrossSpec, Step, TokenModel
+from backends.base import CrossSpec, LatentHeads, Step, TokenModel
 from backends.kv_cache import source_of, windowed
 from backends.plan import StepPlan
-from backends.torch.cache import delta_step, grouped_attention
+from backends.torch.cache import delta_step, grouped_attention, latent_attention
 from backends.torch.kv_cache import TorchKVCache, places_of
 from backends.torch.tensors import upload_columns
 
@@ -100,6 +100,13 @@ class GraphCache:
         kept = keys.read(0, self.batch, 0, keys.capacity), values.read(0, self.batch, 0, keys.capacity)
         mask = self._mask(spec.window, keys.capacity, q.dtype)
         return grouped_attention(q.unflatten(1, (spec.heads, -1)), *kept, scale, mask, sinks).flatten(1, 2)
+
+    def attend_latent(self, layer: int, q: Tensor, rows: Tensor, heads: LatentHeads, scale: float) -> Tensor:
+        (slab,) = self.kv.slabs[self.capacity][layer]
+        slab.write_each(places_of(self._rows, self.past[None], 1, slab.capacity), rows[:, None])
+        seen = slab.read(0, self.batch, 0, slab.capacity)[:, 0]
+        mask = self._mask(None, slab.capacity, q.dtype)
+        return heads.values(latent_attention(heads.absorb(q)[:, None], seen, heads.rank, scale, mask)[:, 0])
 
     def _mask(self, window: int | None, rows: int, dtype: torch.dtype) -> Tensor:
         if window not in self._masks:

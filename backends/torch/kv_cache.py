@@ -190,19 +190,19 @@ class TorchKVCache:
         self.bits = bits  # 32: keys and values lie in the slabs as they were given
         self.plain = torch.float16 if bits == 16 and dtype == torch.float32 else dtype  # of rows that are no codes
         self.table = RowTable()
-        self.slabs: dict[int, dict[int, tuple[Slab, Slab]]] = {}  # capacity -> layer -> keys, values
+        self.slabs: dict[int, dict[int, tuple[Slab, ...]]] = {}  # capacity -> layer -> keys and values, or latents
         self.states: dict[int, RecurrentStates] = {}  # layer -> states
         self.cross: dict[int, dict[int, tuple[Tensor, Tensor]]] = {}  # slot id -> layer -> keys, values [H, S, D]
         self.poisoned: set[int] = set()  # ids of slots whose rows hold NaN
         self.swaps_states = device.type == "cpu"  # a CUDA graph keeps the tensors it was captured with
         self.version = 0  # changes when a tensor is replaced: captured graphs and traced programs that hold the old one are invalid
         self._checkpoints: dict[int, _Checkpoint] = {}
-        self._codecs: dict[int, tuple[KVCodec, KVCodec]] = {}
+        self._codecs: dict[int, tuple[KVCodec, ...]] = {}
         self._state_bytes = 0
         self._token_bytes: dict[int, int] = {}  # layer -> bytes of a token
         for layer, spec in enumerate(self.specs):
             if isinstance(spec, KVSpec):
-                pair = self._codec(spec.dim, bits), self._codec(spec.v_dim or spec.dim, bits)
+                pair = tuple(self._codec(width, bits) for width in spec.widths)
                 self._codecs[layer] = pair
                 widths = sum(width * plane.itemsize for codec in pair for width, plane in codec.planes)
                 self._token_bytes[layer] = spec.heads * widths
@@ -283,8 +283,8 @@ class TorchKVCache:
         """Make room in the class's slabs, and in the states, for all rows that the table has assigned."""
         if capacity not in self.slabs:
             self.slabs[capacity] = {
-                layer: (Slab(spec.heads, rows, k, self.device), Slab(spec.heads, rows, v, self.device))
-                for layer, (k, v) in self._codecs.items()
+                layer: tuple(Slab(spec.heads, rows, codec, self.device) for codec in codecs)
+                for layer, codecs in self._codecs.items()
                 for spec in [self._spec(layer)]
                 for rows in [spec.rows_in(capacity)]
             }

@@ -234,6 +234,9 @@ class ProgramTracer:
         self._write(Opcode.ATTENTION, [q.source], [out], layer=layer, scale=scale, window=spec.window or 0, **sizes)
         return Symbol(self, out.register, (self.TOKENS, f["heads"], f["dim"]))
 
+    def attend_latent(self, *_: Any) -> NoReturn:
+        raise NotTraceable("latent attention")
+
     def cross(self, layer: int, q: Symbol, scale: float) -> Symbol:
         spec, (_, heads, dim) = self.specs[layer], q.shape
         if not isinstance(spec, CrossSpec) or dim != spec.dim:
@@ -416,7 +419,7 @@ class _CrossAddresses:
     length: int
 
 
-def _places(pairs: Sequence[tuple[Slab, Slab]], what: Callable[[Tensor], int]) -> np.ndarray:
+def _places(pairs: Sequence[tuple[Slab, ...]], what: Callable[[Tensor], int]) -> np.ndarray:
     """`what` of the planes of each layer's keys and values, `[layers, 4]` in the order of src/step.hpp; 0 where there is none."""
     made = np.zeros((len(pairs), 4), np.int64)
     for row, pair in zip(made, pairs):

@@ -12,14 +12,18 @@ from engine.models.bicodec import bicodec_decoder, bicodec_encoder
 from engine.models.codec12 import codec_decoder, codec_encoder
 from engine.models.cohere2 import cohere2
 from engine.models.config import named_architectures
+from engine.models.deepseek import deepseek_v2, deepseek_v3
 from engine.models.ecapa import speaker_encoder
 from engine.models.exaone4 import exaone4
 from engine.models.gemma3 import gemma3
 from engine.models.gemma3n import gemma3n
 from engine.models.gemma4 import gemma4
+from engine.models.glm4 import glm4, glm4_moe
 from engine.models.gpt_oss import gpt_oss
 from engine.models.hunyuan import hunyuan_dense
+from engine.models.laguna import laguna
 from engine.models.llama import llama
+from engine.models.minimax_m2 import minimax_m2
 from engine.models.ministral3 import ministral3
 from engine.models.moonshine import moonshine, moonshine_streaming
 from engine.models.muse_glimmer import muse_glimmer
@@ -29,7 +33,7 @@ from engine.models.phi3 import phi3
 from engine.models.pp_doclayout import pp_doclayout
 from engine.models.qwen2 import qwen2
 from engine.models.qwen3 import qwen3, qwen3_moe
-from engine.models.qwen3_5 import qwen3_5
+from engine.models.qwen3_5 import qwen3_5, qwen3_5_moe
 from engine.models.qwen3_next import qwen3_next
 from engine.models.qwen3_tts import qwen3_tts
 from engine.models.qwen3_vl import qwen3_vl
@@ -42,6 +46,8 @@ Maker = Callable[[View, Mapping[str, Any]], TokenModel]
 
 ARCHITECTURES: dict[str, Maker] = {
     "cohere2": cohere2,
+    "deepseek_v2": deepseek_v2,
+    "deepseek_v3": deepseek_v3,
     "exaone4": exaone4,
     "gemma3": gemma3,
     "gemma3_text": gemma3,
@@ -51,9 +57,14 @@ ARCHITECTURES: dict[str, Maker] = {
     "gemma4_text": gemma4,
     "gemma4_unified": gemma4,
     "gemma4_unified_text": gemma4,
+    "glm4": glm4,
+    "glm4_moe": glm4_moe,
+    "glm4_moe_lite": deepseek_v3,
     "gpt_oss": gpt_oss,
     "hunyuan_v1_dense": hunyuan_dense,
+    "laguna": laguna,
     "llama": llama,
+    "minimax_m2": minimax_m2,
     "ministral3": ministral3,
     "mistral": llama,
     "mistral3": ministral3,
@@ -67,6 +78,8 @@ ARCHITECTURES: dict[str, Maker] = {
     "qwen2": qwen2,
     "qwen3": qwen3,
     "qwen3_5": qwen3_5,
+    "qwen3_5_moe": qwen3_5_moe,
+    "qwen3_5_moe_text": qwen3_5_moe,
     "qwen3_5_text": qwen3_5,
     "qwen3_moe": qwen3_moe,
     "qwen3_next": qwen3_next,

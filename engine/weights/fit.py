@@ -40,7 +40,7 @@ def kept_bits(asked: int | None, backend: Backend, model: TokenModel, quantized:
 
 def check_kv_bits(asked: int | None, memory: Sequence[MemorySpec]) -> None:
     """Raise BadRequest where heads of a size cannot be kept in so few bits. Needs no weights."""
-    odd = [dim for s in memory if isinstance(s, KVSpec) for dim in (s.dim, s.v_dim or s.dim) if dim % 2]
+    odd = [dim for s in memory if isinstance(s, KVSpec) for dim in s.widths if dim % 2]
     if asked == 4 and odd:
         raise BadRequest(
             f"This model's heads have {odd[0]} dimensions, an odd number, and numbers of 4 bits lie two in a byte. "

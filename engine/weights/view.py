@@ -15,9 +15,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, cast
 
-from backends.base import Array, Backend, Dense, DType, Linear, Raw, Weight
+from backends.base import Array, Backend, Blocks, Dense, DType, HeadMatrices, Linear, Raw, Weight
 from engine.errors import WeightsError
 from engine.weights.checkpoint import Checkpoint
+from engine.weights.gguf.source import as_dense
 from engine.weights.placeholder import Placeholder
 from engine.weights.problems import Problem, describe
 from engine.weights.quantization import Quantization
@@ -174,6 +175,16 @@ class View:
         linear = self.backend.experts([[weight]])
         forget_pages(raws_of(weight))
         return linear
+
+    def head_matrices(self, name: str, heads: int, out: int, inp: int, joined: bool = False) -> HeadMatrices:
+        """A matrix for each head; `joined`: heads lie one behind the other along the outputs."""
+        weight = self._matrix(name, (heads * out, inp) if joined else (heads, out, inp))
+        if self.dry:
+            return cast(HeadMatrices, Placeholder((heads, out, inp)))
+        plain = as_dense(weight) if isinstance(weight, Blocks) else weight
+        matrices = self.backend.head_matrices(weight, heads, plain)
+        forget_pages(raws_of(weight))
+        return matrices
 
     def norm(self, name: str, dim: int, plus: float = 0.0) -> Array:
         """`NAME.weight`; with `plus`, the sum is made in f32 and then rounded to the compute dtype."""

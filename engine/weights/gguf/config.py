@@ -107,7 +107,7 @@ def read(metadata: Mapping[str, Any], tensors: Mapping[str, Raw], where: str) ->
     present = 1 + max((layer for name in tensors if (layer := layer_of(name)) is not None), default=-1)
     if not 0 < layers <= max(present, 1):
         raise ConfigError(f"{where} says that it has {layers:,} layers, but holds tensors of {present:,}.")
-    if keys.int("attention.value_length", head_dim) != head_dim:
+    if arch != "deepseek2" and keys.int("attention.value_length", head_dim) != head_dim:
         raise UnsupportedArchitecture(f"{where} has keys and values of different sizes, which is not supported.")
     config: dict[str, Any] = {
         "model_type": MODEL_TYPES[arch],
@@ -131,8 +131,12 @@ def read(metadata: Mapping[str, Any], tensors: Mapping[str, Raw], where: str) ->
     if arch == "hunyuan-dense":
         config["use_qk_norm"] = "blk.0.attn_q_norm.weight" in tensors
     config |= _mixture(keys, tensors, config["num_hidden_layers"])
-    if arch == "qwen35":
-        config |= _delta(keys)
+    if arch in ("qwen35", "qwen35moe", "qwen3next"):
+        config |= _delta(keys, layers)
+    if arch == "glm4moe":
+        config["use_qk_norm"] = "blk.0.attn_q_norm.weight" in tensors
+    if arch == "deepseek2":
+        config |= _latent(keys, tensors, config)
     if arch in _FAMILIES:
         config |= _FAMILIES[arch](keys, tensors, config)
     return config | _special_ids(metadata)
@@ -141,7 +145,7 @@ def read(metadata: Mapping[str, Any], tensors: Mapping[str, Raw], where: str) ->
 def _mixture(keys: Keys, tensors: Mapping[str, Raw], layers: int) -> dict[str, Any]:
     if not keys.find("expert_count"):
         return {"intermediate_size": keys.int("feed_forward_length")}
-    if keys.arch == "gpt-oss":
+    if keys.arch in ("gpt-oss", "minimax-m2"):
         return {
             "intermediate_size": keys.int("expert_feed_forward_length"),
             "num_local_experts": keys.int("expert_count"),
@@ -149,25 +153,72 @@ def _mixture(keys: Keys, tensors: Mapping[str, Raw], layers: int) -> dict[str, A
         }
     if keys.arch == "gemma4":
         return {"intermediate_size": keys.int("feed_forward_length")}
-    if keys.arch not in ("qwen3moe", "laguna"):
+    if keys.arch not in ("qwen3moe", "qwen35moe", "qwen3next", "glm4moe", "deepseek2", "laguna"):
         raise UnsupportedArchitecture(f"{keys.where} is a mixture of experts of a kind that is not supported.")
     ffn = keys.int("expert_feed_forward_length")
     mixtures = [i for i in range(layers) if f"blk.{i}.ffn_gate_inp.weight" in tensors]
     for i in mixtures:
-        if absent := [n for n in ("gate", "up", "down") if f"blk.{i}.ffn_{n}_exps.weight" not in tensors]:
+        parts = ("gate_up", "down") if f"blk.{i}.ffn_gate_up_exps.weight" in tensors else ("gate", "up", "down")
+        if absent := [n for n in parts if f"blk.{i}.ffn_{n}_exps.weight" not in tensors]:
             raise ConfigError(f"{keys.where} lacks blk.{i}.ffn_{absent[0]}_exps.weight: a router without experts.")
-    return {
+    more: dict[str, Any] = {}
+    if keys.arch in ("glm4moe", "deepseek2"):
+        more = _corrected(keys, mixtures[0] if mixtures else layers)
+    shared = tensors.get(f"blk.{mixtures[0]}.ffn_up_shexp.weight") if mixtures else None
+    if shared is not None:
+        more["shared_expert_intermediate_size"] = shared.shape[0]
+    return more | {
         "intermediate_size": keys.int("feed_forward_length", ffn),
         "moe_intermediate_size": ffn,
         "num_experts": keys.int("expert_count"),
         "num_experts_per_tok": keys.int("expert_used_count"),
-        "norm_topk_prob": True,
+        "norm_topk_prob": more.get("norm_topk_prob", True),
         "decoder_sparse_step": 1,
         "mlp_only_layers": sorted(set(range(layers)) - set(mixtures)),
     }
 
 
-def _delta(keys: Keys) -> dict[str, Any]:
+def _corrected(keys: Keys, dense: int) -> dict[str, Any]:
+    """GLM's and DeepSeek's mixtures. `dense`: how many of the first layers are none."""
+    return {
+        "first_k_dense_replace": dense,
+        "n_shared_experts": keys.int("expert_shared_count"),
+        "routed_scaling_factor": keys.float("expert_weights_scale", 1.0),
+        "norm_topk_prob": keys.find("expert_weights_norm") is True,
+        "n_group": keys.int("expert_group_count", 1),
+        "topk_group": keys.int("expert_group_used_count", 1),
+    }
+
+
+_SIGMOID = 2  # of `expert_gating_func`
+_FIRST_GLM = (47, 154880)  # layers and vocabulary of GLM 4.7 Flash, whose first files do not name their gating
+
+
+def _latent(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -> dict[str, Any]:
+    """Sizes of a head are those of the latent where the file has `attn_k_b`, with a head's own beside them; else the head's own."""
+    absorbed = "blk.0.attn_k_b.weight" in tensors
+    rank, rope = keys.int("attention.kv_lora_rank"), keys.int("rope.dimension_count")
+    size = keys.int("attention.key_length_mla" if absorbed else "attention.key_length")
+    gating = keys.int("expert_gating_func", 0, least=0)
+    glm = (config["num_hidden_layers"], config["vocab_size"]) == _FIRST_GLM
+    sigmoid = gating == _SIGMOID or (not gating and glm)
+    if gating not in (0, 1, _SIGMOID):
+        raise UnsupportedArchitecture(f"{keys.where} weighs its experts in a way that is not supported.")
+    return {
+        "model_type": "deepseek_v3" if sigmoid else "deepseek_v2",
+        "topk_method": "group_limited_greedy" if config.get("n_group", 1) > 1 else "greedy",
+        "num_key_value_heads": config["num_attention_heads"],
+        "kv_lora_rank": rank,
+        "q_lora_rank": keys.int("attention.q_lora_rank") if "blk.0.attn_q_a.weight" in tensors else None,
+        "qk_rope_head_dim": rope,
+        "qk_nope_head_dim": size - rope,
+        "v_head_dim": keys.int("attention.value_length_mla" if absorbed else "attention.value_length"),
+        "head_dim": rope,
+        "rope_parameters": _rope(keys, tensors, rope),
+    }
+
+
+def _delta(keys: Keys, layers: int) -> dict[str, Any]:
     value_heads, key_heads = keys.int("ssm.time_step_rank"), keys.int("ssm.group_count")
     inner = keys.int("ssm.inner_size")
     if inner % value_heads or value_heads % key_heads:
@@ -180,9 +231,17 @@ def _delta(keys: Keys) -> dict[str, Any]:
         "linear_key_head_dim": keys.int("ssm.state_size"),
         "linear_value_head_dim": inner // value_heads,
         "linear_conv_kernel_dim": keys.int("ssm.conv_kernel"),
-        "linear_value_heads_tiled": key_heads != value_heads,
+        "linear_value_heads_tiled": keys.arch != "qwen3next" and key_heads != value_heads,
         "full_attention_interval": keys.int("full_attention_interval", 4),
-    }
+    } | _named_kinds(keys, layers)
+
+
+def _named_kinds(keys: Keys, layers: int) -> dict[str, Any]:
+    """Newer files say of each layer whether it is recurrent."""
+    found = keys.find("attention.recurrent_layers")
+    if not isinstance(found, Elements) or found.count < layers:
+        return {}
+    return {"layer_types": ["linear_attention" if one else "full_attention" for one in found.numbers()[:layers]]}
 
 
 def _gemma3(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -> dict[str, Any]:
@@ -303,7 +362,27 @@ def _laguna(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -
     }
 
 
+def _windowed(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -> dict[str, Any]:
+    """EXAONE 4 and OLMo: some sizes have no windows."""
+    layers, rope = config["num_hidden_layers"], config["rope_parameters"]
+    kinds = _layer_types(keys, layers, 4) if "sliding_window" in config else ["full_attention"] * layers
+    if keys.arch == "exaone4":
+        return {"layer_types": kinds}
+    return {"layer_types": kinds, "rope_parameters": _two_ropes(keys, config, config["head_dim"], rope["rope_theta"])}
+
+
+def _cohere2(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "layer_types": _layer_types(keys, config["num_hidden_layers"], 4),
+        "logit_scale": keys.float("logit_scale", 0.0625),
+        "layer_norm_eps": keys.float("attention.layer_norm_epsilon", 1e-5),
+    }
+
+
 _FAMILIES = {
+    "cohere2": _cohere2,
+    "exaone4": _windowed,
+    "olmo2": _windowed,
     "gemma3": _gemma3,
     "gemma3n": _gemma3n,
     "gemma4": _gemma4,
@@ -349,6 +428,9 @@ def _yarn_of(keys: Keys) -> dict[str, Any]:
     """What two families' files leave out, or say beside the usual."""
     if keys.arch == "gpt-oss":
         return {"truncate": False}
+    if keys.arch == "deepseek2":  # a tenth of it is written
+        mscale = 10 * keys.float("rope.scaling.yarn_log_multiplier", 0.0, above=-1.0)
+        return {"mscale": mscale, "mscale_all_dim": mscale}
     if keys.arch not in ("mistral3", "laguna"):
         return {}
     names = {

@@ -8,11 +8,20 @@ from __future__ import annotations
 import re
 
 MODEL_TYPES = {
+    "cohere2": "cohere2",
+    "exaone4": "exaone4",
+    "olmo2": "olmo3",
     "llama": "llama",
     "qwen2": "qwen2",
     "qwen3": "qwen3",
     "qwen3moe": "qwen3_moe",
     "qwen35": "qwen3_5_text",
+    "qwen35moe": "qwen3_5_moe_text",
+    "qwen3next": "qwen3_next",
+    "glm4": "glm4",
+    "glm4moe": "glm4_moe",
+    "deepseek2": "deepseek_v3",
+    "minimax-m2": "minimax_m2",
     "hunyuan-dense": "hunyuan_v1_dense",
     "gemma3": "gemma3_text",
     "gemma3n": "gemma3n_text",
@@ -24,7 +33,22 @@ MODEL_TYPES = {
     "phi3": "phi3",
 }
 # no folder is written as one of these
-READ_ONLY = ("gemma3", "gemma3n", "gemma4", "gpt-oss", "laguna", "mistral3", "muse-glimmer", "phi3")
+READ_ONLY = (
+    *(
+        "cohere2",
+        "exaone4",
+        "gemma3",
+        "gemma3n",
+        "gemma4",
+        "gpt-oss",
+        "laguna",
+        "mistral3",
+        "muse-glimmer",
+        "olmo2",
+        "phi3",
+    ),
+    *("qwen35moe", "qwen3next", "glm4", "glm4moe", "deepseek2", "minimax-m2"),
+)
 
 _EVERYWHERE = {
     "token_embd.weight": "model.embed_tokens.weight",
@@ -55,6 +79,23 @@ _EXPERTS = {
     "blk.{}.ffn_gate_exps.weight": "model.layers.{}.mlp.switch_mlp.gate_proj.weight",
     "blk.{}.ffn_up_exps.weight": "model.layers.{}.mlp.switch_mlp.up_proj.weight",
     "blk.{}.ffn_down_exps.weight": "model.layers.{}.mlp.switch_mlp.down_proj.weight",
+    "blk.{}.ffn_gate_up_exps.weight": "model.layers.{}.mlp.experts.gate_up_proj.weight",
+}
+
+
+def _shared_expert(name: str) -> dict[str, str]:
+    """The expert that all tokens share, as the model calls it."""
+    return {
+        f"blk.{{}}.ffn_{part}_shexp.weight": f"model.layers.{{}}.mlp.{name}.{part}_proj.weight"
+        for part in ("gate", "up", "down")
+    }
+
+
+_GATED_SHARED = _shared_expert("shared_expert") | {
+    "blk.{}.ffn_gate_inp_shexp.weight": "model.layers.{}.mlp.shared_expert_gate.weight"
+}
+_CORRECTED = _shared_expert("shared_experts") | {
+    "blk.{}.exp_probs_b.bias": "model.layers.{}.mlp.gate.e_score_correction_bias"
 }
 _DELTA = {
     "blk.{}.post_attention_norm.weight": "model.layers.{}.post_attention_layernorm.weight",
@@ -68,9 +109,35 @@ _DELTA = {
     "blk.{}.ssm_norm.weight": "model.layers.{}.linear_attn.norm.weight",
     "blk.{}.ssm_out.weight": "model.layers.{}.linear_attn.out_proj.weight",
 }
+_FUSED_DELTA = {
+    "blk.{}.ssm_ba.weight": "model.layers.{}.linear_attn.in_proj_ba.weight",
+    "blk.{}.ssm_in.weight": "model.layers.{}.linear_attn.in_proj_qkvz.weight",
+}
+_LATENT = {
+    f"blk.{{}}.attn_{theirs}.weight": f"model.layers.{{}}.self_attn.{ours}.weight"
+    for theirs, ours in {
+        "q_a": "q_a_proj",
+        "q_a_norm": "q_a_layernorm",
+        "q_b": "q_b_proj",
+        "kv_a_mqa": "kv_a_proj_with_mqa",
+        "kv_a_norm": "kv_a_layernorm",
+        "kv_b": "kv_b_proj",
+        "k_b": "embed_q",
+        "v_b": "unembed_out",
+    }.items()
+}
+_GLM4 = {
+    "blk.{}.post_attention_norm.weight": "model.layers.{}.post_self_attn_layernorm.weight",
+    "blk.{}.post_ffw_norm.weight": "model.layers.{}.post_mlp_layernorm.weight",
+    "blk.{}.ffn_up.weight": "model.layers.{}.mlp.gate_up_proj.weight",
+}
 _GEMMA3 = {
     "blk.{}.post_attention_norm.weight": "model.layers.{}.post_attention_layernorm.weight",
     "blk.{}.ffn_norm.weight": "model.layers.{}.pre_feedforward_layernorm.weight",
+    "blk.{}.post_ffw_norm.weight": "model.layers.{}.post_feedforward_layernorm.weight",
+}
+_NORMS_AFTER = {
+    "blk.{}.post_attention_norm.weight": "model.layers.{}.post_attention_layernorm.weight",
     "blk.{}.post_ffw_norm.weight": "model.layers.{}.post_feedforward_layernorm.weight",
 }
 _PER_LAYER = {
@@ -146,12 +213,28 @@ _GPT_OSS = {
         }.items()
     },
 }
+_MINIMAX_M2 = {
+    theirs: ours.replace(".mlp.", ".block_sparse_moe.").replace(".gate.e_score", ".e_score")
+    for theirs, ours in (_EXPERTS | _CORRECTED).items()
+    if "_shexp" not in theirs
+}
+_WITHOUT_FFN_NORM = {k: v for k, v in _EVERYWHERE.items() if "ffn_norm" not in k}
 _NAMES: dict[str, dict[str, str]] = {
     "llama": _EVERYWHERE,
     "qwen2": _EVERYWHERE,
     "qwen3": _EVERYWHERE | _HEAD_NORMS,
     "qwen3moe": _EVERYWHERE | _HEAD_NORMS | _EXPERTS,
-    "qwen35": {k: v for k, v in _EVERYWHERE.items() if "ffn_norm" not in k} | _HEAD_NORMS | _DELTA,
+    "qwen35": _WITHOUT_FFN_NORM | _HEAD_NORMS | _DELTA,
+    "qwen35moe": _WITHOUT_FFN_NORM | _HEAD_NORMS | _DELTA | _EXPERTS | _GATED_SHARED,
+    "qwen3next": _WITHOUT_FFN_NORM | _HEAD_NORMS | _DELTA | _FUSED_DELTA | _EXPERTS | _GATED_SHARED,
+    "glm4": _EVERYWHERE | _GLM4,
+    "glm4moe": _WITHOUT_FFN_NORM
+    | _HEAD_NORMS
+    | _EXPERTS
+    | _CORRECTED
+    | {"blk.{}.post_attention_norm.weight": "model.layers.{}.post_attention_layernorm.weight"},
+    "deepseek2": _EVERYWHERE | _LATENT | _EXPERTS | _CORRECTED,
+    "minimax-m2": _EVERYWHERE | _HEAD_NORMS | _MINIMAX_M2,
     "hunyuan-dense": _EVERYWHERE
     | {
         "blk.{}.attn_q_norm.weight": "model.layers.{}.self_attn.query_layernorm.weight",
@@ -161,6 +244,9 @@ _NAMES: dict[str, dict[str, str]] = {
     "gemma3n": _EVERYWHERE | _HEAD_NORMS | _GEMMA3 | _PER_LAYER | _GEMMA3N,
     "gemma4": _EVERYWHERE | _HEAD_NORMS | _GEMMA3 | _PER_LAYER | _GEMMA4,
     "gpt-oss": {k: v for k, v in _EVERYWHERE.items() if "ffn" not in k} | _GPT_OSS,
+    "cohere2": _EVERYWHERE,
+    "exaone4": _EVERYWHERE | _HEAD_NORMS | _NORMS_AFTER,
+    "olmo2": _EVERYWHERE | _HEAD_NORMS | _NORMS_AFTER,
     "laguna": _EVERYWHERE | _HEAD_NORMS | _EXPERTS | _LAGUNA,
     "mistral3": _EVERYWHERE,
     "muse-glimmer": _EVERYWHERE

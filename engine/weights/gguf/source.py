@@ -69,6 +69,8 @@ class GgufSource:
             return reordered(raw, rotary_halves(raw.shape[0], heads)) if fits else raw
         if part.startswith("linear_attn."):
             return self._linear_attention(part.removeprefix("linear_attn."), raw)
+        if part == "mlp.shared_expert_gate.weight" and len(raw.shape) == 1:
+            return replace(raw, shape=(1, *raw.shape))
         return raw
 
     def _linear_attention(self, part: str, raw: Raw) -> Raw:
@@ -83,7 +85,7 @@ class GgufSource:
         if part == "A_log" and raw.dtype in FLOATS:
             stored = raw
             raw = computed(raw, raw.shape, lambda: np.log(-dequantize(stored)))
-        if key_heads == value_heads:
+        if not c["linear_value_heads_tiled"]:
             return raw
         if part in ("in_proj_qkv.weight", "conv1d.weight") and raw.shape[0] == 2 * keys + values:
             order = grouped_heads(key_heads, value_heads, dim)

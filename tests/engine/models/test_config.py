@@ -40,6 +40,16 @@ MORE: dict[str, dict[str, Any]] = {
     "ministral3": {
         "rope_scaling": {"type": "yarn", "llama_4_scaling_beta": 0.1, "original_max_position_embeddings": 256}
     },
+    "glm4_moe": {"n_routed_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 16},
+    "deepseek_v3": {
+        "n_routed_experts": 8,
+        "num_experts_per_tok": 2,
+        "moe_intermediate_size": 16,
+        "kv_lora_rank": 16,
+        "qk_rope_head_dim": 8,
+        "qk_nope_head_dim": 8,
+        "v_head_dim": 8,
+    },
     "phi3": {
         "rope_scaling": {"type": "longrope", "short_factor": [1.0] * 8, "long_factor": [2.0] * 8},
         "original_max_position_embeddings": 256,
@@ -98,6 +108,15 @@ def test_sizes_beyond_all_models(field, value):
         ("gpt_oss", {"sliding_window": -1}, "sliding_window"),
         ("gpt_oss", {"num_experts_per_tok": 5}, "num_experts_per_tok"),
         ("gpt_oss", {"swiglu_limit": 0}, "swiglu_limit"),
+        ("glm4_moe", {"n_group": 3}, "n_group"),
+        ("glm4_moe", {"n_group": 4, "topk_group": 5}, "topk_group"),
+        ("glm4_moe", {"n_group": 1 << 20, "n_routed_experts": 1 << 20}, "n_group"),
+        ("glm4_moe", {"num_experts_per_tok": 9}, "num_experts_per_tok"),
+        ("glm4_moe", {"mlp_layer_types": ["dense"]}, "mlp_layer_types"),
+        ("deepseek_v3", {"kv_lora_rank": 1 << 20}, "kv_lora_rank"),
+        ("deepseek_v3", {"qk_rope_head_dim": 7}, "rope would turn"),
+        ("deepseek_v3", {"v_head_dim": None}, "v_head_dim"),
+        ("deepseek_v3", {"num_nextn_predict_layers": 1 << 20}, "num_nextn_predict_layers"),
         ("phi3", {"rope_scaling": {"type": "longrope", "short_factor": [1.0]}}, "short_factor"),
         ("phi3", {"rope_scaling": {"type": "su", "short_factor": [1.0] * 8, "long_factor": [-1] * 8}}, "long_factor"),
     ],

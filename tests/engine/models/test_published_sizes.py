@@ -113,6 +113,33 @@ def gpt_oss(layers: int, experts: int) -> dict[str, Any]:
     return size | dict(num_local_experts=experts, num_experts_per_tok=4, sliding_window=128)
 
 
+def routed(experts: int, chosen: int, ffn: int, shared: int) -> dict[str, Any]:
+    count = dict(n_routed_experts=experts, num_experts_per_tok=chosen, n_shared_experts=shared)
+    return count | dict(moe_intermediate_size=ffn)
+
+
+def latent(queries: int | None, key: int, value: int) -> dict[str, Any]:
+    return dict(q_lora_rank=queries, kv_lora_rank=512, qk_rope_head_dim=64, qk_nope_head_dim=key, v_head_dim=value)
+
+
+def yarn(mscale: float) -> dict[str, Any]:
+    return dict(
+        rope_type="yarn",
+        rope_theta=1e4,
+        factor=40.0,
+        original_max_position_embeddings=4096,
+        beta_fast=32.0,
+        beta_slow=1.0,
+        mscale=mscale,
+        mscale_all_dim=mscale,
+    )
+
+
+EXAONE = dict(LLAMA3, rope_theta=1e6, factor=16.0)
+OLMO = {
+    "full_attention": dict(rope_type="yarn", rope_theta=5e5, factor=8.0, original_max_position_embeddings=8192),
+    "sliding_attention": plain(5e5),
+}
 MINISTRAL3 = dict(
     rope_type="yarn",
     rope_theta=1e6,
@@ -124,6 +151,23 @@ MINISTRAL3 = dict(
     mscale_all_dim=1.0,
     llama_4_scaling_beta=0.1,
 )
+
+
+def laguna(hidden: int, ffn: int, layers: int, heads: int, expert: int, chosen: int) -> dict[str, Any]:
+    """Layers with a window have `heads` heads, the others 48."""
+    kinds = ["sliding_attention" if i % 4 else "full_attention" for i in range(layers)]
+    rope = dict(rope_type="yarn", rope_theta=5e5, factor=32.0, beta_fast=64.0, original_max_position_embeddings=8192)
+    ropes = {"full_attention": rope | {"partial_rotary_factor": 0.5}, "sliding_attention": plain(1e4)}
+    size = sizes(hidden, ffn, layers, 48, 8, 100352, head_dim=128, layer_types=kinds, rope_parameters=ropes)
+    return size | dict(
+        num_attention_heads_per_layer=[48 if kind == "full_attention" else heads for kind in kinds],
+        moe_intermediate_size=expert,
+        shared_expert_intermediate_size=expert,
+        num_experts_per_tok=chosen,
+        moe_routed_scaling_factor=2.5,
+        gating="per-head",
+    )
+
 
 # name -> (class prefix in transformers, config)
 SIZES: dict[str, tuple[str, dict[str, Any]]] = {
@@ -170,6 +214,27 @@ SIZES: dict[str, tuple[str, dict[str, Any]]] = {
         "MuseGlimmer",
         sizes(6656, 19968, 52, 32, 2, 202048, head_dim=128, rope_parameters=plain(5e5)),
     ),
+    "laguna-xs": ("Laguna", laguna(2048, 8192, 40, 64, 512, 8)),
+    "laguna-s": ("Laguna", laguna(3072, 12288, 48, 72, 1024, 10)),
+    "command-r7b": ("Cohere2", sizes(4096, 14336, 32, 32, 8, 256000, rope_parameters=plain(5e4))),
+    "command-a": ("Cohere2", sizes(12288, 36864, 64, 96, 8, 256000, rope_parameters=plain(5e4))),
+    "exaone-4-1.2b": (
+        "Exaone4",
+        sizes(
+            2048,
+            4096,
+            30,
+            32,
+            8,
+            102400,
+            sliding_window=None,
+            layer_types=["full_attention"] * 30,
+            rope_parameters=EXAONE,
+        ),
+    ),
+    "exaone-4-32b": ("Exaone4", sizes(5120, 27392, 64, 40, 8, 102400, head_dim=128, rope_parameters=EXAONE)),
+    "olmo-3-7b": ("Olmo3", sizes(4096, 11008, 32, 32, 32, 100278, rope_parameters=OLMO)),
+    "olmo-3-32b": ("Olmo3", sizes(5120, 27648, 64, 40, 8, 100278, rope_parameters=OLMO)),
     "phi-3-mini-4k": (
         "Phi3",
         sizes(3072, 8192, 32, 32, 32, 32064, sliding_window=2047, rope_parameters=plain(1e4)),
@@ -205,6 +270,47 @@ SIZES: dict[str, tuple[str, dict[str, Any]]] = {
             rope_parameters=plain(1e6),
         ),
     ),
+    "qwen3.5-35b-a3b": (
+        "Qwen3_5Moe",
+        {key: value for key, value in qwen3_5(2048, 0, 40, 16, 2, 32, False).items() if key != "intermediate_size"}
+        | dict(num_experts=256, num_experts_per_tok=8, moe_intermediate_size=512, shared_expert_intermediate_size=512),
+    ),
+    "glm-4-9b-0414": (
+        "Glm4",
+        sizes(
+            4096, 13696, 40, 32, 2, 151552, head_dim=128, rope_parameters=dict(plain(1e4), partial_rotary_factor=0.5)
+        ),
+    ),
+    "glm-4.5-air": (
+        "Glm4Moe",
+        sizes(4096, 10944, 46, 96, 8, 151552, head_dim=128, attention_bias=True)
+        | routed(128, 8, 1408, 1)
+        | dict(rope_parameters=dict(plain(1e6), partial_rotary_factor=0.5), use_qk_norm=False),
+    ),
+    "glm-4.7-flash": (
+        "Glm4MoeLite",
+        sizes(2048, 10240, 47, 20, 20, 154880, rope_parameters=plain(1e6))
+        | routed(64, 4, 1536, 1)
+        | latent(768, 192, 256),
+    ),
+    "deepseek-v2-lite": (
+        "DeepseekV2",
+        sizes(2048, 10944, 27, 16, 16, 102400, first_k_dense_replace=1, rope_parameters=yarn(0.707))
+        | routed(64, 6, 1408, 2)
+        | latent(None, 128, 128),
+    ),
+    "deepseek-v3": (
+        "DeepseekV3",
+        sizes(7168, 18432, 61, 128, 128, 129280, first_k_dense_replace=3, rope_parameters=yarn(1.0))
+        | routed(256, 8, 2048, 1)
+        | latent(1536, 128, 128)
+        | dict(n_group=8, topk_group=4),
+    ),
+    "minimax-m2": (
+        "MiniMaxM2",
+        sizes(3072, 1536, 62, 48, 8, 200064, head_dim=128, num_local_experts=256, num_experts_per_tok=8)
+        | dict(rope_parameters=dict(plain(5e6), partial_rotary_factor=0.5)),
+    ),
     "qwen3.5-0.8b": ("Qwen3_5", qwen3_5(1024, 3584, 24, 8, 2, 16, True)),
     "qwen3.5-9b": ("Qwen3_5", qwen3_5(4096, 12288, 32, 16, 4, 32, False)),
     "qwen3.5-27b": ("Qwen3_5", qwen3_5(5120, 17408, 64, 24, 4, 48, False)),
@@ -238,6 +344,9 @@ SIZES: dict[str, tuple[str, dict[str, Any]]] = {
     ),
 }
 
+# whose experts are published one by one
+SPLIT = ("Qwen3Moe", "MiniMaxM2", "Glm4Moe", "Glm4MoeLite", "DeepseekV2", "DeepseekV3")
+
 
 @cache
 def published(name: str) -> tuple[dict[str, Any], dict[str, tuple[int, ...]]]:
@@ -258,7 +367,7 @@ def published(name: str) -> tuple[dict[str, Any], dict[str, tuple[int, ...]]]:
     state = {name: value for name, value in model.state_dict().items() if "vision" not in name}
     if text.tie_word_embeddings:
         state.pop("lm_head.weight")
-    if prefix == "Qwen3Moe":
+    if prefix in SPLIT:  # Qwen3.5's experts are published in one
         state = revert_weight_conversion(model, state)
     return json.loads(config.to_json_string(use_diff=False)), {key: tuple(value.shape) for key, value in state.items()}
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from tests.checkpoints import save
+from tests.checkpoints import save, save_as_qwen_publishes
 from tests.driver import Driver
 
 PROMPT = [5, 17, 33, 41, 8, 9, 60, 3, 200, 7, 7, 150, 99]
@@ -36,6 +36,10 @@ KINDS: dict[str, tuple[str, int, int, Callable[[str, Any], Any] | None]] = {
     "gemma4-4bit": ("gemma4", 4, 32, None),
     "gemma4-moe-4bit": ("gemma4_moe", 4, 32, None),
     "muse-glimmer-4bit": ("muse_glimmer", 4, 32, None),
+    "hybrid-moe-4bit": ("qwen3_5_moe", 4, 32, None),
+    "glm-4bit": ("glm4", 4, 32, None),
+    "glm-moe-4bit": ("glm4_moe", 4, 32, None),
+    "latent-4bit": ("deepseek_v3", 4, 32, None),
 }
 
 
@@ -45,8 +49,11 @@ def quantize(kind: str, root: Path) -> Path:
     from mlx_lm.utils import load_model, quantize_model, save_config, save_model
 
     architecture, bits, group, choice = KINDS[kind]
-    source = save(architecture, root / f"{kind}-source", "new" if architecture == "qwen3_5" else "old")
-    if architecture == "qwen3_5":  # mlx-lm knows it only as published: nested beside a vision tower
+    saved = source = save(architecture, root / f"{kind}-source", "new" if "qwen3_5" in architecture else "old")
+    # mlx-lm knows these only as published: nested beside a vision tower
+    if architecture == "qwen3_5_moe":
+        source = save_as_qwen_publishes(saved, root / f"{kind}-published")
+    elif architecture == "qwen3_5":
         text = json.loads((source / "config.json").read_text())
         (source / "config.json").write_text(json.dumps({"model_type": "qwen3_5", "text_config": text}))
     if architecture == "muse_glimmer":  # mlx-lm leaves out image encoders that have a name of their own
@@ -62,7 +69,7 @@ def quantize(kind: str, root: Path) -> Path:
     save_model(folder, model)
     save_config(config, folder / "config.json")
     for file in ("tokenizer.json", "tokenizer_config.json"):
-        (folder / file).write_bytes((source / file).read_bytes())
+        (folder / file).write_bytes((saved / file).read_bytes())
     mx.clear_cache()
     return folder
 

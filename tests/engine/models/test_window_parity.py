@@ -28,7 +28,7 @@ from tests.qwen3_tts_cases import checkpoint
 
 NAMES = (
     *("mistral_window", "qwen2_window", "qwen3_moe_window", "phi3", "gpt_oss"),
-    *("gemma3", "gemma3n", "gemma4", "muse_glimmer"),
+    *("gemma3", "gemma3n", "gemma4", "muse_glimmer", "laguna", "cohere2", "exaone4", "olmo3"),
 )
 MARGIN, STEP = 9, 16
 RANDOM = np.random.default_rng(4)
@@ -145,7 +145,7 @@ def test_layers_that_share_keys_and_values_keep_none(folder: Callable[[str], Pat
 
 
 @pytest.mark.parametrize("backend", ["torch", "mlx"])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, "glm4_moe", "deepseek_v3"])
 def test_through_the_engine(folder: Callable[[str], Path], tmp_path: Path, name: str, backend: str) -> None:
     loaded = load(str(folder(name)), LoadOptions(backend=backend, device="cpu", dtype="f32"))
     settings = Settings(prefill_chunk=64, speculation="ngram", max_draft=4, offload_folder=tmp_path / "offload")
