@@ -73,8 +73,8 @@ class MlxBackend:
     def experts(self, parts: Sequence[Sequence[Weight]]) -> AnyLinear:
         return make_experts(parts, self._mx_dtype)
 
-    def head_matrices(self, weight: Dense | Affine, heads: int) -> MlxHeadMatrices:
-        return make_head_matrices(weight, heads, self._mx_dtype)
+    def head_matrices(self, weight: Weight, heads: int, plain: Dense | Affine) -> MlxHeadMatrices:
+        return make_head_matrices(plain, heads, self._mx_dtype)
 
     def kv(self, specs: Sequence[MemorySpec], budget: int, bits: int = 32) -> MlxKVCache:
         return MlxKVCache(specs, budget, self._mx_dtype, bits)

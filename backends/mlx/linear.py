@@ -156,6 +156,8 @@ class StackedLinear:
 class MlxHeadMatrices:
     """Implements `backends.base.HeadMatrices`: plain matrices, or MLX's quantized ones as packed codes, scales and biases."""
 
+    transposes = True
+
     def __init__(self, parts: Sequence[mx.array], dtype: mx.Dtype, packing: tuple[int, int] | None = None) -> None:
         """`parts` are `[heads, out, ...]`; `packing`: bits and group."""
         self._parts, self._dtype, self._packing = list(parts), dtype, packing

@@ -22,6 +22,7 @@ from backends.base import (
     Foreign,
     FramePredictor,
     FramePredictorParts,
+    HeadMatrices,
     KVCache,
     Linear,
     MemorySpec,
@@ -34,7 +35,7 @@ from backends.base import (
 from backends.torch.encoders import TorchEncoder, TorchFramePredictor
 from backends.torch.kernels import library
 from backends.torch.kv_cache import TorchKVCache
-from backends.torch.linear import TorchHeadMatrices, make_experts, make_head_matrices, make_linear
+from backends.torch.linear import make_experts, make_head_matrices, make_linear
 from backends.torch.ops import DTYPES
 from backends.torch.runner import TorchRunner
 from backends.torch.signal import TorchSignalOps
@@ -74,8 +75,8 @@ class TorchBackend:
     def experts(self, parts: Sequence[Sequence[Weight]]) -> Linear:
         return make_experts(parts, DTYPES[self.dtype], self._place)
 
-    def head_matrices(self, weight: Dense | Affine, heads: int) -> TorchHeadMatrices:
-        return make_head_matrices(weight, heads, DTYPES[self.dtype], self._place)
+    def head_matrices(self, weight: Weight, heads: int, plain: Dense | Affine) -> HeadMatrices:
+        return make_head_matrices(weight, heads, plain, DTYPES[self.dtype], self._place)
 
     def kv(self, specs: Sequence[MemorySpec], budget: int, bits: int = 32) -> TorchKVCache:
         return TorchKVCache(specs, budget, DTYPES[self.dtype], self._place, bits)

@@ -21,6 +21,7 @@ from engine.models.moe import Routing, SharedMoe
 from engine.models.rope import rope_fields, text_rope
 from engine.weights.view import View
 
+NEVER = 1 << 40  # no chunk has so many tokens
 NORM_EPS = 1e-6  # of queries' and keys' latents, whatever the config says of the others
 
 
@@ -40,10 +41,10 @@ class ProjectedHeads:
         else:
             both = w.head_matrices("kv_b_proj", heads, key + value, rank, joined=True)
             self.keys, self._values = both.part(0, key), both.part(key, key + value)
-        saved = (
-            2 * rank - key - value
-        )  # by `expand`, for each query, token and head; it costs rank * (key + value) a token and head
-        self.expand_from = rank * (key + value) // saved + 1 if saved > 0 else 1 << 40
+        # of each query, token and head `expand` saves so many products; a token and head cost it rank * (key + value)
+        saved = 2 * rank - key - value
+        possible = saved > 0 and (self.keys.transposes or not self.turned)
+        self.expand_from = rank * (key + value) // saved + 1 if possible else NEVER
 
     def absorb(self, q: Array) -> Array:
         own, turned = self.ops.split(q, [self.key, self.shared], 2)

@@ -15,7 +15,7 @@ from engine.errors import ConfigError
 from engine.models.config import TextConfig, text_config
 from engine.models.decoder import Attention, Decoder, Mixer, Mlp, MlpLike, Traits
 from engine.models.mamba2 import Mamba2, MambaSizes, step_bounds
-from engine.models.moe import Router, Routing, SparseMoe
+from engine.models.moe import ExpertRouter, Routing, SparseMoe
 from engine.models.rope import text_rope
 from engine.weights.view import View
 
@@ -30,7 +30,7 @@ class GraniteMoe(SparseMoe):
 
     def __init__(self, w: View, c: TextConfig) -> None:
         self.ops, self.dtype = w.backend.ops, w.backend.dtype
-        self.router = Router(w, c, Routing(), "router.layer")
+        self.router = ExpertRouter(w, c, Routing(name="router.layer"))
         count = self.router.count
         if w.has("switch_mlp.gate_proj.weight"):
             self.gate_up = w.experts([("switch_mlp.gate_proj", c.ffn), ("switch_mlp.up_proj", c.ffn)], count, c.hidden)

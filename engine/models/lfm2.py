@@ -14,7 +14,7 @@ from backends.base import Array, Rope, StateSpec, Step
 from engine.errors import ConfigError
 from engine.models.config import TextConfig, text_config
 from engine.models.decoder import Attention, Decoder, Mixer, Mlp, MlpLike, NormNames, Traits
-from engine.models.moe import Router, Routing, SparseMoe
+from engine.models.moe import ExpertRouter, Routing, SparseMoe
 from engine.models.rope import fields_of_kind, text_rope
 from engine.models.windows import FULL, SLIDING
 from engine.weights.view import View
@@ -64,7 +64,7 @@ class Lfm2Moe(SparseMoe):
             scale=f.float("routed_scaling_factor", default=1.0),
             bias="expert_bias" if f.flag("use_expert_bias", True) else None,
         )
-        self.router = Router(w, c, routing)
+        self.router = ExpertRouter(w, c, routing)
         count, ffn = self.router.count, f.int("moe_intermediate_size")
         stacked = w.has("switch_mlp.gate_proj.weight")
         gate, up, down = ("gate_proj", "up_proj", "down_proj") if stacked else ("w1", "w3", "w2")

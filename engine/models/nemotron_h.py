@@ -14,7 +14,7 @@ from engine.errors import ConfigError
 from engine.models.config import TextConfig, text_config
 from engine.models.decoder import Attention, Decoder, Mixer, MlpLike, NormNames, Traits
 from engine.models.mamba2 import Mamba2, MambaSizes, step_bounds
-from engine.models.moe import Router, Routing
+from engine.models.moe import ExpertRouter, Routing
 from engine.weights.view import View
 
 PATTERN = {"M": "mamba", "*": "attention", "-": "mlp", "E": "moe"}
@@ -47,7 +47,7 @@ class SquaredMoe:
             kept=f.int("topk_group", default=1),
             judged_by=2 if f.int("n_group", default=1) > 1 else 1,
         )
-        self.router = Router(w, c, routing)
+        self.router = ExpertRouter(w, c, routing)
         ffn, narrow = f.int("moe_intermediate_size"), f.int("moe_latent_size", default=0, least=0)
         width = narrow or c.hidden
         self.enter = w.linear(("fc1_latent_proj", narrow), inp=c.hidden, bias=bias) if narrow else None

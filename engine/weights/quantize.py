@@ -23,7 +23,7 @@ KINDS = {"q8_0": "Q8_0", "q4_0": "Q4_0", "q4_k": "Q4_K", "q6_k": "Q6_K"}
 CHOICES = ("auto", "none", *KINDS)
 
 # Small matrices whose errors go everywhere: a router's choice of experts, the decay of a recurrent memory. And those between
-# latents and heads, which backends unpack.
+# latents and heads, which most backends would unpack.
 _WHOLE = re.compile(
     r"((mlp|block_sparse_moe)\.gate|mlp\.router|shared_expert_gate|linear_attn\.(in_proj_a|in_proj_b|in_proj_ba|conv1d)"
     r"|self_attn\.(kv_b_proj|embed_q|unembed_out))$"

@@ -177,12 +177,12 @@ class View:
         return linear
 
     def head_matrices(self, name: str, heads: int, out: int, inp: int, joined: bool = False) -> HeadMatrices:
-        """A matrix for each head; `joined`: heads lie one behind the other along the outputs. Blocks are unpacked."""
+        """A matrix for each head; `joined`: heads lie one behind the other along the outputs."""
         weight = self._matrix(name, (heads * out, inp) if joined else (heads, out, inp))
         if self.dry:
             return cast(HeadMatrices, Placeholder((heads, out, inp)))
         plain = as_dense(weight) if isinstance(weight, Blocks) else weight
-        matrices = self.backend.head_matrices(plain, heads)
+        matrices = self.backend.head_matrices(weight, heads, plain)
         forget_pages(raws_of(weight))
         return matrices
 

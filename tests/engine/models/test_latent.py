@@ -11,8 +11,14 @@ import pytest
 
 from backends.base import Segment
 from backends.torch.cuda_graphs import DecodeGraphs
+from engine.models.registry import find_architecture
+from engine.weights.gguf.checkpoint import open_gguf
+from engine.weights.view import build
+from tests import llamacpp_files
 from tests.checkpoints import save
 from tests.driver import Driver
+from tests.engine.weights.gguf.test_models import FromGguf
+from tests.needs import no_kernels
 
 BACKENDS = ("torch", "mlx")
 RANDOM = np.random.default_rng(8)
@@ -98,6 +104,25 @@ def test_several_sequences_in_one_step(folder: Callable[..., Path], backend: str
     for i in (4, 0, 2):
         assert worst(out[slots[i]].logits[0], want[i]) <= 1e-5
     assert worst(out[more].logits[-1], driver.logits(prompts[1])[-1]) <= 1e-5
+
+
+@pytest.mark.skipif(bool(no_kernels()), reason=no_kernels())
+def test_heads_in_blocks_stay_in_them(tmp_path: Path) -> None:
+    """The kernels multiply by them as they lie in the file; a chunk is then never expanded, since that takes their transposed."""
+    changes = dict(qk_nope_head_dim=32, v_head_dim=16, spread=0.05, first_k_dense_replace=3)
+    plain = open_gguf(llamacpp_files.write("deepseek_v3", tmp_path / "plain.gguf", **changes))
+    whole = FromGguf(plain, "torch").logits(IDS, [20, 20])
+    ends = ("attn_k_b.weight", "attn_v_b.weight")
+    checkpoint = open_gguf(llamacpp_files.write("deepseek_v3", tmp_path / "m.gguf", "Q8_0", ends, **changes))
+    make, driver = find_architecture(checkpoint.config, "m"), FromGguf(plain, "torch")
+    driver.model = build(lambda view: make(view, checkpoint.config), checkpoint.source, driver.backend)
+    driver.runner = driver.backend.runner(driver.model, driver.kv)
+    heads = driver.model.layers[0].mixer.projected  # type: ignore[attr-defined]
+    assert not heads.keys.transposes
+    assert heads.expand_from > 1 << 30
+    for chunks in ([20, 20], [30, *[1] * 10]):
+        got = driver.logits(IDS, chunks)
+        assert 0 < np.linalg.norm(got - whole) / np.linalg.norm(whole) < 0.02
 
 
 def test_a_captured_step_says_the_same(folder: Callable[..., Path]) -> None:

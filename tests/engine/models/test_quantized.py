@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from safetensors.numpy import load_file, save_file
 
-from tests.checkpoints import save
+from tests.checkpoints import save, save_as_qwen_publishes
 from tests.driver import Driver
 
 PROMPT = [5, 17, 33, 41, 8, 9, 60, 3, 200, 7, 7, 150, 99]
@@ -32,6 +33,9 @@ KINDS: dict[str, tuple[str, int, int, Callable[[str, Any], Any] | None]] = {
     ),
     "moe-4bit": ("qwen3_moe", 4, 32, None),
     "hybrid-4bit": ("qwen3_5", 4, 32, None),
+    "gemma4-4bit": ("gemma4", 4, 32, None),
+    "gemma4-moe-4bit": ("gemma4_moe", 4, 32, None),
+    "muse-glimmer-4bit": ("muse_glimmer", 4, 32, None),
     "hybrid-moe-4bit": ("qwen3_5_moe", 4, 32, None),
     "glm-4bit": ("glm4", 4, 32, None),
     "glm-moe-4bit": ("glm4_moe", 4, 32, None),
@@ -70,10 +74,18 @@ def quantize(kind: str, root: Path) -> Path:
 
     architecture, bits, group, choice = KINDS[kind]
     spelling, changes = "new" if "qwen3_5" in architecture else "old", CHANGES.get(architecture, {})
-    source = save(architecture, root / f"{kind}-source", spelling, **changes)
-    if "qwen3_5" in architecture:  # mlx-lm knows it only as published: nested beside a vision tower
+    saved = source = save(architecture, root / f"{kind}-source", spelling, **changes)
+    # mlx-lm knows these only as published: nested beside a vision tower
+    if architecture == "qwen3_5_moe":
+        source = save_as_qwen_publishes(saved, root / f"{kind}-published")
+    elif architecture == "qwen3_5":
         text = json.loads((source / "config.json").read_text())
-        (source / "config.json").write_text(json.dumps({"model_type": architecture, "text_config": text}))
+        (source / "config.json").write_text(json.dumps({"model_type": "qwen3_5", "text_config": text}))
+    if architecture == "muse_glimmer":  # mlx-lm leaves out image encoders that have a name of their own
+        tensors = load_file(source / "model.safetensors")
+        save_file(
+            {k: v for k, v in tensors.items() if "vision" not in k}, source / "model.safetensors", {"format": "pt"}
+        )
     model, config = load_model(source, lazy=True)
     usual = getattr(model, "quant_predicate", None)
     model, config = quantize_model(model, config, group, bits, quant_predicate=choice or usual)
@@ -82,7 +94,7 @@ def quantize(kind: str, root: Path) -> Path:
     save_model(folder, model)
     save_config(config, folder / "config.json")
     for file in ("tokenizer.json", "tokenizer_config.json"):
-        (folder / file).write_bytes((source / file).read_bytes())
+        (folder / file).write_bytes((saved / file).read_bytes())
     mx.clear_cache()
     return folder
 
