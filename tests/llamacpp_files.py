@@ -193,10 +193,18 @@ def _hybrid(tensors: Tensors, config: Any, writer: Any) -> Tensors:
     return made | _named(rest, _HYBRID)
 
 
-def _glm4(tensors: Tensors, config: Any, writer: Any) -> Tensors:
+def _glm4(tensors: Tensors, config: Any, writer: Any, seeing: bool = False) -> Tensors:
+    """`seeing`: as beside an image encoder, with positions on three axes and the halves that turn together apart."""
     rope = config.rope_parameters
+    turned = int(config.head_dim * rope["partial_rotary_factor"])
     writer.add_rope_freq_base(rope["rope_theta"])
-    writer.add_rope_dimension_count(int(config.head_dim * rope["partial_rotary_factor"]))
+    writer.add_rope_dimension_count(turned)
+    if seeing:
+        writer.add_rope_dimension_sections([turned // 4, turned // 8, turned // 8, 0])
+        order = np.r_[0:turned:2, 1:turned:2, turned : config.head_dim]
+        for name in [name for name in tensors if ".q_proj." in name or ".k_proj." in name]:
+            heads = tensors[name].reshape(-1, config.head_dim, *tensors[name].shape[1:])
+            tensors[name] = heads[:, order].reshape(tensors[name].shape)
     layer = _LAYER | {
         "post_self_attn_layernorm": "post_attention_norm",
         "post_mlp_layernorm": "post_ffw_norm",
@@ -319,6 +327,7 @@ FAMILIES: dict[str, tuple[str, Callable[[Tensors, Any, Any], Tensors]]] = {
     "qwen3_5_moe": ("qwen35moe", _hybrid),
     "qwen3_next": ("qwen3next", _hybrid),
     "glm4": ("glm4", _glm4),
+    "glm4 beside an encoder": ("glm4", partial(_glm4, seeing=True)),
     "glm4_moe": ("glm4moe", _glm4_moe),
     "glm4_moe_lite": ("deepseek2", _deepseek2),
     "deepseek_v3": ("deepseek2", _deepseek2),
@@ -341,7 +350,7 @@ def _vocabulary(writer: Any) -> None:
 
 def written(name: str, **changes: Any) -> Any:
     """The tiny model that is written."""
-    return reference(name, **FIXED.get(name, {}), **changes)
+    return reference(name.split()[0], **FIXED.get(name, {}), **changes)
 
 
 def write(

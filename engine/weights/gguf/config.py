@@ -188,6 +188,8 @@ def _latent(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -
     sigmoid = gating == _SIGMOID or (not gating and glm)
     if gating not in (0, 1, _SIGMOID):
         raise UnsupportedArchitecture(f"{keys.where} weighs its experts in a way that is not supported.")
+    if keys.find("attention.temperature_scale"):
+        raise UnsupportedArchitecture(f"{keys.where} scales its queries by their position, which is not supported.")
     return {
         "model_type": "deepseek_v3" if sigmoid else "deepseek_v2",
         "topk_method": "group_limited_greedy" if config.get("n_group", 1) > 1 else "greedy",
