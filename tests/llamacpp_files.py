@@ -80,6 +80,12 @@ def _gpt_oss(tensors: Tensors, config: Any, writer: Any) -> Tensors:
     return made | _named(plain, layer)
 
 
+def _llama(tensors: Tensors, config: Any, writer: Any) -> Tensors:
+    writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
+    writer.add_rope_dimension_count(config.head_dim)
+    return _named({name: _paired(config, name, values) for name, values in tensors.items()}, _LAYER)
+
+
 def _mistral3(tensors: Tensors, config: Any, writer: Any) -> Tensors:
     rope = config.rope_parameters
     _yarn(rope, writer)
@@ -210,6 +216,13 @@ def _gemma3n(tensors: Tensors, config: Any, writer: Any) -> Tensors:
         made[f"{theirs}.weight"] = np.stack(parts)
     table = plain["model.embed_tokens_per_layer.weight"]
     plain["model.embed_tokens_per_layer.weight"] = np.pad(table, ((0, config.vocab_size - len(table)), (0, 0)))
+    for i in range(config.num_hidden_layers - config.num_kv_shared_layers, config.num_hidden_layers):
+        kv = (
+            config.num_key_value_heads * config.head_dim
+        )  # of layers that read others' keys and values: nothing uses them
+        for name in ("attn_k", "attn_v"):
+            made[f"blk.{i}.{name}.weight"] = np.ones((kv, config.hidden_size))
+        made[f"blk.{i}.attn_k_norm.weight"] = np.ones(config.head_dim)
     return made | _named(plain, layer, _PER_LAYER)
 
 
@@ -500,7 +513,10 @@ def _scaling(name: str) -> Any:
 FIXED: dict[str, dict[str, Any]] = {
     "gemma3": {"query_pre_attn_scalar": 32},
     "gpt_oss": {"swiglu_limit": 7.0},
-    "cohere2": {"layer_types": [*["sliding_attention"] * 3, "full_attention", "sliding_attention"]},
+    "gemma4": {  # layers share the keys and values of the last two that have some, the second of which has no window
+        "layer_types": [*["full_attention", "sliding_attention"] * 2, "full_attention"]
+    },
+    "mistral_window": {"sliding_window": None},  # llama.cpp knows no window of Mistral's, and files do not name it
     "exaone4": {"num_hidden_layers": 64},  # llama.cpp has no windows for another number of layers
     "gemma3n": {  # llama.cpp knows these sizes alone
         "num_hidden_layers": 22,
@@ -523,6 +539,7 @@ FAMILIES: dict[str, tuple[str, Callable[[Tensors, Any, Any], Tensors]]] = {
     "gemma4_moe": ("gemma4", _gemma4),
     "gpt_oss": ("gpt-oss", _gpt_oss),
     "laguna": ("laguna", _laguna),
+    "mistral_window": ("llama", _llama),
     "ministral3": ("mistral3", _mistral3),
     "muse_glimmer": ("muse-glimmer", _muse_glimmer),
     "olmo3": ("olmo2", _olmo2),
