@@ -23,6 +23,8 @@ class Routing:
     renormalize: bool = True  # the chosen experts' shares add up to one
     sigmoid: bool = False  # scores are sigmoids, not a softmax
     scale: float = 1.0  # of all shares
+    softcap: float = 0.0  # raw scores are kept below it by a tangent; 0: they are not
+    name: str = "gate"  # the tensor that makes raw scores
     bias: str | None = None  # tensor that is added to scores where experts are chosen, and only there
     groups: int = 1  # of experts side by side: the best `kept` ones are searched
     kept: int = 1
@@ -32,7 +34,7 @@ class Routing:
 class ExpertRouter:
     """Chooses experts for each token."""
 
-    def __init__(self, w: View, c: TextConfig, routing: Routing, name: str = "gate") -> None:
+    def __init__(self, w: View, c: TextConfig, routing: Routing) -> None:
         f = c.fields
         self.ops, self.routing = w.backend.ops, routing
         self.count = f.int("num_experts", "num_local_experts", "n_routed_experts")
@@ -42,7 +44,7 @@ class ExpertRouter:
         each, left = divmod(self.count, routing.groups)
         if left or not routing.kept <= routing.groups or self.chosen > routing.kept * each or routing.judged_by > each:
             raise ConfigError(f"{f.where}: n_group ({routing.groups}) and topk_group ({routing.kept}) do not fit.")
-        self.score = w.linear((name, self.count), inp=c.hidden)
+        self.score = w.linear((routing.name, self.count), inp=c.hidden)
         self.bias = w.tensor(routing.bias, (self.count,), "f32") if routing.bias else None
         if routing.kept < routing.groups and not w.dry:
             self.members = self.ops.array(np.eye(routing.groups, dtype=np.float32))
@@ -51,6 +53,8 @@ class ExpertRouter:
         """Shares, f32, and experts, `[T, k]` each."""
         ops, r, n = self.ops, self.routing, x.shape[0]
         raw = ops.cast(self.score(x), "f32")
+        if r.softcap:
+            raw = ops.tanh(raw / r.softcap) * r.softcap
         scores = ops.sigmoid(raw) if r.sigmoid else ops.softmax(raw)
         wanted = scores if self.bias is None else scores + self.bias
         if r.kept < r.groups:

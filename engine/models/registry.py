@@ -10,17 +10,24 @@ from engine.errors import UnsupportedArchitecture
 from engine.loaded import MakePart
 from engine.models.bicodec import bicodec_decoder, bicodec_encoder
 from engine.models.codec12 import codec_decoder, codec_encoder
+from engine.models.cohere2 import cohere2
 from engine.models.config import named_architectures
 from engine.models.deepseek import deepseek_v2, deepseek_v3
 from engine.models.ecapa import speaker_encoder
+from engine.models.exaone4 import exaone4
 from engine.models.gemma3 import gemma3
+from engine.models.gemma3n import gemma3n
+from engine.models.gemma4 import gemma4
 from engine.models.glm4 import glm4, glm4_moe
 from engine.models.gpt_oss import gpt_oss
 from engine.models.hunyuan import hunyuan_dense
+from engine.models.laguna import laguna
 from engine.models.llama import llama
 from engine.models.minimax_m2 import minimax_m2
 from engine.models.ministral3 import ministral3
 from engine.models.moonshine import moonshine, moonshine_streaming
+from engine.models.muse_glimmer import muse_glimmer
+from engine.models.olmo3 import olmo3
 from engine.models.paddleocr_vl import paddleocr_vl
 from engine.models.phi3 import phi3
 from engine.models.pp_doclayout import pp_doclayout
@@ -38,15 +45,24 @@ from engine.weights.view import View
 Maker = Callable[[View, Mapping[str, Any]], TokenModel]
 
 ARCHITECTURES: dict[str, Maker] = {
+    "cohere2": cohere2,
     "deepseek_v2": deepseek_v2,
     "deepseek_v3": deepseek_v3,
+    "exaone4": exaone4,
     "gemma3": gemma3,
     "gemma3_text": gemma3,
+    "gemma3n": gemma3n,
+    "gemma3n_text": gemma3n,
+    "gemma4": gemma4,
+    "gemma4_text": gemma4,
+    "gemma4_unified": gemma4,
+    "gemma4_unified_text": gemma4,
     "glm4": glm4,
     "glm4_moe": glm4_moe,
     "glm4_moe_lite": deepseek_v3,
     "gpt_oss": gpt_oss,
     "hunyuan_v1_dense": hunyuan_dense,
+    "laguna": laguna,
     "llama": llama,
     "minimax_m2": minimax_m2,
     "ministral3": ministral3,
@@ -54,6 +70,9 @@ ARCHITECTURES: dict[str, Maker] = {
     "mistral3": ministral3,
     "moonshine": moonshine,
     "moonshine_streaming": moonshine_streaming,
+    "muse_glimmer": muse_glimmer,
+    "muse_glimmer_text": muse_glimmer,
+    "olmo3": olmo3,
     "paddleocr_vl": paddleocr_vl,
     "phi3": phi3,
     "qwen2": qwen2,

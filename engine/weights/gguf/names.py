@@ -8,6 +8,9 @@ from __future__ import annotations
 import re
 
 MODEL_TYPES = {
+    "cohere2": "cohere2",
+    "exaone4": "exaone4",
+    "olmo2": "olmo3",
     "llama": "llama",
     "qwen2": "qwen2",
     "qwen3": "qwen3",
@@ -21,13 +24,29 @@ MODEL_TYPES = {
     "minimax-m2": "minimax_m2",
     "hunyuan-dense": "hunyuan_v1_dense",
     "gemma3": "gemma3_text",
+    "gemma3n": "gemma3n_text",
+    "gemma4": "gemma4_text",
     "gpt-oss": "gpt_oss",
+    "laguna": "laguna",
     "mistral3": "ministral3",
+    "muse-glimmer": "muse_glimmer_text",
     "phi3": "phi3",
 }
 # no folder is written as one of these
 READ_ONLY = (
-    *("gemma3", "gpt-oss", "mistral3", "phi3"),
+    *(
+        "cohere2",
+        "exaone4",
+        "gemma3",
+        "gemma3n",
+        "gemma4",
+        "gpt-oss",
+        "laguna",
+        "mistral3",
+        "muse-glimmer",
+        "olmo2",
+        "phi3",
+    ),
     *("qwen35moe", "qwen3next", "glm4", "glm4moe", "deepseek2", "minimax-m2"),
 )
 
@@ -117,6 +136,69 @@ _GEMMA3 = {
     "blk.{}.ffn_norm.weight": "model.layers.{}.pre_feedforward_layernorm.weight",
     "blk.{}.post_ffw_norm.weight": "model.layers.{}.post_feedforward_layernorm.weight",
 }
+_NORMS_AFTER = {
+    "blk.{}.post_attention_norm.weight": "model.layers.{}.post_attention_layernorm.weight",
+    "blk.{}.post_ffw_norm.weight": "model.layers.{}.post_feedforward_layernorm.weight",
+}
+_PER_LAYER = {
+    **{
+        f"{theirs}.weight": f"model.{ours}.weight"
+        for theirs, ours in {
+            "per_layer_token_embd": "embed_tokens_per_layer",
+            "per_layer_model_proj": "per_layer_model_projection",
+            "per_layer_proj_norm": "per_layer_projection_norm",
+            "blk.{}.inp_gate": "layers.{}.per_layer_input_gate",
+            "blk.{}.proj": "layers.{}.per_layer_projection",
+            "blk.{}.post_norm": "layers.{}.post_per_layer_input_norm",
+        }.items()
+    },
+}
+_GEMMA3N = {
+    "blk.{}.altup_correct_scale.weight": "model.layers.{}.altup.correct_output_scale",
+    **{
+        f"blk.{{}}.{theirs}.weight": f"model.layers.{{}}.{ours}.weight"
+        for theirs, ours in {
+            "altup_correct_coef": "altup.correction_coefs",
+            "altup_predict_coef": "altup.prediction_coefs",
+            "altup_router": "altup.modality_router",
+            "altup_router_norm": "altup.router_norm",
+            "laurel_l": "laurel.linear_left",
+            "laurel_r": "laurel.linear_right",
+            "laurel_post_norm": "laurel.post_laurel_norm",
+        }.items()
+    },
+}
+_GEMMA4 = {
+    "blk.{}.layer_output_scale.weight": "model.layers.{}.layer_scalar",
+    "blk.{}.ffn_gate_inp.scale": "model.layers.{}.router.scale",
+    "blk.{}.ffn_down_exps.scale": "model.layers.{}.router.per_expert_scale",
+    **{
+        f"blk.{{}}.{theirs}.weight": f"model.layers.{{}}.{ours}.weight"
+        for theirs, ours in {
+            "ffn_gate_inp": "router.proj",
+            "ffn_gate_up_exps": "experts.gate_up_proj",
+            "ffn_gate_exps": "experts.switch_glu.gate_proj",
+            "ffn_up_exps": "experts.switch_glu.up_proj",
+            "ffn_down_exps": "experts.down_proj",
+            "post_ffw_norm_1": "post_feedforward_layernorm_1",
+            "pre_ffw_norm_2": "pre_feedforward_layernorm_2",
+            "post_ffw_norm_2": "post_feedforward_layernorm_2",
+        }.items()
+    },
+}
+_LAGUNA = {
+    "blk.{}.attn_gate.weight": "model.layers.{}.self_attn.g_proj.weight",
+    "blk.{}.exp_probs_b.bias": "model.layers.{}.mlp.experts.e_score_correction_bias",
+    **{
+        f"blk.{{}}.ffn_{name}_shexp.weight": f"model.layers.{{}}.mlp.shared_expert.{name}_proj.weight"
+        for name in ("gate", "up", "down")
+    },
+}
+# tensors that hold several of the model's matrices
+STACKED = {
+    "altup_proj.weight": "model.altup_projections.{}.weight",
+    "altup_unembd_proj.weight": "model.altup_unembed_projections.{}.weight",
+}
 _GPT_OSS = {
     "blk.{}.post_attention_norm.weight": "model.layers.{}.post_attention_layernorm.weight",
     "blk.{}.attn_sinks.weight": "model.layers.{}.self_attn.sinks",
@@ -159,8 +241,18 @@ _NAMES: dict[str, dict[str, str]] = {
         "blk.{}.attn_k_norm.weight": "model.layers.{}.self_attn.key_layernorm.weight",
     },
     "gemma3": _EVERYWHERE | _HEAD_NORMS | _GEMMA3,
+    "gemma3n": _EVERYWHERE | _HEAD_NORMS | _GEMMA3 | _PER_LAYER | _GEMMA3N,
+    "gemma4": _EVERYWHERE | _HEAD_NORMS | _GEMMA3 | _PER_LAYER | _GEMMA4,
     "gpt-oss": {k: v for k, v in _EVERYWHERE.items() if "ffn" not in k} | _GPT_OSS,
+    "cohere2": _EVERYWHERE,
+    "exaone4": _EVERYWHERE | _HEAD_NORMS | _NORMS_AFTER,
+    "olmo2": _EVERYWHERE | _HEAD_NORMS | _NORMS_AFTER,
+    "laguna": _EVERYWHERE | _HEAD_NORMS | _EXPERTS | _LAGUNA,
     "mistral3": _EVERYWHERE,
+    "muse-glimmer": _EVERYWHERE
+    | _HEAD_NORMS
+    | _GEMMA3
+    | {"blk.{}.attn_gate.weight": "model.layers.{}.self_attn.gate_proj.weight"},
     "phi3": _EVERYWHERE
     | {
         "blk.{}.attn_qkv.weight": "model.layers.{}.self_attn.qkv_proj.weight",

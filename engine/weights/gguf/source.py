@@ -14,12 +14,12 @@ import numpy as np
 
 from backends.base import Blocks, Dense, Raw
 from engine.weights.gguf.blocks import dequantize
-from engine.weights.gguf.names import layer_of, to_model
+from engine.weights.gguf.names import STACKED, layer_of, to_model
 from engine.weights.gguf.orders import grouped_heads, rotary_halves
 from engine.weights.gguf.types import FLOATS
 from engine.weights.made import computed, reordered
 from engine.weights.problems import Problem
-from engine.weights.source import Source, SourceMatrix, wrong
+from engine.weights.source import Source, SourceMatrix, split_raw, wrong
 
 ROPE_FACTORS = "rope_freqs.weight"  # these belong to the config
 LONG_FACTORS, SHORT_FACTORS = "rope_factors_long.weight", "rope_factors_short.weight"
@@ -38,8 +38,13 @@ class GgufSource:
             if name not in (ROPE_FACTORS, LONG_FACTORS, SHORT_FACTORS)
             and (layer_of(name) or 0) < layers  # beyond: layers that guess ahead
         }
-        self.names: Mapping[str, str] = {to_model(arch, name): name for name in used}
-        self.raws = {name: self._adapted(name, used[original]) for name, original in self.names.items()}
+        names = {to_model(arch, name): name for name in used if name not in STACKED}
+        self.raws = {name: self._adapted(name, used[original]) for name, original in names.items()}
+        for original in STACKED.keys() & used.keys():
+            for i, raw in enumerate(split_raw(used[original])):
+                names[STACKED[original].format(i)] = original
+                self.raws[STACKED[original].format(i)] = raw
+        self.names: Mapping[str, str] = names
 
     def raw(self, name: str) -> Raw | None:
         return self.raws.get(name)
@@ -55,7 +60,9 @@ class GgufSource:
 
     def _adapted(self, name: str, raw: Raw) -> Raw:
         part = name.rpartition("layers.")[2].partition(".")[2]
-        if self._arch in ("llama", "mistral3") and part.startswith(("self_attn.q_proj", "self_attn.k_proj")):
+        if self._arch in ("llama", "mistral3", "muse-glimmer") and part.startswith(
+            ("self_attn.q_proj", "self_attn.k_proj")
+        ):
             c = self._config
             heads = c["num_attention_heads"] if "q_proj" in part else c["num_key_value_heads"]
             fits = raw.shape[0] == heads * c["head_dim"] and c["head_dim"] % 2 == 0
