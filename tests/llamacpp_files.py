@@ -88,6 +88,12 @@ def _gpt_oss(tensors: Tensors, config: Any, writer: Any) -> Tensors:
     return made | _named(plain, layer)
 
 
+def _llama(tensors: Tensors, config: Any, writer: Any) -> Tensors:
+    writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
+    writer.add_rope_dimension_count(config.head_dim)
+    return _named({name: _paired(config, name, values) for name, values in tensors.items()}, _LAYER)
+
+
 def _mistral3(tensors: Tensors, config: Any, writer: Any) -> Tensors:
     rope = config.rope_parameters
     _yarn(rope, writer)
@@ -224,6 +230,13 @@ def _gemma3n(tensors: Tensors, config: Any, writer: Any) -> Tensors:
         made[f"{theirs}.weight"] = np.stack(parts)
     table = plain["model.embed_tokens_per_layer.weight"]
     plain["model.embed_tokens_per_layer.weight"] = np.pad(table, ((0, config.vocab_size - len(table)), (0, 0)))
+    for i in range(config.num_hidden_layers - config.num_kv_shared_layers, config.num_hidden_layers):
+        kv = (
+            config.num_key_value_heads * config.head_dim
+        )  # of layers that read others' keys and values: nothing uses them
+        for name in ("attn_k", "attn_v"):
+            made[f"blk.{i}.{name}.weight"] = np.ones((kv, config.hidden_size))
+        made[f"blk.{i}.attn_k_norm.weight"] = np.ones(config.head_dim)
     return made | _named(plain, layer, _PER_LAYER)
 
 
@@ -345,10 +358,18 @@ def _hybrid(tensors: Tensors, config: Any, writer: Any) -> Tensors:
     return made | _named(rest, _HYBRID)
 
 
-def _glm4(tensors: Tensors, config: Any, writer: Any) -> Tensors:
+def _glm4(tensors: Tensors, config: Any, writer: Any, seeing: bool = False) -> Tensors:
+    """`seeing`: as beside an image encoder, with positions on three axes and the halves that turn together apart."""
     rope = config.rope_parameters
+    turned = int(config.head_dim * rope["partial_rotary_factor"])
     writer.add_rope_freq_base(rope["rope_theta"])
-    writer.add_rope_dimension_count(int(config.head_dim * rope["partial_rotary_factor"]))
+    writer.add_rope_dimension_count(turned)
+    if seeing:
+        writer.add_rope_dimension_sections([turned // 4, turned // 8, turned // 8, 0])
+        order = np.r_[0:turned:2, 1:turned:2, turned : config.head_dim]
+        for name in [name for name in tensors if ".q_proj." in name or ".k_proj." in name]:
+            heads = tensors[name].reshape(-1, config.head_dim, *tensors[name].shape[1:])
+            tensors[name] = heads[:, order].reshape(tensors[name].shape)
     layer = _LAYER | {
         "post_self_attn_layernorm": "post_attention_norm",
         "post_mlp_layernorm": "post_ffw_norm",
@@ -394,8 +415,7 @@ def _deepseek2(tensors: Tensors, config: Any, writer: Any, absorbed: bool = True
     key, shared = config.qk_nope_head_dim, config.qk_rope_head_dim
     rank, value = config.kv_lora_rank, config.v_head_dim
     writer.add_kv_lora_rank(rank)
-    if config.q_lora_rank:
-        writer.add_q_lora_rank(config.q_lora_rank)
+    writer.add_q_lora_rank(config.q_lora_rank or 0)  # llama.cpp wants it of all but the published sizes
     writer.add_head_count_kv(1 if absorbed else config.num_attention_heads)
     writer.add_key_length(rank + shared if absorbed else key + shared)
     writer.add_value_length(rank if absorbed else value)
@@ -701,11 +721,16 @@ def _scaling(name: str) -> Any:
     return gguf.RopeScalingType(name)
 
 
-# What a file cannot say, so that it must be what published models have.
+# What a file cannot say, so that it must be what published models have. And llama.cpp judges a group of experts by its best two,
+# whatever the family does.
 FIXED: dict[str, dict[str, Any]] = {
+    "deepseek_v2": {"topk_method": "greedy", "n_group": 1, "topk_group": 1},
     "gemma3": {"query_pre_attn_scalar": 32},
     "gpt_oss": {"swiglu_limit": 7.0},
-    "cohere2": {"layer_types": [*["sliding_attention"] * 3, "full_attention", "sliding_attention"]},
+    "gemma4": {  # layers share the keys and values of the last two that have some, the second of which has no window
+        "layer_types": [*["full_attention", "sliding_attention"] * 2, "full_attention"]
+    },
+    "mistral_window": {"sliding_window": None},  # llama.cpp knows no window of Mistral's, and files do not name it
     "exaone4": {"num_hidden_layers": 64},  # llama.cpp has no windows for another number of layers
     "gemma3n": {  # llama.cpp knows these sizes alone
         "num_hidden_layers": 22,
@@ -730,6 +755,7 @@ FAMILIES: dict[str, tuple[str, Callable[[Tensors, Any, Any], Tensors]]] = {
     "gemma4_moe": ("gemma4", _gemma4),
     "gpt_oss": ("gpt-oss", _gpt_oss),
     "laguna": ("laguna", _laguna),
+    "mistral_window": ("llama", _llama),
     "ministral3": ("mistral3", _mistral3),
     "muse_glimmer": ("muse-glimmer", _muse_glimmer),
     "olmo3": ("olmo2", _olmo2),
@@ -737,6 +763,7 @@ FAMILIES: dict[str, tuple[str, Callable[[Tensors, Any, Any], Tensors]]] = {
     "qwen3_5_moe": ("qwen35moe", _hybrid),
     "qwen3_next": ("qwen3next", _hybrid),
     "glm4": ("glm4", _glm4),
+    "glm4 beside an encoder": ("glm4", partial(_glm4, seeing=True)),
     "glm4_moe": ("glm4moe", _glm4_moe),
     "glm4_moe_lite": ("deepseek2", _deepseek2),
     "deepseek_v3": ("deepseek2", _deepseek2),
@@ -777,13 +804,13 @@ def _vocabulary(writer: Any) -> None:
 
 def written(name: str, **changes: Any) -> Any:
     """The tiny model that is written."""
-    return reference(name, **FIXED.get(name, {}), **changes)
+    return reference(name.split()[0], **FIXED.get(name, {}), **changes)
 
 
 def write(
-    name: str, path: Path, blocks: str | None = None, of: tuple[str, ...] = ("_exps.weight",), **changes: Any
+    name: str, path: Path, experts: str | None = None, blocks: tuple[str, ...] = ("_exps.weight",), **changes: Any
 ) -> Path:
-    """The tiny model `name` in f32; `blocks`: tensors whose names end so, those of experts, in blocks of this type."""
+    """The tiny model `name` in f32; `experts`: their matrices in blocks of this type, or other tensors, whose names end so."""
     import gguf
 
     arch, family = FAMILIES[name]
@@ -811,8 +838,8 @@ def write(
         tensors.pop("lm_head.weight")
     for key, values in family(tensors, config, writer).items():
         rows = np.ascontiguousarray(values, np.float32)
-        if blocks and key.endswith(of):
-            kind = gguf.GGMLQuantizationType[blocks]
+        if experts and key.endswith(blocks):
+            kind = gguf.GGMLQuantizationType[experts]
             writer.add_tensor(key, gguf.quants.quantize(rows, kind), raw_dtype=kind)
         else:
             writer.add_tensor(key, rows)

@@ -31,7 +31,7 @@ from backends.base import KVSpec, LatentHeads
 from backends.kv_cache import source_of
 from backends.mlx.kv_cache import MlxCodec, MlxKVCache, MlxPlainCodec, MlxQuantizedCodec, Parts, Slabs
 from backends.mlx.states import StateBatch, StatePair
-from backends.plan import DecodeGroup, PackedSegment, StepPlan, head_groups
+from backends.plan import DecodeGroup, PackedSegment, StepPlan, bounded_runs
 
 CHUNK = 64
 NEAR = 4  # up to this gap, attending to unused rows costs less than a second call
@@ -258,10 +258,19 @@ def attend_run(
     return out[0].swapaxes(0, 1)
 
 
+def attend_latents(q: mx.array, rows: mx.array, rank: int, scale: float) -> mx.array:
+    """`q [n, H, D]`, the last tokens of `rows [1, 1, S, D]`, whose first `rank` numbers are the values, some tokens at a time."""
+    parts, before = [], rows.shape[2] - q.shape[0]
+    for first, last in bounded_runs(q.shape[0], q.shape[1] * rows.shape[2]):
+        seen = rows[:, :, : before + last]
+        parts.append(attend_run(q[first:last], seen, seen[..., :rank], scale, None))
+    return parts[0] if len(parts) == 1 else mx.concatenate(parts)
+
+
 def attend_expanded(q: mx.array, rows: mx.array, heads: LatentHeads, scale: float) -> mx.array:
     """`q [n, H, D]`, the last tokens of `rows [S, ...]`, over keys and values that are made of these, some heads at a time."""
     parts = []
-    for first, last in head_groups(q.shape[1], rows.shape[0], 2 * q.shape[2]):
+    for first, last in bounded_runs(q.shape[1], rows.shape[0] * (2 * q.shape[2] + q.shape[0])):
         k, v = (x.swapaxes(0, 1)[None] for x in heads.expand(rows, first, last))
         parts.append(attend_run(q[:, first:last], k, v, scale, None))
     return parts[0] if len(parts) == 1 else mx.concatenate(parts, axis=1)
@@ -427,7 +436,7 @@ class MlxCache:
                 keys = self._kv.slabs[group.capacity].keys[layer]
                 mine = _rows(absorbed, group.start, group.stop)
                 found += [
-                    self._attend_latents(_rows(mine, b.start, b.stop), keys, b, heads.rank, scale) for b in blocks
+                    self._attend_latent_block(_rows(mine, b.start, b.stop), keys, b, heads.rank, scale) for b in blocks
                 ]
             outs.append(heads.values(found[0] if len(found) == 1 else mx.concatenate(found)))
         for packed, _ in view.chunks:
@@ -438,11 +447,10 @@ class MlxCache:
             if len(packed) >= heads.expand_from:
                 outs.append(attend_expanded(mine, seen[0, 0], heads, scale))
             else:
-                values = seen[..., : heads.rank]
-                outs.append(heads.values(attend_run(heads.absorb(mine), seen, values, scale, None)))
+                outs.append(heads.values(attend_latents(heads.absorb(mine), seen, heads.rank, scale)))
         return outs[0] if len(outs) == 1 else mx.concatenate(outs)
 
-    def _attend_latents(self, q: mx.array, keys: Parts, block: RowBlock, rank: int, scale: float) -> mx.array:
+    def _attend_latent_block(self, q: mx.array, keys: Parts, block: RowBlock, rank: int, scale: float) -> mx.array:
         if not block.dense:
             q = mx.take(q, block.spread, axis=0)
         codec = self._kv.codec

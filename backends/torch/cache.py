@@ -20,7 +20,7 @@ from torch import Tensor
 
 from backends.base import KVSpec, LatentHeads
 from backends.kv_cache import source_of
-from backends.plan import DecodeGroup, PackedSegment, StepPlan, head_groups
+from backends.plan import DecodeGroup, PackedSegment, StepPlan, bounded_runs
 from backends.torch.kv_cache import RecurrentStates, Slab, TorchKVCache, places_of
 from backends.torch.tensors import upload
 
@@ -149,7 +149,7 @@ def latent_attention(q: Tensor, rows: Tensor, rank: int, scale: float, mask: Ten
 def _attend_expanded(q: Tensor, rows: Tensor, heads: LatentHeads, scale: float, mask: Tensor | None) -> Tensor:
     """`q [n, H, D]` over keys and values that are made of `rows [S, ...]`, some heads at a time."""
     parts = []
-    for first, last in head_groups(q.shape[1], rows.shape[0], 2 * q.shape[2]):
+    for first, last in bounded_runs(q.shape[1], rows.shape[0] * (2 * q.shape[2] + q.shape[0])):
         k, v = heads.expand(rows, first, last)
         width = v.shape[2]
         v = F.pad(v, (0, max(0, k.shape[2] - width)))  # the fused kernel wants them as wide as keys

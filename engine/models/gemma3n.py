@@ -12,7 +12,7 @@ from typing import Any
 
 from backends.base import Array, Step
 from engine.errors import ConfigError
-from engine.models.config import TextConfig, text_config, text_fields
+from engine.models.config import MOST_LAYERS, TextConfig, text_config, text_fields
 from engine.models.decoder import Decoder, nested_names
 from engine.models.gemma3 import NORMS, gemma_ropes
 from engine.models.gemma4 import PerLayerGate, PerLayerInputs, SharingAttention, ignore_towers, shared_sources
@@ -168,7 +168,7 @@ class Gemma3nDecoder(Decoder):
 
 def gemma3n(w: View, config: Mapping[str, Any]) -> Decoder:
     f = text_fields(config)
-    layers, ffn = f.int("num_hidden_layers"), f.find("intermediate_size")
+    layers, ffn = f.int("num_hidden_layers", most=MOST_LAYERS), f.find("intermediate_size")
     sizes = ffn if isinstance(ffn, list) else [ffn] * layers
     c = text_config({**f.values, "intermediate_size": sizes[0] if sizes else None}, activations=("gelu_pytorch_tanh",))
     given = f.find("activation_sparsity_pattern", default=None)

@@ -191,11 +191,11 @@ def _corrected(keys: Keys, dense: int) -> dict[str, Any]:
     """GLM's and DeepSeek's mixtures. `dense`: how many of the first layers are none."""
     return {
         "first_k_dense_replace": dense,
-        "n_shared_experts": keys.int("expert_shared_count"),
+        "n_shared_experts": keys.int("expert_shared_count", 0, least=0),
         "routed_scaling_factor": keys.float("expert_weights_scale", 1.0),
         "norm_topk_prob": keys.find("expert_weights_norm") is True,
-        "n_group": keys.int("expert_group_count", 1),
-        "topk_group": keys.int("expert_group_used_count", 1),
+        "n_group": max(1, keys.int("expert_group_count", 1, least=0)),
+        "topk_group": max(1, keys.int("expert_group_used_count", 1, least=0)),
     }
 
 
@@ -213,6 +213,8 @@ def _latent(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -
     sigmoid = gating == _SIGMOID or (not gating and glm)
     if gating not in (0, 1, _SIGMOID):
         raise UnsupportedArchitecture(f"{keys.where} weighs its experts in a way that is not supported.")
+    if keys.find("attention.temperature_scale"):
+        raise UnsupportedArchitecture(f"{keys.where} scales its queries by their position, which is not supported.")
     return {
         "model_type": "deepseek_v3" if sigmoid else "deepseek_v2",
         "topk_method": "group_limited_greedy" if config.get("n_group", 1) > 1 else "greedy",

@@ -704,6 +704,18 @@ def test_gpt_oss_as_it_is_published() -> None:
     assert round(seen.parameters / 1e9, 1) == 20.9
 
 
+@pytest.mark.parametrize("name", ["glm-4.5-air", "deepseek-v2-lite"])
+def test_a_layer_that_guesses_ahead_is_left_out(name: str) -> None:
+    config, shapes = published(name)
+    last = config["num_hidden_layers"]
+    more = {f"model.layers.{last}.{part}.weight": (4, 4) for part in ("eh_proj", "mlp.experts.0.up_proj")}
+    make = find_architecture(config, name)
+    plain, found = (check(lambda w: make(w, config), given) for given in (shapes, shapes | more))
+    assert found.parameters == plain.parameters
+    with pytest.raises(WeightsError, match=rf"layers.{last + 1}.enorm"):
+        check(lambda w: make(w, config), shapes | {f"model.layers.{last + 1}.enorm.weight": (4,)})
+
+
 @pytest.mark.parametrize("name", ["llama-3.2-1b", "qwen3-30b-a3b", "qwen3.5-0.8b"])
 def test_one_tensor_off_is_named(name: str) -> None:
     config, shapes = published(name)

@@ -40,6 +40,7 @@ KINDS: dict[str, tuple[str, int, int, Callable[[str, Any], Any] | None]] = {
     "glm-4bit": ("glm4", 4, 32, None),
     "glm-moe-4bit": ("glm4_moe", 4, 32, None),
     "latent-4bit": ("deepseek_v3", 4, 32, None),
+    "minimax-4bit": ("minimax_m2", 4, 32, None),
     "lfm2-4bit": ("lfm2", 4, 32, None),
     "lfm2-moe-4bit": ("lfm2_moe", 4, 32, None),
     "granite-4bit": ("granite", 4, 32, None),
@@ -81,7 +82,12 @@ def quantize(kind: str, root: Path) -> Path:
     elif architecture == "qwen3_5":
         text = json.loads((source / "config.json").read_text())
         (source / "config.json").write_text(json.dumps({"model_type": "qwen3_5", "text_config": text}))
-    if architecture == "muse_glimmer":  # mlx-lm leaves out image encoders that have a name of their own
+    elif architecture == "minimax_m2":
+        said = json.loads((source / "config.json").read_text())
+        rotary = int(said.pop("partial_rotary_factor") * said["head_dim"])
+        said |= {"num_local_experts": said.pop("num_experts"), "rotary_dim": rotary, "shared_intermediate_size": 0}
+        (source / "config.json").write_text(json.dumps(said))
+    elif architecture == "muse_glimmer":  # mlx-lm leaves out image encoders that have a name of their own
         tensors = load_file(source / "model.safetensors")
         save_file(
             {k: v for k, v in tensors.items() if "vision" not in k}, source / "model.safetensors", {"format": "pt"}
