@@ -33,6 +33,7 @@ from backends.kv_cache import KVCache as KVCache
 from backends.kv_cache import KVSnapshot as KVSnapshot
 from backends.kv_cache import KVSpec as KVSpec
 from backends.kv_cache import MemorySpec as MemorySpec
+from backends.kv_cache import SharedKVSpec as SharedKVSpec
 from backends.kv_cache import Slot as Slot
 from backends.kv_cache import StateSpec as StateSpec
 from backends.ops import Array as Array
@@ -243,9 +244,12 @@ class Step:
 class Cache(Protocol):
     """One step's view of the KV cache and of recurrent states. The only place where sequences are distinguished."""
 
-    def attend(self, layer: int, q: Array, k: Array, v: Array, scale: float, sinks: Array | None = None) -> Array:
-        """Write `k`, `v` `[T, K, D]`; causal attention of `q [T, H, D]` over each token's own sequence -> `[T, H, Dv]`. `sinks
-        [H]`: a score of each head that takes part in the softmax and has no value."""
+    def attend(
+        self, layer: int, q: Array, k: Array | None, v: Array | None, scale: float, sinks: Array | None = None
+    ) -> Array:
+        """Write `k`, `v` `[T, K, D]`; causal attention of `q [T, H, D]` over each token's own sequence -> `[T, H, Dv]`. `k` and `v`
+        are None in a layer with a `SharedKVSpec`: the layer it names has written them in this step. `sinks [H]`: a score of each
+        head that takes part in the softmax and has no value."""
 
     def attend_latent(self, layer: int, q: Array, rows: Array, heads: LatentHeads, scale: float) -> Array:
         """Multi-head latent attention: write `rows [T, R + r]` (latents, and keys that all heads share); causal attention of

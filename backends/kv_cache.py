@@ -51,6 +51,13 @@ class KVSpec:
 
 
 @dataclass(frozen=True)
+class SharedKVSpec:
+    """A softmax attention layer that reads the keys and values of an earlier layer, and keeps none of its own."""
+
+    layer: int
+
+
+@dataclass(frozen=True)
 class StateSpec:
     """A recurrent layer's memory: a fixed number of bytes per sequence, whatever its length.
 
@@ -73,7 +80,7 @@ class CrossSpec:
     dim: int
 
 
-MemorySpec: TypeAlias = KVSpec | StateSpec | CrossSpec
+MemorySpec: TypeAlias = KVSpec | SharedKVSpec | StateSpec | CrossSpec
 
 
 @dataclass(eq=False)
@@ -195,6 +202,15 @@ class WindowShift:
     window: int
     source: int
     count: int
+
+
+def source_of(specs: Sequence[MemorySpec], layer: int) -> tuple[int, KVSpec]:
+    """The layer whose keys and values this layer attends to: itself, or the one it shares them with."""
+    spec = specs[layer]
+    if isinstance(spec, SharedKVSpec):
+        layer, spec = spec.layer, specs[spec.layer]
+    assert isinstance(spec, KVSpec)
+    return layer, spec
 
 
 def windowed(specs: Sequence[MemorySpec]) -> dict[int, KVSpec]:

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from backends import pick
-from backends.base import Backend, BackendMissing, DType, KVSpec, MemorySpec, StateSpec
+from backends.base import Backend, BackendMissing, DType, KVSpec, MemorySpec, SharedKVSpec, StateSpec
+from backends.kv_cache import source_of
 from engine.errors import GrusError
 from engine.loading import LoadOptions, gigabytes, open_named, reads_foreign, sampling_defaults, whole_bytes
 from engine.model_files import ModelFiles
@@ -137,8 +138,9 @@ def _part(found: Description, opened: ModelFiles) -> None:
 
 
 def layers(specs: Sequence[MemorySpec]) -> str:
-    """For people: "8 attention, 40 window-1024 attention, 2 recurrent"."""
-    windows = [spec.window or 0 for spec in specs if isinstance(spec, KVSpec)]
+    """For people: "8 attention, 40 window-1024 attention, 2 recurrent". Layers that share keys and values count as what they read."""
+    own = [source_of(specs, i)[1] for i, spec in enumerate(specs) if isinstance(spec, KVSpec | SharedKVSpec)]
+    windows = [spec.window or 0 for spec in own]
     kinds = [
         (f"window-{size} attention" if size else "attention", windows.count(size)) for size in sorted({*windows, 0})
     ]

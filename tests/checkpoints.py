@@ -113,6 +113,23 @@ NEMOTRON: dict[str, Any] = dict(
     chunk_size=8,
 )
 
+GEMMA4: dict[str, Any] = dict(
+    WINDOW,
+    num_hidden_layers=5,
+    head_dim=16,
+    global_head_dim=32,
+    hidden_activation="gelu_pytorch_tanh",
+    tie_word_embeddings=False,
+    layer_types=["sliding_attention", "full_attention", "sliding_attention", "sliding_attention", "full_attention"],
+    num_kv_shared_layers=2,
+    use_double_wide_mlp=True,
+    hidden_size_per_layer_input=8,
+    vocab_size_per_layer_input=VOCAB,
+    final_logit_softcapping=5.0,
+)
+
+TOWER = dict(hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_attention_heads=2, out_hidden_size=16)
+
 # name -> (class prefix in transformers, config fields)
 MODELS: dict[str, tuple[str, dict[str, Any]]] = {
     "llama": (
@@ -262,6 +279,112 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
             rope_parameters={
                 "full_attention": _rope("linear", 1e6, factor=8.0),
                 "sliding_attention": _rope(theta=1e4),
+            },
+        ),
+    ),
+    # keys and values shared by the last layers, inputs of each layer, a softcap
+    "gemma4": ("Gemma4", GEMMA4),
+    # keys that make values too, and experts beside each MLP
+    "gemma4_moe": (
+        "Gemma4",
+        dict(
+            GEMMA4,
+            hidden_size_per_layer_input=0,
+            num_kv_shared_layers=0,
+            attention_k_eq_v=True,
+            num_global_key_value_heads=1,
+            enable_moe_block=True,
+            num_experts=4,
+            top_k_experts=2,
+            moe_intermediate_size=40,
+        ),
+    ),
+    # several hidden states a token, of which the second is computed; a table that lacks some tokens
+    "gemma3n": (
+        "Gemma3n",
+        dict(
+            WINDOW,
+            num_hidden_layers=5,
+            head_dim=16,
+            hidden_activation="gelu_pytorch_tanh",
+            tie_word_embeddings=False,
+            num_kv_shared_layers=2,
+            layer_types=GEMMA4["layer_types"],
+            hidden_size_per_layer_input=8,
+            vocab_size_per_layer_input=190,
+            final_logit_softcapping=5.0,
+            altup_num_inputs=3,
+            altup_active_idx=1,
+            laurel_rank=8,
+            activation_sparsity_pattern=[0.9, 0.0, 0.5, 0.0, 0.0],
+            rope_parameters={"full_attention": _rope(theta=1e6), "sliding_attention": _rope(theta=1e4)},
+        ),
+    ),
+    # layers without positions, among them the last; beside an image encoder
+    "muse_glimmer": (
+        "MuseGlimmer",
+        dict(
+            WINDOW,
+            num_hidden_layers=5,
+            head_dim=32,
+            layer_types=["full_attention", *["sliding_attention"] * 3, "full_attention"],
+            rope_parameters=_rope(theta=5e5),
+            qk_scale_factor=1.2,
+            output_multiplier=0.4,
+            final_logit_softcapping=5.0,
+        ),
+    ),
+    "cohere2": (
+        "Cohere2",
+        dict(
+            WINDOW,
+            num_hidden_layers=5,
+            layer_types=["sliding_attention"] * 3 + ["full_attention", "sliding_attention"],
+            rope_parameters=_rope(theta=5e4),
+            logit_scale=0.3,
+            tie_word_embeddings=True,
+        ),
+    ),
+    "exaone4": (
+        "Exaone4",
+        dict(WINDOW, num_hidden_layers=5, head_dim=16, sliding_window_pattern=4, rope_parameters=_rope(theta=1e6)),
+    ),
+    "olmo3": (
+        "Olmo3",
+        dict(
+            WINDOW,
+            num_hidden_layers=4,
+            rope_parameters={
+                "full_attention": _rope("yarn", 5e5, factor=8.0, original_max_position_embeddings=16),
+                "sliding_attention": _rope(theta=5e5),
+            },
+        ),
+    ),
+    # heads by layer
+    "laguna": (
+        "Laguna",
+        dict(
+            WINDOW,
+            num_hidden_layers=4,
+            head_dim=32,
+            layer_types=["full_attention", *["sliding_attention"] * 3],
+            num_attention_heads_per_layer=[4, 6, 6, 6],
+            moe_intermediate_size=32,
+            num_experts=4,
+            num_experts_per_tok=2,
+            shared_expert_intermediate_size=48,
+            moe_routed_scaling_factor=2.5,
+            rope_parameters={
+                "full_attention": _rope(
+                    "yarn",
+                    5e5,
+                    factor=8.0,
+                    original_max_position_embeddings=16,
+                    beta_fast=64.0,
+                    beta_slow=1.0,
+                    partial_rotary_factor=0.5,
+                ),
+                "sliding_attention": _rope(theta=1e4, partial_rotary_factor=1.0),
             },
         ),
     ),
@@ -424,43 +547,10 @@ MODELS["hunyuan_moe"] = (
         ),
     ),
 )
-MODELS["olmo3"] = (
-    "Olmo3",
-    dict(
-        WINDOW,
-        layer_types=["sliding_attention", "full_attention", "sliding_attention"],
-        rope_parameters={
-            "full_attention": _rope("yarn", 5e5, factor=8.0, original_max_position_embeddings=32),
-            "sliding_attention": _rope(theta=5e5),
-        },
-    ),
-)
 MODELS["olmo2"] = ("Olmo2", dict(rope_parameters=_rope(theta=5e5)))
-MODELS["exaone4"] = (
-    "Exaone4",
-    dict(
-        WINDOW,
-        head_dim=16,
-        layer_types=["sliding_attention", "full_attention", "sliding_attention"],
-        rope_parameters=_rope(theta=1e6),
-    ),
-)
 MODELS["exaone4_full"] = (
     "Exaone4",
     dict(sliding_window=None, layer_types=["full_attention"] * 2, rope_parameters=_rope(theta=1e6)),
-)
-MODELS["cohere2"] = (
-    "Cohere2",
-    dict(
-        WINDOW,
-        num_hidden_layers=4,
-        rms_norm_eps=None,
-        logit_scale=0.25,
-        tie_word_embeddings=False,
-        sliding_window_pattern=2,
-        layer_types=["sliding_attention", "full_attention"] * 2,
-        rope_parameters=_rope(),
-    ),
 )
 
 # not one of ours: MLX runs it through mlx-lm
@@ -476,8 +566,12 @@ def reference(name: str, seed: int = 0, spread: float = 0.2, **changes: Any) -> 
     prefix, fields = {**MODELS, **FOREIGN}[name]
     config_class = getattr(transformers, f"{prefix}TextConfig", None) or getattr(transformers, f"{prefix}Config")
     config = config_class(**{**BASE, **fields, **changes})
+    kind = getattr(transformers, f"{prefix}ForCausalLM", None)
+    if kind is None:  # it is known beside its image encoder only
+        kind = getattr(transformers, f"{prefix}ForConditionalGeneration")
+        config = getattr(transformers, f"{prefix}Config")(text_config=config.to_dict(), vision_config=TOWER)
     config._attn_implementation = "eager"
-    model = getattr(transformers, f"{prefix}ForCausalLM")(config).eval()
+    model = kind(config).eval()
     fill(model, seed, spread)
     return model
 
@@ -487,6 +581,7 @@ def fill(model: Any, seed: int = 0, spread: float = 0.2) -> None:
     import torch
 
     generator = torch.Generator().manual_seed(seed)
+    scaled = any(name in type(model).__name__ for name in ("Gemma3n", "Gemma4"))
     with torch.no_grad():
         for key, p in [*model.named_parameters(), *model.named_buffers()]:
             if key.endswith(("e_score_correction_bias", "expert_bias")):
@@ -498,8 +593,19 @@ def fill(model: Any, seed: int = 0, spread: float = 0.2) -> None:
                 p.copy_(torch.randn(p.shape, generator=generator))
             elif p.ndim == 1:
                 p.add_(0.1 * torch.randn(p.shape, generator=generator))
+                if scaled and key.endswith(("q_norm.weight", "k_norm.weight")):
+                    p.mul_(p.shape[0] ** -0.25)  # as trained ones are where attention has no scale
+                elif key.endswith("router.scale"):
+                    p.mul_(64)  # else all experts are about alike
+                elif key.endswith("post_feedforward_layernorm_2.weight"):
+                    p.mul_(0.3)  # of experts: in bf16 a router may choose another one
+                elif key.endswith("correct_output_scale"):
+                    p.add_(1)  # begins at zero
             else:
                 p.copy_(spread * torch.randn(p.shape, generator=generator))
+        for key, buffer in model.named_buffers():
+            if key.endswith("layer_scalar"):
+                buffer.copy_(0.7 + 0.4 * torch.rand(buffer.shape, generator=generator))
 
 
 def save_tokenizer(folder: Path, more: Sequence[str] = (), words: Sequence[str] = ()) -> None:
@@ -521,7 +627,15 @@ def save_tokenizer(folder: Path, more: Sequence[str] = (), words: Sequence[str] 
 
 def publish(config: dict[str, Any]) -> dict[str, Any]:
     """The older spelling that published repositories use: rope_theta, rope_scaling, num_experts, torch_dtype."""
-    config = dict(config)
+    config, kinds = dict(config), config.get("layer_types")
+    if "text_config" in config:
+        return config | {"text_config": publish(config["text_config"])}
+    layers = config.pop("per_layer_config", None)
+    if layers is not None:  # Gemma 4: ropes as they are, and one size of heads for all layers that attend to everything
+        full = next(iter(layers.values()))
+        config["global_head_dim"] = full["head_dim"]
+        config["num_global_key_value_heads"] = full.get("num_key_value_heads")
+        return config
     rope = config.pop("rope_parameters", None)
     if rope and config["model_type"] == "olmo3":  # whose scaling is of full layers only
         rope = rope["full_attention"]
@@ -530,6 +644,9 @@ def publish(config: dict[str, Any]) -> dict[str, Any]:
     elif rope and "full_attention" in rope:  # Gemma 3: no layer_types, and scaling in some layers only
         config["rope_local_base_freq"] = rope["sliding_attention"]["rope_theta"]
         rope = rope["full_attention"]
+    if config.get("model_type") == "cohere2":
+        config["sliding_window_pattern"] = 4
+    if "sliding_window_pattern" in config:
         config.pop("layer_types")
     if rope:
         rope = dict(rope)
@@ -538,7 +655,6 @@ def publish(config: dict[str, Any]) -> dict[str, Any]:
         if "partial_rotary_factor" in rope:
             config["partial_rotary_factor"] = rope.pop("partial_rotary_factor")
         config["rope_scaling"] = dict(rope, rope_type=kind, type=kind) if rope or kind != "default" else None
-    kinds = config.get("layer_types")
     if config["model_type"] == "lfm2":
         config["block_dim"] = config["hidden_size"]
         config["full_attn_idxs"] = [i for i, kind in enumerate(config.pop("layer_types")) if kind == "full_attention"]
@@ -547,7 +663,7 @@ def publish(config: dict[str, Any]) -> dict[str, Any]:
             config.pop("tie_word_embeddings"),
         )
     if config["model_type"] == "exaone4" and config["sliding_window"]:
-        drawn = ["L" if kind == "sliding_attention" else "G" for kind in config.pop("layer_types")]
+        drawn = ["L" if kind == "sliding_attention" else "G" for kind in kinds]
         config["sliding_window_pattern"] = "".join(drawn[: drawn.index("G") + 1])
     if "time_step_limit" in config:
         config["time_step_limit"] = [0.0, float("inf")]  # as Python's JSON writes it

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -36,12 +37,12 @@ _OUTER = {
 }
 
 
-def _named(tensors: Tensors, layer: dict[str, str]) -> Tensors:
-    made = {}
+def _named(tensors: Tensors, layer: dict[str, str], outer: dict[str, str] | None = None) -> Tensors:
+    made, known = {}, _OUTER | (outer or {})
     for name, values in tensors.items():
         stem, _, part = name.rpartition(".")
         inner = re.fullmatch(r"model\.layers\.(\d+)\.(.+)", stem)
-        mine = f"blk.{inner[1]}.{layer[inner[2]]}" if inner else _OUTER[stem]
+        mine = f"blk.{inner[1]}.{layer[inner[2]]}" if inner else known[stem]
         made[f"{mine}.{part}" if part else mine] = values
     return made
 
@@ -87,26 +88,176 @@ def _gpt_oss(tensors: Tensors, config: Any, writer: Any) -> Tensors:
     return made | _named(plain, layer)
 
 
+def _llama(tensors: Tensors, config: Any, writer: Any) -> Tensors:
+    writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
+    writer.add_rope_dimension_count(config.head_dim)
+    return _named({name: _paired(config, name, values) for name, values in tensors.items()}, _LAYER)
+
+
 def _mistral3(tensors: Tensors, config: Any, writer: Any) -> Tensors:
     rope = config.rope_parameters
     _yarn(rope, writer)
     writer.add_float32("mistral3.rope.scaling.yarn_log_multiplier", rope["mscale_all_dim"])
     writer.add_float32("mistral3.attention.temperature_scale", rope["llama_4_scaling_beta"])
 
-    return _named(_paired(tensors, config), _LAYER)
+    return _named({name: _paired(config, name, values) for name, values in tensors.items()}, _LAYER)
 
 
-def _paired(tensors: Tensors, config: Any) -> Tensors:
-    """The two dimensions that rotate together side by side."""
+def _paired(config: Any, name: str, values: np.ndarray) -> np.ndarray:
+    """Rows of queries and keys with the two that turn together side by side."""
     heads = {"q_proj": config.num_attention_heads, "k_proj": config.num_key_value_heads}
+    count = heads.get(name.split(".")[-2])
+    if count is None:
+        return values
+    return values.reshape(count, 2, len(values) // count // 2, -1).swapaxes(1, 2).reshape(values.shape)
 
-    def paired(name: str, values: np.ndarray) -> np.ndarray:
-        count = heads.get(name.split(".")[-2])
-        if count is None:
-            return values
-        return values.reshape(count, 2, len(values) // count // 2, -1).swapaxes(1, 2).reshape(values.shape)
 
-    return {name: paired(name, values) for name, values in tensors.items()}
+def _all_paired(tensors: Tensors, config: Any) -> Tensors:
+    return {name: _paired(config, name, values) for name, values in tensors.items()}
+
+
+def _gemma_names() -> dict[str, str]:
+    return _LAYER | {
+        "self_attn.q_norm": "attn_q_norm",
+        "self_attn.k_norm": "attn_k_norm",
+        "post_attention_layernorm": "post_attention_norm",
+        "pre_feedforward_layernorm": "ffn_norm",
+        "post_feedforward_layernorm": "post_ffw_norm",
+        "per_layer_input_gate": "inp_gate",
+        "per_layer_projection": "proj",
+        "post_per_layer_input_norm": "post_norm",
+    }
+
+
+_PER_LAYER = {
+    "model.embed_tokens_per_layer": "per_layer_token_embd",
+    "model.per_layer_model_projection": "per_layer_model_proj",
+    "model.per_layer_projection_norm": "per_layer_proj_norm",
+}
+
+
+def _windows(config: Any, writer: Any) -> None:
+    if getattr(config, "sliding_window", None) is None:  # the smaller EXAONE, and OLMo 2
+        return
+    writer.add_sliding_window(config.sliding_window)
+    writer.add_sliding_window_pattern([kind == "sliding_attention" for kind in config.layer_types])
+
+
+def _gemma4(tensors: Tensors, config: Any, writer: Any) -> Tensors:
+    said = config.to_dict()  # the config itself gives no numbers that differ between layers
+    full = next(iter(said["per_layer_config"].values()))
+    shared, dim, wide, kv_heads = (
+        config.num_kv_shared_layers,
+        said["head_dim"],
+        full["head_dim"],
+        said["num_key_value_heads"],
+    )
+    _windows(config, writer)
+    writer.add_shared_kv_layers(shared)
+    writer.add_embedding_length_per_layer_input(config.hidden_size_per_layer_input)
+    writer.add_key_length(wide)
+    writer.add_value_length(wide)
+    writer.add_key_length_swa(dim)
+    writer.add_value_length_swa(dim)
+    wide_kv_heads = full.get("num_key_value_heads", kv_heads)
+    writer.add_head_count_kv([wide_kv_heads if kind == "full_attention" else kv_heads for kind in config.layer_types])
+    ffn, layers = config.intermediate_size, config.num_hidden_layers
+    double = 2 if config.use_double_wide_mlp else 1
+    writer.add_feed_forward_length([ffn * (double if i >= layers - shared else 1) for i in range(layers)])
+    writer.add_rope_dimension_count(wide)
+    writer.add_rope_dimension_count_swa(dim)
+    writer.add_rope_freq_base(config.rope_parameters["full_attention"]["rope_theta"])
+    writer.add_rope_freq_base_swa(config.rope_parameters["sliding_attention"]["rope_theta"])
+    writer.add_final_logit_softcapping(config.final_logit_softcapping)
+    turned = int(wide * config.rope_parameters["full_attention"]["partial_rotary_factor"] / 2)
+    writer.add_tensor("rope_freqs.weight", np.float32([1.0] * turned + [1e30] * (wide // 2 - turned)))
+    if config.enable_moe_block:
+        writer.add_expert_count(config.num_experts)
+        writer.add_expert_used_count(config.top_k_experts)
+        writer.add_expert_feed_forward_length(config.moe_intermediate_size)
+    apart = {
+        "layer_scalar": "layer_output_scale.weight",
+        "router.scale": "ffn_gate_inp.scale",
+        "router.per_expert_scale": "ffn_down_exps.scale",
+        "experts.gate_up_proj": "ffn_gate_up_exps.weight",
+        "experts.down_proj": "ffn_down_exps.weight",
+    }
+    made, plain = {}, {}
+    for name, values in tensors.items():
+        inner = re.fullmatch(r"model\.layers\.(\d+)\.(.+)", name)
+        if inner and inner[2] in apart:
+            made[f"blk.{inner[1]}.{apart[inner[2]]}"] = values
+        else:
+            plain[name] = values
+    layer = _gemma_names() | {
+        "router.proj": "ffn_gate_inp",
+        "post_feedforward_layernorm_1": "post_ffw_norm_1",
+        "pre_feedforward_layernorm_2": "pre_ffw_norm_2",
+        "post_feedforward_layernorm_2": "post_ffw_norm_2",
+    }
+    return made | _named(plain, layer, _PER_LAYER)
+
+
+def _gemma3n(tensors: Tensors, config: Any, writer: Any) -> Tensors:
+    _windows(config, writer)
+    writer.add_rope_freq_base(config.rope_parameters["full_attention"]["rope_theta"])
+    writer.add_rope_freq_base_swa(config.rope_parameters["sliding_attention"]["rope_theta"])
+    writer.add_altup_active_idx(config.altup_active_idx)
+    writer.add_altup_num_inputs(config.altup_num_inputs)
+    writer.add_embedding_length_per_layer_input(config.hidden_size_per_layer_input)
+    writer.add_shared_kv_layers(config.num_kv_shared_layers)
+    quantiles = [NormalDist().inv_cdf(p) if p else float("-inf") for p in config.activation_sparsity_pattern]
+    writer.add_activation_sparsity_scale(quantiles)
+    writer.add_final_logit_softcapping(config.final_logit_softcapping)
+    writer.add_feed_forward_length(config.intermediate_size[0])
+    layer = _gemma_names() | {
+        "altup.correction_coefs": "altup_correct_coef",
+        "altup.prediction_coefs": "altup_predict_coef",
+        "altup.modality_router": "altup_router",
+        "altup.router_norm": "altup_router_norm",
+        "laurel.linear_left": "laurel_l",
+        "laurel.linear_right": "laurel_r",
+        "laurel.post_laurel_norm": "laurel_post_norm",
+    }
+    made, plain = {}, {}
+    for name, values in tensors.items():
+        if inner := re.fullmatch(r"model\.layers\.(\d+)\.altup\.correct_output_scale", name):
+            made[f"blk.{inner[1]}.altup_correct_scale.weight"] = values
+        elif "altup_" not in name:
+            plain[name] = values
+    for ours, theirs in (("altup_projections", "altup_proj"), ("altup_unembed_projections", "altup_unembd_proj")):
+        parts = [tensors[f"model.{ours}.{i}.weight"] for i in range(config.altup_num_inputs - 1)]
+        made[f"{theirs}.weight"] = np.stack(parts)
+    table = plain["model.embed_tokens_per_layer.weight"]
+    plain["model.embed_tokens_per_layer.weight"] = np.pad(table, ((0, config.vocab_size - len(table)), (0, 0)))
+    for i in range(config.num_hidden_layers - config.num_kv_shared_layers, config.num_hidden_layers):
+        kv = (
+            config.num_key_value_heads * config.head_dim
+        )  # of layers that read others' keys and values: nothing uses them
+        for name in ("attn_k", "attn_v"):
+            made[f"blk.{i}.{name}.weight"] = np.ones((kv, config.hidden_size))
+        made[f"blk.{i}.attn_k_norm.weight"] = np.ones(config.head_dim)
+    return made | _named(plain, layer, _PER_LAYER)
+
+
+def _muse_glimmer(tensors: Tensors, config: Any, writer: Any) -> Tensors:
+    _windows(config, writer)
+    writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
+    writer.add_rope_dimension_count(config.head_dim)
+    writer.add_final_logit_softcapping(config.final_logit_softcapping)
+    writer.add_logit_scale(config.output_multiplier)
+    layer = _gemma_names() | {"self_attn.gate_proj": "attn_gate"}
+    plain = {}
+    for name, values in tensors.items():
+        if "vision" in name:
+            continue
+        shifted = values + 1 if name.endswith("layernorm.weight") else values
+        plain[name.replace("model.language_model.", "model.")] = _paired(config, name, shifted)
+    made = _named(plain, layer)
+    for i in range(config.num_hidden_layers):
+        made[f"blk.{i}.attn_q_norm.weight"] = np.full(config.head_dim, config.qk_scale_factor)
+        made[f"blk.{i}.attn_k_norm.weight"] = np.ones(config.head_dim)
+    return made
 
 
 def _mixed(tensors: Tensors, config: Any, writer: Any) -> tuple[Tensors, Tensors]:
@@ -207,10 +358,18 @@ def _hybrid(tensors: Tensors, config: Any, writer: Any) -> Tensors:
     return made | _named(rest, _HYBRID)
 
 
-def _glm4(tensors: Tensors, config: Any, writer: Any) -> Tensors:
+def _glm4(tensors: Tensors, config: Any, writer: Any, seeing: bool = False) -> Tensors:
+    """`seeing`: as beside an image encoder, with positions on three axes and the halves that turn together apart."""
     rope = config.rope_parameters
+    turned = int(config.head_dim * rope["partial_rotary_factor"])
     writer.add_rope_freq_base(rope["rope_theta"])
-    writer.add_rope_dimension_count(int(config.head_dim * rope["partial_rotary_factor"]))
+    writer.add_rope_dimension_count(turned)
+    if seeing:
+        writer.add_rope_dimension_sections([turned // 4, turned // 8, turned // 8, 0])
+        order = np.r_[0:turned:2, 1:turned:2, turned : config.head_dim]
+        for name in [name for name in tensors if ".q_proj." in name or ".k_proj." in name]:
+            heads = tensors[name].reshape(-1, config.head_dim, *tensors[name].shape[1:])
+            tensors[name] = heads[:, order].reshape(tensors[name].shape)
     layer = _LAYER | {
         "post_self_attn_layernorm": "post_attention_norm",
         "post_mlp_layernorm": "post_ffw_norm",
@@ -292,6 +451,62 @@ def _minimax_m2(tensors: Tensors, config: Any, writer: Any) -> Tensors:
     return made | _named(plain, _MIXTURE | {f"self_attn.{one}_norm": f"attn_{one}_norm" for one in "qk"})
 
 
+_NORMS_AFTER = _LAYER | {
+    "self_attn.q_norm": "attn_q_norm",
+    "self_attn.k_norm": "attn_k_norm",
+    "post_attention_layernorm": "post_attention_norm",
+    "post_feedforward_layernorm": "post_ffw_norm",
+}
+
+
+def _cohere2(tensors: Tensors, config: Any, writer: Any) -> Tensors:
+    writer.add_sliding_window(config.sliding_window)  # of four layers the last has none, which files do not say
+    writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
+    writer.add_rope_scaling_type(_scaling("none"))
+    writer.add_logit_scale(config.logit_scale)
+    writer.add_layer_norm_eps(config.layer_norm_eps)
+    return _named({name: values for name, values in tensors.items() if name != "lm_head.weight"}, _LAYER)
+
+
+def _exaone4(tensors: Tensors, config: Any, writer: Any) -> Tensors:
+    _windows(config, writer)
+    writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
+    return _named(tensors, _NORMS_AFTER)
+
+
+def _olmo2(tensors: Tensors, config: Any, writer: Any) -> Tensors:
+    _windows(config, writer)
+    if "full_attention" in config.rope_parameters:
+        _yarn(config.rope_parameters["full_attention"], writer)
+    else:
+        writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
+    return _named(tensors, _NORMS_AFTER)
+
+
+def _laguna(tensors: Tensors, config: Any, writer: Any) -> Tensors:
+    import gguf
+
+    _windows(config, writer)
+    ropes = config.rope_parameters
+    writer.add_head_count(config.num_attention_heads_per_layer)
+    writer.add_expert_shared_feed_forward_length(config.shared_expert_intermediate_size)
+    writer.add_expert_weights_norm(True)
+    writer.add_expert_weights_scale(config.moe_routed_scaling_factor)
+    writer.add_expert_gating_func(gguf.ExpertGatingFuncType.SIGMOID)
+    writer.add_leading_dense_block_count(config.mlp_layer_types.count("dense"))
+    _yarn(ropes["full_attention"], writer)
+    writer.add_rope_scaling_yarn_beta_fast(ropes["full_attention"]["beta_fast"])
+    writer.add_rope_scaling_yarn_beta_slow(ropes["full_attention"]["beta_slow"])
+    writer.add_rope_dimension_count(int(config.head_dim * ropes["full_attention"]["partial_rotary_factor"]))
+    writer.add_rope_freq_base_swa(ropes["sliding_attention"]["rope_theta"])
+    writer.add_rope_dimension_count_swa(config.head_dim)
+    plain, made = _mixed(tensors, config, writer)
+    for name in [name for name in plain if name.endswith("correction_bias")]:
+        made[f"blk.{name.split('.')[2]}.exp_probs_b.bias"] = plain.pop(name)
+    more = {"self_attn.q_norm": "attn_q_norm", "self_attn.k_norm": "attn_k_norm", "self_attn.g_proj": "attn_gate"}
+    return made | _named(plain, _MIXTURE | more)
+
+
 def _phi3(tensors: Tensors, config: Any, writer: Any) -> Tensors:
     rope = config.rope_parameters
     writer.add_rope_freq_base(rope["rope_theta"])
@@ -355,7 +570,7 @@ def _granite(tensors: Tensors, config: Any, writer: Any) -> Tensors:
         heads, groups = config.mamba_n_heads, config.mamba_n_groups
         _mamba_sizes(writer, heads, config.mamba_d_head, groups, config.mamba_d_state, config.mamba_d_conv)
         tensors = _mamba_tensors(tensors, groups)
-    return _named(_split(_paired(tensors, config)), layer)
+    return _named(_split(_all_paired(tensors, config)), layer)
 
 
 def _nemotron_h(tensors: Tensors, config: Any, writer: Any) -> Tensors:
@@ -401,35 +616,7 @@ def _plain(tensors: Tensors, config: Any, writer: Any) -> Tensors:
     """Llama's names; Seed-OSS calls the second norm otherwise."""
     writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
     seed = {"post_attention_layernorm": "post_attention_norm"} if config.model_type == "seed_oss" else {}
-    return _named(_paired(tensors, config) if config.model_type == "smollm3" else tensors, _LAYER | seed)
-
-
-def _behind(tensors: Tensors, config: Any, writer: Any) -> Tensors:
-    """Olmo and EXAONE: norms behind attention and MLP."""
-    rope = config.rope_parameters
-    full = rope.get("full_attention", rope)
-    writer.add_rope_freq_base(full["rope_theta"])
-    if full["rope_type"] == "yarn":
-        _yarn(full, writer)
-    if getattr(config, "sliding_window", None):
-        writer.add_sliding_window(config.sliding_window)
-        writer.add_sliding_window_pattern([kind == "sliding_attention" for kind in config.layer_types])
-    layer = _LAYER | {
-        "self_attn.q_norm": "attn_q_norm",
-        "self_attn.k_norm": "attn_k_norm",
-        "post_attention_layernorm": "post_attention_norm",
-        "post_feedforward_layernorm": "post_ffw_norm",
-    }
-    return _named(tensors, layer)
-
-
-def _cohere2(tensors: Tensors, config: Any, writer: Any) -> Tensors:
-    writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
-    writer.add_layer_norm_eps(config.layer_norm_eps)
-    writer.add_logit_scale(config.logit_scale)
-    writer.add_sliding_window(config.sliding_window)
-    writer.add_rope_dimension_count(config.head_dim)
-    return _named(tensors, _LAYER)
+    return _named(_all_paired(tensors, config) if config.model_type == "smollm3" else tensors, _LAYER | seed)
 
 
 def _ernie_moe(tensors: Tensors, config: Any, writer: Any) -> Tensors:
@@ -537,22 +724,46 @@ def _scaling(name: str) -> Any:
 # What a file cannot say, so that it must be what published models have. And llama.cpp judges a group of experts by its best two,
 # whatever the family does.
 FIXED: dict[str, dict[str, Any]] = {
+    "deepseek_v2": {"topk_method": "greedy", "n_group": 1, "topk_group": 1},
     "gemma3": {"query_pre_attn_scalar": 32},
     "gpt_oss": {"swiglu_limit": 7.0},
-    "deepseek_v2": {"topk_method": "greedy", "n_group": 1, "topk_group": 1},
+    "gemma4": {  # layers share the keys and values of the last two that have some, the second of which has no window
+        "layer_types": [*["full_attention", "sliding_attention"] * 2, "full_attention"]
+    },
+    "mistral_window": {"sliding_window": None},  # llama.cpp knows no window of Mistral's, and files do not name it
+    "exaone4": {"num_hidden_layers": 64},  # llama.cpp has no windows for another number of layers
+    "gemma3n": {  # llama.cpp knows these sizes alone
+        "num_hidden_layers": 22,
+        "layer_types": ["full_attention" if (i + 1) % 5 == 0 or i == 21 else "sliding_attention" for i in range(22)],
+        "activation_sparsity_pattern": [0.95] * 10 + [0.0] * 12,
+        "vocab_size_per_layer_input": VOCAB,
+        "hidden_size_per_layer_input": 256,
+        "laurel_rank": 64,
+        "altup_num_inputs": 4,
+        "altup_active_idx": 0,
+        "final_logit_softcapping": 30.0,
+    },
     "smollm3": {"num_hidden_layers": 4, "no_rope_layers": [1, 1, 1, 0]},
-    "cohere2": {"layer_types": ["sliding_attention"] * 3 + ["full_attention"], "tie_word_embeddings": True},
     "ernie4_5": {"use_bias": False},
-    "exaone4": {"num_hidden_layers": 64, "layer_types": (["sliding_attention"] * 3 + ["full_attention"]) * 16},
 }
 FAMILIES: dict[str, tuple[str, Callable[[Tensors, Any, Any], Tensors]]] = {
+    "cohere2": ("cohere2", _cohere2),
+    "exaone4": ("exaone4", _exaone4),
     "gemma3": ("gemma3", _gemma3),
+    "gemma3n": ("gemma3n", _gemma3n),
+    "gemma4": ("gemma4", _gemma4),
+    "gemma4_moe": ("gemma4", _gemma4),
     "gpt_oss": ("gpt-oss", _gpt_oss),
+    "laguna": ("laguna", _laguna),
+    "mistral_window": ("llama", _llama),
     "ministral3": ("mistral3", _mistral3),
+    "muse_glimmer": ("muse-glimmer", _muse_glimmer),
+    "olmo3": ("olmo2", _olmo2),
     "minimax_m2": ("minimax-m2", _minimax_m2),
     "qwen3_5_moe": ("qwen35moe", _hybrid),
     "qwen3_next": ("qwen3next", _hybrid),
     "glm4": ("glm4", _glm4),
+    "glm4 beside an encoder": ("glm4", partial(_glm4, seeing=True)),
     "glm4_moe": ("glm4moe", _glm4_moe),
     "glm4_moe_lite": ("deepseek2", _deepseek2),
     "deepseek_v3": ("deepseek2", _deepseek2),
@@ -572,12 +783,12 @@ FAMILIES: dict[str, tuple[str, Callable[[Tensors, Any, Any], Tensors]]] = {
     "ernie4_5": ("ernie4_5", _plain),
     "ernie4_5_moe": ("ernie4_5-moe", _ernie_moe),
     "hunyuan_moe": ("hunyuan-moe", _hunyuan_moe),
-    "olmo2": ("olmo2", _behind),
-    "olmo3": ("olmo2", _behind),
-    "exaone4": ("exaone4", _behind),
-    "exaone4_full": ("exaone4", _behind),
-    "cohere2": ("cohere2", _cohere2),
+    "olmo2": ("olmo2", _olmo2),
+    "exaone4_full": ("exaone4", _exaone4),
 }
+
+
+BY_LAYER = ("gemma4", "gemma4_moe")  # they write what differs between layers themselves
 
 
 def _vocabulary(writer: Any) -> None:
@@ -593,7 +804,7 @@ def _vocabulary(writer: Any) -> None:
 
 def written(name: str, **changes: Any) -> Any:
     """The tiny model that is written."""
-    return reference(name, **FIXED.get(name, {}), **changes)
+    return reference(name.split()[0], **FIXED.get(name, {}), **changes)
 
 
 def write(
@@ -604,20 +815,21 @@ def write(
 
     arch, family = FAMILIES[name]
     model = written(name, **changes)
-    config = model.config
+    config = model.config.get_text_config()
     writer = gguf.GGUFWriter(path, arch)
     writer.add_context_length(config.max_position_embeddings)
     writer.add_embedding_length(config.hidden_size)
     writer.add_block_count(config.num_hidden_layers)
-    writer.add_feed_forward_length(config.intermediate_size)
+    if isinstance(config.intermediate_size, int) and name not in BY_LAYER:
+        writer.add_feed_forward_length(config.intermediate_size)
     writer.add_head_count(config.num_attention_heads)
     latent = arch == "deepseek2"
-    if not latent:
+    if not latent and name not in BY_LAYER:
         writer.add_head_count_kv(config.num_key_value_heads)
-    if not latent and (head_dim := getattr(config, "head_dim", None)):
-        writer.add_key_length(head_dim)
-        writer.add_value_length(head_dim)
-    eps = (getattr(config, name, None) for name in ("norm_eps", "layer_norm_epsilon", "rms_norm_eps"))
+        if head_dim := getattr(config, "head_dim", None):
+            writer.add_key_length(head_dim)
+            writer.add_value_length(head_dim)
+    eps = (getattr(config, key, None) for key in ("norm_eps", "layer_norm_epsilon", "rms_norm_eps"))
     if number := next(filter(None, eps), None):
         writer.add_layer_norm_rms_eps(number)
     _vocabulary(writer)

@@ -28,6 +28,7 @@ import mlx.core as mx
 import numpy as np
 
 from backends.base import KVSpec, LatentHeads
+from backends.kv_cache import source_of
 from backends.mlx.kv_cache import MlxCodec, MlxKVCache, MlxPlainCodec, MlxQuantizedCodec, Parts, Slabs
 from backends.mlx.states import StateBatch, StatePair
 from backends.plan import DecodeGroup, PackedSegment, StepPlan, bounded_runs
@@ -380,15 +381,21 @@ class MlxCache:
     # -- attention
 
     def attend(
-        self, layer: int, q: mx.array, k: mx.array, v: mx.array, scale: float, sinks: mx.array | None = None
+        self,
+        layer: int,
+        q: mx.array,
+        k: mx.array | None,
+        v: mx.array | None,
+        scale: float,
+        sinks: mx.array | None = None,
     ) -> mx.array:
-        spec = self._kv.specs[layer]
-        assert isinstance(spec, KVSpec)
+        layer, spec = source_of(self._kv.specs, layer)
         if spec.window not in self._views:
             self._views[spec.window] = MlxWindowView(self._kv, self._plan.within(spec.window))
         view = self._views[spec.window]
-        self._write(layer, view, "keys", k)
-        self._write(layer, view, "values", v)
+        for side, x in (("keys", k), ("values", v)):
+            if x is not None:
+                self._write(layer, view, side, x)
         outs: list[mx.array] = []
         for group, _, blocks in view.groups:
             keys, values = self._parts(layer, group.capacity)

@@ -19,6 +19,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from backends.base import KVSpec, LatentHeads
+from backends.kv_cache import source_of
 from backends.plan import DecodeGroup, PackedSegment, StepPlan, bounded_runs
 from backends.torch.kv_cache import RecurrentStates, Slab, TorchKVCache, places_of
 from backends.torch.tensors import upload
@@ -203,10 +204,11 @@ class TorchCache:
 
     # -- softmax attention
 
-    def attend(self, layer: int, q: Tensor, k: Tensor, v: Tensor, scale: float, sinks: Tensor | None = None) -> Tensor:
-        spec = self.kv.specs[layer]
-        assert isinstance(spec, KVSpec)
-        view = self._write(layer, spec, k, v)
+    def attend(
+        self, layer: int, q: Tensor, k: Tensor | None, v: Tensor | None, scale: float, sinks: Tensor | None = None
+    ) -> Tensor:
+        layer, spec = source_of(self.kv.specs, layer)
+        view = self._write(layer, spec, *(x for x in (k, v) if x is not None))
         parts = [
             self._attend_run(run, self.kv.slabs[group.capacity][layer], q, scale, spec.window, sinks)
             for group, runs in view.groups
@@ -254,6 +256,8 @@ class TorchCache:
         if spec.window not in self._views:
             self._views[spec.window] = TorchWindowView(self.plan.within(spec.window))
         view = self._views[spec.window]
+        if not given:  # another layer's, which are written
+            return view
         for group, _ in view.groups:
             self._write_singles(group, self.kv.slabs[group.capacity][layer], given, spec.window)
         for packed in view.chunks:

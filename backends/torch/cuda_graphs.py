@@ -18,8 +18,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from backends.base import CrossSpec, KVSpec, LatentHeads, Step, TokenModel
-from backends.kv_cache import windowed
+from backends.base import CrossSpec, LatentHeads, Step, TokenModel
+from backends.kv_cache import source_of, windowed
 from backends.plan import StepPlan
 from backends.torch.cache import delta_step, grouped_attention, latent_attention, scan_step
 from backends.torch.kv_cache import TorchKVCache, places_of
@@ -88,13 +88,15 @@ class GraphCache:
         self._at = torch.arange(capacity, device=device)
         self._masks: dict[int | None, Tensor] = {}
 
-    def attend(self, layer: int, q: Tensor, k: Tensor, v: Tensor, scale: float, sinks: Tensor | None = None) -> Tensor:
-        spec = self.kv.specs[layer]
-        assert isinstance(spec, KVSpec)
+    def attend(
+        self, layer: int, q: Tensor, k: Tensor | None, v: Tensor | None, scale: float, sinks: Tensor | None = None
+    ) -> Tensor:
+        layer, spec = source_of(self.kv.specs, layer)
         keys, values = self.kv.slabs[self.capacity][layer]
-        places = places_of(self._rows, self.past[spec.window], spec.heads, keys.capacity)
-        keys.write_each(places, k)
-        values.write_each(places, v)
+        if k is not None and v is not None:
+            places = places_of(self._rows, self.past[spec.window], spec.heads, keys.capacity)
+            keys.write_each(places, k)
+            values.write_each(places, v)
         kept = keys.read(0, self.batch, 0, keys.capacity), values.read(0, self.batch, 0, keys.capacity)
         mask = self._mask(spec.window, keys.capacity, q.dtype)
         return grouped_attention(q.unflatten(1, (spec.heads, -1)), *kept, scale, mask, sinks).flatten(1, 2)

@@ -114,6 +114,7 @@ LEFT_OUT: dict[str, dict[str, Any]] = {
         "sliding_window": 4096,
         "tie_word_embeddings": True,
     },
+    **{kind: {"tie_word_embeddings": True} for kind in ("gemma3n_text", "gemma4_text", "gemma4_unified_text")},
 }
 
 

@@ -48,15 +48,15 @@ class Traits:
 
 @dataclass(frozen=True)
 class NormNames:
-    """Tensor names of a layer's norms: before the mixer, before the MLP, and of what they give before it is added; and of the norm
-    behind all layers. None: there is no such norm."""
+    """Tensor names of a layer's norms: before the mixer, before the MLP (None: layers have no MLP), and of what they give, where
+    it is normalized before it is added; and of the norm behind all layers."""
 
     mixer: str | None = "input_layernorm"
     mlp: str | None = "post_attention_layernorm"
     mixed: str | None = None
     out: str | None = None
     last: str = "norm"
-    centred: bool = False  # they take the mean off first, as LayerNorm does
+    last_plus: float | None = None  # what the weights of the last are distances from; None: as all the others
 
 
 class Attention:
@@ -79,7 +79,7 @@ class Attention:
 
     def __call__(self, x: Array, step: Step, angles: Array | None) -> Array:
         q, k, v = self.ops.qkv(
-            self.qkv(x),
+            self.projected(x),
             self.heads,
             self.kv_heads,
             self.dim,
@@ -91,6 +91,10 @@ class Attention:
         )
         attended = step.cache.attend(self.layer, self.scaled(q, step), k, v, self.scale, self.sinks)
         return self.out(self.gated(attended, x).reshape(x.shape[0], self.heads * self.dim))
+
+    def projected(self, x: Array) -> Array:
+        """Queries, keys and values of all heads."""
+        return self.qkv(x)
 
     def scaled(self, q: Array, step: Step) -> Array:
         """Queries with what a family does to them last."""
@@ -147,12 +151,13 @@ class Layers:
         norms: NormNames = NormNames(),
     ) -> None:
         """`rope`: one of all layers, or each layer's; None: positions turn nothing."""
-        self.ops, self.eps, self.centred = w.backend.ops, c.eps, norms.centred
+        self.ops, self.eps = w.backend.ops, c.eps
+        self.out_eps = c.eps  # of the norms of what a mixer and an MLP give
         ropes = [rope] if rope is None or isinstance(rope, Rope) else list(rope)
         self.ropes = list(dict.fromkeys(ropes))
         self.rope_of = [self.ropes.index(ropes[i % len(ropes)]) for i in range(c.layers)]
         self.layers = [self._layer(w.sub(f"layers.{i}"), i, c, mixer, mlp, norm_plus, norms) for i in range(c.layers)]
-        self.norm = w.norm(norms.last, c.hidden, norm_plus)
+        self.norm = w.norm(norms.last, c.hidden, norm_plus if norms.last_plus is None else norms.last_plus)
         w.ignore(r"rotary_emb\.inv_freq$")  # old files carry what is computed
         self.memory = [spec for layer in self.layers if (spec := layer.mixer.memory) is not None]
 
@@ -171,43 +176,42 @@ class Layers:
 
         return Layer(mixer(w, i), mlp(w, i), *map(norm, (norms.mixer, norms.mlp, norms.mixed, norms.out)))
 
+    def angles(self, step: Step) -> list[Array | None]:
+        """One for each of `ropes`."""
+        return [None if rope is None else self.ops.angles(step.pos, rope) for rope in self.ropes]
+
     def __call__(self, step: Step, added: Sequence[Array] = ()) -> Array:
         """`added[i]` is added to what layer i gives."""
-        ops = self.ops
-        angles = [None if rope is None else ops.angles(step.pos, rope) for rope in self.ropes]
+        ops, eps = self.ops, self.eps
+        angles = self.angles(step)
         # Every addition is fused with the norm that follows it, so a layer hands on both the sum and its norm.
-        total, x = step.x, self._normed(step.x, self.layers[0].input_norm)
+        total, x = step.x, ops.rms_norm(step.x, self.layers[0].input_norm, eps)
         following = [layer.input_norm for layer in self.layers[1:]] + [self.norm]
         for i, (layer, next_norm) in enumerate(zip(self.layers, following)):
-            mixed = self._normed(layer.mixer(x, step, angles[self.rope_of[i]]), layer.mixed_norm)
+            mixed = layer.mixer(x, step, angles[self.rope_of[i]])
+            if layer.mixed_norm is not None:
+                mixed = ops.rms_norm(mixed, layer.mixed_norm, self.out_eps)
             if layer.mlp is None:
-                total, x = self._added(mixed, total, next_norm)
+                total, x = ops.add_rms_norm(mixed, total, next_norm, eps)
                 continue
-            total, x = self._added(mixed, total, layer.post_norm)
-            out = self._normed(layer.mlp(x), layer.out_norm)
+            total, x = ops.add_rms_norm(mixed, total, layer.post_norm, eps)
+            out = layer.mlp(x)
+            if layer.out_norm is not None:
+                out = ops.rms_norm(out, layer.out_norm, self.out_eps)
             if i < len(added):
                 out = out + added[i]
-            total, x = self._added(out, total, next_norm)
+            total, x = ops.add_rms_norm(out, total, next_norm, eps)
         return x
-
-    def _normed(self, x: Array, w: Array | None) -> Array:
-        if w is None:
-            return x
-        return self.ops.layer_norm(x, w, None, self.eps) if self.centred else self.ops.rms_norm(x, w, self.eps)
-
-    def _added(self, x: Array, total: Array, w: Array | None) -> tuple[Array, Array]:
-        """The sum, and its norm."""
-        if w is not None and not self.centred:
-            return self.ops.add_rms_norm(x, total, w, self.eps)
-        total = x + total
-        return total, self._normed(total, w)
 
 
 class Decoder(Layers):
     """A stack of layers between an embedding and a head."""
 
     long_from = 0  # the length beyond which a text has another rope, see `Rope.long`; 0: there is one rope
-    logit_scale, softcap = 1.0, 0.0  # of logits: a factor, then a bound that a tangent keeps; 0: there is none
+    logit_scale, softcap = (
+        1.0,
+        0.0,
+    )  # logits are multiplied by the one, then kept below the other by a tangent; 0: they are not
 
     def __init__(
         self,
@@ -266,9 +270,10 @@ def standard_decoder(
     norms: NormNames = NormNames(),
     embed_scale: float = 1.0,
     attention: type[Attention] = Attention,
+    kind: type[Decoder] = Decoder,
 ) -> Decoder:
     """Attention and a dense MLP in every layer."""
-    return Decoder(
+    return kind(
         w,
         c,
         rope,

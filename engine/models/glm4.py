@@ -27,10 +27,11 @@ NORMS = NormNames(
 def glm4(w: View, config: Mapping[str, Any]) -> Decoder:
     c = text_config(config)
     traits = Traits(qkv_bias=c.fields.flag("attention_bias", True))
+    rope = text_rope(c, default_partial=0.5)
     return Decoder(
         w,
         c,
-        replace(text_rope(c, default_partial=0.5), pairs=True),
+        replace(rope, pairs=rope.section is None),  # GGUF files of models that see have halves together
         mixer=lambda v, i: Attention(v.sub("self_attn"), c, i, traits),
         mlp=lambda v, i: Mlp(v.sub("mlp"), c.hidden, c.ffn, fused=True),
         norms=NORMS,

@@ -30,7 +30,7 @@ class GraniteMoe(SparseMoe):
 
     def __init__(self, w: View, c: TextConfig) -> None:
         self.ops, self.dtype = w.backend.ops, w.backend.dtype
-        self.router = ExpertRouter(w, c, Routing(), "router.layer")
+        self.router = ExpertRouter(w, c, Routing(name="router.layer"))
         count = self.router.count
         if w.has("switch_mlp.gate_proj.weight"):
             self.gate_up = w.experts([("switch_mlp.gate_proj", c.ffn), ("switch_mlp.up_proj", c.ffn)], count, c.hidden)

@@ -41,7 +41,7 @@ def hunyuan_moe(w: View, config: Mapping[str, Any]) -> Decoder:
     shared = c.ffn * _only(f, "num_shared_expert", f.find("num_shared_expert", default=1))
 
     def mlp(v: View, i: int) -> MlpLike:
-        return SharedMoe(v.sub("mlp"), mixture, "shared_mlp", shared, Routing(), "gate.wg")
+        return SharedMoe(v.sub("mlp"), mixture, "shared_mlp", shared, Routing(name="gate.wg"))
 
     return Decoder(w, c, text_rope(c), lambda v, i: Attention(v.sub("self_attn"), c, i, traits), mlp)
 

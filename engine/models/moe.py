@@ -23,6 +23,8 @@ class Routing:
     renormalize: bool = True  # the chosen experts' shares add up to one
     sigmoid: bool = False  # scores are sigmoids, not a softmax
     scale: float = 1.0  # of all shares
+    softcap: float = 0.0  # raw scores are kept below it by a tangent; 0: they are not
+    name: str = "gate"  # the tensor that makes raw scores
     bias: str | None = None  # tensor that is added to scores where experts are chosen, and only there
     groups: int = 1  # of experts side by side: the best `kept` ones are searched
     kept: int = 1
@@ -32,7 +34,7 @@ class Routing:
 class ExpertRouter:
     """Chooses experts for each token."""
 
-    def __init__(self, w: View, c: TextConfig, routing: Routing, name: str = "gate") -> None:
+    def __init__(self, w: View, c: TextConfig, routing: Routing) -> None:
         f = c.fields
         self.ops, self.routing = w.backend.ops, routing
         self.count = f.int("num_experts", "num_local_experts", "n_routed_experts")
@@ -42,7 +44,7 @@ class ExpertRouter:
         each, left = divmod(self.count, routing.groups)
         if left or not routing.kept <= routing.groups or self.chosen > routing.kept * each or routing.judged_by > each:
             raise ConfigError(f"{f.where}: n_group ({routing.groups}) and topk_group ({routing.kept}) do not fit.")
-        self.score = w.linear((name, self.count), inp=c.hidden)
+        self.score = w.linear((routing.name, self.count), inp=c.hidden)
         self.bias = None
         if routing.bias:
             alone = w.shape(routing.bias) != (1, self.count)  # as Ernie's files hold it
@@ -55,6 +57,8 @@ class ExpertRouter:
         """Shares, f32, and experts, `[T, k]` each."""
         ops, r, n = self.ops, self.routing, x.shape[0]
         raw = ops.cast(self.score(x), "f32")
+        if r.softcap:
+            raw = ops.tanh(raw / r.softcap) * r.softcap
         scores = ops.sigmoid(raw) if r.sigmoid else ops.softmax(raw)
         wanted = scores if self.bias is None else scores + self.bias
         if r.kept < r.groups:
@@ -91,9 +95,9 @@ def gated_experts(w: View, count: int, hidden: int, ffn: int) -> tuple[Linear, L
 
 
 class SparseMoe:
-    def __init__(self, w: View, c: TextConfig, routing: Routing | None = None, router: str = "gate") -> None:
+    def __init__(self, w: View, c: TextConfig, routing: Routing | None = None) -> None:
         self.ops, self.dtype = w.backend.ops, w.backend.dtype
-        self.router = ExpertRouter(w, c, routing or Routing(renormalize=c.fields.flag("norm_topk_prob")), router)
+        self.router = ExpertRouter(w, c, routing or Routing(renormalize=c.fields.flag("norm_topk_prob")))
         ffn = c.fields.int("moe_intermediate_size", "intermediate_size")
         self.gate_up, self.down = gated_experts(w, self.router.count, c.hidden, ffn)
 
@@ -108,10 +112,8 @@ class SparseMoe:
 class SharedMoe:
     """The routed experts, and one that every token goes through."""
 
-    def __init__(
-        self, w: View, c: TextConfig, name: str, ffn: int, routing: Routing | None = None, router: str = "gate"
-    ) -> None:
-        self.routed = SparseMoe(w, c, routing, router)
+    def __init__(self, w: View, c: TextConfig, name: str, ffn: int, routing: Routing | None = None) -> None:
+        self.routed = SparseMoe(w, c, routing)
         self.shared = Mlp(w.sub(name), c.hidden, ffn)
 
     def __call__(self, x: Array) -> Array:

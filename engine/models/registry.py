@@ -17,15 +17,19 @@ from engine.models.ecapa import speaker_encoder
 from engine.models.ernie4_5 import ernie4_5, ernie4_5_moe
 from engine.models.exaone4 import exaone4
 from engine.models.gemma3 import gemma3
+from engine.models.gemma3n import gemma3n
+from engine.models.gemma4 import gemma4
 from engine.models.glm4 import glm4, glm4_moe
 from engine.models.gpt_oss import gpt_oss
 from engine.models.granite import granite, granite_hybrid, granite_moe
 from engine.models.hunyuan import hunyuan_dense, hunyuan_moe
+from engine.models.laguna import laguna
 from engine.models.lfm2 import lfm2, lfm2_moe, lfm3
 from engine.models.llama import llama, seed_oss, smollm3
 from engine.models.minimax_m2 import minimax_m2
 from engine.models.ministral3 import ministral3
 from engine.models.moonshine import moonshine, moonshine_streaming
+from engine.models.muse_glimmer import muse_glimmer
 from engine.models.nemotron_h import nemotron_h
 from engine.models.olmo3 import olmo3
 from engine.models.paddleocr_vl import paddleocr_vl
@@ -53,6 +57,12 @@ ARCHITECTURES: dict[str, Maker] = {
     "exaone4": exaone4,
     "gemma3": gemma3,
     "gemma3_text": gemma3,
+    "gemma3n": gemma3n,
+    "gemma3n_text": gemma3n,
+    "gemma4": gemma4,
+    "gemma4_text": gemma4,
+    "gemma4_unified": gemma4,
+    "gemma4_unified_text": gemma4,
     "glm4": glm4,
     "glm4_moe": glm4_moe,
     "glm4_moe_lite": deepseek_v3,
@@ -63,6 +73,7 @@ ARCHITECTURES: dict[str, Maker] = {
     "granitemoeshared": granite_moe,
     "hunyuan_v1_dense": hunyuan_dense,
     "hunyuan_v1_moe": hunyuan_moe,
+    "laguna": laguna,
     "lfm2": lfm2,
     "lfm2_moe": lfm2_moe,
     "lfm3": lfm3,
@@ -73,6 +84,8 @@ ARCHITECTURES: dict[str, Maker] = {
     "mistral3": ministral3,
     "moonshine": moonshine,
     "moonshine_streaming": moonshine_streaming,
+    "muse_glimmer": muse_glimmer,
+    "muse_glimmer_text": muse_glimmer,
     "nemotron_h": nemotron_h,
     "olmo2": olmo3,
     "olmo3": olmo3,

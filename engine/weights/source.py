@@ -166,18 +166,20 @@ def split_experts(weight: Weight) -> list[Weight]:
     """One matrix an expert out of a stacked one. Bytes stay where they are."""
     count = weight.shape[0]
     if isinstance(weight, Affine):
-        columns = zip(*(_split(raw, count) for raw in raws_of(weight)))
+        columns = zip(*(split_raw(raw, count) for raw in raws_of(weight)))
         return [Affine(packed, scales, biases, weight.bits, weight.group) for packed, scales, biases in columns]
     if isinstance(weight, Blocks):
-        factors = [weight.factors] * count if weight.factors is None else _split(weight.factors, count)
+        factors = [weight.factors] * count if weight.factors is None else split_raw(weight.factors, count)
         return [
             Blocks(raw, weight.type, weight.shape[1:], factor, weight.divide)
-            for raw, factor in zip(_split(weight.data, count), factors)
+            for raw, factor in zip(split_raw(weight.data, count), factors)
         ]
-    return [Dense(raw) for raw in _split(weight.data, count)]
+    return [Dense(raw) for raw in split_raw(weight.data, count)]
 
 
-def _split(raw: Raw, count: int) -> list[Raw]:
+def split_raw(raw: Raw, count: int | None = None) -> list[Raw]:
+    """The parts of a tensor along its first axis."""
+    count = raw.shape[0] if count is None else count
     size, whole = raw.nbytes // count, raw.buffer  # once: some buffers are made each time they are asked for
     return [
         Raw(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from backends.base import CrossSpec, KVSpec, MemorySpec, Rope, Segment, StateSpec, Step
+from backends.base import CrossSpec, KVSpec, MemorySpec, Rope, Segment, SharedKVSpec, StateSpec, Step
 from backends.torch.backend import TorchBackend
 from backends.torch.kv_cache import TorchKVCache
 from backends.torch.runner import TorchRunner
@@ -15,6 +15,7 @@ ROPE = Rope(DIM, tuple(100.0 ** (-i / 8) for i in range(8)))
 SPECS: dict[str, MemorySpec] = {
     "full": KVSpec(KV_HEADS, DIM),
     "window": KVSpec(KV_HEADS, DIM, window=5),
+    "shared": SharedKVSpec(1),
     "delta": StateSpec(3 * WIDTH, 4, 2, 16, 16),
     "scan": StateSpec(3 * WIDTH, 4, 2, 16, 16),
     "conv": StateSpec(3 * WIDTH, 4),
@@ -59,6 +60,7 @@ class Toy:
                 mixed = step.cache.cross(i, y.reshape(n, HEADS, DIM), DIM**-0.5)
             else:
                 q, k, v = self.ops.qkv(y, HEADS, KV_HEADS, DIM, angles)
+                k, v = (None, None) if kind == "shared" else (k, v)
                 mixed = step.cache.attend(i, q, k, v, DIM**-0.5)
             x = x + mixed.reshape(n, -1) @ self.out[i].T
         return self.ops.rms_norm(x, None, 1e-6)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,10 @@ from engine.weights.gguf.values import Elements
 
 _POOLINGS = {1: "mean", 2: "cls", 3: "last", 4: "rank"}  # how embeddings are made of tokens, where a file says so
 _LARGEST_HEAD = 1 << 16
+_BY_LAYER = {  # numbers that may differ between layers
+    "gemma4": ("attention.head_count_kv", "feed_forward_length"),
+    "laguna": ("attention.head_count",),
+}
 
 
 class Keys:
@@ -45,8 +50,8 @@ class Keys:
 
     def int(self, name: str, default: Any = None, least: int = 1, most: int = 1 << 31) -> int:
         value = self.find(name)
-        if isinstance(value, Elements) and value.count:  # some writers give one number a layer, all alike
-            value = self._same(name, value)
+        if isinstance(value, Elements) and value.count:  # some writers give one number a layer, mostly all alike
+            value = int(value.numbers()[0]) if name in _BY_LAYER.get(self.arch, ()) else self._same(name, value)
         if value is None:
             value = default
         if value is None:
@@ -126,8 +131,6 @@ def read(metadata: Mapping[str, Any], tensors: Mapping[str, Raw], where: str) ->
         config["pooling"] = _POOLINGS.get(pooling, f"type {pooling}")
     if arch == "hunyuan-dense":
         config["use_qk_norm"] = "blk.0.attn_q_norm.weight" in tensors
-    if arch in _FAMILIES:
-        return config | _FAMILIES[arch](keys, tensors, config) | _special_ids(metadata)
     config |= _mixture(keys, tensors, config["num_hidden_layers"])
     if arch in ("qwen35", "qwen35moe", "qwen3next"):
         config |= _delta(keys, layers)
@@ -135,12 +138,20 @@ def read(metadata: Mapping[str, Any], tensors: Mapping[str, Raw], where: str) ->
         config["use_qk_norm"] = "blk.0.attn_q_norm.weight" in tensors
     if arch == "deepseek2":
         config |= _latent(keys, tensors, config)
-    if arch == "gemma3":
-        config |= _gemma3(keys, config)
+    if arch in _FAMILIES:
+        config |= _FAMILIES[arch](keys, tensors, config)
     return config | _special_ids(metadata)
 
 
+_ANY_WIDTH = (  # their own functions below say all of it
+    *("lfm2moe", "granitemoe", "granitehybrid", "nemotron_h", "nemotron_h_moe"),
+    *("ernie4_5-moe", "hunyuan-moe"),
+)
+
+
 def _mixture(keys: Keys, tensors: Mapping[str, Raw], layers: int) -> dict[str, Any]:
+    if keys.arch in _ANY_WIDTH:
+        return {}
     if not keys.find("expert_count"):
         return {"intermediate_size": keys.int("feed_forward_length")}
     if keys.arch in ("gpt-oss", "minimax-m2"):
@@ -149,7 +160,9 @@ def _mixture(keys: Keys, tensors: Mapping[str, Raw], layers: int) -> dict[str, A
             "num_local_experts": keys.int("expert_count"),
             "num_experts_per_tok": keys.int("expert_used_count"),
         }
-    if keys.arch not in ("qwen3moe", "qwen35moe", "qwen3next", "glm4moe", "deepseek2"):
+    if keys.arch == "gemma4":
+        return {"intermediate_size": keys.int("feed_forward_length")}
+    if keys.arch not in ("qwen3moe", "qwen35moe", "qwen3next", "glm4moe", "deepseek2", "laguna"):
         raise UnsupportedArchitecture(f"{keys.where} is a mixture of experts of a kind that is not supported.")
     ffn = keys.int("expert_feed_forward_length")
     mixtures = [i for i in range(layers) if f"blk.{i}.ffn_gate_inp.weight" in tensors]
@@ -200,6 +213,8 @@ def _latent(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -
     sigmoid = gating == _SIGMOID or (not gating and glm)
     if gating not in (0, 1, _SIGMOID):
         raise UnsupportedArchitecture(f"{keys.where} weighs its experts in a way that is not supported.")
+    if keys.find("attention.temperature_scale"):
+        raise UnsupportedArchitecture(f"{keys.where} scales its queries by their position, which is not supported.")
     return {
         "model_type": "deepseek_v3" if sigmoid else "deepseek_v2",
         "topk_method": "group_limited_greedy" if config.get("n_group", 1) > 1 else "greedy",
@@ -240,17 +255,16 @@ def _named_kinds(keys: Keys, layers: int) -> dict[str, Any]:
     return {"layer_types": ["linear_attention" if one else "full_attention" for one in found.numbers()[:layers]]}
 
 
-def _gemma3(keys: Keys, config: Mapping[str, Any]) -> dict[str, Any]:
+def _gemma3(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -> dict[str, Any]:
     """The 27B model scales scores by the width of a head that no head has: files say so by their number of layers alone."""
     of_27b = config["num_hidden_layers"] == 62
     size = config["hidden_size"] // config["num_attention_heads"] if of_27b else config["head_dim"]
-    local = {"rope_type": "default", "rope_theta": keys.float("rope.freq_base_swa", 10000.0, above=1.0)}
     return {
         "hidden_activation": "gelu_pytorch_tanh",
         "norms_hold_one": True,
         "query_pre_attn_scalar": size,
         "sliding_window_pattern": keys.int("attention.sliding_window_pattern", 6),
-        "rope_parameters": {"full_attention": config["rope_parameters"], "sliding_attention": local},
+        "rope_parameters": _two_ropes(keys, config, config["head_dim"]),
     }
 
 
@@ -354,31 +368,24 @@ def _dense(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) ->
     }
 
 
-def _windowed(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -> dict[str, Any]:
-    """Olmo, EXAONE and Cohere: where there is a window, it is in three of four layers."""
-    layers = config["num_hidden_layers"]
-    made: dict[str, Any] = {"intermediate_size": keys.int("feed_forward_length")}
-    made["layer_types"] = _layer_types(keys, layers, 4 if "sliding_window" in config else 1)
-    if keys.arch == "olmo2":  # only full layers scale their positions
-        rope = config["rope_parameters"]
-        local = {"rope_type": "default", "rope_theta": rope["rope_theta"]}
-        made["rope_parameters"] = {"full_attention": rope, "sliding_attention": local}
-    if keys.arch == "cohere2":
-        made |= {
-            "layer_norm_eps": keys.float("attention.layer_norm_epsilon", 1e-5),
-            "logit_scale": keys.float("logit_scale", 0.0625),
-        }
-    return made
+def _two_ropes(keys: Keys, config: Mapping[str, Any], dim: int, theta: float = 10000.0) -> dict[str, Any]:
+    """Of layers that attend to everything, and of those with a window, whose heads have `dim` numbers."""
+    local = {
+        "rope_type": "default",
+        "rope_theta": keys.float("rope.freq_base_swa", theta, above=1.0),
+        "partial_rotary_factor": keys.int("rope.dimension_count_swa", dim, most=dim) / dim,
+    }
+    return {"full_attention": config["rope_parameters"], "sliding_attention": local}
 
 
-def _layer_types(keys: Keys, layers: int, every: int) -> list[str]:
-    """A file has a flag for each layer, or says that of every so many the last one has no window."""
+def _layer_types(keys: Keys, layers: int, every: int, full_first: bool = False) -> list[str]:
+    """A file has a flag for each layer, or says that of every so many the last one has no window, or the first one."""
     name = "attention.sliding_window_pattern"
     if isinstance(keys.find(name), Elements):
         sliding = keys.each(name, layers)
     else:
         every = keys.int(name, every)
-        sliding = [i % every != every - 1 for i in range(layers)]
+        sliding = [i % every != (0 if full_first else every - 1) for i in range(layers)]
     return ["sliding_attention" if flag else "full_attention" for flag in sliding]
 
 
@@ -404,15 +411,113 @@ def _hunyuan_moe(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, An
     }
 
 
+def _per_layer_inputs(keys: Keys, tensors: Mapping[str, Raw]) -> dict[str, Any]:
+    table = tensors.get("per_layer_token_embd.weight")
+    found = {"vocab_size_per_layer_input": table.shape[0]} if table is not None else {}
+    return found | {
+        "hidden_activation": "gelu_pytorch_tanh",
+        "hidden_size_per_layer_input": keys.int("embedding_length_per_layer_input", 0, least=0),
+        "final_logit_softcapping": keys.float("final_logit_softcapping", 30.0),
+    }
+
+
+def _gemma3n(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -> dict[str, Any]:
+    layers, left = config["num_hidden_layers"], tensors.get("blk.0.laurel_l.weight")
+    found = _per_layer_inputs(keys, tensors) | {
+        "layer_types": _layer_types(keys, layers, 5),
+        "num_kv_shared_layers": keys.int("attention.shared_kv_layers", max(0, layers - 20), least=0),
+        "rope_parameters": _two_ropes(keys, config, config["head_dim"]),
+        "altup_num_inputs": keys.int("altup.num_inputs", 4),
+        "altup_active_idx": keys.int("altup.active_idx", 0, least=0),
+        "laurel_rank": 64 if left is None else left.shape[0],
+    }
+    scales = keys.find("activation_sparsity_scale")
+    if isinstance(scales, Elements):  # quantiles of the normal distribution, minus infinity where nothing is cut
+        shares = [NormalDist().cdf(scale) if math.isfinite(scale) else 0.0 for scale in scales.numbers().tolist()]
+        found["activation_sparsity_pattern"] = [round(share, 6) for share in shares]
+    return found
+
+
+def _gemma4(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -> dict[str, Any]:
+    layers, wide = config["num_hidden_layers"], config["head_dim"]
+    kinds, kv_heads = _layer_types(keys, layers, 6), keys.each("attention.head_count_kv", layers)
+    dim, ffn = keys.int("attention.key_length_swa", most=_LARGEST_HEAD), keys.each("feed_forward_length", layers)
+    shared = keys.int("attention.shared_kv_layers", 0, least=0, most=layers)
+    own = {i: (wide if kind == "full_attention" else dim, kv_heads[i]) for i, kind in enumerate(kinds)}
+    values = [f"blk.{i}.attn_v.weight" for i in range(layers - shared) if kinds[i] == "full_attention"]
+    found = _per_layer_inputs(keys, tensors) | {
+        "head_dim": dim,
+        "layer_types": kinds,
+        "per_layer_config": {str(i): {"head_dim": d, "num_key_value_heads": n} for i, (d, n) in own.items()},
+        "attention_k_eq_v": bool(values) and not any(name in tensors for name in values),
+        "num_kv_shared_layers": shared,
+        "use_double_wide_mlp": shared > 0 and ffn[-1] == 2 * ffn[0],
+        "rope_parameters": _two_ropes(keys, config, dim),
+    }
+    if not keys.find("expert_count"):
+        return found
+    return found | {
+        "enable_moe_block": True,
+        "num_experts": keys.int("expert_count"),
+        "top_k_experts": keys.int("expert_used_count"),
+        "moe_intermediate_size": keys.int("expert_feed_forward_length"),
+    }
+
+
+def _muse_glimmer(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -> dict[str, Any]:
+    kinds, rope = _layer_types(keys, config["num_hidden_layers"], 4), config["rope_parameters"]
+    theta = keys.float("rope.freq_base_swa", rope["rope_theta"], above=1.0)
+    return {
+        "layer_types": kinds,
+        "layer_rope_theta": [0.0 if kind == "full_attention" else theta for kind in kinds],
+        "rope_parameters": rope | {"rope_theta": theta},
+        "output_multiplier": keys.float("logit_scale", 1.0),
+        "final_logit_softcapping": keys.float("final_logit_softcapping", 0.0),
+        "norms_hold_one": True,
+    }
+
+
+def _laguna(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -> dict[str, Any]:
+    layers, dim = config["num_hidden_layers"], config["head_dim"]
+    heads, gate = keys.each("attention.head_count", layers), tensors.get("blk.0.attn_gate.weight")
+    dense = keys.int("leading_dense_block_count", 0, least=0, most=layers)
+    kinds = _layer_types(keys, layers, 4, full_first=True) if keys.find("attention.sliding_window") else None
+    if keys.int("expert_gating_func", 2) != 2:
+        raise UnsupportedArchitecture(f"{keys.where} chooses experts in a way that is not supported.")
+    return {
+        "layer_types": kinds or ["full_attention"] * layers,
+        "num_attention_heads_per_layer": heads,
+        "rope_parameters": _two_ropes(keys, config, dim, config["rope_parameters"]["rope_theta"]),
+        "gating": "per-element" if gate is not None and gate.shape[0] != heads[0] else "per-head",
+        "mlp_layer_types": ["dense" if i < dense else "sparse" for i in range(layers)],
+        "moe_routed_scaling_factor": keys.float("expert_weights_scale", 1.0),
+        "shared_expert_intermediate_size": keys.int("expert_shared_feed_forward_length"),
+    }
+
+
+def _windowed(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -> dict[str, Any]:
+    """EXAONE 4 and OLMo: some sizes have no windows."""
+    layers, rope = config["num_hidden_layers"], config["rope_parameters"]
+    kinds = _layer_types(keys, layers, 4) if "sliding_window" in config else ["full_attention"] * layers
+    if keys.arch == "exaone4":
+        return {"layer_types": kinds}
+    return {"layer_types": kinds, "rope_parameters": _two_ropes(keys, config, config["head_dim"], rope["rope_theta"])}
+
+
+def _cohere2(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "layer_types": _layer_types(keys, config["num_hidden_layers"], 4),
+        "logit_scale": keys.float("logit_scale", 0.0625),
+        "layer_norm_eps": keys.float("attention.layer_norm_epsilon", 1e-5),
+    }
+
+
 _FAMILIES = {
     "smollm3": _dense,
     "seed_oss": _dense,
     "ernie4_5": _dense,
     "ernie4_5-moe": _ernie_moe,
     "hunyuan-moe": _hunyuan_moe,
-    "olmo2": _windowed,
-    "exaone4": _windowed,
-    "cohere2": _windowed,
     "lfm2": _lfm2,
     "lfm2moe": _lfm2,
     "granite": _granite,
@@ -420,6 +525,14 @@ _FAMILIES = {
     "granitehybrid": _granite,
     "nemotron_h": _nemotron_h,
     "nemotron_h_moe": _nemotron_h,
+    "cohere2": _cohere2,
+    "exaone4": _windowed,
+    "olmo2": _windowed,
+    "gemma3": _gemma3,
+    "gemma3n": _gemma3n,
+    "gemma4": _gemma4,
+    "laguna": _laguna,
+    "muse-glimmer": _muse_glimmer,
 }
 
 
@@ -463,7 +576,7 @@ def _yarn_of(keys: Keys) -> dict[str, Any]:
     if keys.arch == "deepseek2":  # a tenth of it is written
         mscale = 10 * keys.float("rope.scaling.yarn_log_multiplier", 0.0, above=-1.0)
         return {"mscale": mscale, "mscale_all_dim": mscale}
-    if keys.arch != "mistral3":
+    if keys.arch not in ("mistral3", "laguna"):
         return {}
     names = {
         "beta_fast": "rope.scaling.yarn_beta_fast",
@@ -490,7 +603,7 @@ _SAMPLING = {
 }
 _ENDS = (  # of a turn or a text
     *("<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|endoftext|>", "<|end_of_text|>"),
-    *("<end_of_turn>", "<|return|>", "<|call|>"),
+    *("<end_of_turn>", "<turn|>", "<|tool_response>", "<|return|>", "<|call|>"),
 )
 _END = "<|end|>"  # of Phi's turns; beside `<|return|>` it ends a message, after which gpt-oss continues
 

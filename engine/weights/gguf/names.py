@@ -8,6 +8,9 @@ from __future__ import annotations
 import re
 
 MODEL_TYPES = {
+    "cohere2": "cohere2",
+    "exaone4": "exaone4",
+    "olmo2": "olmo3",
     "llama": "llama",
     "qwen2": "qwen2",
     "qwen3": "qwen3",
@@ -21,8 +24,12 @@ MODEL_TYPES = {
     "minimax-m2": "minimax_m2",
     "hunyuan-dense": "hunyuan_v1_dense",
     "gemma3": "gemma3_text",
+    "gemma3n": "gemma3n_text",
+    "gemma4": "gemma4_text",
     "gpt-oss": "gpt_oss",
+    "laguna": "laguna",
     "mistral3": "ministral3",
+    "muse-glimmer": "muse_glimmer_text",
     "phi3": "phi3",
     "lfm2": "lfm2",
     "lfm2moe": "lfm2_moe",
@@ -36,16 +43,25 @@ MODEL_TYPES = {
     "ernie4_5": "ernie4_5",
     "ernie4_5-moe": "ernie4_5_moe",
     "hunyuan-moe": "hunyuan_v1_moe",
-    "olmo2": "olmo3",
-    "exaone4": "exaone4",
-    "cohere2": "cohere2",
 }
 # no folder is written as one of these
 READ_ONLY = (
-    *("gemma3", "gpt-oss", "mistral3", "phi3"),
+    *(
+        "cohere2",
+        "exaone4",
+        "gemma3",
+        "gemma3n",
+        "gemma4",
+        "gpt-oss",
+        "laguna",
+        "mistral3",
+        "muse-glimmer",
+        "olmo2",
+        "phi3",
+    ),
     *("qwen35moe", "qwen3next", "glm4", "glm4moe", "deepseek2", "minimax-m2"),
     *("lfm2", "lfm2moe", "granite", "granitemoe", "granitehybrid", "nemotron_h", "nemotron_h_moe"),
-    *("smollm3", "seed_oss", "ernie4_5", "ernie4_5-moe", "hunyuan-moe", "olmo2", "exaone4", "cohere2"),
+    *("smollm3", "seed_oss", "ernie4_5", "ernie4_5-moe", "hunyuan-moe"),
 )
 
 _EVERYWHERE = {
@@ -133,6 +149,69 @@ _GEMMA3 = {
     "blk.{}.post_attention_norm.weight": "model.layers.{}.post_attention_layernorm.weight",
     "blk.{}.ffn_norm.weight": "model.layers.{}.pre_feedforward_layernorm.weight",
     "blk.{}.post_ffw_norm.weight": "model.layers.{}.post_feedforward_layernorm.weight",
+}
+_NORMS_AFTER = {
+    "blk.{}.post_attention_norm.weight": "model.layers.{}.post_attention_layernorm.weight",
+    "blk.{}.post_ffw_norm.weight": "model.layers.{}.post_feedforward_layernorm.weight",
+}
+_PER_LAYER = {
+    **{
+        f"{theirs}.weight": f"model.{ours}.weight"
+        for theirs, ours in {
+            "per_layer_token_embd": "embed_tokens_per_layer",
+            "per_layer_model_proj": "per_layer_model_projection",
+            "per_layer_proj_norm": "per_layer_projection_norm",
+            "blk.{}.inp_gate": "layers.{}.per_layer_input_gate",
+            "blk.{}.proj": "layers.{}.per_layer_projection",
+            "blk.{}.post_norm": "layers.{}.post_per_layer_input_norm",
+        }.items()
+    },
+}
+_GEMMA3N = {
+    "blk.{}.altup_correct_scale.weight": "model.layers.{}.altup.correct_output_scale",
+    **{
+        f"blk.{{}}.{theirs}.weight": f"model.layers.{{}}.{ours}.weight"
+        for theirs, ours in {
+            "altup_correct_coef": "altup.correction_coefs",
+            "altup_predict_coef": "altup.prediction_coefs",
+            "altup_router": "altup.modality_router",
+            "altup_router_norm": "altup.router_norm",
+            "laurel_l": "laurel.linear_left",
+            "laurel_r": "laurel.linear_right",
+            "laurel_post_norm": "laurel.post_laurel_norm",
+        }.items()
+    },
+}
+_GEMMA4 = {
+    "blk.{}.layer_output_scale.weight": "model.layers.{}.layer_scalar",
+    "blk.{}.ffn_gate_inp.scale": "model.layers.{}.router.scale",
+    "blk.{}.ffn_down_exps.scale": "model.layers.{}.router.per_expert_scale",
+    **{
+        f"blk.{{}}.{theirs}.weight": f"model.layers.{{}}.{ours}.weight"
+        for theirs, ours in {
+            "ffn_gate_inp": "router.proj",
+            "ffn_gate_up_exps": "experts.gate_up_proj",
+            "ffn_gate_exps": "experts.switch_glu.gate_proj",
+            "ffn_up_exps": "experts.switch_glu.up_proj",
+            "ffn_down_exps": "experts.down_proj",
+            "post_ffw_norm_1": "post_feedforward_layernorm_1",
+            "pre_ffw_norm_2": "pre_feedforward_layernorm_2",
+            "post_ffw_norm_2": "post_feedforward_layernorm_2",
+        }.items()
+    },
+}
+_LAGUNA = {
+    "blk.{}.attn_gate.weight": "model.layers.{}.self_attn.g_proj.weight",
+    "blk.{}.exp_probs_b.bias": "model.layers.{}.mlp.experts.e_score_correction_bias",
+    **{
+        f"blk.{{}}.ffn_{name}_shexp.weight": f"model.layers.{{}}.mlp.shared_expert.{name}_proj.weight"
+        for name in ("gate", "up", "down")
+    },
+}
+# tensors that hold several of the model's matrices
+STACKED = {
+    "altup_proj.weight": "model.altup_projections.{}.weight",
+    "altup_unembd_proj.weight": "model.altup_unembed_projections.{}.weight",
 }
 _GPT_OSS = {
     "blk.{}.post_attention_norm.weight": "model.layers.{}.post_attention_layernorm.weight",
@@ -242,11 +321,6 @@ _NEMOTRON_H = {
     ),
     "blk.{}.exp_probs_b.bias": "backbone.layers.{}.mixer.gate.e_score_correction_bias",
 }
-_BEHIND = {k: v for k, v in _EVERYWHERE.items() if "_norm" not in k} | {
-    "output_norm.weight": "model.norm.weight",
-    "blk.{}.post_attention_norm.weight": "model.layers.{}.post_attention_layernorm.weight",
-    "blk.{}.post_ffw_norm.weight": "model.layers.{}.post_feedforward_layernorm.weight",
-}
 _HUNYUAN = _EVERYWHERE | {
     "blk.{}.attn_q_norm.weight": "model.layers.{}.self_attn.query_layernorm.weight",
     "blk.{}.attn_k_norm.weight": "model.layers.{}.self_attn.key_layernorm.weight",
@@ -273,8 +347,18 @@ _NAMES: dict[str, dict[str, str]] = {
     | _shared_expert("shared_mlp")
     | {"blk.{}.ffn_gate_inp.weight": "model.layers.{}.mlp.gate.wg.weight"},
     "gemma3": _EVERYWHERE | _HEAD_NORMS | _GEMMA3,
+    "gemma3n": _EVERYWHERE | _HEAD_NORMS | _GEMMA3 | _PER_LAYER | _GEMMA3N,
+    "gemma4": _EVERYWHERE | _HEAD_NORMS | _GEMMA3 | _PER_LAYER | _GEMMA4,
     "gpt-oss": {k: v for k, v in _EVERYWHERE.items() if "ffn" not in k} | _GPT_OSS,
+    "cohere2": _EVERYWHERE,
+    "exaone4": _EVERYWHERE | _HEAD_NORMS | _NORMS_AFTER,
+    "olmo2": _EVERYWHERE | _HEAD_NORMS | _NORMS_AFTER,
+    "laguna": _EVERYWHERE | _HEAD_NORMS | _EXPERTS | _LAGUNA,
     "mistral3": _EVERYWHERE,
+    "muse-glimmer": _EVERYWHERE
+    | _HEAD_NORMS
+    | _GEMMA3
+    | {"blk.{}.attn_gate.weight": "model.layers.{}.self_attn.gate_proj.weight"},
     "phi3": _EVERYWHERE
     | {
         "blk.{}.attn_qkv.weight": "model.layers.{}.self_attn.qkv_proj.weight",
@@ -295,9 +379,6 @@ _NAMES: dict[str, dict[str, str]] = {
     | _EXPERTS
     | _shared_expert("shared_experts")
     | {"blk.{}.exp_probs_b.bias": "model.layers.{}.mlp.moe_statics.e_score_correction_bias"},
-    "olmo2": _BEHIND | _HEAD_NORMS,
-    "exaone4": _BEHIND | _HEAD_NORMS,
-    "cohere2": _WITHOUT_FFN_NORM,
 }
 _OURS = {arch: {ours: theirs for theirs, ours in names.items()} for arch, names in _NAMES.items()}
 _NUMBER = re.compile(r"(?<=\.)\d+(?=\.)")

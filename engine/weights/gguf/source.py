@@ -14,14 +14,22 @@ import numpy as np
 
 from backends.base import Blocks, Dense, Raw
 from engine.weights.gguf.blocks import dequantize
-from engine.weights.gguf.names import layer_of, to_model
+from engine.weights.gguf.names import STACKED, layer_of, to_model
 from engine.weights.gguf.orders import grouped_heads, rotary_halves
 from engine.weights.gguf.types import FLOATS
 from engine.weights.made import computed, reordered
 from engine.weights.problems import Problem
-from engine.weights.source import Source, SourceMatrix, wrong
+from engine.weights.source import Source, SourceMatrix, split_raw, wrong
 
-PAIRED = ("llama", "mistral3", "granite", "granitemoe", "granitehybrid", "smollm3")  # see `rotary_halves`
+PAIRED = (
+    "llama",
+    "mistral3",
+    "muse-glimmer",
+    "granite",
+    "granitemoe",
+    "granitehybrid",
+    "smollm3",
+)  # see `rotary_halves`
 ROPE_FACTORS = "rope_freqs.weight"  # these belong to the config
 LONG_FACTORS, SHORT_FACTORS = "rope_factors_long.weight", "rope_factors_short.weight"
 
@@ -42,9 +50,14 @@ class GgufSource:
             and not name.endswith(".input_scale")  # of activations, which are quantized otherwise here
             and (layer_of(name) or 0) < layers  # beyond: layers that guess ahead
         }
-        self.names: Mapping[str, str] = {to_model(arch, name): name for name in used}
-        self.factors = {name: tensors[scaled[original]] for name, original in self.names.items() if original in scaled}
-        self.raws = {name: self._adapted(name, used[original]) for name, original in self.names.items()}
+        names = {to_model(arch, name): name for name in used if name not in STACKED}
+        self.factors = {name: tensors[scaled[original]] for name, original in names.items() if original in scaled}
+        self.raws = {name: self._adapted(name, used[original]) for name, original in names.items()}
+        for original in STACKED.keys() & used.keys():
+            for i, raw in enumerate(split_raw(used[original])):
+                names[STACKED[original].format(i)] = original
+                self.raws[STACKED[original].format(i)] = raw
+        self.names: Mapping[str, str] = names
 
     def raw(self, name: str) -> Raw | None:
         return self.raws.get(name)

@@ -77,8 +77,13 @@ KINDS: dict[str, Words] = {
     "deepseek-v3": _HUNYUAN,
     "glm4": _GLM4,
     "chatglm-bpe": Words((_LLAMA3,)),
+    "dbrx": Words((_LLAMA3,)),  # of OLMo
+    "command-r": Words(single_digits=True, compose=True),
+    "exaone4": _GPT2,
+    "laguna": Words((r"[^\n]+|[\n]+", QWEN)),
     "tekken": Words((_TEKKEN,), whole_words=True),
     "gpt-4o": Words((_O200K,), whole_words=True),
+    "llama4": Words((_O200K,), whole_words=True),
     "minimax-m2": Words((_O200K,)),
     "smollm": Words(single_digits=True),
 }

@@ -6,12 +6,13 @@ tried. A checkpoint that lacks one tensor or has one too many is refused by name
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from typing import Any
 
 import pytest
 
-from backends.base import Raw
+from backends.base import Raw, SharedKVSpec
 from engine.errors import WeightsError
 from engine.models.config import text_fields
 from engine.models.registry import find_architecture
@@ -76,6 +77,29 @@ def gemma3(hidden: int, ffn: int, layers: int, heads: int, kv: int, vocab: int, 
     return sizes(hidden, ffn, layers, heads, kv, vocab, **{"head_dim": 256, "rope_parameters": rope, **more})
 
 
+def gemma4(hidden: int, ffn: int, layers: int, heads: int, kv: int, every: int = 6, **more: Any) -> dict[str, Any]:
+    kinds = ["sliding_attention" if (i + 1) % every else "full_attention" for i in range(layers)]
+    rope = {
+        "full_attention": dict(rope_type="proportional", rope_theta=1e6, partial_rotary_factor=0.25),
+        "sliding_attention": plain(1e4),
+    }
+    fields = {"head_dim": 256, "layer_types": kinds, "rope_parameters": rope, "final_logit_softcapping": 30.0}
+    small = {"hidden_size_per_layer_input": 0, "sliding_window": 1024, "attention_k_eq_v": True}
+    return sizes(hidden, ffn, layers, heads, kv, 262144, **{**fields, **small, **more})
+
+
+def small_gemma4(hidden: int, layers: int, kv: int, shared: int, **more: Any) -> dict[str, Any]:
+    fields = {"hidden_size_per_layer_input": 256, "sliding_window": 512, "attention_k_eq_v": False}
+    return gemma4(hidden, 4 * hidden, layers, 8, kv, **{**fields, "num_kv_shared_layers": shared, **more})
+
+
+def gemma3n(layers: int, ffn: int) -> dict[str, Any]:
+    rope = {"full_attention": plain(1e6), "sliding_attention": plain(1e4)}
+    cut = [0.95] * 10 + [0.0] * (layers - 10)
+    fields = {"head_dim": 256, "num_kv_shared_layers": layers - 20, "activation_sparsity_pattern": cut}
+    return sizes(2048, ffn, layers, 8, 2, 262400, rope_parameters=rope, **fields)
+
+
 def gpt_oss(layers: int, experts: int) -> dict[str, Any]:
     rope = dict(
         rope_type="yarn",
@@ -112,6 +136,11 @@ def yarn(mscale: float) -> dict[str, Any]:
     )
 
 
+EXAONE = dict(LLAMA3, rope_theta=1e6, factor=16.0)
+OLMO = {
+    "full_attention": dict(rope_type="yarn", rope_theta=5e5, factor=8.0, original_max_position_embeddings=8192),
+    "sliding_attention": plain(5e5),
+}
 MINISTRAL3 = dict(
     rope_type="yarn",
     rope_theta=1e6,
@@ -123,6 +152,23 @@ MINISTRAL3 = dict(
     mscale_all_dim=1.0,
     llama_4_scaling_beta=0.1,
 )
+
+
+def laguna(hidden: int, ffn: int, layers: int, heads: int, expert: int, chosen: int) -> dict[str, Any]:
+    """Layers with a window have `heads` heads, the others 48."""
+    kinds = ["sliding_attention" if i % 4 else "full_attention" for i in range(layers)]
+    rope = dict(rope_type="yarn", rope_theta=5e5, factor=32.0, beta_fast=64.0, original_max_position_embeddings=8192)
+    ropes = {"full_attention": rope | {"partial_rotary_factor": 0.5}, "sliding_attention": plain(1e4)}
+    size = sizes(hidden, ffn, layers, 48, 8, 100352, head_dim=128, layer_types=kinds, rope_parameters=ropes)
+    return size | dict(
+        num_attention_heads_per_layer=[48 if kind == "full_attention" else heads for kind in kinds],
+        moe_intermediate_size=expert,
+        shared_expert_intermediate_size=expert,
+        num_experts_per_tok=chosen,
+        moe_routed_scaling_factor=2.5,
+        gating="per-head",
+    )
+
 
 # name -> (class prefix in transformers, config)
 SIZES: dict[str, tuple[str, dict[str, Any]]] = {
@@ -144,6 +190,52 @@ SIZES: dict[str, tuple[str, dict[str, Any]]] = {
         "Gemma3",
         gemma3(5376, 21504, 62, 32, 16, 262208, sliding_window=1024, head_dim=128, query_pre_attn_scalar=168),
     ),
+    "gemma-4-e2b": ("Gemma4", small_gemma4(1536, 35, 1, 20, every=5, use_double_wide_mlp=True)),
+    "gemma-4-e4b": ("Gemma4", small_gemma4(2560, 42, 2, 18)),
+    "gemma-4-12b": ("Gemma4Unified", gemma4(3840, 15360, 48, 16, 8, num_global_key_value_heads=1)),
+    "gemma-4-26b-a4b": (
+        "Gemma4",
+        gemma4(
+            2816,
+            2112,
+            30,
+            16,
+            8,
+            num_global_key_value_heads=2,
+            enable_moe_block=True,
+            num_experts=128,
+            top_k_experts=8,
+            moe_intermediate_size=704,
+        ),
+    ),
+    "gemma-4-31b": ("Gemma4", gemma4(5376, 21504, 60, 32, 16, num_global_key_value_heads=4)),
+    "gemma-3n-e2b": ("Gemma3n", gemma3n(30, 8192)),
+    "gemma-3n-e4b": ("Gemma3n", gemma3n(35, 16384)),
+    "muse-glimmer-30b": (
+        "MuseGlimmer",
+        sizes(6656, 19968, 52, 32, 2, 202048, head_dim=128, rope_parameters=plain(5e5)),
+    ),
+    "laguna-xs": ("Laguna", laguna(2048, 8192, 40, 64, 512, 8)),
+    "laguna-s": ("Laguna", laguna(3072, 12288, 48, 72, 1024, 10)),
+    "command-r7b": ("Cohere2", sizes(4096, 14336, 32, 32, 8, 256000, rope_parameters=plain(5e4))),
+    "command-a": ("Cohere2", sizes(12288, 36864, 64, 96, 8, 256000, rope_parameters=plain(5e4))),
+    "exaone-4-1.2b": (
+        "Exaone4",
+        sizes(
+            2048,
+            4096,
+            30,
+            32,
+            8,
+            102400,
+            sliding_window=None,
+            layer_types=["full_attention"] * 30,
+            rope_parameters=EXAONE,
+        ),
+    ),
+    "exaone-4-32b": ("Exaone4", sizes(5120, 27392, 64, 40, 8, 102400, head_dim=128, rope_parameters=EXAONE)),
+    "olmo-3-7b": ("Olmo3", sizes(4096, 11008, 32, 32, 32, 100278, rope_parameters=OLMO)),
+    "olmo-3-32b": ("Olmo3", sizes(5120, 27648, 64, 40, 8, 100278, rope_parameters=OLMO)),
     "phi-3-mini-4k": (
         "Phi3",
         sizes(3072, 8192, 32, 32, 32, 32064, sliding_window=2047, rope_parameters=plain(1e4)),
@@ -509,15 +601,19 @@ def published(name: str) -> tuple[dict[str, Any], dict[str, tuple[int, ...]]]:
 
     prefix, fields = SIZES[name]
     config_class = getattr(transformers, f"{prefix}TextConfig", None) or getattr(transformers, f"{prefix}Config")
-    config = config_class(**fields)
+    config = text = config_class(**fields)
+    kind = getattr(transformers, f"{prefix}ForCausalLM", None)
+    if kind is None:  # it is known beside its image encoder only
+        kind = getattr(transformers, f"{prefix}ForConditionalGeneration")
+        config = getattr(transformers, f"{prefix}Config")(text_config=text.to_dict())
     with torch.device("meta"):
-        model = getattr(transformers, f"{prefix}ForCausalLM")(config)
-    state = dict(model.state_dict())
-    if config.tie_word_embeddings:
+        model = kind(config)
+    state = {name: value for name, value in model.state_dict().items() if "vision" not in name}
+    if text.tie_word_embeddings:
         state.pop("lm_head.weight")
     if prefix in SPLIT:  # Qwen3.5's experts are published in one
         state = revert_weight_conversion(model, state)
-    return config.to_dict(), {key: tuple(value.shape) for key, value in state.items()}
+    return json.loads(config.to_json_string(use_diff=False)), {key: tuple(value.shape) for key, value in state.items()}
 
 
 @pytest.mark.parametrize("spelling", ["new", "old"])
@@ -549,6 +645,30 @@ def test_gemma_3_as_it_is_published() -> None:
     assert [spec.window for spec in models[0].memory[:7]] == [1024] * 5 + [None, 1024]
     assert models[0].memory[0].rows_in(1 << 20) < 2048
     assert text_fields(config).int("max_position_embeddings") == 131072
+
+
+def test_gemma_4_as_it_is_published() -> None:
+    """Beside its encoders; layers that share keys and values come with projections that nothing reads."""
+    text, shapes = published("gemma-4-e2b")
+    config = dict(model_type="gemma4", text_config=publish(text), vision_config=dict(model_type="gemma4_vision"))
+    nested = {name.replace("model.", "model.language_model.", 1): shape for name, shape in shapes.items()}
+    nested |= {f"model.{tower}.weight": (8,) for tower in ("vision_tower.x", "audio_tower.x", "embed_vision.x")}
+    for i in range(15, 35):
+        size = 256 if (i + 1) % 5 else 512
+        own = f"model.language_model.layers.{i}.self_attn"
+        nested |= {f"{own}.{name}.weight": (size, 1536) for name in ("k_proj", "v_proj")}
+        nested[f"{own}.k_norm.weight"] = (size,)
+    models: list[Any] = []
+
+    def make(w: Any) -> Any:
+        models.append(find_architecture(config, "gemma")(w, config))
+        return models[-1]
+
+    seen = check(make, nested)
+    assert seen.parameters == sum(_count(shape) for shape in shapes.values())
+    shared = [spec.layer for spec in models[0].memory if isinstance(spec, SharedKVSpec)]
+    assert shared == [13 if (i + 1) % 5 else 14 for i in range(15, 35)]
+    assert [spec.dim for spec in models[0].memory[:5]] == [256] * 4 + [512]
 
 
 @pytest.mark.parametrize(("body", "head"), [("language_model.model", "language_model."), ("model.language_model", "")])
