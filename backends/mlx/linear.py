@@ -203,6 +203,32 @@ class StackedLinear:
         return mx.concatenate([part.gather(x, experts) for part in self._parts], axis=-1)
 
 
+class MlxHeadMatrices:
+    """Implements `backends.base.HeadMatrices`: plain matrices, or MLX's quantized ones as packed codes, scales and biases."""
+
+    transposes = True
+
+    def __init__(self, parts: Sequence[mx.array], dtype: mx.Dtype, packing: tuple[int, int] | None = None) -> None:
+        """`parts` are `[heads, out, ...]`; `packing`: bits and group."""
+        self._parts, self._dtype, self._packing = list(parts), dtype, packing
+
+    def part(self, start: int, stop: int) -> MlxHeadMatrices:
+        return MlxHeadMatrices([a[:, start:stop] for a in self._parts], self._dtype, self._packing)
+
+    def each(self, x: mx.array, transposed: bool = False) -> mx.array:
+        return self._product(x.swapaxes(0, 1), self._parts, transposed).swapaxes(0, 1)
+
+    def every(self, x: mx.array, first: int, last: int, transposed: bool = False) -> mx.array:
+        return self._product(x[None], [a[first:last] for a in self._parts], transposed).swapaxes(0, 1)
+
+    def _product(self, x: mx.array, parts: list[mx.array], transposed: bool) -> mx.array:
+        if self._packing is None:
+            return x @ (parts[0] if transposed else parts[0].swapaxes(-1, -2))
+        bits, group = self._packing
+        y = mx.quantized_matmul(x, *parts, transpose=not transposed, group_size=group, bits=bits)
+        return y if y.dtype == self._dtype else y.astype(self._dtype)
+
+
 # -- making them
 
 
@@ -223,6 +249,17 @@ def make_experts(parts: Sequence[Sequence[Weight]], dtype: mx.Dtype) -> AnyLinea
     if any(len({_kind(w) for w in column}) > 1 for column in columns):
         raise ValueError(f"{_name(columns[0][0])}: the experts of one layer are quantized differently.")
     return StackedLinear([_merged([column], None, dtype, stack=not whole) for column in columns])
+
+
+def make_head_matrices(weight: Dense | Affine, heads: int, dtype: mx.Dtype) -> MlxHeadMatrices:
+    if isinstance(weight, Affine):
+        exact = _exact_dtype(weight.scales.dtype, dtype)
+        parts = [from_raw(weight.packed), from_raw(weight.scales, exact), from_raw(weight.biases, exact)]
+    else:
+        parts = [from_raw(weight.data, dtype)]
+    parts = [a.reshape(heads, -1, a.shape[-1]) for a in parts]
+    mx.eval(parts)
+    return MlxHeadMatrices(parts, dtype, (weight.bits, weight.group) if isinstance(weight, Affine) else None)
 
 
 def _merged(

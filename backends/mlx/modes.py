@@ -21,8 +21,8 @@ def native(weight: Blocks) -> tuple[mx.array, mx.array]:
         scales, codes = blocks[:, :1], blocks[:, 1:].reshape(-1, 1, 16)
     else:
         blocks = data.reshape(-1, 36)
-        scales, codes = blocks[:, :4] & 127, blocks[:, 4:].reshape(-1, 4, 8)
-        scales = np.where(scales == 127, np.uint8(0), scales)  # not a number to MLX, zero to GGUF
+        scales, codes = (blocks[:, :4] & 127).astype(np.uint8), blocks[:, 4:].reshape(-1, 4, 8)
+        scales = np.where(scales == 127, np.zeros_like(scales), scales)  # not a number to MLX, zero to GGUF
     both = np.concatenate([codes & 15, codes >> 4], axis=2).reshape(*weight.shape[:-1], -1, 2)
     packed = np.ascontiguousarray(both[..., 0] | both[..., 1] << 4).view(np.uint32)
     return mx.array(packed), mx.array(scales.reshape(*weight.shape[:-1], -1))

@@ -50,7 +50,7 @@ def kept_bits(asked: int | None, backend: Backend, model: TokenModel, quantized:
 
 def check_kv_bits(asked: int | None, memory: Sequence[MemorySpec]) -> None:
     """Raise BadRequest where heads of a size cannot be kept in so few bits. Needs no weights."""
-    odd = [dim for s in memory if isinstance(s, KVSpec) for dim in (s.dim, s.v_dim or s.dim) if dim % 2]
+    odd = [dim for s in memory if isinstance(s, KVSpec) for dim in s.widths if dim % 2]
     if asked == 4 and odd:
         raise BadRequest(
             f"This model's heads have {odd[0]} dimensions, an odd number, and numbers of 4 bits lie two in a byte. "
@@ -116,8 +116,8 @@ class WithoutBlocks:
     def raw(self, name: str) -> Raw | None:
         return self._source.raw(name)
 
-    def matrix(self, stem: str, shape: tuple[int, ...]) -> SourceMatrix:
-        found = self._source.matrix(stem, shape)
+    def matrix(self, stem: str, shape: tuple[int, ...], inputs_first: bool = False) -> SourceMatrix:
+        found = self._source.matrix(stem, shape, inputs_first)
         if not isinstance(found.weight, Blocks):
             return found
         weight = found.weight

@@ -174,9 +174,9 @@ class PackedTensors(Tensors):
         codes = next(parts[name] for name in _CODES if name in parts)
         return (*codes.shape[:-1], codes.shape[-1] * 2) if kind in ("nvfp4", "mxfp4") else codes.shape
 
-    def matrix(self, stem: str, shape: tuple[int, ...]) -> SourceMatrix:
+    def matrix(self, stem: str, shape: tuple[int, ...], inputs_first: bool = False) -> SourceMatrix:
         if stem not in self._parts:
-            return super().matrix(stem, shape)
+            return super().matrix(stem, shape, inputs_first)
         name = f"{stem}.weight"
         names = (name, *self._empty_bias(stem))
         try:
