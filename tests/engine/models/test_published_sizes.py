@@ -345,7 +345,7 @@ SIZES: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 # whose experts are published one by one
-SPLIT = ("Qwen3Moe", "MiniMaxM2", "Glm4Moe", "Glm4MoeLite", "DeepseekV2", "DeepseekV3")
+SPLIT = ("Laguna", "Qwen3Moe", "MiniMaxM2", "Glm4Moe", "Glm4MoeLite", "DeepseekV2", "DeepseekV3")
 
 
 @cache
