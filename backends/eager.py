@@ -157,3 +157,6 @@ class _FrameCache:
 
     def delta(self, layer: int, q: Array, k: Array, v: Array, g: Array, beta: Array) -> Array:
         raise ValueError("layers that remember for a frame are not recurrent")
+
+    def scan(self, layer: int, q: Array, k: Array, v: Array, g: Array) -> Array:
+        raise ValueError("layers that remember for a frame are not recurrent")

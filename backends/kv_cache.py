@@ -61,15 +61,15 @@ class SharedKVSpec:
 class StateSpec:
     """A recurrent layer's memory: a fixed number of bytes per sequence, whatever its length.
 
-    The last `kernel - 1` inputs of a causal depthwise convolution over `channels`, and a delta rule's matrix
-    `[heads, key_dim, value_dim]`, always kept in f32.
+    The last `kernel - 1` inputs of a causal depthwise convolution over `channels`, and the matrix of a delta rule or a scan,
+    `[heads, key_dim, value_dim]`, always kept in f32; without heads the convolution is all there is.
     """
 
     channels: int
     kernel: int
-    heads: int
-    key_dim: int
-    value_dim: int
+    heads: int = 0
+    key_dim: int = 0
+    value_dim: int = 0
 
 
 @dataclass(frozen=True)

@@ -177,13 +177,13 @@ def _pick(segments: Sequence[PackedSegment]) -> tuple[np.ndarray, list[Sampling]
     return np.array(picked, np.int32), samplings, np.array(sampled, np.int32)
 
 
-MOST_EXPANDED = 1 << 26  # numbers of keys and values that are made of latents at once
+MOST_EXPANDED = 1 << 26  # numbers that attention over latents makes at once: keys, values, scores
 
 
-def head_groups(heads: int, tokens: int, width: int) -> list[tuple[int, int]]:
-    """The heads `first .. last - 1` that are computed together, where each makes `width` numbers of each token."""
-    size = max(1, MOST_EXPANDED // (tokens * width))
-    return [(first, min(first + size, heads)) for first in range(0, heads, size)]
+def bounded_runs(count: int, each: int) -> list[tuple[int, int]]:
+    """`first .. last - 1` of `count` heads or tokens that are computed together, where one of them makes `each` numbers."""
+    size = max(1, MOST_EXPANDED // each)
+    return [(first, min(first + size, count)) for first in range(0, count, size)]
 
 
 def accept(segment: Segment, sampled: Sequence[int]) -> tuple[list[int], int]:

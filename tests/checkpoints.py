@@ -80,6 +80,39 @@ GEMMA: dict[str, Any] = dict(
     sliding_window_pattern=3,
 )
 
+SHORT_CONV: dict[str, Any] = dict(num_hidden_layers=3, rms_norm_eps=None, norm_eps=1e-5, tie_word_embeddings=False)
+GRANITE: dict[str, Any] = dict(
+    num_hidden_layers=3,
+    embedding_multiplier=3.0,
+    residual_multiplier=0.4,
+    attention_multiplier=0.2,
+    logits_scaling=2.0,
+    tie_word_embeddings=False,
+)
+GRANITE_MAMBA: dict[str, Any] = dict(
+    num_hidden_layers=4,
+    layer_types=["linear_attention", "full_attention", "linear_attention", "linear_attention"],
+    shared_intermediate_size=64,
+    mamba_n_heads=8,
+    mamba_d_head=16,
+    mamba_n_groups=2,
+    mamba_d_state=16,
+    mamba_d_conv=4,
+    mamba_expand=2,
+    mamba_chunk_size=8,
+)
+NEMOTRON: dict[str, Any] = dict(
+    num_hidden_layers=None,
+    rms_norm_eps=None,
+    layer_norm_epsilon=1e-5,
+    head_dim=32,
+    mamba_num_heads=8,
+    mamba_head_dim=16,
+    n_groups=2,
+    ssm_state_size=16,
+    chunk_size=8,
+)
+
 GEMMA4: dict[str, Any] = dict(
     WINDOW,
     num_hidden_layers=5,
@@ -401,6 +434,124 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
         ),
     ),
 }
+MODELS["lfm2"] = (
+    "Lfm2",
+    dict(
+        SHORT_CONV,
+        layer_types=["conv", "full_attention", "conv"],
+        intermediate_size=96,
+        block_multiple_of=16,
+        rope_parameters=_rope(theta=1e6),
+    ),
+)
+MODELS["lfm2_moe"] = (
+    "Lfm2Moe",
+    dict(
+        SHORT_CONV,
+        layer_types=["conv", "full_attention", "conv"],
+        num_dense_layers=1,
+        num_experts=8,
+        num_experts_per_tok=2,
+        moe_intermediate_size=32,
+        rope_parameters=_rope(theta=1e6),
+    ),
+)
+MODELS["granite"] = ("Granite", dict(GRANITE, rope_parameters=_rope()))
+MODELS["granitemoe"] = (
+    "GraniteMoe",
+    dict(GRANITE, num_local_experts=8, num_experts_per_tok=2, rope_parameters=_rope()),
+)
+MODELS["granite_hybrid"] = (
+    "GraniteMoeHybrid",
+    dict(
+        {**GRANITE, **GRANITE_MAMBA},
+        num_local_experts=8,
+        num_experts_per_tok=2,
+        position_embedding_type=None,
+        rope_parameters=_rope(),
+    ),
+)
+MODELS["granite_hybrid_dense"] = (
+    "GraniteMoeHybrid",
+    dict(
+        {**GRANITE, **GRANITE_MAMBA},
+        shared_intermediate_size=96,
+        num_local_experts=0,
+        position_embedding_type="rope",
+        rope_parameters=_rope(),
+    ),
+)
+MODELS["nemotron_h"] = (
+    "NemotronH",
+    dict(NEMOTRON, layers_block_type=["linear_attention", "mlp", "full_attention", "linear_attention", "mlp"]),
+)
+MODELS["nemotron_h_moe"] = (
+    "NemotronH",
+    dict(
+        NEMOTRON,
+        layers_block_type=["linear_attention", "moe", "full_attention", "linear_attention", "moe"],
+        n_routed_experts=8,
+        num_experts_per_tok=3,
+        moe_intermediate_size=32,
+        moe_shared_expert_intermediate_size=48,
+        moe_latent_size=32,
+        n_group=4,
+        topk_group=2,
+        routed_scaling_factor=2.5,
+    ),
+)
+MODELS["lfm3"] = (
+    "Lfm3",
+    dict(
+        {**SHORT_CONV, "rms_norm_eps": 1e-5},
+        head_dim=32,
+        conv_L_cache=7,
+        sliding_window=9,
+        layer_types=["conv", "sliding_attention", "full_attention"],
+        rope_parameters={
+            "full_attention": _rope("proportional", 1e6, partial_rotary_factor=0.5),
+            "sliding_attention": _rope(theta=1e4),
+        },
+    ),
+)
+MODELS["smollm3"] = (
+    "SmolLM3",
+    dict(num_hidden_layers=3, no_rope_layers=[1, 0, 1], tie_word_embeddings=False, rope_parameters=_rope(theta=2e6)),
+)
+MODELS["seed_oss"] = ("SeedOss", dict(head_dim=32, rope_parameters=_rope(theta=1e7)))
+MODELS["ernie4_5"] = (
+    "Ernie4_5",
+    dict(head_dim=32, use_bias=True, tie_word_embeddings=False, rope_parameters=_rope(theta=5e5)),
+)
+MODELS["ernie4_5_moe"] = (
+    "Ernie4_5_Moe",
+    dict(
+        num_hidden_layers=3,
+        tie_word_embeddings=False,
+        moe_num_experts=8,
+        moe_k=2,
+        moe_intermediate_size=32,
+        moe_num_shared_experts=2,
+        rope_parameters=_rope(theta=5e5),
+    ),
+)
+MODELS["hunyuan_moe"] = (
+    "HunYuanMoEV1",
+    dict(
+        head_dim=16,
+        num_experts=8,
+        moe_topk=4,
+        tie_word_embeddings=False,
+        rope_parameters=_rope(
+            "dynamic", alpha=1000.0, factor=1.0, beta_fast=32, beta_slow=1, mscale=1.0, mscale_all_dim=1.0
+        ),
+    ),
+)
+MODELS["olmo2"] = ("Olmo2", dict(rope_parameters=_rope(theta=5e5)))
+MODELS["exaone4_full"] = (
+    "Exaone4",
+    dict(sliding_window=None, layer_types=["full_attention"] * 2, rope_parameters=_rope(theta=1e6)),
+)
 
 # not one of ours: MLX runs it through mlx-lm
 FOREIGN: dict[str, tuple[str, dict[str, Any]]] = {
@@ -433,7 +584,7 @@ def fill(model: Any, seed: int = 0, spread: float = 0.2) -> None:
     scaled = any(name in type(model).__name__ for name in ("Gemma3n", "Gemma4"))
     with torch.no_grad():
         for key, p in [*model.named_parameters(), *model.named_buffers()]:
-            if key.endswith("e_score_correction_bias"):
+            if key.endswith(("e_score_correction_bias", "expert_bias")):
                 p.copy_(0.3 * torch.randn(p.shape, generator=generator))
         for key, p in model.named_parameters():
             if key.endswith(("A_log", "dt_bias")):
@@ -476,7 +627,7 @@ def save_tokenizer(folder: Path, more: Sequence[str] = (), words: Sequence[str] 
 
 def publish(config: dict[str, Any]) -> dict[str, Any]:
     """The older spelling that published repositories use: rope_theta, rope_scaling, num_experts, torch_dtype."""
-    config = dict(config)
+    config, kinds = dict(config), config.get("layer_types")
     if "text_config" in config:
         return config | {"text_config": publish(config["text_config"])}
     if config.get("model_type") == "laguna":  # with two ropes from the beginning
@@ -488,7 +639,11 @@ def publish(config: dict[str, Any]) -> dict[str, Any]:
         config["num_global_key_value_heads"] = full.get("num_key_value_heads")
         return config
     rope = config.pop("rope_parameters", None)
-    if rope and "full_attention" in rope:  # Gemma 3: no layer_types, and scaling in some layers only
+    if rope and config["model_type"] == "olmo3":  # whose scaling is of full layers only
+        rope = rope["full_attention"]
+    if rope and "full_attention" in rope and not config["model_type"].startswith("gemma3"):
+        config["rope_parameters"], rope = rope, None
+    elif rope and "full_attention" in rope:  # Gemma 3: no layer_types, and scaling in some layers only
         config["rope_local_base_freq"] = rope["sliding_attention"]["rope_theta"]
         rope = rope["full_attention"]
     if config.get("model_type") == "cohere2":
@@ -502,8 +657,26 @@ def publish(config: dict[str, Any]) -> dict[str, Any]:
         if "partial_rotary_factor" in rope:
             config["partial_rotary_factor"] = rope.pop("partial_rotary_factor")
         config["rope_scaling"] = dict(rope, rope_type=kind, type=kind) if rope or kind != "default" else None
+    if config["model_type"] == "lfm2":
+        config["block_dim"] = config["hidden_size"]
+        config["full_attn_idxs"] = [i for i, kind in enumerate(config.pop("layer_types")) if kind == "full_attention"]
+        config["block_ff_dim"], config["tie_embedding"] = (
+            config.pop("intermediate_size"),
+            config.pop("tie_word_embeddings"),
+        )
+    if config["model_type"] == "exaone4" and config["sliding_window"]:
+        drawn = ["L" if kind == "sliding_attention" else "G" for kind in kinds]
+        config["sliding_window_pattern"] = "".join(drawn[: drawn.index("G") + 1])
+    if "time_step_limit" in config:
+        config["time_step_limit"] = [0.0, float("inf")]  # as Python's JSON writes it
+    if config["model_type"] == "granitemoehybrid":
+        config["layer_types"] = [{"linear_attention": "mamba"}.get(kind, "attention") for kind in kinds]
+        config["position_embedding_type"] = config["position_embedding_type"] or "nope"
+    if config["model_type"] == "nemotron_h":
+        marks = {"linear_attention": "M", "full_attention": "*", "mlp": "-", "moe": "E"}
+        config["hybrid_override_pattern"] = "".join(marks[kind] for kind in config.pop("layers_block_type"))
     for new, old in (("num_local_experts", "num_experts"), ("dtype", "torch_dtype")):
-        if new in config:
+        if new in config and not (config["model_type"].startswith("granite") and new == "num_local_experts"):
             config[old] = config.pop(new)
     return config
 

@@ -27,7 +27,14 @@ _LAYER = {
     "mlp.down_proj": "ffn_down",
     "post_attention_layernorm": "ffn_norm",
 }
-_OUTER = {"model.embed_tokens": "token_embd", "model.norm": "output_norm", "lm_head": "output"}
+_OUTER = {
+    "model.embed_tokens": "token_embd",
+    "model.norm": "output_norm",
+    "lm_head": "output",
+    "model.embedding_norm": "token_embd_norm",  # LFM 2
+    "model.embeddings": "token_embd",  # Nemotron-H
+    "model.norm_f": "output_norm",
+}
 
 
 def _named(tensors: Tensors, layer: dict[str, str], outer: dict[str, str] | None = None) -> Tensors:
@@ -35,7 +42,8 @@ def _named(tensors: Tensors, layer: dict[str, str], outer: dict[str, str] | None
     for name, values in tensors.items():
         stem, _, part = name.rpartition(".")
         inner = re.fullmatch(r"model\.layers\.(\d+)\.(.+)", stem)
-        made[f"blk.{inner[1]}.{layer[inner[2]]}.{part}" if inner else f"{known[stem]}.{part}"] = values
+        mine = f"blk.{inner[1]}.{layer[inner[2]]}" if inner else known[stem]
+        made[f"{mine}.{part}" if part else mine] = values
     return made
 
 
@@ -104,6 +112,10 @@ def _paired(config: Any, name: str, values: np.ndarray) -> np.ndarray:
     return values.reshape(count, 2, len(values) // count // 2, -1).swapaxes(1, 2).reshape(values.shape)
 
 
+def _all_paired(tensors: Tensors, config: Any) -> Tensors:
+    return {name: _paired(config, name, values) for name, values in tensors.items()}
+
+
 def _gemma_names() -> dict[str, str]:
     return _LAYER | {
         "self_attn.q_norm": "attn_q_norm",
@@ -125,6 +137,8 @@ _PER_LAYER = {
 
 
 def _windows(config: Any, writer: Any) -> None:
+    if getattr(config, "sliding_window", None) is None:  # the smaller EXAONE, and OLMo 2
+        return
     writer.add_sliding_window(config.sliding_window)
     writer.add_sliding_window_pattern([kind == "sliding_attention" for kind in config.layer_types])
 
@@ -344,10 +358,18 @@ def _hybrid(tensors: Tensors, config: Any, writer: Any) -> Tensors:
     return made | _named(rest, _HYBRID)
 
 
-def _glm4(tensors: Tensors, config: Any, writer: Any) -> Tensors:
+def _glm4(tensors: Tensors, config: Any, writer: Any, seeing: bool = False) -> Tensors:
+    """`seeing`: as beside an image encoder, with positions on three axes and the halves that turn together apart."""
     rope = config.rope_parameters
+    turned = int(config.head_dim * rope["partial_rotary_factor"])
     writer.add_rope_freq_base(rope["rope_theta"])
-    writer.add_rope_dimension_count(int(config.head_dim * rope["partial_rotary_factor"]))
+    writer.add_rope_dimension_count(turned)
+    if seeing:
+        writer.add_rope_dimension_sections([turned // 4, turned // 8, turned // 8, 0])
+        order = np.r_[0:turned:2, 1:turned:2, turned : config.head_dim]
+        for name in [name for name in tensors if ".q_proj." in name or ".k_proj." in name]:
+            heads = tensors[name].reshape(-1, config.head_dim, *tensors[name].shape[1:])
+            tensors[name] = heads[:, order].reshape(tensors[name].shape)
     layer = _LAYER | {
         "post_self_attn_layernorm": "post_attention_norm",
         "post_mlp_layernorm": "post_ffw_norm",
@@ -393,8 +415,7 @@ def _deepseek2(tensors: Tensors, config: Any, writer: Any, absorbed: bool = True
     key, shared = config.qk_nope_head_dim, config.qk_rope_head_dim
     rank, value = config.kv_lora_rank, config.v_head_dim
     writer.add_kv_lora_rank(rank)
-    if config.q_lora_rank:
-        writer.add_q_lora_rank(config.q_lora_rank)
+    writer.add_q_lora_rank(config.q_lora_rank or 0)  # llama.cpp wants it of all but the published sizes
     writer.add_head_count_kv(1 if absorbed else config.num_attention_heads)
     writer.add_key_length(rank + shared if absorbed else key + shared)
     writer.add_value_length(rank if absorbed else value)
@@ -455,7 +476,10 @@ def _exaone4(tensors: Tensors, config: Any, writer: Any) -> Tensors:
 
 def _olmo2(tensors: Tensors, config: Any, writer: Any) -> Tensors:
     _windows(config, writer)
-    _yarn(config.rope_parameters["full_attention"], writer)
+    if "full_attention" in config.rope_parameters:
+        _yarn(config.rope_parameters["full_attention"], writer)
+    else:
+        writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
     return _named(tensors, _NORMS_AFTER)
 
 
@@ -496,6 +520,194 @@ def _phi3(tensors: Tensors, config: Any, writer: Any) -> Tensors:
     return _named(tensors, _LAYER | {"self_attn.qkv_proj": "attn_qkv", "mlp.gate_up_proj": "ffn_up"})
 
 
+def _lfm2(tensors: Tensors, config: Any, writer: Any) -> Tensors:
+    attending = [kind == "full_attention" for kind in config.layer_types]
+    writer.add_head_count_kv([config.num_key_value_heads if attends else 0 for attends in attending])
+    writer.add_shortconv_l_cache(config.conv_L_cache)
+    writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
+    layer = _LAYER | {
+        "operator_norm": "attn_norm",
+        "ffn_norm": "ffn_norm",
+        "self_attn.out_proj": "attn_output",
+        "self_attn.q_layernorm": "attn_q_norm",
+        "self_attn.k_layernorm": "attn_k_norm",
+        **{f"conv.{part}": f"shortconv.{part}" for part in ("conv", "in_proj", "out_proj")},
+        "feed_forward.w1": "ffn_gate",
+        "feed_forward.w3": "ffn_up",
+        "feed_forward.w2": "ffn_down",
+        "feed_forward.gate": "ffn_gate_inp",
+        **_STACKED,
+    }
+    writer.add_feed_forward_length(len(tensors["model.layers.0.feed_forward.w1.weight"]))
+    if hasattr(config, "num_experts"):
+        _experts(config, writer)
+        writer.add_expert_feed_forward_length(config.moe_intermediate_size)
+        writer.add_leading_dense_block_count(config.num_dense_layers)
+        writer.add_expert_gating_func(_sigmoid())
+    return _named(_split(tensors), layer)
+
+
+def _granite(tensors: Tensors, config: Any, writer: Any) -> Tensors:
+    writer.add_attention_scale(config.attention_multiplier)
+    writer.add_embedding_scale(config.embedding_multiplier)
+    writer.add_residual_scale(config.residual_multiplier)
+    writer.add_logit_scale(config.logits_scaling)
+    writer.add_rope_dimension_count(config.hidden_size // config.num_attention_heads)
+    mixture = getattr(config, "num_local_experts", 0)
+    if mixture:
+        _experts(config, writer)
+    shared = "ffn_{}_shexp" if mixture else "ffn_{}"
+    if width := getattr(config, "shared_intermediate_size", 0):
+        writer.add_expert_shared_feed_forward_length(width)
+        if not mixture:
+            writer.add_feed_forward_length(width)
+    layer = _LAYER | _STACKED | _mamba("mamba") | {"block_sparse_moe.router": "ffn_gate_inp"}
+    layer |= {f"shared_mlp.{part}_proj": shared.format(part) for part in ("gate", "up", "down")}
+    if hasattr(config, "mamba_n_heads"):
+        attending = [kind == "full_attention" for kind in config.layer_types]
+        writer.add_head_count_kv([config.num_key_value_heads if attends else 0 for attends in attending])
+        writer.add_rope_scaling_finetuned(config.position_embedding_type == "rope")
+        heads, groups = config.mamba_n_heads, config.mamba_n_groups
+        _mamba_sizes(writer, heads, config.mamba_d_head, groups, config.mamba_d_state, config.mamba_d_conv)
+        tensors = _mamba_tensors(tensors, groups)
+    return _named(_split(_all_paired(tensors, config)), layer)
+
+
+def _nemotron_h(tensors: Tensors, config: Any, writer: Any) -> Tensors:
+    kinds = config.layers_block_type
+    writer.add_head_count_kv([config.num_key_value_heads if kind == "full_attention" else 0 for kind in kinds])
+    wide = {"mlp": config.intermediate_size, "moe": config.moe_intermediate_size}
+    writer.add_feed_forward_length([wide.get(kind, 0) for kind in kinds])
+    writer.add_layer_norm_eps(config.layer_norm_epsilon)  # files have both
+    sizes = config.mamba_num_heads, config.mamba_head_dim, config.n_groups, config.ssm_state_size, config.conv_kernel
+    _mamba_sizes(writer, *sizes)
+    if "moe" in kinds:
+        writer.add_expert_count(config.n_routed_experts)
+        writer.add_expert_used_count(config.num_experts_per_tok)
+        writer.add_expert_feed_forward_length(config.moe_intermediate_size)
+        writer.add_expert_shared_feed_forward_length(config.moe_shared_expert_intermediate_size)
+        writer.add_expert_shared_count(1)
+        writer.add_expert_weights_norm(config.norm_topk_prob)
+        writer.add_expert_weights_scale(config.routed_scaling_factor)
+        writer.add_expert_group_count(config.n_group)
+        writer.add_expert_group_used_count(config.topk_group)
+        writer.add_expert_gating_func(_sigmoid())
+        if config.moe_latent_size:
+            writer.add_moe_latent_size(config.moe_latent_size)
+    layer = _mamba("mixer") | {
+        "norm": "attn_norm",
+        **{f"mixer.{part}_proj": f"attn_{part}" for part in ("q", "k", "v")},
+        "mixer.o_proj": "attn_output",
+        "mixer.up_proj": "ffn_up",
+        "mixer.down_proj": "ffn_down",
+        "mixer.gate": "ffn_gate_inp",
+        "mixer.shared_experts.up_proj": "ffn_up_shexp",
+        "mixer.shared_experts.down_proj": "ffn_down_shexp",
+        "mixer.fc1_latent_proj": "ffn_latent_down",
+        "mixer.fc2_latent_proj": "ffn_latent_up",
+        "experts.up_proj": "ffn_up_exps",
+        "experts.down_proj": "ffn_down_exps",
+        "router": "exp_probs_b",
+    }
+    return _named(_split(_mamba_tensors(tensors, config.n_groups)), layer)
+
+
+def _plain(tensors: Tensors, config: Any, writer: Any) -> Tensors:
+    """Llama's names; Seed-OSS calls the second norm otherwise."""
+    writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
+    seed = {"post_attention_layernorm": "post_attention_norm"} if config.model_type == "seed_oss" else {}
+    return _named(_all_paired(tensors, config) if config.model_type == "smollm3" else tensors, _LAYER | seed)
+
+
+def _ernie_moe(tensors: Tensors, config: Any, writer: Any) -> Tensors:
+    writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
+    writer.add_expert_count(config.moe_num_experts)
+    writer.add_expert_used_count(config.moe_k)
+    writer.add_interleave_moe_layer_step(config.moe_layer_interval)
+    writer.add_leading_dense_block_count(config.moe_layer_start_index)
+    writer.add_expert_feed_forward_length(config.moe_intermediate_size)
+    writer.add_expert_shared_count(config.moe_num_shared_experts)
+    writer.add_expert_shared_feed_forward_length(config.moe_intermediate_size * config.moe_num_shared_experts)
+    shared = {f"mlp.shared_experts.{part}_proj": f"ffn_{part}_shexp" for part in ("gate", "up", "down")}
+    return _named(_split(tensors), _LAYER | _STACKED | shared | {"mlp.gate": "ffn_gate_inp"})
+
+
+def _hunyuan_moe(tensors: Tensors, config: Any, writer: Any) -> Tensors:
+    rope, dim = config.rope_parameters, config.head_dim
+    writer.add_rope_freq_base(rope["rope_theta"] * rope["alpha"] ** (dim / (dim - 2)))
+    _experts(config, writer)
+    writer.add_expert_feed_forward_length(config.intermediate_size)
+    writer.add_expert_shared_feed_forward_length(config.intermediate_size)
+    writer.add_expert_shared_count(1)
+    shared = {f"mlp.shared_mlp.{part}_proj": f"ffn_{part}_shexp" for part in ("gate", "up", "down")}
+    norms = {"self_attn.query_layernorm": "attn_q_norm", "self_attn.key_layernorm": "attn_k_norm"}
+    return _named(_split(tensors), _LAYER | _STACKED | shared | norms | {"mlp.gate.wg": "ffn_gate_inp"})
+
+
+_STACKED = {f"experts.{part}_proj": f"ffn_{part}_exps" for part in ("gate", "up", "down")} | {"router": "exp_probs_b"}
+
+
+def _split(tensors: Tensors) -> Tensors:
+    """Fused gates and ups apart, with one name for what families name in different ways."""
+    made: Tensors = {}
+    for name, values in tensors.items():
+        stem, inner = re.sub(r"\.[a-z_]+\.experts\.\w+$", ".experts", name), name.removesuffix(".weight")
+        half = values.shape[-2] // 2 if values.ndim > 1 else 0
+        if name.endswith("experts.gate_up_proj"):
+            made |= {f"{stem}.gate_proj.weight": values[:, :half], f"{stem}.up_proj.weight": values[:, half:]}
+        elif stem != name:
+            made[f"{stem}.{name.rpartition('.')[2]}.weight"] = values
+        elif inner.endswith("shared_mlp.input_linear"):
+            stem = inner.removesuffix("input_linear")
+            made |= {f"{stem}gate_proj.weight": values[:half], f"{stem}up_proj.weight": values[half:]}
+        elif inner.endswith("shared_mlp.output_linear"):
+            made[f"{inner.removesuffix('output_linear')}down_proj.weight"] = values
+        elif name.endswith(("expert_bias", "e_score_correction_bias")):
+            made[re.sub(r"(layers\.\d+)\..*", r"\1.router.bias", name)] = values.reshape(-1)
+        else:
+            made[name] = values.squeeze(1) if inner.endswith(("conv.conv", "conv1d")) and values.ndim == 3 else values
+    return made
+
+
+def _mamba(stem: str) -> dict[str, str]:
+    parts = {"in_proj": "in", "out_proj": "out", "conv1d": "conv1d", "norm": "norm", "dt": "dt", "a": "a", "d": "d"}
+    return {f"{stem}.{mine}": f"ssm_{theirs}" for mine, theirs in parts.items()}
+
+
+def _mamba_tensors(tensors: Tensors, groups: int) -> Tensors:
+    made: Tensors = {}
+    for name, values in tensors.items():
+        stem, _, part = name.rpartition(".")
+        if part == "dt_bias":
+            made[f"{stem}.dt.bias"] = values
+        elif part in ("A_log", "D"):
+            made[f"{stem}.{part[0].lower()}."] = (-np.exp(values) if part == "A_log" else values)[:, None]
+        elif re.search(r"(mamba|mixer)\.norm$", stem):
+            made[name] = values.reshape(groups, -1)
+        else:
+            made[name] = values
+    return made
+
+
+def _mamba_sizes(writer: Any, heads: int, dim: int, groups: int, state: int, kernel: int) -> None:
+    writer.add_ssm_conv_kernel(kernel)
+    writer.add_ssm_state_size(state)
+    writer.add_ssm_group_count(groups)
+    writer.add_ssm_inner_size(heads * dim)
+    writer.add_ssm_time_step_rank(heads)
+
+
+def _experts(config: Any, writer: Any) -> None:
+    writer.add_expert_count(getattr(config, "num_local_experts", None) or config.num_experts)
+    writer.add_expert_used_count(config.num_experts_per_tok)
+
+
+def _sigmoid() -> Any:
+    import gguf
+
+    return gguf.ExpertGatingFuncType.SIGMOID
+
+
 def _yarn(rope: dict[str, Any], writer: Any) -> None:
     writer.add_rope_freq_base(rope["rope_theta"])
     writer.add_rope_scaling_type(_scaling("yarn"))
@@ -509,8 +721,10 @@ def _scaling(name: str) -> Any:
     return gguf.RopeScalingType(name)
 
 
-# What a file cannot say, so that it must be what published models have.
+# What a file cannot say, so that it must be what published models have. And llama.cpp judges a group of experts by its best two,
+# whatever the family does.
 FIXED: dict[str, dict[str, Any]] = {
+    "deepseek_v2": {"topk_method": "greedy", "n_group": 1, "topk_group": 1},
     "gemma3": {"query_pre_attn_scalar": 32},
     "gpt_oss": {"swiglu_limit": 7.0},
     "gemma4": {  # layers share the keys and values of the last two that have some, the second of which has no window
@@ -529,6 +743,8 @@ FIXED: dict[str, dict[str, Any]] = {
         "altup_active_idx": 0,
         "final_logit_softcapping": 30.0,
     },
+    "smollm3": {"num_hidden_layers": 4, "no_rope_layers": [1, 1, 1, 0]},
+    "ernie4_5": {"use_bias": False},
 }
 FAMILIES: dict[str, tuple[str, Callable[[Tensors, Any, Any], Tensors]]] = {
     "cohere2": ("cohere2", _cohere2),
@@ -547,12 +763,28 @@ FAMILIES: dict[str, tuple[str, Callable[[Tensors, Any, Any], Tensors]]] = {
     "qwen3_5_moe": ("qwen35moe", _hybrid),
     "qwen3_next": ("qwen3next", _hybrid),
     "glm4": ("glm4", _glm4),
+    "glm4 beside an encoder": ("glm4", partial(_glm4, seeing=True)),
     "glm4_moe": ("glm4moe", _glm4_moe),
     "glm4_moe_lite": ("deepseek2", _deepseek2),
     "deepseek_v3": ("deepseek2", _deepseek2),
     "deepseek_v2": ("deepseek2", partial(_deepseek2, absorbed=False)),
     "phi3": ("phi3", _phi3),
     "phi3_long": ("phi3", _phi3),
+    "lfm2": ("lfm2", _lfm2),
+    "lfm2_moe": ("lfm2moe", _lfm2),
+    "granite": ("granite", _granite),
+    "granitemoe": ("granitemoe", _granite),
+    "granite_hybrid": ("granitehybrid", _granite),
+    "granite_hybrid_dense": ("granitehybrid", _granite),
+    "nemotron_h": ("nemotron_h", _nemotron_h),
+    "nemotron_h_moe": ("nemotron_h_moe", _nemotron_h),
+    "smollm3": ("smollm3", _plain),
+    "seed_oss": ("seed_oss", _plain),
+    "ernie4_5": ("ernie4_5", _plain),
+    "ernie4_5_moe": ("ernie4_5-moe", _ernie_moe),
+    "hunyuan_moe": ("hunyuan-moe", _hunyuan_moe),
+    "olmo2": ("olmo2", _olmo2),
+    "exaone4_full": ("exaone4", _exaone4),
 }
 
 
@@ -572,13 +804,13 @@ def _vocabulary(writer: Any) -> None:
 
 def written(name: str, **changes: Any) -> Any:
     """The tiny model that is written."""
-    return reference(name, **FIXED.get(name, {}), **changes)
+    return reference(name.split()[0], **FIXED.get(name, {}), **changes)
 
 
 def write(
-    name: str, path: Path, blocks: str | None = None, of: tuple[str, ...] = ("_exps.weight",), **changes: Any
+    name: str, path: Path, experts: str | None = None, blocks: tuple[str, ...] = ("_exps.weight",), **changes: Any
 ) -> Path:
-    """The tiny model `name` in f32; `blocks`: tensors whose names end so, those of experts, in blocks of this type."""
+    """The tiny model `name` in f32; `experts`: their matrices in blocks of this type, or other tensors, whose names end so."""
     import gguf
 
     arch, family = FAMILIES[name]
@@ -597,13 +829,17 @@ def write(
         if head_dim := getattr(config, "head_dim", None):
             writer.add_key_length(head_dim)
             writer.add_value_length(head_dim)
-    writer.add_layer_norm_rms_eps(getattr(config, "rms_norm_eps", 1e-6))
+    eps = (getattr(config, key, None) for key in ("norm_eps", "layer_norm_epsilon", "rms_norm_eps"))
+    if number := next(filter(None, eps), None):
+        writer.add_layer_norm_rms_eps(number)
     _vocabulary(writer)
     tensors = {key: value.float().numpy() for key, value in model.state_dict().items()}
+    if config.tie_word_embeddings:
+        tensors.pop("lm_head.weight")
     for key, values in family(tensors, config, writer).items():
         rows = np.ascontiguousarray(values, np.float32)
-        if blocks and key.endswith(of):
-            kind = gguf.GGMLQuantizationType[blocks]
+        if experts and key.endswith(blocks):
+            kind = gguf.GGMLQuantizationType[experts]
             writer.add_tensor(key, gguf.quants.quantize(rows, kind), raw_dtype=kind)
         else:
             writer.add_tensor(key, rows)

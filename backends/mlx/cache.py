@@ -1,4 +1,4 @@
-"""One step's view of the KV cache and of recurrent states: attention, convolution and the gated delta rule on MLX.
+"""One step's view of the KV cache and of recurrent states: attention, convolution, the gated delta rule and the scan on MLX.
 
 In every layer all writes come before all reads, and nothing here outlives the step: both keep slab writes in place.
 Sequences with one new token are computed together, a capacity class in one attention call where their rows lie close;
@@ -12,7 +12,7 @@ A loop over time would be too slow, so a long run is cut into chunks. Within a c
 system, whose inverse is built by doubling: the inverses of blocks on the diagonal give those of blocks twice as large. That is
 as stable as substitution (powers of the whole matrix are not: equal keys make them overflow), and covers all chunks of all
 heads at once. Only the state passes from chunk to chunk in sequence. Padding has no key, no beta and no decay, so it leaves
-the state unchanged.
+the state unchanged. A scan is the same without the correction: `u = v`, and no system to solve.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from __future__ import annotations
 import io
 import re
 from collections import Counter
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from typing import Any
 
 import mlx.core as mx
@@ -31,7 +31,7 @@ from backends.base import KVSpec, LatentHeads
 from backends.kv_cache import source_of
 from backends.mlx.kv_cache import MlxCodec, MlxKVCache, MlxPlainCodec, MlxQuantizedCodec, Parts, Slabs
 from backends.mlx.states import StateBatch, StatePair
-from backends.plan import DecodeGroup, PackedSegment, StepPlan, head_groups
+from backends.plan import DecodeGroup, PackedSegment, StepPlan, bounded_runs
 
 CHUNK = 64
 NEAR = 4  # up to this gap, attending to unused rows costs less than a second call
@@ -148,6 +148,38 @@ def _chunked(
     return out[:, :length].astype(dtype), carried.swapaxes(-1, -2).reshape(state.shape)
 
 
+def scan(q: mx.array, k: mx.array, v: mx.array, g: mx.array, state: mx.array) -> tuple[mx.array, mx.array]:
+    """As `delta_rule`, of a scan."""
+    batch, length, groups, key_dim = q.shape
+    heads, dim = v.shape[2:]
+    size = min(CHUNK, 1 << (length - 1).bit_length())
+    chunks = -(-length // size)
+
+    def cut(x: mx.array, *tail: int) -> mx.array:
+        """`[B, T, heads...] -> [chunks, B, groups, heads of one, size, ...]`, padded with zeros, f32."""
+        x = mx.pad(x.astype(mx.float32), [(0, 0), (0, chunks * size - length)] + [(0, 0)] * (x.ndim - 2))
+        return x.reshape(batch, chunks, size, groups, -1, *tail).transpose(1, 0, 3, 4, 2, *range(5, 5 + len(tail)))
+
+    carried = state.reshape(batch, groups, heads // groups, dim, key_dim).swapaxes(-1, -2)
+    values = cut(v, dim)
+    decays = cut(g)[..., None]
+    queries, keys = cut(q, key_dim), cut(k, key_dim)
+    at = mx.arange(size)
+    # From token j on to token i. Summed, not subtracted from one another: a strong decay before both would take the digits.
+    between = mx.cumsum(mx.where(at[:, None] > at, decays, 0.0), axis=-2)
+    fade = mx.exp(mx.where(at[:, None] >= at, between, -mx.inf))
+    inner = ((queries @ keys.swapaxes(-1, -2)) * fade) @ values
+    since_start = mx.exp(mx.cumsum(decays, axis=-2))
+    through = since_start[..., -1:, :]
+    left = keys.swapaxes(-1, -2) @ (values * fade[..., -1:, :].swapaxes(-1, -2))  # of a chunk's tokens at its end
+    outs = []
+    for c in range(chunks):
+        outs.append(inner[c] + (queries[c] @ carried) * since_start[c])
+        carried = carried * through[c] + left[c]
+    out = mx.stack(outs, axis=1).transpose(0, 1, 4, 2, 3, 5).reshape(batch, chunks * size, heads, dim)
+    return out[:, :length].astype(v.dtype), carried.swapaxes(-1, -2).reshape(state.shape)
+
+
 def _unit_lower_inverse(below: mx.array, size: int) -> mx.array:
     """The inverse of `I + below`, `below` strictly lower triangular, `size` a power of two."""
     inverse = mx.broadcast_to(mx.eye(size), below.shape)
@@ -226,10 +258,19 @@ def attend_run(
     return out[0].swapaxes(0, 1)
 
 
+def attend_latents(q: mx.array, rows: mx.array, rank: int, scale: float) -> mx.array:
+    """`q [n, H, D]`, the last tokens of `rows [1, 1, S, D]`, whose first `rank` numbers are the values, some tokens at a time."""
+    parts, before = [], rows.shape[2] - q.shape[0]
+    for first, last in bounded_runs(q.shape[0], q.shape[1] * rows.shape[2]):
+        seen = rows[:, :, : before + last]
+        parts.append(attend_run(q[first:last], seen, seen[..., :rank], scale, None))
+    return parts[0] if len(parts) == 1 else mx.concatenate(parts)
+
+
 def attend_expanded(q: mx.array, rows: mx.array, heads: LatentHeads, scale: float) -> mx.array:
     """`q [n, H, D]`, the last tokens of `rows [S, ...]`, over keys and values that are made of these, some heads at a time."""
     parts = []
-    for first, last in head_groups(q.shape[1], rows.shape[0], 2 * q.shape[2]):
+    for first, last in bounded_runs(q.shape[1], rows.shape[0] * (2 * q.shape[2] + q.shape[0])):
         k, v = (x.swapaxes(0, 1)[None] for x in heads.expand(rows, first, last))
         parts.append(attend_run(q[:, first:last], k, v, scale, None))
     return parts[0] if len(parts) == 1 else mx.concatenate(parts, axis=1)
@@ -395,7 +436,7 @@ class MlxCache:
                 keys = self._kv.slabs[group.capacity].keys[layer]
                 mine = _rows(absorbed, group.start, group.stop)
                 found += [
-                    self._attend_latents(_rows(mine, b.start, b.stop), keys, b, heads.rank, scale) for b in blocks
+                    self._attend_latent_block(_rows(mine, b.start, b.stop), keys, b, heads.rank, scale) for b in blocks
                 ]
             outs.append(heads.values(found[0] if len(found) == 1 else mx.concatenate(found)))
         for packed, _ in view.chunks:
@@ -406,11 +447,10 @@ class MlxCache:
             if len(packed) >= heads.expand_from:
                 outs.append(attend_expanded(mine, seen[0, 0], heads, scale))
             else:
-                values = seen[..., : heads.rank]
-                outs.append(heads.values(attend_run(heads.absorb(mine), seen, values, scale, None)))
+                outs.append(heads.values(attend_latents(heads.absorb(mine), seen, heads.rank, scale)))
         return outs[0] if len(outs) == 1 else mx.concatenate(outs)
 
-    def _attend_latents(self, q: mx.array, keys: Parts, block: RowBlock, rank: int, scale: float) -> mx.array:
+    def _attend_latent_block(self, q: mx.array, keys: Parts, block: RowBlock, rank: int, scale: float) -> mx.array:
         if not block.dense:
             q = mx.take(q, block.spread, axis=0)
         codec = self._kv.codec
@@ -495,11 +535,16 @@ class MlxCache:
         return out if bias is None else out + bias
 
     def delta(self, layer: int, q: mx.array, k: mx.array, v: mx.array, g: mx.array, beta: mx.array) -> mx.array:
+        return self._recur(layer, partial(delta_rule, kernel=self._kernel), q, k, v, g, beta)
+
+    def scan(self, layer: int, q: mx.array, k: mx.array, v: mx.array, g: mx.array) -> mx.array:
+        return self._recur(layer, scan, q, k, v, g)
+
+    def _recur(self, layer: int, rule: Callable[..., tuple[mx.array, mx.array]], *inputs: mx.array) -> mx.array:
         outs = []
         for run, batch, new in self._memories:
-            qs, ks, vs, gs, betas = (self._batched(x, run) for x in (q, k, v, g, beta))
-            out, state = delta_rule(qs, ks, vs, gs, betas, batch.layers[layer][1], kernel=self._kernel)
-            outs.append(out.reshape(-1, *v.shape[1:]))
+            out, state = rule(*(self._batched(x, run) for x in inputs), state=batch.layers[layer][1])
+            outs.append(out.reshape(-1, *inputs[2].shape[1:]))
             new[layer] = (new[layer][0] if layer in new else batch.layers[layer][0], state)
         return outs[0] if len(outs) == 1 else mx.concatenate(outs)
 

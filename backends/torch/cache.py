@@ -1,4 +1,4 @@
-"""One step's view of the KV cache and of recurrent states: attention, convolution and the gated delta rule on torch.
+"""One step's view of the KV cache and of recurrent states: attention, convolution, the gated delta rule and the scan on torch.
 
 Bound to a plan. Sequences that add one token are computed together, a run of neighbouring rows at a time; prompt chunks
 one after the other. What does not depend on the layer (indices, masks) is made once a step.
@@ -10,7 +10,7 @@ to ten times slower in bf16, and plain matrix products up to four times.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -20,7 +20,7 @@ from torch import Tensor
 
 from backends.base import KVSpec, LatentHeads
 from backends.kv_cache import source_of
-from backends.plan import DecodeGroup, PackedSegment, StepPlan, head_groups
+from backends.plan import DecodeGroup, PackedSegment, StepPlan, bounded_runs
 from backends.torch.kv_cache import RecurrentStates, Slab, TorchKVCache, places_of
 from backends.torch.tensors import upload
 
@@ -45,18 +45,9 @@ def delta_scan(state: Tensor, q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: 
     """`state [Hv, Dk, Dv]` is written to; the rest as for `delta_step`, with T tokens instead of B. -> `[T, Hv, Dv]` f32"""
     tokens, heads = v.shape[:2]
     size = min(CHUNK, tokens)
-    count = -(-tokens // size)
-    missing = count * size - tokens
-
-    def chunked(x: Tensor) -> Tensor:
-        """`[T, H, ...]` -> `[Hv, chunks, size, ...]`; padding tokens write nothing and forget nothing."""
-        x = x.float()
-        if missing:
-            x = F.pad(x, (0, 0) * (x.ndim - 1) + (0, missing))
-        x = x.unflatten(0, (count, size)).movedim(2, 0)
-        return x.repeat_interleave(heads // x.shape[0], 0) if x.shape[0] < heads else x
-
-    q, k, v, g, beta = (chunked(x) for x in (q, k, v, g, beta))
+    q, k, v, g, beta = (_chunked(x, size) for x in (q, k, v, g, beta))
+    if len(q) < heads:
+        q, k = (x.repeat_interleave(heads // len(x), 0) for x in (q, k))
     past = g.cumsum(-1)  # log decay since the chunk began
     later = torch.ones(size, size, dtype=torch.bool, device=v.device).triu(1)
     between = (past[..., :, None] - past[..., None, :]).masked_fill_(later, -torch.inf).exp_()
@@ -70,11 +61,49 @@ def delta_scan(state: Tensor, q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: 
     whole = past[..., -1:]
     k = k * (whole - past).exp()[..., None]
     out = torch.empty_like(v)
-    for i in range(count):
+    for i in range(out.shape[1]):
         d = wanted[:, i] - through_state[:, i] @ state
         out[:, i] = q[:, i] @ state + seen[:, i] @ d
         state.mul_(whole[:, i, :, None].exp()).add_(k[:, i].mT @ d)
     return out.flatten(1, 2).transpose(0, 1)[:tokens]
+
+
+def scan_step(new: Tensor, state: Tensor, q: Tensor, k: Tensor, v: Tensor, g: Tensor) -> Tensor:
+    """As `delta_step`, of a scan."""
+    shared = v.shape[1] // q.shape[1]
+    q, k = (x.float().repeat_interleave(shared, 1) if shared > 1 else x.float() for x in (q, k))
+    torch.mul(state, g.float().exp()[..., None, None], out=new).addcmul_(k[..., None], v.float()[:, :, None])
+    return (q[:, :, None] @ new)[:, :, 0]
+
+
+def scan_chunks(state: Tensor, q: Tensor, k: Tensor, v: Tensor, g: Tensor) -> Tensor:
+    """As `delta_scan`, of a scan."""
+    tokens, heads, groups = v.shape[0], v.shape[1], k.shape[1]
+    size = min(CHUNK, tokens)
+    q, k, v, g = (_chunked(x, size) for x in (q, k, v, g))
+    past = g.cumsum(-1).exp()  # decay since the chunk began
+    # Log decays between two tokens are summed, not subtracted from one another: a strong one before both would take the digits.
+    until = torch.ones(size, size, dtype=torch.bool, device=v.device).triu()
+    between = g[..., None].expand(*g.shape, size).masked_fill(until, 0).cumsum(-2)
+    between = between.masked_fill_(until.triu(1), -torch.inf).exp_()
+    seen = (q @ k.mT)[:, None] * between.unflatten(0, (groups, -1))
+    out = seen.flatten(0, 1) @ v
+    q, k = (x.repeat_interleave(heads // groups, 0) for x in (q, k))
+    q = q * past[..., None]
+    v = v * between[..., -1, :, None]
+    for i in range(out.shape[1]):
+        out[:, i] += q[:, i] @ state
+        state.mul_(past[:, i, -1, None, None]).add_(k[:, i].mT @ v[:, i])
+    return out.flatten(1, 2).transpose(0, 1)[:tokens]
+
+
+def _chunked(x: Tensor, size: int) -> Tensor:
+    """`[T, H, ...]` -> `[H, chunks, size, ...]`, f32; padding tokens write nothing and forget nothing."""
+    missing = -len(x) % size
+    x = x.float()
+    if missing:
+        x = F.pad(x, (0, 0) * (x.ndim - 1) + (0, missing))
+    return x.unflatten(0, (-1, size)).movedim(2, 0)
 
 
 def grouped_attention(
@@ -120,7 +149,7 @@ def latent_attention(q: Tensor, rows: Tensor, rank: int, scale: float, mask: Ten
 def _attend_expanded(q: Tensor, rows: Tensor, heads: LatentHeads, scale: float, mask: Tensor | None) -> Tensor:
     """`q [n, H, D]` over keys and values that are made of `rows [S, ...]`, some heads at a time."""
     parts = []
-    for first, last in head_groups(q.shape[1], rows.shape[0], 2 * q.shape[2]):
+    for first, last in bounded_runs(q.shape[1], rows.shape[0] * (2 * q.shape[2] + q.shape[0])):
         k, v = heads.expand(rows, first, last)
         width = v.shape[2]
         v = F.pad(v, (0, max(0, k.shape[2] - width)))  # the fused kernel wants them as wide as keys
@@ -372,26 +401,32 @@ class TorchCache:
         return out
 
     def delta(self, layer: int, q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor) -> Tensor:
+        return self._recur(layer, delta_step, delta_scan, q, k, v, g, beta)
+
+    def scan(self, layer: int, q: Tensor, k: Tensor, v: Tensor, g: Tensor) -> Tensor:
+        return self._recur(layer, scan_step, scan_chunks, q, k, v, g)
+
+    def _recur(
+        self, layer: int, one_token: Callable[..., Tensor], many: Callable[..., Tensor], *inputs: Tensor
+    ) -> Tensor:
         states = self.kv.states[layer]
-        out = torch.empty_like(v)
+        out = torch.empty_like(inputs[2])
         if self.singles:
             order = self._state_rows
-            inputs = (order.sorted(x[: self.singles]) for x in (q, k, v, g, beta))
-            state = states.delta[order.rows]
+            mine = (order.sorted(x[: self.singles]) for x in inputs)
+            state = states.matrix[order.rows]
             if order.everyone and self.kv.swaps_states:
                 new = states.spare[: self.singles]
                 self._swaps.append(states)
             else:
                 new = torch.empty_like(state)
-                self._writes.append((states.delta, order.rows, new))
-            out[: self.singles] = order.unsorted(delta_step(new, state, *inputs))
+                self._writes.append((states.matrix, order.rows, new))
+            out[: self.singles] = order.unsorted(one_token(new, state, *mine))
         for packed in self.plan.chunks:
             row = packed.slot.place.state
-            new = states.delta[row].clone()
-            out[packed.start : packed.stop] = delta_scan(
-                new, *(x[packed.start : packed.stop] for x in (q, k, v, g, beta))
-            )
-            self._writes.append((states.delta, row, new))
+            new = states.matrix[row].clone()
+            out[packed.start : packed.stop] = many(new, *(x[packed.start : packed.stop] for x in inputs))
+            self._writes.append((states.matrix, row, new))
         return out
 
     @cached_property
@@ -404,7 +439,7 @@ class TorchCache:
         for table, rows, new in self._writes:
             table[rows] = new
         for states in self._swaps:
-            states.delta, states.spare = states.spare, states.delta
+            states.matrix, states.spare = states.spare, states.matrix
 
 
 class StateRows:

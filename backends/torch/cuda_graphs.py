@@ -21,7 +21,7 @@ from torch import Tensor
 from backends.base import CrossSpec, LatentHeads, Step, TokenModel
 from backends.kv_cache import source_of, windowed
 from backends.plan import StepPlan
-from backends.torch.cache import delta_step, grouped_attention, latent_attention
+from backends.torch.cache import delta_step, grouped_attention, latent_attention, scan_step
 from backends.torch.kv_cache import TorchKVCache, places_of
 from backends.torch.tensors import upload_columns
 
@@ -129,11 +129,17 @@ class GraphCache:
         return (summed if bias is None else summed + bias).to(x.dtype)
 
     def delta(self, layer: int, q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor) -> Tensor:
-        table = self.kv.states[layer].delta
+        return self._recur(layer, delta_step, q, k, v, g, beta)
+
+    def scan(self, layer: int, q: Tensor, k: Tensor, v: Tensor, g: Tensor) -> Tensor:
+        return self._recur(layer, scan_step, q, k, v, g)
+
+    def _recur(self, layer: int, one_token: Callable[..., Tensor], *inputs: Tensor) -> Tensor:
+        table = self.kv.states[layer].matrix
         state = table.index_select(0, self.states)
-        out = delta_step(state, state, q, k, v, g, beta)
+        out = one_token(state, state, *inputs)
         table.index_copy_(0, self.states, state)
-        return out.to(v.dtype)
+        return out.to(inputs[2].dtype)
 
 
 class DecodeGraphs:

@@ -167,8 +167,8 @@ class RecurrentStates:
     """One recurrent layer's memory: row i belongs to the slot whose `place.state` is i."""
 
     conv: Tensor  # [rows, kernel - 1, channels]
-    delta: Tensor  # [rows, heads, key_dim, value_dim], f32
-    spare: Tensor  # as `delta`: a step of all sequences writes here, so that a failed step changes nothing
+    matrix: Tensor  # [rows, heads, key_dim, value_dim], f32
+    spare: Tensor  # as `matrix`: a step of all sequences writes here, so that a failed step changes nothing
 
 
 @dataclass
@@ -217,9 +217,9 @@ class TorchKVCache:
         return PlainCodec(dim, self.dtype) if self.plain == self.dtype else HalfCodec(dim)
 
     def _no_states(self, spec: StateSpec) -> RecurrentStates:
-        delta = torch.zeros(0, spec.heads, spec.key_dim, spec.value_dim, dtype=torch.float32, device=self.device)
+        matrix = torch.zeros(0, spec.heads, spec.key_dim, spec.value_dim, dtype=torch.float32, device=self.device)
         conv = torch.zeros(0, spec.kernel - 1, spec.channels, dtype=self.dtype, device=self.device)
-        return RecurrentStates(conv, delta, delta)
+        return RecurrentStates(conv, matrix, matrix)
 
     def _spec(self, layer: int) -> KVSpec:
         spec = self.specs[layer]
@@ -276,7 +276,7 @@ class TorchKVCache:
             source, target = state_move
             for states in self.states.values():
                 states.conv[target] = states.conv[source]
-                states.delta[target] = states.delta[source]
+                states.matrix[target] = states.matrix[source]
         self._forget_if_empty(capacity)
 
     def _reserve(self, capacity: int) -> None:
@@ -302,8 +302,8 @@ class TorchKVCache:
         for states in self.states.values():
             if len(states.conv) < state_rows:
                 states.conv = _with_rows(states.conv, _roomy(state_rows))
-                states.delta = _with_rows(states.delta, _roomy(state_rows))
-                states.spare = torch.empty_like(states.delta) if self.swaps_states else states.delta
+                states.matrix = _with_rows(states.matrix, _roomy(state_rows))
+                states.spare = torch.empty_like(states.matrix) if self.swaps_states else states.matrix
                 self.version += 1
 
     def reserve_padding(self, capacity: int, rows: int) -> int:
@@ -401,7 +401,7 @@ class TorchKVCache:
     def _state_rows(self, slot: Slot) -> Iterator[Tensor]:
         for states in self.states.values():
             yield states.conv[slot.place.state]
-            yield states.delta[slot.place.state]
+            yield states.matrix[slot.place.state]
 
     def _row_parts(self, slot: Slot, length: int) -> Iterator[Tensor]:
         """The `rows` of a snapshot: keys and values of layers without a window, then encoder keys and values."""

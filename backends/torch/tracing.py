@@ -269,7 +269,7 @@ class ProgramTracer:
     def conv(self, *_: Any) -> NoReturn:
         raise NotTraceable("recurrent states")
 
-    delta = conv
+    delta = scan = conv
 
 
 def alike(a: AnyMatrix, b: AnyMatrix) -> bool:

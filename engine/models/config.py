@@ -149,9 +149,9 @@ def text_config(config: Mapping[str, Any], activations: Sequence[str] = ("silu",
         heads=heads,
         kv_heads=kv_heads,
         head_dim=f.int("head_dim", "attention_head_dim", default=hidden // heads, most=LARGEST_HEAD),
-        ffn=f.int("intermediate_size", "moe_intermediate_size"),  # a mixture may have no other
+        ffn=f.int("intermediate_size", "block_ff_dim", "moe_intermediate_size"),  # a mixture may have no other
         vocab=f.int("vocab_size"),
-        eps=f.float("rms_norm_eps", default=1e-6),
+        eps=f.float("rms_norm_eps", "norm_eps", "layer_norm_epsilon", default=1e-6),
         context=f.int("max_position_embeddings", default=2048),
         tied=f.flag("tie_word_embeddings"),
     )

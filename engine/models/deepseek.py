@@ -16,8 +16,8 @@ from backends.base import Array, HeadMatrices, KVSpec, Step
 from engine.errors import ConfigError
 from engine.models.config import LARGEST_HEAD, TextConfig, text_config
 from engine.models.decoder import Decoder, Mlp, MlpLike
-from engine.models.glm4 import MOST_GROUPS, corrected_mixture, ignore_guessing_layers, is_dense, shared_width
-from engine.models.moe import Routing, SharedMoe
+from engine.models.glm4 import MOST_GROUPS, corrected_mixture, ignore_guessing_layers, is_dense, mixture
+from engine.models.moe import Routing
 from engine.models.rope import rope_fields, text_rope
 from engine.weights.view import View
 
@@ -132,7 +132,7 @@ def _softmax_mixture(w: View, c: TextConfig, layer: int) -> MlpLike:
         groups=f.int("n_group", default=1, most=MOST_GROUPS) if grouped else 1,
         kept=f.int("topk_group", default=1) if grouped else 1,
     )
-    return SharedMoe(w, c, "shared_experts", shared_width(c), routing)
+    return mixture(w, c, routing)
 
 
 def deepseek_v2(w: View, config: Mapping[str, Any]) -> Decoder:

@@ -11,7 +11,7 @@ from typing import Any
 from engine.errors import ConfigError
 from engine.models.config import TextConfig, text_config
 from engine.models.decoder import Attention, Decoder, Mlp, MlpLike, NormNames, Traits
-from engine.models.moe import Routing, SharedMoe
+from engine.models.moe import Routing, SharedMoe, SparseMoe
 from engine.models.rope import text_rope
 from engine.weights.view import View
 
@@ -27,10 +27,11 @@ NORMS = NormNames(
 def glm4(w: View, config: Mapping[str, Any]) -> Decoder:
     c = text_config(config)
     traits = Traits(qkv_bias=c.fields.flag("attention_bias", True))
+    rope = text_rope(c, default_partial=0.5)
     return Decoder(
         w,
         c,
-        replace(text_rope(c, default_partial=0.5), pairs=True),
+        replace(rope, pairs=rope.section is None),  # GGUF files of models that see have halves together
         mixer=lambda v, i: Attention(v.sub("self_attn"), c, i, traits),
         mlp=lambda v, i: Mlp(v.sub("mlp"), c.hidden, c.ffn, fused=True),
         norms=NORMS,
@@ -65,7 +66,7 @@ def corrected_mixture(w: View, c: TextConfig, layer: int) -> MlpLike:
         kept=f.int("topk_group", default=1),
         judged_by=2,
     )
-    return SharedMoe(w, c, "shared_experts", shared_width(c), routing)
+    return mixture(w, c, routing)
 
 
 def is_dense(c: TextConfig, layer: int, first: int) -> bool:
@@ -78,9 +79,12 @@ def is_dense(c: TextConfig, layer: int, first: int) -> bool:
     return bool(kinds[layer] == "dense")
 
 
-def shared_width(c: TextConfig) -> int:
-    """Of the experts that all tokens share, which are one MLP."""
-    return c.fields.int("moe_intermediate_size") * c.fields.int("n_shared_experts", default=1)
+def mixture(w: View, c: TextConfig, routing: Routing) -> MlpLike:
+    """Experts that all tokens share, where there are some, are one MLP."""
+    shared = c.fields.int("n_shared_experts", default=0, least=0)
+    if not shared:
+        return SparseMoe(w, c, routing)
+    return SharedMoe(w, c, "shared_experts", shared * c.fields.int("moe_intermediate_size"), routing)
 
 
 def ignore_guessing_layers(w: View, c: TextConfig) -> None:

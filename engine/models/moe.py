@@ -45,7 +45,11 @@ class ExpertRouter:
         if left or not routing.kept <= routing.groups or self.chosen > routing.kept * each or routing.judged_by > each:
             raise ConfigError(f"{f.where}: n_group ({routing.groups}) and topk_group ({routing.kept}) do not fit.")
         self.score = w.linear((routing.name, self.count), inp=c.hidden)
-        self.bias = w.tensor(routing.bias, (self.count,), "f32") if routing.bias else None
+        self.bias = None
+        if routing.bias:
+            alone = w.shape(routing.bias) != (1, self.count)  # as Ernie's files hold it
+            shape = (self.count,) if alone else (1, self.count)
+            self.bias = w.tensor(routing.bias, shape, "f32").reshape(self.count)
         if routing.kept < routing.groups and not w.dry:
             self.members = self.ops.array(np.eye(routing.groups, dtype=np.float32))
 

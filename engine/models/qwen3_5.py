@@ -63,9 +63,7 @@ class GatedDelta:
         self.keys, self.values = self.key_heads * self.key_dim, self.value_heads * self.value_dim
         channels, kernel = 2 * self.keys + self.values, f.int("linear_conv_kernel_dim")
         self.memory = StateSpec(channels, kernel, self.value_heads, self.key_dim, self.value_dim)
-        swapped = w.shape("conv1d.weight") == (channels, kernel, 1)
-        shape = (channels, kernel, 1) if swapped else (channels, 1, kernel)
-        self.conv = w.tensor("conv1d.weight", shape).reshape(channels, kernel)
+        self.conv = w.depthwise("conv1d.weight", channels, kernel)
         self.dt_bias = w.tensor("dt_bias", (self.value_heads,), "f32")
         self.decay = -self.ops.exp(w.tensor("A_log", (self.value_heads,), "f32"))
         self.norm = w.norm("norm", self.value_dim)

@@ -7,7 +7,7 @@ Kinds: plain, `linear`, `dynamic`, `llama3`, `yarn`, `longrope`, `proportional`,
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from backends.base import Rope
@@ -32,6 +32,14 @@ def text_rope(c: TextConfig, default_theta: float = 10000.0, default_partial: fl
     if not isinstance(kind, str) or kind not in KINDS:
         raise ConfigError(f"{rope.where}: rope type `{kind}` is not known. Known: {', '.join(sorted(KINDS))}.")
     return Rope(dims=dims, **KINDS[kind](rope, theta, dims, c.context), **_section(rope, dims))
+
+
+def fields_of_kind(f: Fields, kind: str) -> Fields | None:
+    """A config whose ropes are those of this kind of layers; None where one rope is for all."""
+    given = f.find("rope_parameters", default=None)
+    if not isinstance(given, Mapping) or kind not in given:
+        return None
+    return Fields({**f.values, "rope_parameters": f.sub("rope_parameters").sub(kind).values}, f.where)
 
 
 def rope_fields(f: Fields) -> Fields:

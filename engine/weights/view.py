@@ -193,6 +193,13 @@ class View:
         wide = self.tensor(f"{name}.weight", (dim,), "f32")
         return self.backend.ops.cast(wide + plus, self.backend.dtype)
 
+    def depthwise(self, name: str, channels: int, kernel: int) -> Array:
+        """A depthwise convolution's weight `[channels, kernel]`. Files have an axis of one before the kernel (torch), behind it (MLX)
+        or none (GGUF)."""
+        spellings = (channels, 1, kernel), (channels, kernel, 1), (channels, kernel)
+        stored = self.shape(name)
+        return self.tensor(name, stored if stored in spellings else spellings[0]).reshape(channels, kernel)
+
     def tensor(self, name: str, shape: tuple[int, ...], dtype: DType | None = None) -> Array:
         """A tensor by its whole name below this prefix."""
         raw = self._raw(name, shape)
@@ -274,7 +281,7 @@ def _dry(make: Callable[[View], Any], source: Source) -> Survey:
 
 def _source(checkpoint: Checkpoint | Source, rename: Callable[[str], str] | None) -> Source:
     if isinstance(checkpoint, Checkpoint):
-        return Tensors(str(checkpoint.folder), checkpoint.tensors, checkpoint.quantization, rename)
+        return checkpoint.renamed(rename)
     return checkpoint
 
 

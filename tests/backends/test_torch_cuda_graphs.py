@@ -34,7 +34,7 @@ def rig_of(*layers, bits=32) -> tuple[Rig, list]:
 
 
 @pytest.mark.parametrize("bits", [32, 16, 8])
-@pytest.mark.parametrize("layers", [("full", "window", "shared"), ("full", "delta", "delta")])
+@pytest.mark.parametrize("layers", [("full", "window", "shared"), ("full", "delta", "delta"), ("full", "scan", "conv")])
 def test_steps_of_any_batch_equal_the_usual_way(layers, bits):
     rig, made = rig_of(*layers, bits=bits)
     usual = Rig(*layers, bits=bits)
@@ -81,7 +81,7 @@ def test_hidden_states_outlive_the_next_replay():
 
 
 @pytest.mark.parametrize("bits", [32, 8])
-@pytest.mark.parametrize("layers", [("full", "window"), ("full", "delta", "delta")])
+@pytest.mark.parametrize("layers", [("full", "window"), ("full", "delta", "delta"), ("full", "scan", "conv")])
 def test_rows_of_idle_sequences_are_padding_and_stay_what_they_are(layers, bits):
     """Device-free: that a recording of this shape pays on CUDA is not measured."""
     rig, made = rig_of(*layers, bits=bits)

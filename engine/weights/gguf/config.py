@@ -72,6 +72,7 @@ class Keys:
 
     def _same(self, name: str, value: Elements) -> Any:
         numbers = set(value.numbers().tolist())
+        numbers = numbers - {0} or numbers  # where some layers have none
         if len(numbers) > 1:
             raise UnsupportedArchitecture(
                 f"{self.where}: {self.arch}.{name} differs between layers, which is not supported."
@@ -142,7 +143,15 @@ def read(metadata: Mapping[str, Any], tensors: Mapping[str, Raw], where: str) ->
     return config | _special_ids(metadata)
 
 
+_ANY_WIDTH = (  # their own functions below say all of it
+    *("lfm2moe", "granitemoe", "granitehybrid", "nemotron_h", "nemotron_h_moe"),
+    *("ernie4_5-moe", "hunyuan-moe"),
+)
+
+
 def _mixture(keys: Keys, tensors: Mapping[str, Raw], layers: int) -> dict[str, Any]:
+    if keys.arch in _ANY_WIDTH:
+        return {}
     if not keys.find("expert_count"):
         return {"intermediate_size": keys.int("feed_forward_length")}
     if keys.arch in ("gpt-oss", "minimax-m2"):
@@ -182,11 +191,11 @@ def _corrected(keys: Keys, dense: int) -> dict[str, Any]:
     """GLM's and DeepSeek's mixtures. `dense`: how many of the first layers are none."""
     return {
         "first_k_dense_replace": dense,
-        "n_shared_experts": keys.int("expert_shared_count"),
+        "n_shared_experts": keys.int("expert_shared_count", 0, least=0),
         "routed_scaling_factor": keys.float("expert_weights_scale", 1.0),
         "norm_topk_prob": keys.find("expert_weights_norm") is True,
-        "n_group": keys.int("expert_group_count", 1),
-        "topk_group": keys.int("expert_group_used_count", 1),
+        "n_group": max(1, keys.int("expert_group_count", 1, least=0)),
+        "topk_group": max(1, keys.int("expert_group_used_count", 1, least=0)),
     }
 
 
@@ -204,6 +213,8 @@ def _latent(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -
     sigmoid = gating == _SIGMOID or (not gating and glm)
     if gating not in (0, 1, _SIGMOID):
         raise UnsupportedArchitecture(f"{keys.where} weighs its experts in a way that is not supported.")
+    if keys.find("attention.temperature_scale"):
+        raise UnsupportedArchitecture(f"{keys.where} scales its queries by their position, which is not supported.")
     return {
         "model_type": "deepseek_v3" if sigmoid else "deepseek_v2",
         "topk_method": "group_limited_greedy" if config.get("n_group", 1) > 1 else "greedy",
@@ -257,6 +268,106 @@ def _gemma3(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -
     }
 
 
+def _lfm2(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -> dict[str, Any]:
+    layers = range(config["num_hidden_layers"])
+    made: dict[str, Any] = {
+        "intermediate_size": keys.int("feed_forward_length"),
+        "block_auto_adjust_ff_dim": False,
+        "conv_L_cache": keys.int("shortconv.l_cache"),
+        "layer_types": ["full_attention" if f"blk.{i}.attn_q.weight" in tensors else "conv" for i in layers],
+    }
+    if keys.arch == "lfm2moe":
+        made |= _experts(keys) | {
+            "moe_intermediate_size": keys.int("expert_feed_forward_length"),
+            "num_dense_layers": keys.int("leading_dense_block_count", 0, least=0),
+            "norm_topk_prob": True,
+            "use_expert_bias": any(name.endswith(".exp_probs_b.bias") for name in tensors),
+            "routed_scaling_factor": keys.float("expert_weights_scale", 1.0),
+        }
+    return made
+
+
+def _granite(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -> dict[str, Any]:
+    kinds = _kinds(tensors, config)
+    made: dict[str, Any] = {
+        "intermediate_size": keys.int("feed_forward_length"),
+        "attention_multiplier": keys.float("attention.scale", config["head_dim"] ** -0.5),
+        "embedding_multiplier": keys.float("embedding_scale", 1.0),
+        "residual_multiplier": keys.float("residual_scale", 1.0),
+        "logits_scaling": keys.float("logit_scale", 1.0),
+    }
+    if keys.find("expert_count"):
+        made |= _experts(keys) | {"shared_intermediate_size": _rows_of(tensors, "ffn_gate_shexp")}
+    elif keys.arch == "granitehybrid":
+        made |= {"num_local_experts": 0, "shared_intermediate_size": _rows_of(tensors, "ffn_gate")}
+    if keys.arch == "granitehybrid":
+        sizes = _mamba_sizes(keys)
+        made |= {
+            "layer_types": kinds,
+            "position_embedding_type": "rope" if keys.find("rope.scaling.finetuned") is not False else "nope",
+            **{
+                f"mamba_{name}": size
+                for name, size in zip(("n_heads", "d_head", "n_groups", "d_state", "d_conv"), sizes)
+            },
+            "mamba_conv_bias": any(name.endswith(".ssm_conv1d.bias") for name in tensors),
+        }
+    return made
+
+
+def _nemotron_h(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -> dict[str, Any]:
+    names = ("mamba_num_heads", "mamba_head_dim", "n_groups", "ssm_state_size", "conv_kernel")
+    made: dict[str, Any] = {
+        "layers_block_type": _kinds(tensors, config),
+        "intermediate_size": _rows_of(tensors, "ffn_up") or 1,
+        "layer_norm_epsilon": keys.float("attention.layer_norm_epsilon", config["rms_norm_eps"]),
+        "use_conv_bias": any(name.endswith(".ssm_conv1d.bias") for name in tensors),
+        **dict(zip(names, _mamba_sizes(keys))),
+    }
+    if keys.find("expert_count"):
+        made |= _experts(keys) | {
+            "moe_intermediate_size": keys.int("expert_feed_forward_length"),
+            "moe_shared_expert_intermediate_size": _rows_of(tensors, "ffn_up_shexp"),
+            "moe_latent_size": _rows_of(tensors, "ffn_latent_down"),
+            "n_group": max(1, keys.int("expert_group_count", 1, least=0)),
+            "topk_group": max(1, keys.int("expert_group_used_count", 1, least=0)),
+            "norm_topk_prob": keys.find("expert_weights_norm") is not False,
+            "routed_scaling_factor": keys.float("expert_weights_scale", 1.0),
+        }
+    return made
+
+
+def _kinds(tensors: Mapping[str, Raw], config: Mapping[str, Any]) -> list[str]:
+    """What each layer is, by its tensors."""
+    marks = {"ssm_in": "mamba", "attn_q": "attention", "ffn_gate_inp": "moe"}
+    return [
+        next((kind for mark, kind in marks.items() if f"blk.{i}.{mark}.weight" in tensors), "mlp")
+        for i in range(config["num_hidden_layers"])
+    ]
+
+
+def _mamba_sizes(keys: Keys) -> tuple[int, ...]:
+    """Heads, the size of one, groups, states, and taps of the convolution."""
+    inner, heads = keys.int("ssm.inner_size"), keys.int("ssm.time_step_rank")
+    return heads, inner // heads, keys.int("ssm.group_count"), keys.int("ssm.state_size"), keys.int("ssm.conv_kernel")
+
+
+def _experts(keys: Keys) -> dict[str, Any]:
+    return {"num_local_experts": keys.int("expert_count"), "num_experts_per_tok": keys.int("expert_used_count")}
+
+
+def _rows_of(tensors: Mapping[str, Raw], part: str) -> int:
+    """The rows of a layer's matrix that not every layer has; 0 where none has it."""
+    return next((raw.shape[0] for name, raw in tensors.items() if name.endswith(f".{part}.weight")), 0)
+
+
+def _dense(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "intermediate_size": keys.int("feed_forward_length"),
+        "attention_out_bias": "blk.0.attn_output.bias" in tensors,
+        "use_bias": config["attention_bias"],
+    }
+
+
 def _two_ropes(keys: Keys, config: Mapping[str, Any], dim: int, theta: float = 10000.0) -> dict[str, Any]:
     """Of layers that attend to everything, and of those with a window, whose heads have `dim` numbers."""
     local = {
@@ -276,6 +387,28 @@ def _layer_types(keys: Keys, layers: int, every: int, full_first: bool = False) 
         every = keys.int(name, every)
         sliding = [i % every != (0 if full_first else every - 1) for i in range(layers)]
     return ["sliding_attention" if flag else "full_attention" for flag in sliding]
+
+
+def _ernie_moe(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -> dict[str, Any]:
+    ffn = keys.int("expert_feed_forward_length")
+    return {
+        "intermediate_size": keys.int("feed_forward_length"),
+        "use_bias": config["attention_bias"],
+        "moe_num_experts": keys.int("expert_count"),
+        "moe_k": keys.int("expert_used_count"),
+        "moe_intermediate_size": ffn,
+        "moe_num_shared_experts": _rows_of(tensors, "ffn_up_shexp") // ffn,
+        "moe_layer_start_index": keys.int("leading_dense_block_count", 0, least=0),
+        "moe_layer_interval": keys.int("interleave_moe_layer_step", 1),
+    }
+
+
+def _hunyuan_moe(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -> dict[str, Any]:
+    return _experts(keys) | {
+        "intermediate_size": _rows_of(tensors, "ffn_up_shexp"),
+        "moe_intermediate_size": keys.int("expert_feed_forward_length"),
+        "use_qk_norm": "blk.0.attn_q_norm.weight" in tensors,
+    }
 
 
 def _per_layer_inputs(keys: Keys, tensors: Mapping[str, Raw]) -> dict[str, Any]:
@@ -380,6 +513,18 @@ def _cohere2(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) 
 
 
 _FAMILIES = {
+    "smollm3": _dense,
+    "seed_oss": _dense,
+    "ernie4_5": _dense,
+    "ernie4_5-moe": _ernie_moe,
+    "hunyuan-moe": _hunyuan_moe,
+    "lfm2": _lfm2,
+    "lfm2moe": _lfm2,
+    "granite": _granite,
+    "granitemoe": _granite,
+    "granitehybrid": _granite,
+    "nemotron_h": _nemotron_h,
+    "nemotron_h_moe": _nemotron_h,
     "cohere2": _cohere2,
     "exaone4": _windowed,
     "olmo2": _windowed,

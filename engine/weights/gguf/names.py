@@ -31,6 +31,18 @@ MODEL_TYPES = {
     "mistral3": "ministral3",
     "muse-glimmer": "muse_glimmer_text",
     "phi3": "phi3",
+    "lfm2": "lfm2",
+    "lfm2moe": "lfm2_moe",
+    "granite": "granite",
+    "granitemoe": "granitemoe",
+    "granitehybrid": "granitemoehybrid",
+    "nemotron_h": "nemotron_h",
+    "nemotron_h_moe": "nemotron_h",
+    "smollm3": "smollm3",
+    "seed_oss": "seed_oss",
+    "ernie4_5": "ernie4_5",
+    "ernie4_5-moe": "ernie4_5_moe",
+    "hunyuan-moe": "hunyuan_v1_moe",
 }
 # no folder is written as one of these
 READ_ONLY = (
@@ -48,6 +60,8 @@ READ_ONLY = (
         "phi3",
     ),
     *("qwen35moe", "qwen3next", "glm4", "glm4moe", "deepseek2", "minimax-m2"),
+    *("lfm2", "lfm2moe", "granite", "granitemoe", "granitehybrid", "nemotron_h", "nemotron_h_moe"),
+    *("smollm3", "seed_oss", "ernie4_5", "ernie4_5-moe", "hunyuan-moe"),
 )
 
 _EVERYWHERE = {
@@ -219,6 +233,98 @@ _MINIMAX_M2 = {
     if "_shexp" not in theirs
 }
 _WITHOUT_FFN_NORM = {k: v for k, v in _EVERYWHERE.items() if "ffn_norm" not in k}
+
+
+def _layers(stem: str, names: dict[str, str], *parts: str) -> dict[str, str]:
+    """Of every layer: theirs and ours below `stem`, with each of these parts (`weight`, where none is given)."""
+    return {
+        f"blk.{{}}.{theirs}.{part}": f"{stem}.{ours}.{part}"
+        for part in parts or ("weight",)
+        for theirs, ours in names.items()
+    }
+
+
+def _mamba(stem: str) -> dict[str, str]:
+    return {
+        **_layers(stem, {"ssm_in": "in_proj", "ssm_out": "out_proj", "ssm_norm": "norm"}),
+        **_layers(stem, {"ssm_conv1d": "conv1d"}, "weight", "bias"),
+        "blk.{}.ssm_dt.bias": f"{stem}.dt_bias",
+        "blk.{}.ssm_a": f"{stem}.A_log",
+        "blk.{}.ssm_d": f"{stem}.D",
+    }
+
+
+_LFM2 = {
+    "token_embd.weight": "model.embed_tokens.weight",
+    "token_embd_norm.weight": "model.embedding_norm.weight",
+    "output.weight": "lm_head.weight",
+    **_layers(
+        "model.layers.{}",
+        {
+            "attn_norm": "operator_norm",
+            "ffn_norm": "ffn_norm",
+            "shortconv.conv": "conv.conv",
+            "shortconv.in_proj": "conv.in_proj",
+            "shortconv.out_proj": "conv.out_proj",
+            "attn_q": "self_attn.q_proj",
+            "attn_k": "self_attn.k_proj",
+            "attn_v": "self_attn.v_proj",
+            "attn_output": "self_attn.out_proj",
+            "attn_q_norm": "self_attn.q_layernorm",
+            "attn_k_norm": "self_attn.k_layernorm",
+            "ffn_gate": "feed_forward.w1",
+            "ffn_up": "feed_forward.w3",
+            "ffn_down": "feed_forward.w2",
+            "ffn_gate_inp": "feed_forward.gate",
+            "ffn_gate_exps": "feed_forward.switch_mlp.gate_proj",
+            "ffn_up_exps": "feed_forward.switch_mlp.up_proj",
+            "ffn_down_exps": "feed_forward.switch_mlp.down_proj",
+        },
+    ),
+    "blk.{}.exp_probs_b.bias": "model.layers.{}.feed_forward.expert_bias",
+}
+_GRANITE = _EVERYWHERE | _layers(
+    "model.layers.{}",
+    {
+        "ffn_gate_inp": "block_sparse_moe.router.layer",
+        "ffn_gate_exps": "block_sparse_moe.switch_mlp.gate_proj",
+        "ffn_up_exps": "block_sparse_moe.switch_mlp.up_proj",
+        "ffn_down_exps": "block_sparse_moe.switch_mlp.down_proj",
+        "ffn_gate_shexp": "shared_mlp.gate_proj",
+        "ffn_up_shexp": "shared_mlp.up_proj",
+        "ffn_down_shexp": "shared_mlp.down_proj",
+    },
+)
+_NEMOTRON_H = {
+    "token_embd.weight": "backbone.embeddings.weight",
+    "output_norm.weight": "backbone.norm_f.weight",
+    "output.weight": "lm_head.weight",
+    "blk.{}.attn_norm.weight": "backbone.layers.{}.norm.weight",
+    **_mamba("backbone.layers.{}.mixer"),
+    **_layers(
+        "backbone.layers.{}.mixer",
+        {
+            "attn_q": "q_proj",
+            "attn_k": "k_proj",
+            "attn_v": "v_proj",
+            "attn_output": "o_proj",
+            "ffn_up": "up_proj",
+            "ffn_down": "down_proj",
+            "ffn_gate_inp": "gate",
+            "ffn_up_exps": "switch_mlp.fc1",
+            "ffn_down_exps": "switch_mlp.fc2",
+            "ffn_up_shexp": "shared_experts.up_proj",
+            "ffn_down_shexp": "shared_experts.down_proj",
+            "ffn_latent_down": "fc1_latent_proj",
+            "ffn_latent_up": "fc2_latent_proj",
+        },
+    ),
+    "blk.{}.exp_probs_b.bias": "backbone.layers.{}.mixer.gate.e_score_correction_bias",
+}
+_HUNYUAN = _EVERYWHERE | {
+    "blk.{}.attn_q_norm.weight": "model.layers.{}.self_attn.query_layernorm.weight",
+    "blk.{}.attn_k_norm.weight": "model.layers.{}.self_attn.key_layernorm.weight",
+}
 _NAMES: dict[str, dict[str, str]] = {
     "llama": _EVERYWHERE,
     "qwen2": _EVERYWHERE,
@@ -235,11 +341,11 @@ _NAMES: dict[str, dict[str, str]] = {
     | {"blk.{}.post_attention_norm.weight": "model.layers.{}.post_attention_layernorm.weight"},
     "deepseek2": _EVERYWHERE | _LATENT | _EXPERTS | _CORRECTED,
     "minimax-m2": _EVERYWHERE | _HEAD_NORMS | _MINIMAX_M2,
-    "hunyuan-dense": _EVERYWHERE
-    | {
-        "blk.{}.attn_q_norm.weight": "model.layers.{}.self_attn.query_layernorm.weight",
-        "blk.{}.attn_k_norm.weight": "model.layers.{}.self_attn.key_layernorm.weight",
-    },
+    "hunyuan-dense": _HUNYUAN,
+    "hunyuan-moe": _HUNYUAN
+    | _EXPERTS
+    | _shared_expert("shared_mlp")
+    | {"blk.{}.ffn_gate_inp.weight": "model.layers.{}.mlp.gate.wg.weight"},
     "gemma3": _EVERYWHERE | _HEAD_NORMS | _GEMMA3,
     "gemma3n": _EVERYWHERE | _HEAD_NORMS | _GEMMA3 | _PER_LAYER | _GEMMA3N,
     "gemma4": _EVERYWHERE | _HEAD_NORMS | _GEMMA3 | _PER_LAYER | _GEMMA4,
@@ -258,6 +364,21 @@ _NAMES: dict[str, dict[str, str]] = {
         "blk.{}.attn_qkv.weight": "model.layers.{}.self_attn.qkv_proj.weight",
         "blk.{}.ffn_up.weight": "model.layers.{}.mlp.gate_up_proj.weight",
     },
+    "lfm2": _LFM2,
+    "lfm2moe": _LFM2,
+    "granite": _EVERYWHERE,
+    "granitemoe": _GRANITE,
+    "granitehybrid": _GRANITE | _mamba("model.layers.{}.mamba"),
+    "nemotron_h": _NEMOTRON_H,
+    "nemotron_h_moe": _NEMOTRON_H,
+    "smollm3": _EVERYWHERE,
+    "seed_oss": _WITHOUT_FFN_NORM
+    | {"blk.{}.post_attention_norm.weight": "model.layers.{}.post_attention_layernorm.weight"},
+    "ernie4_5": _EVERYWHERE,
+    "ernie4_5-moe": _EVERYWHERE
+    | _EXPERTS
+    | _shared_expert("shared_experts")
+    | {"blk.{}.exp_probs_b.bias": "model.layers.{}.mlp.moe_statics.e_score_correction_bias"},
 }
 _OURS = {arch: {ours: theirs for theirs, ours in names.items()} for arch, names in _NAMES.items()}
 _NUMBER = re.compile(r"(?<=\.)\d+(?=\.)")

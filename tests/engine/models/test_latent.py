@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from backends.base import Segment
 from backends.torch.cuda_graphs import DecodeGraphs
-from engine.models.registry import find_architecture
-from engine.weights.gguf.checkpoint import open_gguf
-from engine.weights.view import build
+from engine.loading import LoadedModel, LoadOptions, load
 from tests import llamacpp_files
 from tests.checkpoints import save
 from tests.driver import Driver
-from tests.engine.weights.gguf.test_models import FromGguf
 from tests.needs import no_kernels
 
 BACKENDS = ("torch", "mlx")
@@ -59,7 +57,7 @@ def test_long_chunks_make_keys_and_values_of_latents(
             "expand",
             lambda rows, first, last, make=make: expanded.append((first, last)) or make(rows, first, last),
         )
-    monkeypatch.setattr("backends.plan.MOST_EXPANDED", 40 * 48 * 3)
+    monkeypatch.setattr("backends.plan.MOST_EXPANDED", 40 * (48 + 20) * 3)
     assert worst(driver.logits(IDS, [20, 20]), whole) <= 1e-5
     assert expanded == [(0, 4), (0, 4), (0, 4), (0, 3), (3, 4), (0, 3), (3, 4), (0, 3), (3, 4)]
     for one in heads:
@@ -68,10 +66,14 @@ def test_long_chunks_make_keys_and_values_of_latents(
     assert len(expanded) == 9
 
 
-def test_long_prompts_are_attended_to_in_parts(folder: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    driver = Driver(folder("deepseek_v3"), "torch")
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_long_prompts_are_attended_to_in_parts(
+    folder: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, backend: str
+) -> None:
+    driver = Driver(folder("deepseek_v3"), backend)
     whole = driver.logits(IDS, [31, 9])
     monkeypatch.setattr("backends.torch.cache.MOST_SCORES", 400)
+    monkeypatch.setattr("backends.plan.MOST_EXPANDED", 400)
     assert worst(driver.logits(IDS, [31, 9]), whole) <= 1e-5
 
 
@@ -106,23 +108,35 @@ def test_several_sequences_in_one_step(folder: Callable[..., Path], backend: str
     assert worst(out[more].logits[-1], driver.logits(prompts[1])[-1]) <= 1e-5
 
 
-@pytest.mark.skipif(bool(no_kernels()), reason=no_kernels())
-def test_heads_in_blocks_stay_in_them(tmp_path: Path) -> None:
-    """The kernels multiply by them as they lie in the file; a chunk is then never expanded, since that takes their transposed."""
-    changes = dict(qk_nope_head_dim=32, v_head_dim=16, spread=0.05, first_k_dense_replace=3)
-    plain = open_gguf(llamacpp_files.write("deepseek_v3", tmp_path / "plain.gguf", **changes))
-    whole = FromGguf(plain, "torch").logits(IDS, [20, 20])
+@pytest.mark.parametrize(
+    "backend", [pytest.param("torch", marks=pytest.mark.skipif(bool(no_kernels()), reason=no_kernels())), "mlx"]
+)
+def test_heads_in_blocks_stay_in_them(tmp_path: Path, backend: str) -> None:
+    """The CPU kernels multiply by them as they lie in the file, but in one direction: so they never expand a chunk."""
+    changes: dict[str, Any] = dict(qk_nope_head_dim=32, v_head_dim=16, spread=0.05, first_k_dense_replace=3)
+    options = LoadOptions(backend=backend, device="cpu", dtype="f32", quant="none")
     ends = ("attn_k_b.weight", "attn_v_b.weight")
-    checkpoint = open_gguf(llamacpp_files.write("deepseek_v3", tmp_path / "m.gguf", "Q8_0", ends, **changes))
-    make, driver = find_architecture(checkpoint.config, "m"), FromGguf(plain, "torch")
-    driver.model = build(lambda view: make(view, checkpoint.config), checkpoint.source, driver.backend)
-    driver.runner = driver.backend.runner(driver.model, driver.kv)
-    heads = driver.model.layers[0].mixer.projected  # type: ignore[attr-defined]
-    assert not heads.keys.transposes
-    assert heads.expand_from > 1 << 30
-    for chunks in ([20, 20], [30, *[1] * 10]):
-        got = driver.logits(IDS, chunks)
+    paths = [tmp_path / name for name in ("plain.gguf", "blocks.gguf")]
+    llamacpp_files.write("deepseek_v3", paths[0], **changes)
+    llamacpp_files.write("deepseek_v3", paths[1], "Q8_0", ends, **changes)
+    plain, packed = (load(str(path), options) for path in paths)
+    heads = packed.model.layers[0].mixer.projected
+    assert heads.keys.transposes == (backend == "mlx")
+    assert (heads.expand_from < 100) == (backend == "mlx")
+    whole = logits(plain, [20, 20])
+    for chunks in ([20, 20], [38, 1, 1], [*[1] * 40]):
+        got = logits(packed, chunks)
         assert 0 < np.linalg.norm(got - whole) / np.linalg.norm(whole) < 0.02
+
+
+def logits(model: LoadedModel, chunks: list[int]) -> np.ndarray:
+    """Of every position."""
+    slot, rows, at = model.kv.open(len(IDS)), [], 0
+    assert slot is not None
+    for size in chunks:
+        rows.append(model.runner.run([Segment(slot, IDS[at : at + size], want=range(size))]).read()[slot].logits)
+        at += size
+    return np.concatenate([row for row in rows if row is not None])
 
 
 def test_a_captured_step_says_the_same(folder: Callable[..., Path]) -> None:

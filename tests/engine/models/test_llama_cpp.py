@@ -26,8 +26,7 @@ CHANGES: dict[str, dict[str, Any]] = {
     "gemma3n": {"intermediate_size": 2048},
 }
 # phi3_long: a text is longer than the trained length, from where on llama.cpp takes the other factors for new tokens alone.
-# deepseek_v2: llama.cpp opens it with a low rank for queries only, or with 27 layers.
-LEFT_OUT = ("phi3_long", "deepseek_v2")
+LEFT_OUT = ("phi3_long",)
 
 
 @pytest.mark.parametrize("backend", ["torch", "mlx"])

@@ -16,6 +16,7 @@ from backends.base import Raw, SharedKVSpec
 from engine.errors import WeightsError
 from engine.models.config import text_fields
 from engine.models.registry import find_architecture
+from engine.models.windows import FULL, SLIDING
 from engine.weights.source import Tensors
 from engine.weights.view import check, survey
 from tests.checkpoints import publish
@@ -135,7 +136,6 @@ def yarn(mscale: float) -> dict[str, Any]:
     )
 
 
-EXAONE = dict(LLAMA3, rope_theta=1e6, factor=16.0)
 OLMO = {
     "full_attention": dict(rope_type="yarn", rope_theta=5e5, factor=8.0, original_max_position_embeddings=8192),
     "sliding_attention": plain(5e5),
@@ -216,24 +216,7 @@ SIZES: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "laguna-xs": ("Laguna", laguna(2048, 8192, 40, 64, 512, 8)),
     "laguna-s": ("Laguna", laguna(3072, 12288, 48, 72, 1024, 10)),
-    "command-r7b": ("Cohere2", sizes(4096, 14336, 32, 32, 8, 256000, rope_parameters=plain(5e4))),
     "command-a": ("Cohere2", sizes(12288, 36864, 64, 96, 8, 256000, rope_parameters=plain(5e4))),
-    "exaone-4-1.2b": (
-        "Exaone4",
-        sizes(
-            2048,
-            4096,
-            30,
-            32,
-            8,
-            102400,
-            sliding_window=None,
-            layer_types=["full_attention"] * 30,
-            rope_parameters=EXAONE,
-        ),
-    ),
-    "exaone-4-32b": ("Exaone4", sizes(5120, 27392, 64, 40, 8, 102400, head_dim=128, rope_parameters=EXAONE)),
-    "olmo-3-7b": ("Olmo3", sizes(4096, 11008, 32, 32, 32, 100278, rope_parameters=OLMO)),
     "olmo-3-32b": ("Olmo3", sizes(5120, 27648, 64, 40, 8, 100278, rope_parameters=OLMO)),
     "phi-3-mini-4k": (
         "Phi3",
@@ -345,7 +328,250 @@ SIZES: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 # whose experts are published one by one
-SPLIT = ("Laguna", "Qwen3Moe", "MiniMaxM2", "Glm4Moe", "Glm4MoeLite", "DeepseekV2", "DeepseekV3")
+SPLIT = (
+    *("Laguna", "Qwen3Moe", "MiniMaxM2", "Glm4Moe", "Glm4MoeLite", "DeepseekV2", "DeepseekV3"),
+    *("Lfm2Moe", "GraniteMoe", "GraniteMoeHybrid", "NemotronH", "Ernie4_5_Moe", "HunYuanMoEV1"),
+)
+
+
+def attending(layers: int, *at: int, other: str = "linear_attention") -> list[str]:
+    return ["full_attention" if i in at else other for i in range(layers)]
+
+
+GRANITE4: dict[str, Any] = dict(
+    embedding_multiplier=12.0,
+    residual_multiplier=0.22,
+    tie_word_embeddings=True,
+    rope_parameters=plain(1e4),
+)
+BLOCKS = {"M": "linear_attention", "*": "full_attention", "-": "mlp", "E": "moe"}
+
+
+def nemotron(pattern: str, hidden: int, ffn: int, heads: int, kv: int, **more: Any) -> dict[str, Any]:
+    kinds = [BLOCKS[mark] for mark in pattern]
+    fields = sizes(hidden, ffn, len(kinds), heads, kv, 131072, head_dim=128, layers_block_type=kinds, **more)
+    return {name: value for name, value in fields.items() if name != "num_hidden_layers"}
+
+
+THREE_OF_FOUR = [FULL if (i + 1) % 4 == 0 else SLIDING for i in range(64)]
+SIZES |= {
+    "smollm3-3b": ("SmolLM3", sizes(2048, 11008, 36, 16, 4, 128256, rope_parameters=plain(5e6))),
+    "seed-oss-36b": ("SeedOss", sizes(5120, 27648, 64, 80, 8, 155136, head_dim=128, rope_parameters=plain(1e7))),
+    "ernie-4.5-0.3b": ("Ernie4_5", sizes(1024, 3072, 18, 16, 2, 103424, head_dim=128, rope_parameters=plain(5e5))),
+    "ernie-4.5-21b-a3b": (
+        "Ernie4_5_Moe",
+        sizes(
+            2560,
+            12288,
+            28,
+            20,
+            4,
+            103424,
+            moe_intermediate_size=1536,
+            moe_num_experts=64,
+            moe_k=6,
+            moe_num_shared_experts=2,
+            rope_parameters=plain(5e5),
+        ),
+    ),
+    "hunyuan-a13b": (
+        "HunYuanMoEV1",
+        sizes(
+            4096,
+            3072,
+            32,
+            32,
+            8,
+            128167,
+            head_dim=128,
+            num_experts=64,
+            moe_topk=8,
+            tie_word_embeddings=True,
+            rope_parameters=dict(HUNYUAN, alpha=1e3),
+        ),
+    ),
+    "olmo-3-7b": (
+        "Olmo3",
+        sizes(
+            4096,
+            11008,
+            32,
+            32,
+            32,
+            100278,
+            sliding_window=4096,
+            max_position_embeddings=65536,
+            layer_types=THREE_OF_FOUR[:32],
+            rope_parameters={
+                FULL: dict(plain(5e5), rope_type="yarn", factor=8.0, original_max_position_embeddings=8192),
+                SLIDING: plain(5e5),
+            },
+        ),
+    ),
+    "exaone-4.0-1.2b": (
+        "Exaone4",
+        sizes(
+            2048,
+            4096,
+            30,
+            32,
+            8,
+            102400,
+            head_dim=64,
+            sliding_window=None,
+            layer_types=[FULL] * 30,
+            tie_word_embeddings=True,
+            rope_parameters=dict(LLAMA3, rope_theta=1e6, factor=16.0),
+        ),
+    ),
+    "exaone-4.0-32b": (
+        "Exaone4",
+        sizes(
+            5120,
+            27392,
+            64,
+            40,
+            8,
+            102400,
+            head_dim=128,
+            sliding_window=4096,
+            layer_types=THREE_OF_FOUR,
+            max_position_embeddings=131072,
+            rope_parameters=dict(LLAMA3, rope_theta=1e6, factor=16.0),
+        ),
+    ),
+    "command-r7b": (
+        "Cohere2",
+        sizes(
+            4096,
+            14336,
+            32,
+            32,
+            8,
+            256000,
+            logit_scale=0.25,
+            layer_types=THREE_OF_FOUR[:32],
+            rope_parameters=plain(5e4),
+        ),
+    ),
+}
+SIZES |= {
+    "lfm2-1.2b": (
+        "Lfm2",
+        sizes(
+            2048,
+            12288,
+            16,
+            32,
+            8,
+            65536,
+            layer_types=attending(16, 2, 5, 8, 10, 12, 14, other="conv"),
+            rope_parameters=plain(1e6),
+        ),
+    ),
+    "lfm2-8b-a1b": (
+        "Lfm2Moe",
+        sizes(
+            2048,
+            7168,
+            24,
+            32,
+            8,
+            65536,
+            moe_intermediate_size=1792,
+            num_experts=32,
+            num_experts_per_tok=4,
+            num_dense_layers=2,
+            layer_types=attending(24, 2, 6, 10, 14, 18, 21, other="conv"),
+            rope_parameters=plain(1e6),
+        ),
+    ),
+    "lfm3-1.7b": ("Lfm3", {}),  # as the class has it
+    "granite-3.3-8b": (
+        "Granite",
+        sizes(
+            4096,
+            12800,
+            40,
+            32,
+            8,
+            49159,
+            attention_multiplier=0.0078125,
+            logits_scaling=16.0,
+            **{**GRANITE4, "rope_parameters": plain(1e7)},
+        ),
+    ),
+    "granite-3.1-1b-a400m": (
+        "GraniteMoe",
+        sizes(1024, 512, 24, 16, 8, 49155, num_local_experts=32, num_experts_per_tok=8, **GRANITE4),
+    ),
+    "granite-4.0-h-tiny": (
+        "GraniteMoeHybrid",
+        sizes(
+            1536,
+            512,
+            40,
+            12,
+            4,
+            100352,
+            shared_intermediate_size=1024,
+            num_local_experts=64,
+            num_experts_per_tok=6,
+            layer_types=attending(40, 5, 15, 25, 35),
+            mamba_n_heads=48,
+            mamba_d_head=64,
+            mamba_n_groups=1,
+            mamba_d_state=128,
+            **GRANITE4,
+        ),
+    ),
+    "granite-4.0-micro": (
+        "GraniteMoeHybrid",
+        sizes(
+            2560,
+            8192,
+            40,
+            40,
+            8,
+            100352,
+            shared_intermediate_size=8192,
+            num_local_experts=0,
+            num_experts_per_tok=0,
+            layer_types=attending(40, *range(40)),
+            position_embedding_type="rope",
+            **{**GRANITE4, "rope_parameters": plain(1e7)},
+        ),
+    ),
+    "nemotron-nano-9b-v2": (
+        "NemotronH",
+        nemotron(
+            "M-M-M-MM-M-M-M*-M-M-M*-M-M-M-M*-M-M-M-M*-M-MM-M-M-M-M-M-",
+            4480,
+            15680,
+            40,
+            8,
+            mamba_num_heads=128,
+            mamba_head_dim=80,
+        ),
+    ),
+    "nemotron-3-nano-30b-a3b": (
+        "NemotronH",
+        nemotron(
+            "MEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEMEM*EMEMEMEME",
+            2688,
+            1856,
+            32,
+            2,
+            mamba_num_heads=64,
+            mamba_head_dim=64,
+            n_routed_experts=128,
+            num_experts_per_tok=6,
+            moe_intermediate_size=1856,
+            moe_shared_expert_intermediate_size=3712,
+            routed_scaling_factor=2.5,
+        ),
+    ),
+}
 
 
 @cache
@@ -458,6 +684,18 @@ def test_gpt_oss_as_it_is_published() -> None:
     seen = survey(lambda w: find_architecture(config, "gpt-oss")(w, publish(config)), Tensors("here", raws))
     seen.check()
     assert round(seen.parameters / 1e9, 1) == 20.9
+
+
+@pytest.mark.parametrize("name", ["glm-4.5-air", "deepseek-v2-lite"])
+def test_a_layer_that_guesses_ahead_is_left_out(name: str) -> None:
+    config, shapes = published(name)
+    last = config["num_hidden_layers"]
+    more = {f"model.layers.{last}.{part}.weight": (4, 4) for part in ("eh_proj", "mlp.experts.0.up_proj")}
+    make = find_architecture(config, name)
+    plain, found = (check(lambda w: make(w, config), given) for given in (shapes, shapes | more))
+    assert found.parameters == plain.parameters
+    with pytest.raises(WeightsError, match=rf"layers.{last + 1}.enorm"):
+        check(lambda w: make(w, config), shapes | {f"model.layers.{last + 1}.enorm.weight": (4,)})
 
 
 @pytest.mark.parametrize("name", ["llama-3.2-1b", "qwen3-30b-a3b", "qwen3.5-0.8b"])

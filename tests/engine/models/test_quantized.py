@@ -37,15 +37,38 @@ KINDS: dict[str, tuple[str, int, int, Callable[[str, Any], Any] | None]] = {
     "gemma4-moe-4bit": ("gemma4_moe", 4, 32, None),
     "laguna-4bit": ("laguna", 4, 32, None),
     "gemma3n-4bit": ("gemma3n", 4, 32, None),
-    "cohere-4bit": ("cohere2", 4, 32, None),
-    "exaone-4bit": ("exaone4", 4, 32, None),
-    "olmo-4bit": ("olmo3", 4, 32, None),
     "muse-glimmer-4bit": ("muse_glimmer", 4, 32, None),
     "hybrid-moe-4bit": ("qwen3_5_moe", 4, 32, None),
     "glm-4bit": ("glm4", 4, 32, None),
     "glm-moe-4bit": ("glm4_moe", 4, 32, None),
     "latent-4bit": ("deepseek_v3", 4, 32, None),
+    "minimax-4bit": ("minimax_m2", 4, 32, None),
+    "lfm2-4bit": ("lfm2", 4, 32, None),
+    "lfm2-moe-4bit": ("lfm2_moe", 4, 32, None),
+    "granite-4bit": ("granite", 4, 32, None),
+    "granite-moe-4bit": ("granitemoe", 4, 32, None),
+    "granite-hybrid-4bit": ("granite_hybrid", 4, 32, None),
+    "granite-dense-hybrid-8bit": ("granite_hybrid_dense", 8, 32, None),
+    "nemotron-4bit": ("nemotron_h_moe", 4, 32, None),
+    "smollm3-4bit": ("smollm3", 4, 32, None),
+    "seed-4bit": ("seed_oss", 4, 32, None),
+    "ernie-4bit": ("ernie4_5", 4, 32, None),
+    "ernie-moe-4bit": ("ernie4_5_moe", 4, 32, None),
+    "olmo3-4bit": ("olmo3", 4, 32, None),
+    "exaone4-4bit": ("exaone4", 4, 32, None),
+    "cohere2-4bit": ("cohere2", 4, 32, None),
 }
+TIED, WIDE, ONE_GROUP = {"tie_word_embeddings": True}, {"intermediate_size": 128}, {"mamba_n_groups": 1}
+# mlx-lm knows no other, quantizes some matrices in groups of 64, or normalizes all groups of Mamba-2 together
+CHANGES: dict[str, dict[str, Any]] = {
+    "lfm2": TIED,
+    "lfm2_moe": TIED,
+    "cohere2": TIED,
+    "gemma3n": TIED,
+    "granite": WIDE,
+    "granitemoe": WIDE,
+}
+CHANGES |= dict.fromkeys(("granite_hybrid", "granite_hybrid_dense"), ONE_GROUP)
 
 
 def rename(folder: Path, change: Callable[[str], str | None], unused: Sequence[int] = ()) -> None:
@@ -65,8 +88,7 @@ def quantize(kind: str, root: Path) -> Path:
     from mlx_lm.utils import load_model, quantize_model, save_config, save_model
 
     architecture, bits, group, choice = KINDS[kind]
-    changes = {"tie_word_embeddings": True} if architecture == "gemma3n" else {}  # mlx-lm has no other head for it
-    spelling = "new" if "qwen3_5" in architecture else "old"
+    spelling, changes = "new" if "qwen3_5" in architecture else "old", CHANGES.get(architecture, {})
     saved = source = save(architecture, root / f"{kind}-source", spelling, **changes)
     text = json.loads((source / "config.json").read_text())
     # mlx-lm knows these only as published: nested beside a vision tower
@@ -74,11 +96,15 @@ def quantize(kind: str, root: Path) -> Path:
         source = save_as_qwen_publishes(saved, root / f"{kind}-published")
     elif architecture in ("qwen3_5", "gemma3n"):
         (source / "config.json").write_text(json.dumps({"model_type": architecture, "text_config": text}))
+    elif architecture == "minimax_m2":
+        rotary = int(text.pop("partial_rotary_factor") * text["head_dim"])
+        text |= {"num_local_experts": text.pop("num_experts"), "rotary_dim": rotary, "shared_intermediate_size": 0}
+        (source / "config.json").write_text(json.dumps(text))
     elif architecture == "exaone4":
         (source / "config.json").write_text(json.dumps(text | {"sliding_window_pattern": "LLLG"}))
     if architecture == "muse_glimmer":  # mlx-lm leaves out image encoders that have a name of their own
         rename(source, lambda name: None if "vision" in name else name)
-    if architecture == "gemma3n":
+    elif architecture == "gemma3n":
         rename(source, lambda name: name.replace("model.", "model.language_model.", 1), unused=(3, 4))
     model, config = load_model(source, lazy=True)
     usual = getattr(model, "quant_predicate", None)

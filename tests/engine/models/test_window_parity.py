@@ -145,7 +145,7 @@ def test_layers_that_share_keys_and_values_keep_none(folder: Callable[[str], Pat
 
 
 @pytest.mark.parametrize("backend", ["torch", "mlx"])
-@pytest.mark.parametrize("name", [*NAMES, "glm4_moe", "deepseek_v3"])
+@pytest.mark.parametrize("name", [*NAMES, "glm4_moe", "deepseek_v3", "qwen3_5_moe"])
 def test_through_the_engine(folder: Callable[[str], Path], tmp_path: Path, name: str, backend: str) -> None:
     loaded = load(str(folder(name)), LoadOptions(backend=backend, device="cpu", dtype="f32"))
     settings = Settings(prefill_chunk=64, speculation="ngram", max_draft=4, offload_folder=tmp_path / "offload")
