@@ -25,6 +25,9 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 
 # Declared in files of their own; imported from here by the engine.
+from backends.grids import GRIDS as GRIDS
+from backends.grids import INDICES as INDICES
+from backends.grids import SIGNS as SIGNS
 from backends.kv_cache import CrossSpec as CrossSpec
 from backends.kv_cache import KVCache as KVCache
 from backends.kv_cache import KVSnapshot as KVSnapshot
@@ -104,6 +107,15 @@ class Blocks:
     data: Raw
     type: str
     shape: tuple[int, ...]
+    factors: Raw | None = None  # of NVFP4, f32: of the matrix, or of each expert; its scales are multiplied with it
+    divide: bool = False  # scales are divided by it instead
+
+    def factor(self, expert: int = 0) -> float:
+        if self.factors is None:
+            return 1.0
+        stored = np.frombuffer(self.factors.buffer, "<f4")[expert]
+        with np.errstate(divide="ignore"):
+            return float(np.float32(1) / stored if self.divide else stored)
 
 
 Weight: TypeAlias = Dense | Affine | Blocks
@@ -417,7 +429,11 @@ class Backend(Protocol):
 
     @property
     def foreign_library(self) -> str:
-        """The library that runs architectures Grus does not implement: mlx-lm. Empty: none."""
+        """The library that runs architectures Grus does not implement: mlx-lm, transformers. Empty: none."""
+
+    @property
+    def foreign_note(self) -> str:
+        """For people: what it costs to run through that library; without one, how to get it."""
 
     def reads_foreign(self, config: Mapping[str, Any]) -> bool:
         """Whether that library supports this config's architecture. Reads no weights."""

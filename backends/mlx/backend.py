@@ -47,6 +47,7 @@ class MlxBackend:
 
     name = "mlx"
     foreign_library = "mlx-lm"
+    foreign_note = "text only, one sequence after another"
     blocks = False
 
     def __init__(self, device: str, dtype: DType) -> None:

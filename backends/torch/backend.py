@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,6 @@ class TorchOps(TracingOps, TorchSignalOps):
 
 class TorchBackend:
     name = "torch"
-    foreign_library = ""
 
     def __init__(self, device: str = "cpu", dtype: DType = "f32") -> None:
         # per thread: the backend is used on the thread that makes it
@@ -119,11 +119,25 @@ class TorchBackend:
         if self._place.type == "cuda":
             torch.cuda.empty_cache()
 
+    @property
+    def foreign_library(self) -> str:
+        return "transformers" if find_spec("transformers") is not None else ""
+
+    @property
+    def foreign_note(self) -> str:
+        if self.foreign_library:
+            return "whole weights, without the kernels of Grus; some architectures one sequence at a time"
+        return "transformers runs many others: install it with pip install 'grus[transformers]'"
+
     def reads_foreign(self, config: Mapping[str, Any]) -> bool:
-        return False
+        from backends.torch import through_transformers  # slow to import, and few models need it
+
+        return through_transformers.supports(config)
 
     def foreign(self, folder: Path, budget: int) -> Foreign:
-        raise BackendMissing(f"torch has no library of other architectures here, so it cannot load {folder.name}.")
+        from backends.torch import through_transformers
+
+        return through_transformers.load(folder, budget, self.ops, DTYPES[self.dtype])
 
 
 def _peak() -> int:

@@ -412,8 +412,7 @@ def _merged(parts: Sequence[StoredMatrix], biases: Sequence[Tensor | None]) -> S
     elif len(affine) == len(parts) and len({(p.stored.bits, p.stored.group) for p in affine}) == 1:
         whole = AffineMatrix(PackedAffine.cat([p.stored for p in affine]), affine[0].dtype)
     elif len(blocks) == len(parts) and len({p.stored.kind for p in blocks}) == 1:
-        stored = StoredBlocks(torch.cat([p.stored.data for p in blocks]), blocks[0].stored.kind, blocks[0].shape[1])
-        whole = BlockMatrix(stored, blocks[0].dtype)
+        whole = BlockMatrix(StoredBlocks.cat([p.stored for p in blocks]), blocks[0].dtype)
     else:
         return Stack(parts, biases)
     if all(b is None for b in biases):

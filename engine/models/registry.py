@@ -132,15 +132,15 @@ def find_part(config: Mapping[str, Any], piece: str = "") -> MakePart | None:
     return PARTS.get(part_kind(config, piece))
 
 
-def find_architecture(config: Mapping[str, Any], name: str, library: str = "") -> Maker:
+def find_architecture(config: Mapping[str, Any], name: str, library: str = "", hint: str = "") -> Maker:
     """The maker for a config, or an error that names the type, the model, and what is supported. `library`: what the
-    backend reads other architectures with, which does not know this one either."""
+    backend reads other architectures with, which does not know this one either; `hint`: how to get one."""
     model_type = config.get("model_type")
     maker = ARCHITECTURES.get(str(model_type))
     if maker is None:
         tried = f"; {library} was tried and does not know it either" if library else ""
         raise UnsupportedArchitecture(
             f"{name} has the architecture `{model_type}`{named_architectures(config)}, which Grus does not know{tried}. "
-            f"Supported: {', '.join(sorted(ARCHITECTURES))}."
+            f"Supported: {', '.join(sorted(ARCHITECTURES))}." + (f" {hint}." if hint and not library else "")
         )
     return maker

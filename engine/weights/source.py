@@ -12,6 +12,7 @@ from typing import Protocol
 
 from backends.base import Affine, Blocks, Dense, Raw, Weight
 from engine.errors import WeightsError
+from engine.weights.float_formats import WrongTensor, of_mode
 from engine.weights.openai import mxfp4, outputs_first
 from engine.weights.problems import Problem
 from engine.weights.quantization import Quantization
@@ -98,13 +99,15 @@ class Tensors:
         name = f"{stem}.weight"
         names = (name, f"{stem}.scales", f"{stem}.biases")
         scales, biases = self._raws[names[1]], self._raws.get(names[2])
-        if biases is None:
-            return SourceMatrix(None, names[:2], (Problem("missing", names[2]),))
         packing = self._quantization.of(self.names[name].removesuffix(".weight")) if self._quantization else None
         if packing is None:
             detail = "is packed, but config.json says that it is not quantized"
             return SourceMatrix(None, names, (Problem("wrong", name, detail),))
+        if packing.mode != "affine":
+            return self._of_mode(names, shape, packing.mode)
         *outer, inner = shape
+        if biases is None:
+            return SourceMatrix(None, names[:2], (Problem("missing", names[2]),))
         columns = (inner * packing.bits / 32, inner / packing.group, inner / packing.group)
         manner = f"{list(shape)} in {packing.bits} bits and groups of {packing.group}"
         problems = []
@@ -122,6 +125,24 @@ class Tensors:
         if problems:
             return SourceMatrix(None, names, tuple(problems))
         return SourceMatrix(Affine(packed, scales, biases, packing.bits, packing.group), names)
+
+    def _of_mode(self, names: tuple[str, ...], shape: tuple[int, ...], mode: str) -> SourceMatrix:
+        """Floats of four or eight bits as MLX's modes lay them out: words of codes, and bytes of scales."""
+        packed, scales = self._raws[names[0]], self._raws[names[1]]
+        *outer, inner = shape
+        wide, group = (inner // 4, 32) if mode == "mxfp8" else (inner // 8, 16 if mode == "nvfp4" else 32)
+        why = f", for {list(shape)} in {mode}"
+        problems = [
+            wrong(names[0], packed, (*outer, wide), ("U32",), why),
+            wrong(names[1], scales, (*outer, inner // group), ("U8",), why),
+        ]
+        found = tuple(problem for problem in problems if problem)
+        if found:
+            return SourceMatrix(None, names[:2], found)
+        try:
+            return SourceMatrix(of_mode(mode, packed, scales, shape), names[:2])
+        except WrongTensor as error:
+            return SourceMatrix(None, names[:2], (Problem("wrong", names[0], str(error)),))
 
 
 def wrong(
@@ -148,7 +169,11 @@ def split_experts(weight: Weight) -> list[Weight]:
         columns = zip(*(split_raw(raw, count) for raw in raws_of(weight)))
         return [Affine(packed, scales, biases, weight.bits, weight.group) for packed, scales, biases in columns]
     if isinstance(weight, Blocks):
-        return [Blocks(raw, weight.type, weight.shape[1:]) for raw in split_raw(weight.data, count)]
+        factors = [weight.factors] * count if weight.factors is None else split_raw(weight.factors, count)
+        return [
+            Blocks(raw, weight.type, weight.shape[1:], factor, weight.divide)
+            for raw, factor in zip(split_raw(weight.data, count), factors)
+        ]
     return [Dense(raw) for raw in split_raw(weight.data, count)]
 
 

@@ -281,7 +281,7 @@ def _dry(make: Callable[[View], Any], source: Source) -> Survey:
 
 def _source(checkpoint: Checkpoint | Source, rename: Callable[[str], str] | None) -> Source:
     if isinstance(checkpoint, Checkpoint):
-        return Tensors(str(checkpoint.folder), checkpoint.tensors, checkpoint.quantization, rename)
+        return checkpoint.renamed(rename)
     return checkpoint
 
 

@@ -41,13 +41,17 @@ class GgufSource:
         self._arch = arch
         self._config = config
         layers = config["num_hidden_layers"]
+        scaled = _factors(arch, tensors)
         used = {
             name: raw
             for name, raw in tensors.items()
             if name not in (ROPE_FACTORS, LONG_FACTORS, SHORT_FACTORS)
+            and name not in scaled.values()
+            and not name.endswith(".input_scale")  # of activations, which are quantized otherwise here
             and (layer_of(name) or 0) < layers  # beyond: layers that guess ahead
         }
         names = {to_model(arch, name): name for name in used if name not in STACKED}
+        self.factors = {name: tensors[scaled[original]] for name, original in names.items() if original in scaled}
         self.raws = {name: self._adapted(name, used[original]) for name, original in names.items()}
         for original in STACKED.keys() & used.keys():
             for i, raw in enumerate(split_raw(used[original])):
@@ -65,7 +69,12 @@ class GgufSource:
             return SourceMatrix(None, (), (Problem("missing", name),))
         if problem := wrong(name, raw, shape, (raw.dtype,)):
             return SourceMatrix(None, (name,), (problem,))
-        return SourceMatrix(Dense(raw) if raw.dtype in FLOATS else Blocks(raw, raw.dtype, raw.shape), (name,))
+        if raw.dtype in FLOATS:
+            return SourceMatrix(Dense(raw), (name,))
+        factors = self.factors.get(name)
+        if factors is not None and (problem := wrong(name, factors, (shape[0] if len(shape) > 2 else 1,), ("F32",))):
+            return SourceMatrix(None, (name,), (problem,))
+        return SourceMatrix(Blocks(raw, raw.dtype, raw.shape, factors), (name,))
 
     def _adapted(self, name: str, raw: Raw) -> Raw:
         part = name.rpartition("layers.")[2].partition(".")[2]
@@ -104,6 +113,12 @@ class GgufSource:
         if part in ("in_proj_a.weight", "in_proj_b.weight", "A_log", "dt_bias") and raw.shape[0] == value_heads:
             return reordered(raw, grouped_heads(key_heads, value_heads, 1))
         return raw
+
+
+def _factors(arch: str, tensors: Mapping[str, Raw]) -> dict[str, str]:
+    """NVFP4's matrices may have a factor, of the whole matrix or of each expert: name of the matrix -> its factor's."""
+    named = {f"{name.removesuffix('.weight')}.scale": name for name, raw in tensors.items() if raw.dtype == "NVFP4"}
+    return {named[name]: name for name in tensors if name in named and to_model(arch, name) == name}
 
 
 def _mamba(part: str, raw: Raw) -> Raw:

@@ -21,7 +21,7 @@ from app.gui.viewmodels.chat.conversation import MessageTree, OpenConversation
 from app.gui.viewmodels.chat.conversation_list import ConversationList
 from app.gui.viewmodels.chat.draft import MessageDraft, attach, attach_bytes
 from app.gui.viewmodels.chat.message_views import MessageViews
-from app.gui.viewmodels.sampling import sampling
+from app.gui.viewmodels.sampling import reasoning, sampling
 from app.runtime.replies import ReplyEvent
 from app.window_engine import ReplyListener, ReplyRequest
 from engine.errors import BadRequest
@@ -132,7 +132,7 @@ def test_the_whole_branch_and_the_system_prompt_reach_the_model(bench: Bench) ->
     bench.send("Three", "Four")
     ask = bench.mouth.asked[1]
     assert [m["content"] for m in ask.messages] == ["Be brief.", "One", "Two", "Three"]
-    assert (ask.sampling, ask.thinking) == ({"temperature": 0.2}, False)
+    assert (ask.sampling, ask.reasoning) == ({"temperature": 0.2}, {"thinking": False})
 
 
 def test_without_a_model_it_is_said_what_to_do(bench: Bench) -> None:
@@ -386,7 +386,11 @@ def test_files_that_cannot_be_read_are_told_in_plain_words(tmp_path: Path) -> No
 
 
 def test_only_known_sampling_reaches_the_engine() -> None:
-    assert sampling({"temperature": 0.0, "thinking": True, "top_k": None}) == {"temperature": 0.0}
+    chosen = {"temperature": 0.0, "thinking": True, "top_k": None, "reasoning_tokens": 64}
+    assert sampling(chosen) == {"temperature": 0.0}
+    assert reasoning(chosen) == {"thinking": True, "reasoning_tokens": 64}
+    assert reasoning({"thinking": "low", "reasoning_tokens": None}) == {"effort": "low"}
+    assert reasoning({"thinking": "colossal"}) == {}
 
 
 def test_a_reply_without_words_is_left_out_of_the_prompt() -> None:

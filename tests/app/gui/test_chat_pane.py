@@ -305,12 +305,15 @@ def test_settings_of_a_conversation_reach_the_engine(grus: Opened) -> None:
     grus.qtbot.keyClicks(pane.panel.system, "Answer in verse.")
     grus.qtbot.keyClicks(pane.panel.fields["temperature"], "0.3")
     grus.qtbot.keyClicks(pane.panel.fields["max_tokens"], "9")
+    grus.qtbot.keyClicks(pane.panel.fields["reasoning_tokens"], "40")
     pane.panel.name.setText("Poet")
     grus.qtbot.keyClick(pane.panel.name, Qt.Key.Key_Return)
     grus.until(lambda: pane.panel.preset.findText("Poet") >= 0)
     send(grus, "Hi")
     request = grus.engine.requests[-1]
     assert (request.sampling.temperature, request.sampling.max_tokens) == (0.3, 9)
+    assert request.sampling.reasoning is not None
+    assert request.sampling.reasoning.tokens == 40
     assert "Answer in verse." in grus.engine.models_loaded["tiny"].tokenizer.decode(request.prompt_ids)
     pane.begin()
     assert pane.panel.fields["temperature"].text() == ""

@@ -449,7 +449,7 @@ class OpenConversation:
             self.head.model,
             for_model(self.head.system, path),
             options.sampling(self.head.sampling),
-            options.thinking(self.head.sampling),
+            options.reasoning(self.head.sampling),
             continue_last=go_on,
         )
         self.reply = ReplyStream(message, self._reply_changed, self._save, self._later)

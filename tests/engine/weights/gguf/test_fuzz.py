@@ -108,6 +108,12 @@ def sample(folder: Path, arch: str) -> bytes:
         "general.sampling.temp": 0.5,
     }
     rows = {"token_embd": "Q8_0", "blk.0.attn_q": "Q4_K", "blk.0.ffn_up": "Q2_0", "blk.0.attn_k": "Q1_0"}
+    rows |= {
+        "blk.0.attn_v": "IQ1_M",
+        "blk.0.ffn_gate": "IQ3_XXS",
+        "blk.0.ffn_down": "IQ2_S",
+        "blk.0.attn_output": "NVFP4",
+    }
     plans = [zeros(f"{name}.weight", kind, (128, 256)) for name, kind in rows.items()]
     plans += [zeros("blk.0.attn_k_b.weight", "Q8_0", (2, 64, 32)), zeros("blk.0.exp_probs_b.bias", "F32", (4,))]
     plans += [zeros("blk.0.ssm_a", "F32", (4,)), zeros("blk.0.ssm_conv1d.weight", "F32", (256, 4))]
