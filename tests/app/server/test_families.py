@@ -14,6 +14,7 @@ from engine.text.families import tags_for
 from engine.text.template import ChatTemplate
 from tests.app.server.live import Live, serving
 from tests.app.server.scripted import ScriptedEngine, scripted_model
+from tests.asserting import every
 from tests.engine.text.test_families import CALLS, FAMILIES, TOOLS, without_end, written
 
 ASKED = {"role": "user", "content": "How is it?"}
@@ -93,7 +94,7 @@ def test_a_round_trip(live: Live, client: openai.OpenAI, name: str) -> None:
     client.chat.completions.create(model=name, messages=turns, tools=TOOLS)  # type: ignore[arg-type]
     shown = prompt(live, name)
     assert shown.index("Zürich") < shown.index("found 0")
-    assert all(shown.count(result["content"]) == 1 for result in results)
+    assert every(shown.count(result["content"]) == 1 for result in results)
 
 
 @pytest.mark.parametrize("name", FAMILIES)
