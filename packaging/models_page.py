@@ -15,26 +15,55 @@ PAGE = ROOT / "docs" / "models.md"
 
 # What people call the models of a `model_type`.
 NAMES = {
+    "cohere2": "Command R7B, Command A",
+    "deepseek_v2": "DeepSeek-V2, V2.5 and V2-Lite (in GGUF files: deepseek2)",
+    "deepseek_v3": "DeepSeek-V3, V3.1 and R1",
+    "ernie4_5": "ERNIE 4.5",
+    "ernie4_5_moe": "ERNIE 4.5 mixtures",
+    "exaone4": "EXAONE 4",
     "gemma3": "Gemma 3",
     "gemma3_text": "Gemma 3",
+    **dict.fromkeys(("gemma3n", "gemma3n_text"), "Gemma 3n (text)"),
+    **dict.fromkeys(("gemma4", "gemma4_text", "gemma4_unified", "gemma4_unified_text"), "Gemma 4 (text)"),
+    "glm4": "GLM-4-0414, GLM-Z1",
+    "glm4_moe": "GLM-4.5, 4.6 and 4.7, GLM-4.5-Air",
+    "glm4_moe_lite": "GLM-4.7-Flash (in GGUF files: deepseek2)",
     "gpt_oss": "gpt-oss 20B and 120B",
+    "granite": "Granite 3",
+    "granitemoe": "Granite 3 mixtures",
+    "granitemoehybrid": "Granite 4",
+    "granitemoeshared": "Granite 3 mixtures",
     "hunyuan_v1_dense": "Hunyuan Dense",
+    "hunyuan_v1_moe": "Hunyuan A13B",
+    "lfm2": "LFM2, LFM2.5",
+    "lfm2_moe": "LFM2 mixtures",
+    "lfm3": "LFM3",
+    "laguna": "Laguna",
     "llama": "Llama 1 to 3.3, and models made like them",
+    "minimax_m2": "MiniMax-M2",
     "ministral3": "Ministral 3, Mistral Small 3",
     "mistral": "Mistral 7B and Nemo (in GGUF files: llama)",
     "mistral3": "Ministral 3, Mistral Small 3",
     "moonshine": "Moonshine",
     "moonshine_streaming": "Moonshine, streaming",
+    "nemotron_h": "Nemotron-H, Nemotron Nano 2 and 3",
+    "olmo2": "OLMo 2",
+    **dict.fromkeys(("muse_glimmer", "muse_glimmer_text"), "Muse Glimmer (text)"),
+    "olmo3": "OLMo 3",
     "paddleocr_vl": "PaddleOCR-VL",
     "phi3": "Phi-3, Phi-3.5, Phi-4, Phi-4-mini",
     "qwen2": "Qwen2, Qwen2.5",
     "qwen3": "Qwen3",
     "qwen3_5": "Qwen3.5, Qwen3.8 (dense)",
+    "qwen3_5_moe": "Qwen3.5 and Qwen3.6 mixtures (35B-A3B and larger)",
+    "qwen3_5_moe_text": "Qwen3.5 and Qwen3.6 mixtures (35B-A3B and larger)",
     "qwen3_5_text": "Qwen3.5, Qwen3.8 (dense)",
     "qwen3_moe": "Qwen3 30B-A3B and 235B-A22B, Qwen3-Coder",
     "qwen3_next": "Qwen3-Next",
     "qwen3_tts": "Qwen3-TTS",
     "qwen3_vl": "Qwen3-VL",
+    "seed_oss": "Seed-OSS",
+    "smollm3": "SmolLM3",
 }
 PART_NAMES = {
     "bicodec": "BiCodec, the codec of Spark-TTS",
@@ -149,7 +178,11 @@ other.
 
 ## Any other model
 
-- **MLX**: a text model that mlx-lm knows runs through mlx-lm.
+- **MLX**: a text model that mlx-lm knows runs through mlx-lm, one sequence after another.
+- **torch**: a text model that transformers knows runs through transformers, where it is installed (`pip install 'grus[transformers]'`):
+  many sequences at once with prefix reuse and speculation over Grus's own KV cache, or one after another where its class keeps a memory of
+  its own (Mamba) or computes attention by itself, which the log says. Weights stay whole, so it takes more memory and is slower than an
+  architecture that Grus has.
 - Code that comes with a checkpoint never runs. A model that needs it is refused, and the sentence names its architecture.
 """
 

@@ -19,7 +19,7 @@ from app.runtime.replies import ReplyParser
 from app.runtime.system_messages import later_texts, moved_into_user_turns
 from engine.errors import BadRequest, TemplateError, Unsupported
 from engine.loading import LoadedModel
-from engine.pipelines.prompt import Prompt, chat_prompt, with_text
+from engine.pipelines.prompt import Prompt, chat_prompt, chat_text, with_text
 from engine.text.call_grammars import CallGrammars
 from engine.text.call_grammars import json_grammar as json_grammar
 from engine.text.families import MessageSpelling, family_of, parser_for, shows_convention, tags_for
@@ -87,6 +87,11 @@ def prepare(conversation: ChatRequest, model: LoadedModel, name: str) -> Prepare
     return _Preparation(conversation, model).run(name)
 
 
+def applied_template(conversation: ChatRequest, model: LoadedModel) -> str:
+    """The text of the prompt alone."""
+    return _Preparation(conversation, model, chat_text).text()
+
+
 def reasoning_off(model: LoadedModel, tools: bool = False) -> Literal[False] | None:
     """`ChatRequest.thinking` for an answer without reasoning: False where its template can switch it off, else None."""
     switchable = bool(model.template.names) and can_switch_off(model.template.source(tools=tools))
@@ -94,8 +99,11 @@ def reasoning_off(model: LoadedModel, tools: bool = False) -> Literal[False] | N
 
 
 class _Preparation:
-    def __init__(self, conversation: ChatRequest, model: LoadedModel) -> None:
+    def __init__(
+        self, conversation: ChatRequest, model: LoadedModel, render: Callable[..., Prompt] = chat_prompt
+    ) -> None:
         self.chat = conversation
+        self._make_prompt = render
         self.model = model
         self.kind = str(model.config.get("model_type", ""))
         self.offers_tools = (
@@ -140,6 +148,9 @@ class _Preparation:
         return limit_for(
             self.model, self.tags, tokens, opened, "must" if forced else "may" if self.offers_tools else "none"
         )
+
+    def text(self) -> str:
+        return self._prompt(constrained=False)[0].text
 
     def _grammar(self, forced: bool) -> Grammar | None:
         """Of the whole reply. Calls that are demanded are all of it, so that `response_format` is that of a later reply."""
@@ -250,11 +261,11 @@ class _Preparation:
     ) -> Prompt:
         if later := later_texts(messages):
             with suppress(TemplateError):
-                prompt = chat_prompt(self.model, messages, tools, **variables)
+                prompt = self._make_prompt(self.model, messages, tools, **variables)
                 if all(text.strip() in prompt.text for text in later):
                     return prompt
             messages = moved_into_user_turns(messages)
-        return chat_prompt(self.model, messages, tools, **variables)
+        return self._make_prompt(self.model, messages, tools, **variables)
 
     @property
     def _thinking(self) -> bool | None:

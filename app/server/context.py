@@ -12,7 +12,7 @@ from fastapi import Depends, Request
 from fastapi.responses import JSONResponse, Response
 
 from app.runtime import embedding
-from app.runtime.chat import ChatRequest, PreparedChat, prepare
+from app.runtime.chat import ChatRequest, PreparedChat, applied_template, prepare
 from app.runtime.long_prompts import LONG_PROMPT, run_beside
 from app.runtime.models import ModelService
 from app.runtime.replies import ReplyEvent
@@ -67,9 +67,7 @@ class Server:
         self, chat: ChatRequest, name: str | None, request: Request
     ) -> tuple[str, LoadedModel, PreparedChat]:
         """Look the model up, look at the images, render and tokenize; all for nothing if the client goes away."""
-        chat = replace(chat, lenient=not self.settings.strict)
-        size = sum(map(text_size, chat.messages)) + len(chat.prediction)
-        self.check_prompt(size)
+        chat, size = self._checked(chat)
         served, model = await self.service.find(name)
         if model.vision is not None and model.vision.line_strips is not None:
             images = self.images.pages(pages.wanted(chat, served))
@@ -83,6 +81,20 @@ class Server:
         for name in prepared.ignored:
             ignore(name)
         return served, model, prepared
+
+    async def rendered(self, chat: ChatRequest, name: str | None, request: Request) -> str:
+        """The prompt's text, which may be longer than the model's context."""
+        chat, size = self._checked(chat)
+        _, model = await self.service.find(name)
+        if parts := parts_of(chat.messages):
+            chat = replace(chat, messages=with_pictures(chat.messages, await self.look(parts, model, request)))
+        return await self.beside(max(size, _body_size(request)), request, applied_template, chat, model)
+
+    def _checked(self, chat: ChatRequest) -> tuple[ChatRequest, int]:
+        """With the characters of its texts."""
+        size = sum(map(text_size, chat.messages)) + len(chat.prediction)
+        self.check_prompt(size)
+        return replace(chat, lenient=not self.settings.strict), size
 
     async def beside(self, size: int, request: Request, work: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
         """The result of `work` on a prompt of `size` characters: beside the event loop where that is long, and not at all if

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -56,6 +57,12 @@ class ChatTemplate:
     def names(self) -> tuple[str, ...]:
         """Empty for a base model, which has no chat format."""
         return tuple(self._sources)
+
+    def compile(self) -> None:
+        """Now, instead of at the first conversation. What is wrong with a template is said then."""
+        for name, source in self._sources.items():
+            with suppress(Exception), metered():
+                self._compiled[name] = self._environment.load(source)
 
     def source(self, name: str | None = None, *, tools: bool = False) -> str:
         """The template's text; parsers of replies are chosen by it."""

@@ -318,7 +318,7 @@ class ChatCompletion(BaseModel):
 @router.post("/v1/chat/completions", response_model=ChatCompletion, responses=streams() | errors(400, 404, 429))
 async def chat_completions(body: ChatCompletionRequest, request: Request, server: Here) -> Any | Response:
     """A reply to a conversation, whole or as a stream of server-sent events."""
-    name, model, prepared = await server.prepare(_conversation(body), body.model, request)
+    name, model, prepared = await server.prepare(conversation(body), body.model, request)
     running = server.submit(prepared)
     reply = _ReplyWriter(running, name, model, len(prepared.prompt.ids), body)
     if body.stream:
@@ -329,7 +329,7 @@ async def chat_completions(body: ChatCompletionRequest, request: Request, server
 # -- from the request to a conversation
 
 
-def _conversation(body: ChatCompletionRequest) -> ChatRequest:
+def conversation(body: ChatCompletionRequest) -> ChatRequest:
     """The conversation that is asked for. Raises an ApiError for what is not supported."""
     check_stream_options(body.stream_options, body.stream)
     if body.continue_final_message and body.add_generation_prompt:
