@@ -20,7 +20,8 @@ from typing import Annotated, Any, NoReturn, TypeVar, get_args
 
 from fastapi import Request
 from fastapi.routing import APIRoute
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
 from starlette.responses import Response
 from starlette.types import Scope
 
@@ -36,7 +37,16 @@ _HALF_PAIR = re.compile(r"\\u[dD][89a-fA-F]")  # or a whole one
 
 T = TypeVar("T")
 _HINT, _PREFERENCE = "hint", "preference"
-Hint = Annotated[T | None, _HINT]  # accepted without effect, whatever its value
+
+
+def _refused_hint(value: Any) -> Any:
+    """Under --strict: else a hint is taken out of the body before."""
+    if value is not None:
+        raise PydanticCustomError("extra_forbidden", "it has no effect")
+    return value
+
+
+Hint = Annotated[T | None, _HINT, BeforeValidator(_refused_hint)]  # accepted without effect, whatever its value
 Preference = Annotated[T | None, _PREFERENCE]  # honoured where its value is known, else without effect
 
 
@@ -88,6 +98,12 @@ def _declared(kind: type[RequestFields]) -> Mapping[str, _Field]:
         nullable = not hint and (info.annotation is NoneType or NoneType in get_args(info.annotation))
         fields[info.alias or name] = _Field(nullable, hint, preference)
     return fields
+
+
+def type_of(value: Any, default: str = "") -> str:
+    """Which class of a union an object of a body is read as: that of its `type`, also of types that are not declared."""
+    kind = value.get("type") if isinstance(value, dict) else getattr(value, "type", None)
+    return kind if isinstance(kind, str) else default
 
 
 class JsonRequest(Request):
