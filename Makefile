@@ -77,5 +77,5 @@ format: setup-test ## rewrite the sources in the house style
 	$(BIN)/ruff format .
 
 clean: ## remove .venv and everything else that was made here
-	rm -rf .venv .venv-oldest .venv-newest .venv-clients .venv-clients-aider .clients-node .clients-llama build dist *.egg-info .mypy_cache .ruff_cache .import_linter_cache .hypothesis .pytest_cache .grus-bench
+	rm -rf .venv .venv-oldest .venv-newest .venv-clients* .clients-node .clients-llama build dist *.egg-info .mypy_cache .ruff_cache .import_linter_cache .hypothesis .pytest_cache .grus-bench
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

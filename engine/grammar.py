@@ -15,8 +15,9 @@ import numpy as np
 from engine.closing import DocumentCloser
 from engine.errors import BadRequest
 from engine.loaded import TokenVocabulary
+from engine.reasoning_limit import ReasoningConstraint, ReplyConstraint
 from engine.text.json_schema import BLANK, grammar_schema
-from engine.types import Grammar
+from engine.types import Grammar, SamplingParams
 
 _COMPILED_KEPT = 32
 _CONTROL = b"\xff"  # not in UTF-8: llguidance's mark of a control token
@@ -67,6 +68,11 @@ class GrammarCompiler:
         self._tokenizer: Any = None
         self._compiled: dict[Grammar, tuple[Any, DocumentCloser | None]] = {}
 
+    def constraint_of(self, params: SamplingParams) -> ReplyConstraint | None:
+        """What constrains the tokens of a reply with these parameters."""
+        grammar = None if params.grammar is None else self.constraint(params.grammar, params.grammar_after)
+        return grammar if params.reasoning is None else ReasoningConstraint(params.reasoning, self._size, grammar)
+
     def constraint(self, grammar: Grammar, after: str | None) -> GrammarConstraint:
         """A new constraint. Raises BadRequest for an invalid grammar."""
         with self._lock:
@@ -106,6 +112,10 @@ class GrammarConstraint:
         """A copy for another sequence of the same request, before its first token."""
         closer = self._closer and self._closer.copy()
         return GrammarConstraint(self._matcher.deep_copy(), self._vocab, self._after, closer)
+
+    @property
+    def over(self) -> bool:
+        return False
 
     @property
     def complete(self) -> bool:

@@ -12,8 +12,8 @@ from app.runtime.chat import PreparedChat
 from app.runtime.replies import ReplyParser
 from engine.errors import BadRequest, EngineStopped
 from engine.pipelines.prompt import Prompt
+from engine.text.families import parser_for
 from engine.text.reasoning import ReasoningSplitter, ReasoningTags
-from engine.text.tools import parser_for
 from engine.types import Request, Result, SamplingParams, Timings
 from tests.checkpoints import save
 

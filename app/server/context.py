@@ -23,7 +23,7 @@ from app.server.errors import ApiError, as_api_error, bad_request, error_body
 from app.server.ignored import ignore
 from app.server.images import ImagePart, Images, parts_of, text_size, with_pictures
 from app.server.openai.responses_store import ResponseStore
-from app.server.requests import ReasoningBudget, RequestGroup, Requests, RunningRequest
+from app.server.requests import RequestGroup, Requests, RunningRequest
 from app.server.streaming import COMMENT, StreamingReply, event, while_connected
 from engine.errors import GrusError
 from engine.loading import LoadedModel
@@ -130,7 +130,7 @@ class Server:
                 f"The prompt has {size} characters; this server takes {self.settings.max_prompt}.", "prompt"
             )
 
-    async def parts(self, request: Request, running: RunningRequest | ReasoningBudget) -> list[ReplyEvent]:
+    async def parts(self, request: Request, running: RunningRequest) -> list[ReplyEvent]:
         """A whole reply."""
 
         async def read() -> list[ReplyEvent]:
@@ -140,7 +140,7 @@ class Server:
 
     async def stream(
         self,
-        running: RunningRequest | ReasoningBudget | RequestGroup,
+        running: RunningRequest | RequestGroup,
         chunks: AsyncIterator[bytes],
         *,
         tell: Callable[[ApiError], bytes] = _openai_error,

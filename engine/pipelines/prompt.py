@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -68,15 +68,6 @@ def placed(
 def with_text(model: LoadedModel, prompt: Prompt, text: str) -> Prompt:
     """The prompt with `text` appended."""
     return encoded(model, prompt.text + text, prompt.pictures, prompt.notes)
-
-
-def continued(request: Request, ids: Sequence[int]) -> Request:
-    """The request with `ids` appended to its prompt."""
-    rope = request.rope
-    if rope is not None:
-        behind = rope.max() + 1 + np.arange(len(ids))
-        rope = np.concatenate([rope, np.broadcast_to(behind, (3, len(ids)))], axis=1)
-    return replace(request, prompt_ids=[*request.prompt_ids, *ids], rope=rope)
 
 
 def _check_room(model: LoadedModel, count: int, seen: int) -> None:

@@ -23,7 +23,7 @@ from app.server.body import JsonRoute
 from app.server.context import Here, Server, answer
 from app.server.documented import errors, streams
 from app.server.errors import ApiError, error_body
-from app.server.requests import ReasoningBudget, RunningRequest
+from app.server.requests import RunningRequest
 from app.server.streaming import event
 from engine.errors import ContextOverflow
 from engine.loading import LoadedModel
@@ -38,11 +38,7 @@ _PING = event({"type": "ping"}, "ping")
 async def messages(body: MessagesRequest, request: Request, server: Here) -> Any | Response:
     """A reply to a conversation, whole or as a stream of server-sent events."""
     name, model, prepared = await _prepare(body, request, server)
-    running: RunningRequest | ReasoningBudget
-    if body.thinking is not None and body.thinking.type == "enabled" and body.thinking.budget_tokens:
-        running = ReasoningBudget(server.requests, prepared, body.thinking.budget_tokens)
-    else:
-        running = server.submit(prepared)
+    running = server.submit(prepared)
     reply = _Reply(body, running, name, model.context)
     if body.stream:
         chunks = reply.events(len(prepared.prompt.ids))
@@ -82,7 +78,7 @@ def _error_event(request: Request) -> Callable[[ApiError], bytes]:
 @dataclass
 class _Reply:
     body: MessagesRequest
-    running: RunningRequest | ReasoningBudget
+    running: RunningRequest
     name: str
     context: int  # tokens of prompt and reply together
 

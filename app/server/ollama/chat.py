@@ -268,6 +268,7 @@ def _common(body: OllamaChatRequest | OllamaGenerateRequest) -> dict[str, Any]:
         "effort": body.think if isinstance(body.think, str) else None,
         "thinking_field": "think",
         "effort_field": "think",
+        "reasoning_tokens": None if (body.thinking_token_budget or 0) < 0 else body.thinking_token_budget,
     }
 
 

@@ -15,7 +15,7 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
-from app.runtime.chat import ChatRequest, Effort, ToolChoice, json_grammar
+from app.runtime.chat import ChatRequest, ToolChoice, json_grammar
 from app.runtime.replies import ReplyCollector, ReplyEvent, with_logprobs
 from app.runtime.replies import ReplyMessage as Reply
 from app.server.body import Hint, JsonRoute, Preference, RequestFields
@@ -25,6 +25,7 @@ from app.server.errors import bad_request, unsupported
 from app.server.ignored import ignore
 from app.server.images import ImagePart, little_detail, written_content
 from app.server.openai.shapes import content_logprobs, fingerprint, finish_reason, usage
+from app.server.reasoning_fields import ReasoningFields
 from app.server.requests import RunningRequest, told_timings
 from app.server.sampling import Count, SamplingFields
 from app.server.streaming import DONE, event
@@ -210,7 +211,7 @@ class ChatPrediction(RequestFields):
     content: str | list[ChatText]
 
 
-class ChatCompletionRequest(SamplingFields):
+class ChatCompletionRequest(SamplingFields, ReasoningFields):
     model: str | None = None
     messages: Annotated[list[ChatMessage], Field(min_length=1)]
     stream: bool | None = None
@@ -227,7 +228,6 @@ class ChatCompletionRequest(SamplingFields):
     function_call: Literal["auto", "none"] | ChatNamedFunction | None = None
     response_format: ResponseFormat | None = None
     grammar: str | None = None  # llama.cpp's word for `ebnf`
-    reasoning_effort: Preference[Effort] = None
     chat_template_kwargs: dict[str, Any] | None = None
     prediction: ChatPrediction | None = None
     continue_final_message: bool | None = None
@@ -348,14 +348,13 @@ def conversation(body: ChatCompletionRequest) -> ChatRequest:
         tool_choice=choice,
         parallel_calls=body.parallel_tool_calls is not False,
         max_calls=1 if _is_legacy(body) else body.max_tool_calls,
-        thinking=thinking,
-        effort=body.reasoning_effort,
         variables=variables,
         prediction=_text(body.prediction.content) if body.prediction is not None else "",
         continue_last=bool(body.continue_final_message),
         add_generation_prompt=body.add_generation_prompt is not False,
         split_reasoning=body.separate_reasoning is not False,
         **_format(body),
+        **body.reasoning_asked() | ({} if thinking is None else {"thinking": thinking}),
     )
 
 
