@@ -17,7 +17,7 @@ from engine.model_files import ModelFiles
 from engine.models.config import text_fields
 from engine.models.registry import EXACT_PARTS, find_architecture, find_part, part_kind
 from engine.vision.registry import make_vision_processor
-from engine.weights.fit import becomes, check_kv_bits, choose_quant, folder_becomes, kinds_of
+from engine.weights.fit import becomes, check_kv_bits, choose_quant, folder_becomes, grown_bytes, kinds_of
 from engine.weights.quantize import Quantized
 from engine.weights.view import View, survey
 
@@ -122,7 +122,10 @@ def _weights(found: Description, opened: ModelFiles, backend: Backend | None, op
     found.bytes_per_token, found.bytes_per_sequence = memory_bytes(memory, dtype, options.kv_bits or 32, talk)
     found.layers = layers(memory)
     as_stored = backend is not None and backend.blocks
-    found.memory_needed = seen.memory(dtype, as_stored) + talk * found.bytes_per_token + found.bytes_per_sequence
+    grown = grown_bytes(opened.tensors, backend) if backend is not None else 0
+    found.memory_needed = (
+        seen.memory(dtype, as_stored) + grown + talk * found.bytes_per_token + found.bytes_per_sequence
+    )
 
 
 def _part(found: Description, opened: ModelFiles) -> None:

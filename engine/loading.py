@@ -28,7 +28,7 @@ from engine.text.template import ChatTemplate
 from engine.text.tokenizer import Tokenizer
 from engine.vision.processor import VisionProcessor
 from engine.vision.registry import make_vision_processor
-from engine.weights.fit import check_kv_bits, choose_quant, fitted, kept_bits, size_of
+from engine.weights.fit import check_kv_bits, choose_quant, fitted, grown_bytes, kept_bits, size_of
 from engine.weights.view import build, survey
 
 KV_SHARE = 0.7  # of the device's memory, weights included, unless a limit is given
@@ -179,7 +179,7 @@ def weight_bytes(name: str, options: LoadOptions | None = None) -> int | None:
         opened = open_model(fetch(name, options))
         make = find_part(opened.config, piece)
         if make is None:
-            return None if piece else opened.nbytes
+            return None if piece else opened.nbytes + grown_bytes(opened.tensors, pick_backend(options))
         dtype = _part_backend(opened, piece, options).dtype
         return survey(lambda view: make(view, opened.config), opened.source).memory(dtype)
     except (GrusError, OSError):
@@ -217,7 +217,8 @@ def _load_model(name: str, folder: Path, opened: ModelFiles, options: LoadOption
         make = find_architecture(config, name, backend.foreign_library, backend.foreign_note)
     tokenizer, template = opened.tokenizer, opened.template
     context = text_fields(config).int("max_position_embeddings", "max_sequence_length", default=2048)
-    nbytes = opened.nbytes if make is not None else whole_bytes(opened.tensors, backend)
+    tensors = opened.tensors
+    nbytes = opened.nbytes + grown_bytes(tensors, backend) if make is not None else whole_bytes(tensors, backend)
     budget = kv_budget(backend, nbytes, options.memory_limit)
     quant = choose_quant(options.quant, backend, opened.tensors)
     try:

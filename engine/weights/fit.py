@@ -77,6 +77,14 @@ def becomes(kind: str, backend: Backend) -> str:
     return f"{kind} quantized anew to 8 bit for MLX: {cost}, values up to 0.4 % of their group's range off"
 
 
+def grown_bytes(tensors: Mapping[str, Raw], backend: Backend) -> int:
+    """How many bytes more blocks take in memory than in their file."""
+    if not backend.blocks or backend.device != "cpu":
+        return 0
+    kinds = ((raw, TYPES[raw.dtype]) for raw in tensors.values() if raw.dtype in IN_PANELS)
+    return sum(int(raw.nbytes * (IN_PANELS[raw.dtype] * kind.weights / kind.nbytes / 8 - 1)) for raw, kind in kinds)
+
+
 def folder_becomes(source: Source, backend: Backend) -> list[str]:
     """The same of a folder that another tool has packed."""
     if not isinstance(source, PackedTensors):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from backends.torch.linear import _merged
 from backends.torch.triton.blocks import BlockMatrix, StoredBlocks
 from backends.torch.triton.kernels import BLOCKS, FEW
 from engine.weights.gguf.types import TYPES
-from tests.backends.kernels.weights_made_here import Case, columns_of, make
+from tests.backends.kernels.weights_made_here import Case, columns_of, make, raw
 
 
 def matrix_of(case: Case, dtype: torch.dtype = torch.float32) -> BlockMatrix:
@@ -73,3 +74,20 @@ def test_parts_of_one_type_become_one_matrix() -> None:
     assert np.allclose(merged(torch.ones(1, 64)).numpy()[0], want.sum(1) + bias, atol=1e-3)
     mixed = _merged([matrix_of(cases[0]), matrix_of(make("Q8_0", 3, 64))], [None, None])
     assert len(mixed.parts) == 2
+
+
+def test_factors_of_whole_matrices() -> None:
+    """NVFP4 may have one: of each part of a merged matrix, and of each expert."""
+    cases = [make("NVFP4", rows, 64, seed=rows) for rows in (4, 6)]
+    factors = [np.array([value], np.float32) for value in (0.5, 3)]
+    weights = [
+        replace(case.weight, factors=raw(factor, "F32", (1,)))  # type: ignore[type-var]
+        for case, factor in zip(cases, factors)
+    ]
+    merged = _merged([BlockMatrix(StoredBlocks.of(weight), torch.float32) for weight in weights], [None, torch.ones(6)])
+    want = np.concatenate([case.floats * factor for case, factor in zip(cases, factors)])
+    (whole,) = merged.parts
+    assert np.array_equal(whole.rows(torch.arange(10)).numpy(), want)
+    bias = np.concatenate([np.zeros(4), np.ones(6)])
+    for tokens in (1, FEW + 1):
+        assert np.allclose(merged(torch.ones(tokens, 64)).numpy()[-1], want.sum(1) + bias, atol=1e-3)

@@ -15,7 +15,7 @@ from engine.describe import describe
 from engine.loading import LoadOptions
 from engine.models.registry import find_architecture
 from engine.weights.convert import convert
-from engine.weights.fit import fitted
+from engine.weights.fit import IN_PANELS, fitted, grown_bytes
 from engine.weights.gguf.checkpoint import GgufCheckpoint, open_gguf
 from engine.weights.gguf.reader import read
 from engine.weights.gguf.source import Dequantized
@@ -143,6 +143,11 @@ def test_a_mixed_file_says_what_it_takes(plain: Path, tmp_path: Path) -> None:
     assert found.runs, found.why_not
     kept = [line for line in found.kept_as if "IQ2_XXS" in line]
     assert kept == ["IQ2_XXS in 3.31 bits a weight instead of 2.06: an index and a sign each, as the kernels read them"]
+    tensors, backend = read(tmp_path / "m.gguf").tensors, pick("torch", "cpu", "f32")
+    stored = sum(raw.nbytes for raw in tensors.values() if raw.dtype in IN_PANELS)
+    more = grown_bytes(tensors, backend)
+    assert 0.3 * stored < more < 1.2 * stored
+    assert found.memory_needed > found.stored_bytes + more
     assert not [line for line in found.kept_as if "MXFP4" in line or "IQ4_NL" in line]
 
 
