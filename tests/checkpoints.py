@@ -130,6 +130,31 @@ GEMMA4: dict[str, Any] = dict(
 
 TOWER = dict(hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_attention_heads=2, out_hidden_size=16)
 
+LAGUNA: dict[str, Any] = dict(
+    WINDOW,
+    num_hidden_layers=4,
+    head_dim=32,
+    layer_types=["full_attention", *["sliding_attention"] * 3],
+    num_attention_heads_per_layer=[4, 6, 6, 6],
+    moe_intermediate_size=32,
+    num_experts=4,
+    num_experts_per_tok=2,
+    shared_expert_intermediate_size=48,
+    moe_routed_scaling_factor=2.5,
+    rope_parameters={
+        "full_attention": _rope(
+            "yarn",
+            5e5,
+            factor=8.0,
+            original_max_position_embeddings=16,
+            beta_fast=64.0,
+            beta_slow=1.0,
+            partial_rotary_factor=0.5,
+        ),
+        "sliding_attention": _rope(theta=1e4, partial_rotary_factor=1.0),
+    },
+)
+
 # name -> (class prefix in transformers, config fields)
 MODELS: dict[str, tuple[str, dict[str, Any]]] = {
     "llama": (
@@ -299,6 +324,16 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
             moe_intermediate_size=40,
         ),
     ),
+    "gemma4_unified": (
+        "Gemma4Unified",
+        {
+            **{name: value for name, value in GEMMA4.items() if "per_layer_input" not in name},
+            "num_kv_shared_layers": 0,
+            "use_double_wide_mlp": False,
+            "attention_k_eq_v": True,
+            "num_global_key_value_heads": 1,
+        },
+    ),
     # several hidden states a token, of which the second is computed; a table that lacks some tokens
     "gemma3n": (
         "Gemma3n",
@@ -361,33 +396,8 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
         ),
     ),
     # heads by layer
-    "laguna": (
-        "Laguna",
-        dict(
-            WINDOW,
-            num_hidden_layers=4,
-            head_dim=32,
-            layer_types=["full_attention", *["sliding_attention"] * 3],
-            num_attention_heads_per_layer=[4, 6, 6, 6],
-            moe_intermediate_size=32,
-            num_experts=4,
-            num_experts_per_tok=2,
-            shared_expert_intermediate_size=48,
-            moe_routed_scaling_factor=2.5,
-            rope_parameters={
-                "full_attention": _rope(
-                    "yarn",
-                    5e5,
-                    factor=8.0,
-                    original_max_position_embeddings=16,
-                    beta_fast=64.0,
-                    beta_slow=1.0,
-                    partial_rotary_factor=0.5,
-                ),
-                "sliding_attention": _rope(theta=1e4, partial_rotary_factor=1.0),
-            },
-        ),
-    ),
+    "laguna": ("Laguna", LAGUNA),
+    "laguna_wide": ("Laguna", dict(LAGUNA, gating="per-element", moe_router_logit_softcapping=1.5)),
     "ministral3": (
         "Ministral3",
         dict(
