@@ -127,6 +127,8 @@ def awq(parts: dict[str, Raw], shape: tuple[int, ...]) -> Weight:
 
 def ternary(weight: Raw, scale: Raw | None, shape: tuple[int, ...], divide: bool) -> Weight:
     """`divide`: weights are divided by the scale."""
+    if len(shape) != 2:
+        raise WrongTensor(f"is one matrix, should be {list(shape)}")
     rows, columns = shape
     if weight.dtype != "U8":
         return _rounded(weight, shape)

@@ -70,6 +70,7 @@ def test_ternary_matrices_are_the_floats_they_stand_for(way: str, backend: str, 
     source = Checkpoint.open(ternary).source
     assert isinstance(source, PackedTensors)
     assert set(source.kinds.values()) == {"ternary"}
+    assert source.stored_as == "ternary (BitNet)"
     want = Driver(plain, backend).logits(PROMPT)
     driver = Driver(ternary, backend)
     assert worst(driver.logits(PROMPT), want) < 1e-4
