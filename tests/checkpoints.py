@@ -528,6 +528,7 @@ MODELS["smollm3"] = (
     "SmolLM3",
     dict(num_hidden_layers=3, no_rope_layers=[1, 0, 1], tie_word_embeddings=False, rope_parameters=_rope(theta=2e6)),
 )
+MODELS["bitnet"] = ("BitNet", dict(tie_word_embeddings=True, rope_parameters=_rope(theta=5e5)))
 MODELS["seed_oss"] = ("SeedOss", dict(head_dim=32, rope_parameters=_rope(theta=1e7)))
 MODELS["ernie4_5"] = (
     "Ernie4_5",

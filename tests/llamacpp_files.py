@@ -619,6 +619,12 @@ def _plain(tensors: Tensors, config: Any, writer: Any) -> Tensors:
     return _named(_all_paired(tensors, config) if config.model_type == "smollm3" else tensors, _LAYER | seed)
 
 
+def _bitnet(tensors: Tensors, config: Any, writer: Any) -> Tensors:
+    writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
+    writer.add_string("bitnet.hidden_activation", config.hidden_act)
+    return _named(tensors, _LAYER | {"self_attn.attn_sub_norm": "attn_sub_norm", "mlp.ffn_sub_norm": "ffn_sub_norm"})
+
+
 def _ernie_moe(tensors: Tensors, config: Any, writer: Any) -> Tensors:
     writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
     writer.add_expert_count(config.moe_num_experts)
@@ -744,6 +750,7 @@ FIXED: dict[str, dict[str, Any]] = {
         "final_logit_softcapping": 30.0,
     },
     "smollm3": {"num_hidden_layers": 4, "no_rope_layers": [1, 1, 1, 0]},
+    "bitnet": {"hidden_act": "silu"},  # the other of its gates is newer than the llama.cpp of our tests
     "ernie4_5": {"use_bias": False},
 }
 FAMILIES: dict[str, tuple[str, Callable[[Tensors, Any, Any], Tensors]]] = {
@@ -778,6 +785,7 @@ FAMILIES: dict[str, tuple[str, Callable[[Tensors, Any, Any], Tensors]]] = {
     "granite_hybrid_dense": ("granitehybrid", _granite),
     "nemotron_h": ("nemotron_h", _nemotron_h),
     "nemotron_h_moe": ("nemotron_h_moe", _nemotron_h),
+    "bitnet": ("bitnet", _bitnet),
     "smollm3": ("smollm3", _plain),
     "seed_oss": ("seed_oss", _plain),
     "ernie4_5": ("ernie4_5", _plain),

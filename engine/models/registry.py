@@ -9,6 +9,7 @@ from backends.base import TokenModel
 from engine.errors import UnsupportedArchitecture
 from engine.loaded import MakePart
 from engine.models.bicodec import bicodec_decoder, bicodec_encoder
+from engine.models.bitnet import bitnet
 from engine.models.codec12 import codec_decoder, codec_encoder
 from engine.models.cohere2 import cohere2
 from engine.models.config import named_architectures
@@ -102,6 +103,7 @@ ARCHITECTURES: dict[str, Maker] = {
     "qwen3_tts": qwen3_tts,
     "qwen3_vl": qwen3_vl,
     "seed_oss": seed_oss,
+    "bitnet": bitnet,
     "smollm3": smollm3,
 }
 

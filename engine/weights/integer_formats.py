@@ -13,6 +13,8 @@ product gives. Where the zero is in the middle for all weights, scales and biase
   groups out of order (`desc_act`): such a matrix is made floats of the scale's type.
 * AWQ (`gemm`): `qweight` int32 `[in, out / 8]`, `qzeros [in / group, out / 8]`, `scales [in / group, out]`. A word holds eight
   outputs, the first four of which are its even halves of bytes: 0, 2, 4, 6, 1, 3, 5, 7 from its lowest bits on. Zeros are as meant.
+* BitNet: -1, 0 and 1, stored one higher. `weight` uint8 `[out / 4, in]`, a byte holding four outputs that are a quarter of the rows
+  apart, from its lowest bits on; `weight_scale [1]`. Or the floats as they were trained, which are rounded to such by their mean.
 """
 
 from __future__ import annotations
@@ -121,6 +123,66 @@ def awq(parts: dict[str, Raw], shape: tuple[int, ...]) -> Weight:
         return _plain(shape, scale, groups, stored, 8)(packed, lambda: _awq_codes(packed).T)
     words = Made(packed, "U32", (rows, columns // 8), packed.nbytes, make)
     return _affine(words, scale, groups, stored, 4, columns, packed)
+
+
+def ternary(weight: Raw, scale: Raw | None, shape: tuple[int, ...], divide: bool) -> Weight:
+    """`divide`: weights are divided by the scale."""
+    if len(shape) != 2:
+        raise WrongTensor(f"is one matrix, should be {list(shape)}")
+    rows, columns = shape
+    if weight.dtype != "U8":
+        return _rounded(weight, shape)
+    if weight.shape != (rows // 4, columns) or rows % 4:
+        raise WrongTensor(f"is packed as U8 {list(weight.shape)}, which is no {list(shape)} in 2 bits")
+    if scale is None or scale.nbytes == 0 or len(_groups(scale, 1, 1)) != 1 or np.prod(scale.shape) != 1:
+        raise WrongTensor("has no weight_scale of one number")
+    value = decode(scale.buffer, scale.dtype)
+
+    def codes() -> np.ndarray:
+        stored = np.frombuffer(weight.buffer, np.uint8).reshape(rows // 4, columns)
+        return np.concatenate([stored >> shift & 3 for shift in (0, 2, 4, 6)])
+
+    return _ternary(weight, codes, lambda: 1 / value if divide else value, "F32" if divide else scale.dtype, shape)
+
+
+def _rounded(weight: Raw, shape: tuple[int, ...]) -> Weight:
+    if weight.dtype not in FLOATS or weight.shape != shape:
+        raise WrongTensor(f"is stored as {weight.dtype} {list(weight.shape)}, should be floats {list(shape)}")
+
+    def whole() -> np.ndarray:
+        return decode(weight.buffer, weight.dtype).reshape(shape)
+
+    def mean() -> np.ndarray:
+        return np.maximum(np.abs(whole()).mean(dtype=np.float32), np.float32(1e-5)).reshape(1)
+
+    def codes() -> np.ndarray:
+        return (np.clip(np.round(whole() / mean()), -1, 1) + 1).astype(np.uint8)
+
+    return _ternary(weight, codes, mean, weight.dtype, shape)
+
+
+def _ternary(
+    origin: Raw, codes: Callable[[], np.ndarray], value: Callable[[], np.ndarray], dtype: str, shape: tuple[int, ...]
+) -> Weight:
+    rows, columns = shape
+    size = next((n for n in GROUPS if columns % n == 0), None)
+    wide = 4 if dtype == "F32" else 2
+    if size is None:
+
+        def floats() -> np.ndarray:
+            return encode((codes().astype(np.float32) - 1) * value(), dtype)
+
+        return Dense(Made(origin, dtype, shape, rows * columns * wide, floats))
+    groups = (rows, columns // size)
+
+    def part(times: int) -> Callable[[], np.ndarray]:
+        return lambda: encode(np.full(groups, times * value(), np.float32), dtype)
+
+    words = Made(
+        origin, "U32", (rows, columns // 16), rows * columns // 4, lambda: affine.pack(codes().reshape(-1, 8), 2)
+    )
+    scales, biases = (Made(origin, dtype, groups, groups[0] * groups[1] * wide, part(times)) for times in (1, -1))
+    return Affine(words, scales, biases, 2, size)
 
 
 def _awq_codes(raw: Raw) -> np.ndarray:

@@ -66,6 +66,7 @@ FORMATS = {
     "int": FolderFormat("2, 4, 8 bit", "compressed-tensors `pack-quantized`", "as it is", "affine"),
     "int8": FolderFormat("8 bit", "compressed-tensors `int-quantized`", "as it is", "affine"),
     "gptq": FolderFormat("2, 4, 8 bit", "GPTQ", "as it is; floats with `desc_act`", "affine; floats with `desc_act`"),
+    "ternary": FolderFormat("ternary", "BitNet, packed or as it was trained", "as it is", "affine"),
     "awq": FolderFormat("4 bit", "AWQ `gemm`", "as it is", "affine"),
 }
 
@@ -78,7 +79,8 @@ def tensors_of(
     rename: Callable[[str], str] | None = None,
 ) -> Tensors:
     """A checkpoint's tensors, whichever of the two kinds they are."""
-    if quantization is None and any(name.rpartition(".")[2] in _TELLING for name in tensors):
+    packed = method is not None and method.ternary == "online"
+    if quantization is None and (packed or any(name.rpartition(".")[2] in _TELLING for name in tensors)):
         return PackedTensors(where, tensors, method or Method("packed"), rename)
     return Tensors(where, tensors, quantization, rename)
 
@@ -97,7 +99,7 @@ class PackedTensors(Tensors):
             stem, _, part = name.rpartition(".")
             if part not in _BESIDE and part.endswith(_FUSED) and (whole := name.removesuffix(_FUSED)) in tensors:
                 found[whole] = {"weight": tensors[whole], "weight_scale_inv": raw}
-            elif part in _BESIDE or (part == "weight" and _is_packed(stem, tensors)):
+            elif part in _BESIDE or (part == "weight" and (_is_packed(stem, tensors) or self._rounded(stem, raw))):
                 found.setdefault(stem, {})[part] = raw
         kinds = {stem: kind for stem, parts in found.items() if (kind := self._kind(parts))}
         left: dict[str, Raw] = {}
@@ -120,8 +122,14 @@ class PackedTensors(Tensors):
                 left[name] = raw
         super().__init__(where, left, None, rename)
 
+    def _rounded(self, stem: str, raw: Raw) -> bool:
+        """Whether this is one of BitNet's matrices as they were trained, which become ternary when they are read."""
+        return self._method.ternary == "online" and ".layers." in stem and len(raw.shape) == 2
+
     def _kind(self, parts: Parts) -> str | None:
         """Which of FORMATS these tensors are."""
+        if self._method.ternary and "weight" in parts:
+            return "ternary"
         if "qweight" in parts:
             return "awq" if self._method.awq else "gptq"
         if (packed := parts.get("weight_packed")) is not None:
@@ -140,7 +148,9 @@ class PackedTensors(Tensors):
         total: dict[str, int] = {}
         for stem, kind in self.kinds.items():
             bits = _bits(self._parts[stem]) if kind in ("int", "gptq") else 4 if kind == "awq" else 8
-            word = f"{bits} bit" if kind in ("int", "int8", "gptq", "awq") else kind.upper()
+            word = (
+                f"{bits} bit" if kind in ("int", "int8", "gptq", "awq") else kind if kind == "ternary" else kind.upper()
+            )
             name = stem if stem in self._raws else f"{stem}.weight"
             total[word] = total.get(word, 0) + self._raws[name].nbytes
         most = max(total, key=lambda word: total[word], default="packed")
@@ -181,6 +191,8 @@ class PackedTensors(Tensors):
             rows, words = parts["weight_packed"].shape
             return rows, words * 32 // _bits(parts)
         codes = next(parts[name] for name in _CODES if name in parts)
+        if kind == "ternary" and codes.dtype == "U8":
+            return 4 * codes.shape[0], *codes.shape[1:]
         return (*codes.shape[:-1], codes.shape[-1] * 2) if kind in ("nvfp4", "mxfp4") else codes.shape
 
     def matrix(self, stem: str, shape: tuple[int, ...], inputs_first: bool = False) -> SourceMatrix:
@@ -205,6 +217,8 @@ class PackedTensors(Tensors):
             return integers.packed_integers(parts, shape)
         if kind == "int8":
             return integers.integers(parts, shape)
+        if kind == "ternary":
+            return integers.ternary(parts["weight"], parts.get("weight_scale"), shape, method.ternary == "divide")
         codes = parts.get("weight_packed") or parts["weight"]
         scale = parts.get("weight_scale_inv") or parts.get("weight_scale")
         if scale is None:

@@ -35,6 +35,9 @@ class Method:
     square: tuple[int, int] | None = None  # of FP8: rows and columns that share a scale
     less: int = 1  # of GPTQ: how much lower zeros are stored
     awq: bool = False
+    ternary: str = (
+        ""  # of BitNet: what its scale does to a matrix, "multiply" or "divide"; "online": weights are rounded only now
+    )
 
 
 METHODS = {
@@ -44,6 +47,7 @@ METHODS = {
     "modelopt": "ModelOpt",
     "gptq": "GPTQ",
     "awq": "AWQ",
+    "bitnet": "BitNet",
 }
 
 
@@ -104,7 +108,14 @@ def method_of(config: Mapping[str, Any], where: str) -> Method | None:
         (square[0], square[1]) if square else None,
         0 if section.get("checkpoint_format") == "gptq_v2" else 1,
         name == "awq",
+        _ternary(section) if name == "bitnet" else "",
     )
+
+
+def _ternary(section: Mapping[str, Any]) -> str:
+    if section.get("linear_class", "bitlinear") != "autobitlinear":
+        return "divide"
+    return "online" if section.get("quantization_mode", "offline") == "online" else "multiply"
 
 
 def _section(config: Mapping[str, Any]) -> Any:

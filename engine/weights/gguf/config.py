@@ -366,7 +366,12 @@ def _cohere2(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) 
     }
 
 
+def _bitnet(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -> dict[str, Any]:
+    return {"hidden_act": str(keys.find("hidden_activation") or "silu")}  # older files are of older models
+
+
 _FAMILIES = HYBRIDS | {
+    "bitnet": _bitnet,
     "smollm3": _dense,
     "seed_oss": _dense,
     "ernie4_5": _dense,

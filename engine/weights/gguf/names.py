@@ -38,6 +38,7 @@ MODEL_TYPES = {
     "granitehybrid": "granitemoehybrid",
     "nemotron_h": "nemotron_h",
     "nemotron_h_moe": "nemotron_h",
+    "bitnet": "bitnet",
     "smollm3": "smollm3",
     "seed_oss": "seed_oss",
     "ernie4_5": "ernie4_5",
@@ -61,7 +62,7 @@ READ_ONLY = (
     ),
     *("qwen35moe", "qwen3next", "glm4", "glm4moe", "deepseek2", "minimax-m2"),
     *("lfm2", "lfm2moe", "granite", "granitemoe", "granitehybrid", "nemotron_h", "nemotron_h_moe"),
-    *("smollm3", "seed_oss", "ernie4_5", "ernie4_5-moe", "hunyuan-moe"),
+    *("bitnet", "smollm3", "seed_oss", "ernie4_5", "ernie4_5-moe", "hunyuan-moe"),
 )
 
 _EVERYWHERE = {
@@ -371,6 +372,11 @@ _NAMES: dict[str, dict[str, str]] = {
     "granitehybrid": _GRANITE | _mamba("model.layers.{}.mamba"),
     "nemotron_h": _NEMOTRON_H,
     "nemotron_h_moe": _NEMOTRON_H,
+    "bitnet": _EVERYWHERE
+    | {
+        "blk.{}.attn_sub_norm.weight": "model.layers.{}.self_attn.attn_sub_norm.weight",
+        "blk.{}.ffn_sub_norm.weight": "model.layers.{}.mlp.ffn_sub_norm.weight",
+    },
     "smollm3": _EVERYWHERE,
     "seed_oss": _WITHOUT_FFN_NORM
     | {"blk.{}.post_attention_norm.weight": "model.layers.{}.post_attention_layernorm.weight"},

@@ -355,6 +355,10 @@ def nemotron(pattern: str, hidden: int, ffn: int, heads: int, kv: int, **more: A
 
 THREE_OF_FOUR = [FULL if (i + 1) % 4 == 0 else SLIDING for i in range(64)]
 SIZES |= {
+    "bitnet-2b-4t": (
+        "BitNet",
+        sizes(2560, 6912, 30, 20, 5, 128256, tie_word_embeddings=True, rope_parameters=plain(5e5)),
+    ),
     "smollm3-3b": ("SmolLM3", sizes(2048, 11008, 36, 16, 4, 128256, rope_parameters=plain(5e6))),
     "seed-oss-36b": ("SeedOss", sizes(5120, 27648, 64, 80, 8, 155136, head_dim=128, rope_parameters=plain(1e7))),
     "ernie-4.5-0.3b": ("Ernie4_5", sizes(1024, 3072, 18, 16, 2, 103424, head_dim=128, rope_parameters=plain(5e5))),

@@ -73,7 +73,7 @@ def bits(values: torch.Tensor) -> np.ndarray:
 
 def test_every_format_has_a_fixture_or_a_rule() -> None:
     kinds = {case_of(case)[0].kinds["m"] for case in CASES}
-    assert kinds | {"gptq"} == set(FORMATS)
+    assert kinds | {"gptq", "ternary"} == set(FORMATS)
 
 
 @pytest.mark.parametrize("case", CASES)
