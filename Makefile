@@ -44,7 +44,7 @@ test-newest: ## the tests with the highest, tested before or not, in .venv-newes
 
 test-clients: setup-test ## set up, then real clients from the registries, and llama.cpp's tests of its server, against ours: docs/clients.md
 	$(BIN)/python packaging/clients.py
-	$(PYTEST) --dist loadgroup tests/clients
+	$(PYTEST) tests/clients
 
 constraints: setup ## write packaging/constraints.txt anew: the newest versions that go together, for every system
 	$(BIN)/python packaging/versions.py constraints

@@ -10,12 +10,30 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
 from tests.clients.models import MODELS
 
 START_SECONDS = 300
+
+
+class ByProgram(LoadScopeScheduling):
+    """All cells of a program go to one worker, where they share a process of it; so do the tests of a file, and those on MLX.
+
+    xdist's own groups are the ends of node ids, which pytest 9.2 no longer shows.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        if cell := re.search(r"::test_a_program\[(.+): [^:]+\]$", nodeid):
+            return cell[1]
+        return nodeid.partition("[")[0] if "[" in nodeid else nodeid.partition("::")[0]
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByProgram:
+    return ByProgram(config, log)
 
 
 @dataclass

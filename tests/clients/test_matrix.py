@@ -19,9 +19,7 @@ from tests.clients.tool_calling_model import ANSWER
 pytestmark = pytest.mark.timeout(900)  # of a Python program the first test waits for all of its abilities
 
 CASES = [
-    pytest.param(
-        program, ability, id=f"{program.name}: {ABILITIES[ability]}", marks=pytest.mark.xdist_group(program.name)
-    )
+    pytest.param(program, ability, id=f"{program.name}: {ABILITIES[ability]}")
     for program in PROGRAMS
     for ability in ABILITIES
 ]
@@ -65,7 +63,6 @@ def test_a_program(
     assert not problem, f"{problem}\n{refused}"
 
 
-@pytest.mark.xdist_group("MLX")
 @pytest.mark.parametrize("ability", ["two_turns", "tool", "structured"])
 @pytest.mark.parametrize("name", ["Claude Code", "Codex"])
 def test_a_program_on_mlx(grus_on_mlx: GrusServer, name: str, ability: str, tmp_path: Path) -> None:
