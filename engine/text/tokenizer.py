@@ -107,7 +107,10 @@ class Tokenizer:
         for part, end in self._parts(text, add_special, parse_special):
             ids += part
             if most is not None and len(ids) > most:
-                raise TooManyTokens(len(ids) + self._least_tokens(text[end:]), exact=end == len(text))
+                count = len(ids)
+                for held in (ids, part):  # by the error's traceback, until the garbage collection, which visits each id
+                    held.clear()
+                raise TooManyTokens(count + self._least_tokens(text[end:]), exact=end == len(text))
         return ids
 
     def beginning(self, text: str, count: int) -> list[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from traceback import walk_tb
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,8 @@ from tokenizers import Tokenizer as Backend
 from tokenizers import decoders
 
 from engine.errors import TokenizerError
-from engine.text.tokenizer import Tokenizer
+from engine.text.tokenizer import Tokenizer, TooManyTokens
+from tests.asserting import every
 from tests.engine.text.tokenizers_made_here import byte_level, sentencepiece
 
 BYTE_LEVEL = Tokenizer(byte_level())
@@ -196,3 +198,12 @@ def test_sentencepiece_decoding_agrees_with_the_reference(text: str) -> None:
 
 byte_level_reference = byte_level()
 sentencepiece_reference = sentencepiece()
+
+
+def test_an_error_of_too_many_tokens_keeps_none_of_them() -> None:
+    """Its traceback lives until a garbage collection, which would visit each id in front of everybody."""
+    with pytest.raises(TooManyTokens) as caught:
+        BYTE_LEVEL.encode("ab " * 1000, most=10)
+    assert caught.value.count > 10
+    held = [value for frame in walk_tb(caught.tb) for value in frame[0].f_locals.values() if isinstance(value, list)]
+    assert every(len(value) == 0 for value in held)
