@@ -109,13 +109,17 @@ def test_reasoning_that_was_not_asked_for_is_switched_off_or_left_out(
     plain.engine.reply = REASONED
     reply = post(plain, thinking=thinking, stream=stream)
     assert "thinking_delta" not in reply.text
-    assert ("thinking" in reply.headers.get("x-grus-ignored", "")) is (thinking is not None)
+    assert "x-grus-ignored" not in reply.headers
+    limit = plain.engine.requests[-1].sampling.reasoning
+    assert (limit is not None) == (thinking is not None)  # closed at once where it must be off
+    assert limit is None or limit.tokens == 0
     if stream:
         assert re.findall(r'"text_delta","text":"(.)"', reply.text) == list("Yes.")
         assert reply.text.count("event: content_block_start") == 1
     else:
         assert reply.json()["content"] == [{"type": "text", "text": "Yes."}]
-        assert reply.json()["usage"]["output_tokens"] == len(REASONED)
+        closed = len("<think>") + len(limit.closing) + len("Yes.") if limit is not None else 0
+        assert reply.json()["usage"]["output_tokens"] == (closed or len(REASONED))
 
 
 @pytest.mark.parametrize("thinking", ["adaptive", "enabled", "between_tools", "invented"])
