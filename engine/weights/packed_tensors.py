@@ -191,7 +191,7 @@ class PackedTensors(Tensors):
             rows, words = parts["weight_packed"].shape
             return rows, words * 32 // _bits(parts)
         codes = next(parts[name] for name in _CODES if name in parts)
-        if kind == "ternary" and codes.dtype == "U8":
+        if kind == "ternary" and codes.dtype == "U8" and codes.shape:
             return 4 * codes.shape[0], *codes.shape[1:]
         return (*codes.shape[:-1], codes.shape[-1] * 2) if kind in ("nvfp4", "mxfp4") else codes.shape
 
