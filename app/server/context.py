@@ -27,7 +27,7 @@ from app.server.requests import ReasoningBudget, RequestGroup, Requests, Running
 from app.server.streaming import COMMENT, StreamingReply, event, while_connected
 from engine.errors import GrusError
 from engine.loading import LoadedModel
-from engine.pipelines.reading.reply import page_reply
+from engine.pipelines.reading.session import page_reply
 from engine.types import Picture
 
 log = logging.getLogger("grus.server")

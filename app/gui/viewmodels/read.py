@@ -16,8 +16,7 @@ from app.gui.viewmodels.results import ListedResult, Results
 from app.gui.viewmodels.signal import Signal
 from app.stream import StreamRunner
 from app.window_engine import JobRunner
-from engine.pipelines.reading.results import Box, Document, Element, Page, page_from_json, page_to_json
-from engine.pipelines.reading.tables import Table
+from engine.pipelines.reading.results import Box, Document, Element, Page, Table, page_from_json, page_to_json
 
 State = Literal["waiting", "reading", "done", "stopped", "failed", "locked"]
 KIND = "read"

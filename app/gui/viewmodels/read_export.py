@@ -16,14 +16,7 @@ from engine.media.documents import open_document
 from engine.pipelines.reading.ink import rotated_page
 from engine.pipelines.reading.results import Document, Element, Page
 from engine.pipelines.reading.session import output_targets, write_atomically
-from engine.pipelines.reading.writers.formats import (
-    FORMATS,
-    KEEPS_FIGURES,
-    ExportOptions,
-    Format,
-    page_text,
-    write_document,
-)
+from engine.pipelines.reading.writers import FORMATS, KEEPS_FIGURES, ExportOptions, Format, page_text, write_document
 
 if TYPE_CHECKING:
     from PIL.Image import Image
