@@ -37,7 +37,7 @@ from engine.loading import LoadedModel, LoadOptions
 from engine.pipelines.listening.transcript import Transcript
 from engine.pipelines.listening.voice_activity import SpeechSpan
 from engine.pipelines.prompt import Prompt, text_prompt
-from engine.pipelines.speaking.long_form import SpeechOptions
+from engine.pipelines.speaking.speech import SpeechOptions
 from engine.pipelines.speaking.voice import Clone
 from engine.pipelines.voice_chat import TalkEvent
 from engine.settings import Settings

@@ -25,8 +25,7 @@ from engine.metrics import EngineStats
 from engine.models.moonshine import SAMPLE_RATE
 from engine.pipelines.listening.transcription import Transcriber
 from engine.pipelines.reading.session import ReadingSession
-from engine.pipelines.speaking.long_form import SpeechOptions, speak_long_form
-from engine.pipelines.speaking.speech_models import SpeechModel
+from engine.pipelines.speaking.speech import SpeechModel, SpeechOptions, speak_long_form
 from engine.pipelines.speaking.voice import VoiceSettings
 from engine.types import Request, Result, SamplingParams, Sound
 

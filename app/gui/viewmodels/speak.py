@@ -32,7 +32,7 @@ from engine.pipelines.speaking.voice import SavedVoice, SavedVoices, VoiceSettin
 
 if TYPE_CHECKING:
     from app.runtime.catalogue import Catalogue
-    from engine.pipelines.speaking.speech_models import SpeechModel
+    from engine.pipelines.speaking.speech import SpeechModel
     from engine.pipelines.speaking.voice import SavedVoices
 
 
@@ -317,7 +317,7 @@ class SpeakResults(Results[SpeechTake]):
         import soundfile
 
         from app.runtime import pipelines
-        from engine.pipelines.speaking.long_form import SpeechOptions, speak_long_form
+        from engine.pipelines.speaking.speech import SpeechOptions, speak_long_form
 
         choice, shares = take.choice, [0.0]
         settings = voice_settings_of(choice, self.voices)

@@ -33,8 +33,7 @@ from app.server.streaming import COMMENT, ClientGone, StreamingReply, event
 from engine.cancel import CancelScope
 from engine.errors import BadRequest, GrusError, SpeechRanAway
 from engine.media.sound import check_format, encoded, media_type, read_sound, written
-from engine.pipelines.speaking.long_form import SpeechOptions, speak_long_form
-from engine.pipelines.speaking.speech_models import SpeechModel, speaker
+from engine.pipelines.speaking.speech import SpeechModel, SpeechOptions, speak_long_form, speaker
 from engine.pipelines.speaking.voice import Clone, SavedVoice, SavedVoices, VoiceSettings, read_clone, write_clone
 
 log = logging.getLogger("grus.server")

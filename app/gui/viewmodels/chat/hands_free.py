@@ -174,7 +174,7 @@ def conversed(
     from app.gui.viewmodels.speak import fitting
     from app.runtime import pipelines
     from engine.pipelines.listening.transcription import Captions
-    from engine.pipelines.speaking.long_form import SpeechQueue
+    from engine.pipelines.speaking.speech import SpeechQueue
     from engine.pipelines.speaking.voice import SavedVoices
     from engine.pipelines.voice_chat import VoiceChat
 

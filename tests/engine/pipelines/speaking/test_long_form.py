@@ -11,7 +11,7 @@ import pytest
 
 from engine.cancel import CancelScope
 from engine.errors import BadRequest, SpeechRanAway
-from engine.pipelines.speaking.long_form import TOGETHER, SpeechOptions, speak_long_form
+from engine.pipelines.speaking.speech import TOGETHER, SpeechOptions, speak_long_form
 from engine.pipelines.speaking.text import passages
 from engine.pipelines.speaking.voice import MODEL_DEFAULTS, VoiceSettings
 

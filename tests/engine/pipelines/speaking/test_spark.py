@@ -21,7 +21,7 @@ from engine.pipelines.speaking.spark import (
     reference,
     style_of,
 )
-from engine.pipelines.speaking.speech_models import speaker
+from engine.pipelines.speaking.speech import speaker
 from engine.pipelines.speaking.voice import Clone, SpeechSampling, VoiceSettings
 from engine.types import Done, Failed, Text, Timings
 from tests.spark_checkpoint import save_all, save_writer, sound

@@ -1,4 +1,4 @@
-"""Long-form synthesis: a text of any length spoken passage by passage, in one voice and at one loudness.
+"""Speech: text-to-speech models behind one interface, and a text of any length spoken in one voice and at one loudness.
 
 `speak_long_form` streams the first passage as it is generated and synthesizes later passages ahead, several at a time in
 one batch. `PassageJoiner` joins them without clicks, `LoudnessMatcher` levels them, and `VoiceExample` keeps a voice the same
@@ -10,22 +10,81 @@ from __future__ import annotations
 import copy
 import secrets
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
+from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 
-from engine.cancel import CancelScope
+from engine.cancel import CancelScope, EngineLike
 from engine.errors import BadRequest
 from engine.media.stretch import Stretch
-from engine.pipelines.speaking.speech_models import SpeechModel
+from engine.pipelines.speaking.orpheus import Orpheus, is_orpheus
+from engine.pipelines.speaking.qwen3_tts import Qwen3TTS
+from engine.pipelines.speaking.spark import Spark, is_spark
 from engine.pipelines.speaking.synthesis import FRAME_RATE
 from engine.pipelines.speaking.text import Passage, in_words, passages, plain
-from engine.pipelines.speaking.voice import SpeechSampling, SpokenPassage, VoiceSettings
+from engine.pipelines.speaking.voice import MODEL_DEFAULTS, Clone, OnCodes, SpeechSampling, SpokenPassage, VoiceSettings
+
+
+class SpeechModel(Protocol):
+    """A text-to-speech model. Each architecture implements it in a module of its own."""
+
+    engine: EngineLike
+
+    @property
+    def rate(self) -> int: ...
+    @property
+    def token_rate(self) -> float:
+        """Tokens per second of sound, as `max_tokens` counts them."""
+
+    @property
+    def presets(self) -> Sequence[str]:
+        """Names of the model's own voices."""
+
+    @property
+    def clones(self) -> bool:
+        """True if the model clones voices from recordings."""
+
+    def check(self, settings: VoiceSettings) -> None:
+        """Raise BadRequest for settings that the model does not support."""
+
+    def needs_example(self, settings: VoiceSettings) -> bool:
+        """True if the voice differs from text to text unless `VoiceSettings.after` holds an earlier passage."""
+
+    def speak(self, text: str, settings: VoiceSettings, *, seed: int | None = None,
+              sampling: SpeechSampling = MODEL_DEFAULTS, buffered: bool = False,
+              on_codes: OnCodes | None = None) -> Iterator[np.ndarray]:  # fmt: skip
+        """Samples at `rate`, chunk by chunk. `buffered`: only once they are all generated, so that a bad take is never
+        played. `on_codes` receives the frames of a text spoken to its end, if the voice needs an example."""
+
+    def clone(self, samples: np.ndarray, text: str | None = None) -> Clone:
+        """A voice from mono samples at `rate` and their transcript."""
+
+
+def speaker(engine: EngineLike, model: str) -> SpeechModel:
+    """The speech model of a loaded checkpoint. Raises BadRequest for any other model."""
+    config, folder = engine.task(model, _facts).result()
+    if config.get("model_type") == "qwen3_tts":
+        return Qwen3TTS(engine, model)
+    if is_orpheus(config):
+        return Orpheus(engine, model)
+    if is_spark(folder):
+        return Spark(engine, model)
+    raise BadRequest(f"{model} does not speak. Qwen3-TTS, Orpheus and Spark-TTS models do.", "model")
+
+
+def _facts(loaded: Any) -> Generator[None, None, tuple[Mapping[str, Any], Path]]:
+    return loaded.config, loaded.folder
+    yield  # a task's work is a generator
+
+
+# -- long-form synthesis
 
 LONGEST = 1_000_000  # characters of a text: a thick book
 TOGETHER = 3  # passages that are synthesized at once
