@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from app.runtime.capabilities import capabilities, main_use
+from app.runtime.catalogue import capabilities, main_use
 from app.runtime.chat import ChatRequest, PreparedChat, prepare
 from app.runtime.models import Loaded, ServiceOwner, closed_on_error, open_models
 from app.runtime.reading import Read, forget_readers, read, read_all

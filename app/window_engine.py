@@ -24,7 +24,7 @@ from engine.errors import BadRequest, GrusError
 
 if TYPE_CHECKING:
     from app.gui.preferences import Preferences
-    from app.runtime.capabilities import Capability
+    from app.runtime.catalogue import Capability
     from app.runtime.models import ModelService
     from app.runtime.replies import ReplyEvent
     from engine.loading import LoadedModel
@@ -157,7 +157,7 @@ class WindowEngine:
         """Names of all models that can do this and are on this machine: those in memory first."""
 
         def find(service: ModelService) -> list[str]:
-            from app.runtime.capabilities import able
+            from app.runtime.catalogue import able
 
             resident = service.resident()
             return sorted(able(service.catalogue, capability), key=lambda name: name not in resident)

@@ -16,8 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, Self, cast
 
-from app.runtime.capabilities import Capability, require
-from app.runtime.catalogue import Catalogue, KnownModel
+from app.runtime.catalogue import Capability, Catalogue, KnownModel, require
 from engine.engine import Engine
 from engine.errors import GrusError, ModelNotFound, Unsupported
 from engine.loaded import LoadedPart, Loader

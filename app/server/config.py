@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from app.option_values import repetition, speculation
-from app.runtime.capabilities import can
-from app.runtime.catalogue import Catalogue
+from app.runtime.catalogue import Catalogue, can
 from app.runtime.models import ModelService, open_service
 from app.server.openai.responses_store import default_file
 from engine.errors import BadRequest, ModelNotFound

@@ -6,7 +6,7 @@ import json
 import shlex
 
 from app.client_lines import client_lines
-from app.runtime.capabilities import capabilities
+from app.runtime.catalogue import capabilities
 from app.runtime.models import ModelService
 from app.server.config import ServerSettings
 from engine.loaded import LoadedPart

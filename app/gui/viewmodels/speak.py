@@ -19,7 +19,7 @@ from app.gui.texts import seconds as in_seconds
 from app.gui.viewmodels.playback import Playback
 from app.gui.viewmodels.results import ListedResult, Results
 from app.gui.viewmodels.signal import Signal
-from app.runtime.capabilities import config_in
+from app.runtime.catalogue import config_in
 from app.stream import StreamRunner
 from app.window_engine import JobRunner
 from engine.errors import BadRequest

@@ -11,7 +11,7 @@ import numpy as np
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from app.runtime.capabilities import capabilities, main_use, require
+from app.runtime.catalogue import capabilities, main_use, require
 from app.runtime.embedding import tokenized
 from app.server.audio.threads import cancel_scope, in_thread
 from app.server.body import JsonRoute
