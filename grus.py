@@ -27,10 +27,9 @@ from typing import Any
 import numpy as np
 
 from app.runtime.catalogue import capabilities, main_use
-from app.runtime.chat import ChatRequest, PreparedChat, prepare
+from app.runtime.chat import ChatRequest, PreparedChat, ReplyCall, ReplyCollector, ReplyParser, prepare
 from app.runtime.models import Loaded, ServiceOwner, closed_on_error, open_models
 from app.runtime.reading import Read, forget_readers, read, read_all
-from app.runtime.replies import ReplyCall, ReplyCollector, ReplyParser
 from app.runtime.voice import Ears, Sound, Speaker, Spoken, Talker, VoiceActivity
 from engine.errors import BadRequest, GrusError, MissingCapability, UnsupportedArchitecture
 from engine.loading import LoadedModel, LoadOptions

@@ -25,8 +25,8 @@ from engine.errors import BadRequest, GrusError
 if TYPE_CHECKING:
     from app.gui.preferences import Preferences
     from app.runtime.catalogue import Capability
+    from app.runtime.chat import ReplyEvent
     from app.runtime.models import ModelService
-    from app.runtime.replies import ReplyEvent
     from engine.loading import LoadedModel
     from engine.tasks import Task
     from engine.tasks import Work as TaskWork

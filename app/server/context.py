@@ -12,10 +12,9 @@ from fastapi import Depends, Request
 from fastapi.responses import JSONResponse, Response
 
 from app.runtime import embedding
-from app.runtime.chat import ChatRequest, PreparedChat, prepare
+from app.runtime.chat import ChatRequest, PreparedChat, ReplyEvent, prepare
 from app.runtime.long_prompts import LONG_PROMPT, run_beside
 from app.runtime.models import ModelService
-from app.runtime.replies import ReplyEvent
 from app.server import pages
 from app.server.config import ServerSettings
 from app.server.ephemeral import EphemeralKeys

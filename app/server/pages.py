@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
-from app.runtime.chat import ChatRequest, PreparedChat
-from app.runtime.replies import ReplyParser
+from app.runtime.chat import ChatRequest, PreparedChat, ReplyParser
 from app.server.ignored import ignore
 from app.server.images import ImagePart, parts_of
 from engine.errors import BadRequest, Unsupported

@@ -18,10 +18,9 @@ from typing import Any
 
 from starlette.types import Receive
 
-from app.runtime.chat import PreparedChat
+from app.runtime.chat import PreparedChat, ReplyEvent, ReplyParser
 from app.runtime.long_prompts import run_later
 from app.runtime.models import ModelService
-from app.runtime.replies import ReplyEvent, ReplyParser
 from app.server.metrics import Meters
 from app.server.streaming import while_connected
 from engine.errors import GrusError

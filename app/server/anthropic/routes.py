@@ -14,8 +14,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from app.runtime.chat import PreparedChat, reasoning_off
-from app.runtime.replies import ReplyCollector, ReplyEvent, ReplyMessage
+from app.runtime.chat import PreparedChat, ReplyCollector, ReplyEvent, ReplyMessage, reasoning_off
 from app.server import pages
 from app.server.anthropic.conversation import conversation, signature
 from app.server.anthropic.protocol import AnthropicMessage, CountTokensRequest, MessagesRequest, TokenCount

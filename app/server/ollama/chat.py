@@ -15,9 +15,17 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from app.runtime.chat import ChatRequest, PreparedChat, ToolChoice, json_grammar
+from app.runtime.chat import (
+    ChatRequest,
+    PreparedChat,
+    ReplyCollector,
+    ReplyEvent,
+    ReplyParser,
+    ToolChoice,
+    json_grammar,
+    with_logprobs,
+)
 from app.runtime.embedding import tokenized
-from app.runtime.replies import ReplyCollector, ReplyEvent, ReplyParser, with_logprobs
 from app.server.body import JsonRoute
 from app.server.context import Here, Server, answer, long_answer
 from app.server.documented import errors, streams

@@ -15,9 +15,8 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
-from app.runtime.chat import ChatRequest, Effort, ToolChoice, json_grammar
-from app.runtime.replies import ReplyCollector, ReplyEvent, with_logprobs
-from app.runtime.replies import ReplyMessage as Reply
+from app.runtime.chat import ChatRequest, Effort, ReplyCollector, ReplyEvent, ToolChoice, json_grammar, with_logprobs
+from app.runtime.chat import ReplyMessage as Reply
 from app.server.body import Hint, JsonRoute, Preference, RequestFields
 from app.server.context import Here, answer
 from app.server.documented import errors, streams

@@ -11,8 +11,7 @@ from typing import Any
 
 from starlette.requests import Request
 
-from app.runtime.chat import PreparedChat
-from app.runtime.replies import ReplyEvent
+from app.runtime.chat import PreparedChat, ReplyEvent
 from app.server.context import Server
 from app.server.errors import ApiError, as_api_error, bad_request, error_body, unsupported
 from app.server.ignored import ignore

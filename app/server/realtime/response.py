@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from app.runtime.replies import ReplyEvent
+from app.runtime.chat import ReplyEvent
 from app.server.audio.models import choose_model, is_openai_name
 from app.server.audio.speech import voice_settings
 from app.server.audio.threads import in_thread

@@ -22,7 +22,7 @@ from app.gui.viewmodels.chat.conversation_list import ConversationList
 from app.gui.viewmodels.chat.draft import attach, attach_bytes
 from app.gui.viewmodels.chat.message_views import MessageViews
 from app.gui.viewmodels.sampling import sampling
-from app.runtime.replies import ReplyEvent
+from app.runtime.chat import ReplyEvent
 from app.window_engine import ReplyListener, ReplyRequest
 from engine.errors import BadRequest
 from engine.types import Timings
