@@ -16,12 +16,11 @@ from app.runtime.models import ModelService
 from app.server import docs_page, management
 from app.server.anthropic import routes as anthropic
 from app.server.audio import routes as audio
+from app.server.body import IGNORED_HEADER, IgnoredFields, IgnoredLog, ignored_fields, ignored_header
 from app.server.config import ServerSettings, server_version
 from app.server.context import Server
 from app.server.errors import ApiError, as_api_error, error_body, family_of, from_validation, status_in
 from app.server.gate import Gate
-from app.server.ignored import HEADER, IgnoredFields, IgnoredLog, ignored_fields
-from app.server.ignored import as_header as ignored_header
 from app.server.images import Images
 from app.server.metrics import Meters
 from app.server.ollama import chat as ollama_chat
@@ -148,7 +147,7 @@ class _Observed:
                 if (timings := account.timings) is not None:
                     more.append((b"server-timing", as_header(timings).encode()))
                 if ignored is not None and (names := ignored.names()):
-                    more.append((HEADER, ignored_header(names)))
+                    more.append((IGNORED_HEADER, ignored_header(names)))
                     self._ignored.add(headers.get(b"user-agent", b"").decode("latin-1"), names)
                 message["headers"] = [*message.get("headers", ()), *more]
             await send(message)

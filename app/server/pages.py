@@ -11,7 +11,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from app.runtime.chat import ChatRequest, PreparedChat, ReplyParser
-from app.server.ignored import ignore
+from app.server.body import ignore
 from app.server.images import ImagePart, parts_of
 from engine.errors import BadRequest, Unsupported
 from engine.pipelines.prompt import Prompt

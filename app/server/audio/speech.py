@@ -26,9 +26,9 @@ from app.server.audio.protocol import (
     VoiceId,
 )
 from app.server.audio.threads import ThreadedGenerator, cancel_scope
+from app.server.body import IgnoredFields, ignored_fields
 from app.server.context import Server, with_errors
 from app.server.errors import ApiError, bad_request, error_body
-from app.server.ignored import IgnoredFields, ignored_fields
 from app.server.streaming import COMMENT, ClientGone, StreamingReply, event
 from engine.cancel import CancelScope
 from engine.errors import BadRequest, GrusError, SpeechRanAway

@@ -26,12 +26,11 @@ from app.runtime.chat import (
     with_logprobs,
 )
 from app.runtime.embedding import tokenized
-from app.server.body import JsonRoute
+from app.server.body import JsonRoute, ignore
 from app.server.context import Here, Server, answer, long_answer
 from app.server.documented import errors, streams
 from app.server.errors import bad_request, unsupported
 from app.server.generation import check_ids
-from app.server.ignored import ignore
 from app.server.images import ImagePart, written_content
 from app.server.ollama.models import known_model
 from app.server.ollama.options import sampling

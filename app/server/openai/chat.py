@@ -17,11 +17,10 @@ from starlette.responses import Response
 
 from app.runtime.chat import ChatRequest, Effort, ReplyCollector, ReplyEvent, ToolChoice, json_grammar, with_logprobs
 from app.runtime.chat import ReplyMessage as Reply
-from app.server.body import Hint, JsonRoute, Preference, RequestFields
+from app.server.body import Hint, JsonRoute, Preference, RequestFields, ignore
 from app.server.context import Here, answer
 from app.server.documented import errors, streams
 from app.server.errors import bad_request, unsupported
-from app.server.ignored import ignore
 from app.server.images import ImagePart, little_detail, written_content
 from app.server.openai.shapes import content_logprobs, fingerprint, finish_reason, usage
 from app.server.requests import RunningRequest, told_timings

@@ -12,9 +12,9 @@ from typing import Any
 from starlette.requests import Request
 
 from app.runtime.chat import PreparedChat, ReplyEvent
+from app.server.body import ignore
 from app.server.context import Server
 from app.server.errors import ApiError, as_api_error, bad_request, error_body, unsupported
-from app.server.ignored import ignore
 from app.server.openai.responses_conversation import (
     LOGPROBS,
     chat_request,

@@ -11,9 +11,8 @@ from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import Field
 
-from app.server.body import RequestFields
+from app.server.body import RequestFields, ignored_fields
 from app.server.errors import ApiError, as_api_error, bad_request, unsupported
-from app.server.ignored import ignored_fields
 from app.server.openai.chat import Name
 from app.server.realtime.beta import nested
 from app.server.realtime.settings import ResponseOptions, checked

@@ -21,9 +21,9 @@ from app.runtime.chat import ReplyEvent
 from app.server.audio.models import choose_model, is_openai_name
 from app.server.audio.speech import voice_settings
 from app.server.audio.threads import in_thread
+from app.server.body import IgnoredFields, ignore, ignored_fields
 from app.server.context import Server
 from app.server.errors import ApiError, unsupported
-from app.server.ignored import IgnoredFields, ignore, ignored_fields
 from app.server.realtime.audio import StreamResampler, as_text
 from app.server.realtime.conversation import ConversationItem, RealtimeConversation, assistant_item, prepare_prompt
 from app.server.realtime.protocol import SendEvent, error_fields

@@ -12,9 +12,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from app.server.audio.protocol import VoiceId
-from app.server.body import Hint, Preference, RequestFields
+from app.server.body import Hint, Preference, RequestFields, ignore, ignored_fields
 from app.server.errors import ApiError, from_validation
-from app.server.ignored import ignore, ignored_fields
 from app.server.openai.responses_protocol import ResponseFunctionTool, ResponseNamedFunction, ResponseReasoningConfig
 from app.server.realtime.beta import nested
 from app.server.sampling import Count
