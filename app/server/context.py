@@ -15,12 +15,11 @@ from app.runtime import embedding
 from app.runtime.chat import ChatRequest, PreparedChat, ReplyEvent, prepare
 from app.runtime.long_prompts import LONG_PROMPT, run_beside
 from app.runtime.models import ModelService
-from app.server import pages
 from app.server.body import ignore
 from app.server.config import ServerSettings
 from app.server.ephemeral import EphemeralKeys
 from app.server.errors import ApiError, as_api_error, bad_request, error_body
-from app.server.images import ImagePart, Images, parts_of, text_size, with_pictures
+from app.server.images import ImagePart, Images, asked_pages, parts_of, prepared_pages, text_size, with_pictures
 from app.server.openai.responses_store import ResponseStore
 from app.server.requests import ReasoningBudget, RequestGroup, Requests, RunningRequest
 from app.server.streaming import COMMENT, StreamingReply, event, while_connected
@@ -71,9 +70,9 @@ class Server:
         self.check_prompt(size)
         served, model = await self.service.find(name)
         if model.vision is not None and model.vision.line_strips is not None:
-            images = self.images.pages(pages.wanted(chat, served))
+            images = self.images.pages(asked_pages(chat, served))
             seen = await while_connected(request.receive, images, lambda: None)
-            return served, model, pages.prepared(chat, served, model, seen)
+            return served, model, prepared_pages(chat, served, model, seen)
         if parts := parts_of(chat.messages):
             pictures = await self.look(parts, model, request)
             chat = replace(chat, messages=with_pictures(chat.messages, pictures))

@@ -15,7 +15,7 @@ from starlette.websockets import WebSocketDisconnect, WebSocketState
 
 from app.server.audio.models import choose_model, default_model, is_openai_name
 from app.server.audio.threads import in_thread
-from app.server.body import HEADER, as_header, parse
+from app.server.body import IGNORED_HEADER, ignored_header, parse
 from app.server.context import Server
 from app.server.documented import errors
 from app.server.errors import ApiError, error_body, unsupported
@@ -94,7 +94,7 @@ async def realtime(socket: WebSocket) -> None:
             ignored.append("model")
         await socket.accept(
             _SUBPROTOCOL if _SUBPROTOCOL in socket.scope["subprotocols"] else None,
-            [(HEADER, as_header(ignored))] if ignored and not server.settings.strict else None,
+            [(IGNORED_HEADER, ignored_header(ignored))] if ignored and not server.settings.strict else None,
         )
         await _converse(socket, server)
     finally:
