@@ -13,7 +13,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.runtime.models import ModelService
-from app.server import docs_page, management
+from app.server import management, openapi
 from app.server.anthropic import routes as anthropic
 from app.server.audio import routes as audio
 from app.server.body import IGNORED_HEADER, IgnoredFields, IgnoredLog, ignored_fields, ignored_header
@@ -70,7 +70,7 @@ def create_app(service: ModelService, settings: ServerSettings) -> FastAPI:
     app.state.server = Server(settings, service, requests, ResponseStore(settings.responses_file), Images(settings))
     for family in FAMILIES:
         app.include_router(family.router)
-    app.include_router(docs_page.router)
+    app.include_router(openapi.router)
     app.add_exception_handler(RequestValidationError, _invalid)
     for kind in (HTTPException, GrusError, ClientGone, Exception):
         app.add_exception_handler(kind, _failed)

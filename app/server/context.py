@@ -17,8 +17,8 @@ from app.runtime.long_prompts import LONG_PROMPT, run_beside
 from app.runtime.models import ModelService
 from app.server.body import ignore
 from app.server.config import ServerSettings
-from app.server.ephemeral import EphemeralKeys
 from app.server.errors import ApiError, as_api_error, bad_request, error_body
+from app.server.gate import EphemeralKeys
 from app.server.images import ImagePart, Images, asked_pages, parts_of, prepared_pages, text_size, with_pictures
 from app.server.openai.responses_store import ResponseStore
 from app.server.requests import ReasoningBudget, RequestGroup, Requests, RunningRequest

@@ -19,9 +19,9 @@ from app.server.anthropic.conversation import conversation, signature
 from app.server.anthropic.protocol import AnthropicMessage, CountTokensRequest, MessagesRequest, TokenCount
 from app.server.body import JsonRoute
 from app.server.context import Here, Server, answer
-from app.server.documented import errors, streams
 from app.server.errors import ApiError, error_body
 from app.server.images import check_counted
+from app.server.openapi import errors, streams
 from app.server.requests import ReasoningBudget, RunningRequest
 from app.server.streaming import event
 from engine.errors import ContextOverflow

@@ -28,7 +28,6 @@ from app.runtime.chat import (
 from app.runtime.embedding import tokenized
 from app.server.body import JsonRoute, ignore
 from app.server.context import Here, Server, answer, long_answer
-from app.server.documented import errors, streams
 from app.server.errors import bad_request, unsupported
 from app.server.generation import check_ids
 from app.server.images import ImagePart, written_content
@@ -54,6 +53,7 @@ from app.server.ollama.protocol import (
     timestamp,
 )
 from app.server.openai.shapes import content_logprobs
+from app.server.openapi import errors, streams
 from app.server.requests import RunningRequest
 from app.server.streaming import line
 from engine.errors import ContextOverflow

@@ -19,10 +19,10 @@ from app.runtime.chat import ChatRequest, Effort, ReplyCollector, ReplyEvent, To
 from app.runtime.chat import ReplyMessage as Reply
 from app.server.body import Hint, JsonRoute, Preference, RequestFields, ignore
 from app.server.context import Here, answer
-from app.server.documented import errors, streams
 from app.server.errors import bad_request, unsupported
 from app.server.images import ImagePart, little_detail, written_content
 from app.server.openai.shapes import content_logprobs, fingerprint, finish_reason, usage
+from app.server.openapi import errors, streams
 from app.server.requests import RunningRequest, told_timings
 from app.server.sampling import Count, SamplingFields
 from app.server.streaming import DONE, event

@@ -19,7 +19,7 @@ from app.server.anthropic.models import (
 )
 from app.server.body import JsonRoute
 from app.server.context import Here
-from app.server.documented import errors
+from app.server.openapi import errors
 
 router = APIRouter(route_class=JsonRoute, tags=["OpenAI"])
 

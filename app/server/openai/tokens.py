@@ -16,11 +16,11 @@ from app.runtime.chat import ChatRequest, ToolChoice
 from app.runtime.embedding import tokenized
 from app.server.body import JsonRoute, RequestFields
 from app.server.context import Here, long_answer
-from app.server.documented import errors
 from app.server.generation import check_ids
 from app.server.images import check_counted
 from app.server.openai.chat import ChatMessage, ChatTool, template_message
 from app.server.openai.shapes import token_text
+from app.server.openapi import errors
 from app.server.sampling import TokenId
 from app.server.streaming import while_connected
 from engine.loading import LoadedModel

@@ -17,9 +17,9 @@ from app.server.audio.models import choose_model, default_model, is_openai_name
 from app.server.audio.threads import in_thread
 from app.server.body import IGNORED_HEADER, ignored_header, parse
 from app.server.context import Server
-from app.server.documented import errors
 from app.server.errors import ApiError, error_body, unsupported
 from app.server.gate import given_key
+from app.server.openapi import errors
 from app.server.realtime import client_secrets
 from app.server.realtime.beta import as_beta, asked_for
 from app.server.realtime.conversation import ConversationItem, client_item

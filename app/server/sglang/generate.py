@@ -12,11 +12,11 @@ from starlette.responses import Response
 
 from app.server.body import JsonRoute, ignore
 from app.server.context import Here, answer
-from app.server.documented import errors, streams
 from app.server.errors import bad_request
 from app.server.generation import GeneratedChoice, Generation, check_ids, split_prompts, whole_text
 from app.server.images import ImagePart
 from app.server.openai.shapes import LEAST_LOGPROB, token_text
+from app.server.openapi import errors, streams
 from app.server.requests import RequestGroup, told_timings
 from app.server.sampling import repetition_window, stop_list
 from app.server.sglang.protocol import SglangGenerateReply, SglangGenerateRequest, SglangSamplingParams

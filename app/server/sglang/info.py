@@ -17,10 +17,10 @@ from app.server.audio.threads import cancel_scope, in_thread
 from app.server.body import JsonRoute
 from app.server.config import server_version
 from app.server.context import Here, answer
-from app.server.documented import errors
 from app.server.errors import ApiError, bad_request
 from app.server.generation import check_ids, split_prompts
 from app.server.management import Health
+from app.server.openapi import errors
 from app.server.sglang.protocol import (
     SglangAbortRequest,
     SglangActionReply,
