@@ -28,10 +28,9 @@ from app.server.ollama import models as ollama_models
 from app.server.openai import chat, completions, embeddings, models, responses, responses_socket, tokens
 from app.server.openai.responses_store import ResponseStore
 from app.server.realtime import routes as realtime
-from app.server.requests import Account, Requests, as_header, as_log, current
+from app.server.requests import Account, ClientGone, Requests, as_header, as_log, current
 from app.server.sglang import generate as sglang_generate
 from app.server.sglang import info as sglang_info
-from app.server.streaming import ClientGone
 from engine.errors import GrusError
 
 log = logging.getLogger("grus.server")

@@ -21,8 +21,16 @@ from app.server.errors import ApiError, as_api_error, bad_request, error_body
 from app.server.gate import EphemeralKeys
 from app.server.images import ImagePart, Images, asked_pages, parts_of, prepared_pages, text_size, with_pictures
 from app.server.openai.responses_store import ResponseStore
-from app.server.requests import ReasoningBudget, RequestGroup, Requests, RunningRequest
-from app.server.streaming import COMMENT, StreamingReply, event, while_connected
+from app.server.requests import (
+    COMMENT,
+    ReasoningBudget,
+    RequestGroup,
+    Requests,
+    RunningRequest,
+    StreamingReply,
+    event,
+    while_connected,
+)
 from engine.errors import GrusError
 from engine.loading import LoadedModel
 from engine.pipelines.reading.session import page_reply

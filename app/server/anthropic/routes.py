@@ -22,8 +22,7 @@ from app.server.context import Here, Server, answer
 from app.server.errors import ApiError, error_body
 from app.server.images import check_counted
 from app.server.openapi import errors, streams
-from app.server.requests import ReasoningBudget, RunningRequest
-from app.server.streaming import event
+from app.server.requests import ReasoningBudget, RunningRequest, event
 from engine.errors import ContextOverflow
 from engine.loading import LoadedModel
 from engine.types import Timings, new_id

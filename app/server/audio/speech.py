@@ -29,7 +29,7 @@ from app.server.audio.threads import ThreadedGenerator, cancel_scope
 from app.server.body import IgnoredFields, ignored_fields
 from app.server.context import Server, with_errors
 from app.server.errors import ApiError, bad_request, error_body
-from app.server.streaming import COMMENT, ClientGone, StreamingReply, event
+from app.server.requests import COMMENT, ClientGone, StreamingReply, event
 from engine.cancel import CancelScope
 from engine.errors import BadRequest, GrusError, SpeechRanAway
 from engine.media.sound import check_format, encoded, media_type, read_sound, written

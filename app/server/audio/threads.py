@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 from fastapi import Request
 
 from app.server.context import Server
-from app.server.streaming import while_connected
+from app.server.requests import while_connected
 from engine.cancel import CancelScope
 from engine.errors import EngineStopped
 

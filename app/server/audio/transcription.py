@@ -23,7 +23,7 @@ from app.server.audio.threads import ThreadedGenerator, cancel_scope
 from app.server.body import ignore
 from app.server.context import Server, with_errors
 from app.server.errors import bad_request, error_body
-from app.server.streaming import COMMENT, StreamingReply, event
+from app.server.requests import COMMENT, StreamingReply, event
 from engine.cancel import CancelScope
 from engine.media.sound import read_sound
 from engine.models.moonshine import SAMPLE_RATE

@@ -54,8 +54,7 @@ from app.server.ollama.protocol import (
 )
 from app.server.openai.shapes import content_logprobs
 from app.server.openapi import errors, streams
-from app.server.requests import RunningRequest
-from app.server.streaming import line
+from app.server.requests import RunningRequest, line
 from engine.errors import ContextOverflow
 from engine.loading import LoadedModel
 from engine.pipelines.embedding import text_ids

@@ -35,7 +35,7 @@ from app.server.ollama.protocol import (
     timestamp,
 )
 from app.server.openapi import errors, streams
-from app.server.streaming import StreamingReply, line
+from app.server.requests import StreamingReply, line
 from engine.errors import GrusError, ModelNotFound, Offline
 from engine.hub import offline
 from engine.hub.download import download

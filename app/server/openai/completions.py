@@ -21,9 +21,8 @@ from app.server.generation import GeneratedChoice, Generation, TokenIds, check_i
 from app.server.openai.chat import ChatStreamOptions, CompletionUsage, check_stream_options
 from app.server.openai.shapes import LEAST_LOGPROB, fingerprint, finish_reason, token_text, usage
 from app.server.openapi import errors, streams
-from app.server.requests import RequestGroup, joined, told_timings
+from app.server.requests import DONE, RequestGroup, event, joined, told_timings
 from app.server.sampling import SamplingFields
-from app.server.streaming import DONE, event
 from engine.loading import LoadedModel
 from engine.pipelines.prompt import infill, text_prompt
 from engine.types import Done, Text, Timings, TokenLogprob, new_id

@@ -27,7 +27,7 @@ from app.server.openai.responses_protocol import (
 )
 from app.server.openai.responses_store import StoredResponse
 from app.server.openapi import errors, streams
-from app.server.streaming import COMMENT, StreamingReply, event
+from app.server.requests import COMMENT, StreamingReply, event
 from engine.errors import ContextOverflow, GrusError
 
 

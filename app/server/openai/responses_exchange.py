@@ -34,8 +34,7 @@ from app.server.openai.responses_items import (
 from app.server.openai.responses_output import OutputItems, ResponseEvent
 from app.server.openai.responses_protocol import ResponseFunctionTool, ResponsesRequest, RunnableTool, SchemaFormat
 from app.server.openai.responses_store import ResponseStore, StoredResponse
-from app.server.requests import RunningRequest
-from app.server.streaming import while_connected
+from app.server.requests import RunningRequest, while_connected
 from engine.errors import ContextOverflow, GrusError
 from engine.loading import LoadedModel
 from engine.types import SamplingParams, Timings

@@ -22,7 +22,7 @@ from app.server.openai.responses import invalid
 from app.server.openai.responses_exchange import Exchange, numbered
 from app.server.openai.responses_protocol import ResponsesRequest
 from app.server.openai.responses_store import StoredResponse
-from app.server.streaming import ClientGone
+from app.server.requests import ClientGone
 from engine.errors import GrusError
 
 router = APIRouter(tags=["OpenAI"])

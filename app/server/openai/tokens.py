@@ -21,8 +21,8 @@ from app.server.images import check_counted
 from app.server.openai.chat import ChatMessage, ChatTool, template_message
 from app.server.openai.shapes import token_text
 from app.server.openapi import errors
+from app.server.requests import while_connected
 from app.server.sampling import TokenId
-from app.server.streaming import while_connected
 from engine.loading import LoadedModel
 
 router = APIRouter(route_class=JsonRoute, tags=["Tokens"])

@@ -34,8 +34,7 @@ from app.server.realtime.settings import (
     RealtimeTranscription,
     SessionFields,
 )
-from app.server.requests import RunningRequest
-from app.server.streaming import ClientGone
+from app.server.requests import ClientGone, RunningRequest
 from engine.cancel import CancelScope
 from engine.errors import GrusError, MissingCapability
 from engine.loading import LoadedModel

@@ -47,7 +47,7 @@ from app.server.realtime.settings import (
     SessionFields,
     for_response,
 )
-from app.server.streaming import ClientGone
+from app.server.requests import ClientGone
 from engine.errors import GrusError
 from engine.media.sound import resampled
 from engine.models.moonshine import SAMPLE_RATE

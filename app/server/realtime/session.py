@@ -23,7 +23,7 @@ from app.server.realtime.conversation import ConversationItem, RealtimeConversat
 from app.server.realtime.protocol import SendEvent, error_fields
 from app.server.realtime.response import RealtimeResponse, SessionModels
 from app.server.realtime.settings import SessionFields, read_session, shown
-from app.server.streaming import ClientGone
+from app.server.requests import ClientGone
 from engine.media.sound import Audio
 from engine.models.moonshine import SAMPLE_RATE
 from engine.pipelines.listening.transcription import Transcriber

@@ -17,10 +17,9 @@ from app.server.generation import GeneratedChoice, Generation, check_ids, split_
 from app.server.images import ImagePart
 from app.server.openai.shapes import LEAST_LOGPROB, token_text
 from app.server.openapi import errors, streams
-from app.server.requests import RequestGroup, told_timings
+from app.server.requests import DONE, RequestGroup, event, told_timings
 from app.server.sampling import repetition_window, stop_list
 from app.server.sglang.protocol import SglangGenerateReply, SglangGenerateRequest, SglangSamplingParams
-from app.server.streaming import DONE, event
 from engine.loading import LoadedModel
 from engine.pipelines.prompt import Prompt, placed, text_prompt
 from engine.types import Picture, SamplingParams, TokenLogprob, new_id

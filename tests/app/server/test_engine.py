@@ -17,8 +17,7 @@ import openai
 import pytest
 
 from app.runtime.catalogue import Catalogue
-from app.server.requests import RunningRequest
-from app.server.streaming import StreamingReply
+from app.server.requests import RunningRequest, StreamingReply
 from engine.engine import Engine
 from engine.loading import LoadOptions, load
 from engine.sequence import RequestState
