@@ -26,13 +26,14 @@ from app.server.context import Server
 from app.server.errors import ApiError, unsupported
 from app.server.realtime.audio import StreamResampler, as_text
 from app.server.realtime.conversation import ConversationItem, RealtimeConversation, assistant_item, prepare_prompt
-from app.server.realtime.protocol import SendEvent, error_fields
-from app.server.realtime.settings import (
+from app.server.realtime.protocol import (
     AudioFormat,
     RealtimeAudio,
     RealtimeAudioOutput,
     RealtimeTranscription,
+    SendEvent,
     SessionFields,
+    error_fields,
 )
 from app.server.requests import ClientGone, RunningRequest
 from engine.cancel import CancelScope

@@ -21,7 +21,6 @@ from app.server.errors import ApiError, error_body, unsupported
 from app.server.gate import given_key
 from app.server.openapi import errors
 from app.server.realtime import client_secrets
-from app.server.realtime.beta import as_beta, asked_for
 from app.server.realtime.conversation import ConversationItem, client_item
 from app.server.realtime.protocol import (
     ClientEvent,
@@ -30,23 +29,23 @@ from app.server.realtime.protocol import (
     ItemEvent,
     ItemReference,
     ItemTruncate,
+    RealtimeAudio,
+    RealtimeAudioInput,
+    RealtimeAudioOutput,
+    RealtimeTranscription,
     ResponseCancel,
     ResponseCreate,
+    SessionFields,
     SessionUpdate,
+    as_beta,
+    asked_for,
     error_fields,
+    for_response,
     read_event,
     read_item,
 )
 from app.server.realtime.response import RealtimeResponse, chat_model
 from app.server.realtime.session import RealtimeSession, collecting
-from app.server.realtime.settings import (
-    RealtimeAudio,
-    RealtimeAudioInput,
-    RealtimeAudioOutput,
-    RealtimeTranscription,
-    SessionFields,
-    for_response,
-)
 from app.server.requests import ClientGone
 from engine.errors import GrusError
 from engine.media.sound import resampled

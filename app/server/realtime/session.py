@@ -20,9 +20,8 @@ from app.server.context import Server
 from app.server.errors import ApiError, as_api_error, unsupported
 from app.server.realtime.audio import InputAudioBuffer, TurnEvent, TurnStarted, TurnStopped, milliseconds
 from app.server.realtime.conversation import ConversationItem, RealtimeConversation, user_audio_item
-from app.server.realtime.protocol import SendEvent, error_fields
+from app.server.realtime.protocol import SendEvent, SessionFields, error_fields, read_session, shown
 from app.server.realtime.response import RealtimeResponse, SessionModels
-from app.server.realtime.settings import SessionFields, read_session, shown
 from app.server.requests import ClientGone
 from engine.media.sound import Audio
 from engine.models.moonshine import SAMPLE_RATE
