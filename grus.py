@@ -39,10 +39,9 @@ from engine.pipelines.prompt import Prompt, text_prompt
 from engine.pipelines.speaking.speech import SpeechOptions
 from engine.pipelines.speaking.voice import Clone
 from engine.pipelines.voice_chat import TalkEvent
-from engine.settings import Settings
 from engine.speculation import same_vocabulary
 from engine.starter import GUIDE
-from engine.types import Done, Failed, RequestHandle, Result, SamplingParams, Text
+from engine.types import Done, Failed, RequestHandle, Result, SamplingParams, Settings, Text
 
 __all__ = [
     "Answer",

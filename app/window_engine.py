@@ -19,8 +19,8 @@ from app.explain import explained
 from app.gui.texts import size, tr
 from app.gui.viewmodels.signal import Signal
 from app.stream import BackgroundStream, FrameSink
-from engine.cancel import CancelScope
 from engine.errors import BadRequest, GrusError
+from engine.tasks import CancelScope
 
 if TYPE_CHECKING:
     from app.gui.preferences import Preferences
@@ -349,7 +349,7 @@ def local_service(
     from app.runtime.catalogue import Catalogue
     from app.runtime.models import open_service
     from engine.loading import LoadOptions
-    from engine.settings import Settings
+    from engine.types import Settings
 
     def options(source: str) -> LoadOptions:
         return LoadOptions(

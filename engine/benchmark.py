@@ -16,7 +16,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from engine.cancel import EngineLike
 from engine.engine import Engine
 from engine.errors import SpeechRanAway, UnreadableFile
 from engine.loading import LoadedModel
@@ -27,6 +26,7 @@ from engine.pipelines.listening.transcription import Transcriber
 from engine.pipelines.reading.session import ReadingSession
 from engine.pipelines.speaking.speech import SpeechModel, SpeechOptions, speak_long_form
 from engine.pipelines.speaking.voice import VoiceSettings
+from engine.tasks import EngineLike
 from engine.types import Request, Result, SamplingParams, Sound
 
 Say = Callable[[str], None]

@@ -12,9 +12,8 @@ from app.option_values import repetition, speculation
 from engine.errors import BadRequest
 from engine.hub.progress import TerminalBar
 from engine.loading import LoadOptions
-from engine.settings import Settings
 from engine.starter import GUIDE, starter
-from engine.types import SamplingParams
+from engine.types import SamplingParams, Settings
 
 
 def add_model(command: argparse.ArgumentParser, default: str | None = None) -> None:

@@ -22,9 +22,8 @@ from engine.errors import GrusError, ModelNotFound, Unsupported
 from engine.loaded import LoadedPart, Loader
 from engine.loading import LoadedModel, LoadOptions, fetch, load_any, pick_backend, split_piece, weight_bytes
 from engine.metrics import EngineStats, RequestMetrics
-from engine.settings import Settings, memory_limit
 from engine.tasks import Task, Work
-from engine.types import Request, RequestHandle
+from engine.types import Request, RequestHandle, Settings, memory_limit
 
 
 class ServiceEngine(Protocol):

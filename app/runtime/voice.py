@@ -25,9 +25,8 @@ from engine.pipelines.listening.voice_activity import VOICE_ACTIVITY, Speech, sp
 from engine.pipelines.speaking.speech import SpeechOptions, SpeechQueue, speak_long_form, speaker
 from engine.pipelines.speaking.voice import Clone, SavedVoice, SavedVoices, VoiceSettings
 from engine.pipelines.voice_chat import Message, TalkEvent, VoiceChat
-from engine.settings import Settings
 from engine.starter import GUIDE
-from engine.types import Failed, SamplingParams
+from engine.types import Failed, SamplingParams, Settings
 
 Sound = str | Path | bytes | np.ndarray
 

@@ -25,9 +25,8 @@ from engine.loaded import LoadedPart
 from engine.loading import LoadedModel, LoadOptions, split_piece
 from engine.models.model_types import model_type_named
 from engine.pipelines.speaking.orpheus import CODEC
-from engine.settings import Settings
 from engine.starter import starters
-from engine.types import SamplingParams
+from engine.types import SamplingParams, Settings
 
 MIB = 1 << 20
 

@@ -12,11 +12,10 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from engine.closing import DocumentCloser
 from engine.engine import Engine
-from engine.settings import Settings
+from engine.grammar import DocumentCloser
 from engine.text.json_schema import BLANK, compiles, grammar_schema, room_for_more
-from engine.types import Grammar, Request, SamplingParams
+from engine.types import Grammar, Request, SamplingParams, Settings
 from tests.asserting import every
 from tests.fake_backend import FakeLoaded, Nature
 

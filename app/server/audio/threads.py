@@ -15,8 +15,8 @@ from fastapi import Request
 
 from app.server.context import Server
 from app.server.requests import while_connected
-from engine.cancel import CancelScope
 from engine.errors import EngineStopped
+from engine.tasks import CancelScope
 
 T = TypeVar("T")
 _END = object()

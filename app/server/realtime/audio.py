@@ -17,10 +17,10 @@ import soxr
 
 from app.server.errors import ApiError, bad_request
 from app.server.realtime.protocol import AudioFormat, TurnDetection
-from engine.cancel import EngineLike
 from engine.media.sound import to_pcm
 from engine.models.moonshine import SAMPLE_RATE
 from engine.pipelines.listening.voice_activity import CHUNK, SpeechChange, SpeechStarted, VadRules, VoiceActivityStream
+from engine.tasks import EngineLike
 
 
 def samples_in(text: str, format: AudioFormat, param: str = "audio") -> np.ndarray:

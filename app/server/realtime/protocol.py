@@ -132,7 +132,8 @@ def _item(item: Shape) -> Shape:
 
 # -- The settings of a realtime session and of one response, and how a client's changes are merged into them.
 #
-# The flat fields of the beta are translated first. A null is an absent field, except for `turn_detection` and `transcription`, which it switches off.
+# The flat fields of the beta are translated first. A null is an absent field, except for `turn_detection` and `transcription`,
+# which it switches off.
 
 RATE = 24000  # samples a second on the wire, where a client does not choose
 _G711_RATE = 8000

@@ -36,12 +36,12 @@ from app.server.realtime.protocol import (
     error_fields,
 )
 from app.server.requests import ClientGone, RunningRequest
-from engine.cancel import CancelScope
 from engine.errors import GrusError, MissingCapability
 from engine.loading import LoadedModel
 from engine.pipelines.listening.transcription import Transcriber, asr_model
 from engine.pipelines.speaking.speech import SpeechOptions, SpeechQueue, speaker
 from engine.pipelines.voice_chat import AnswerEvent, Reply, SpokenReply, Voiced
+from engine.tasks import CancelScope
 from engine.types import Timings, new_id
 
 Shape = dict[str, Any]

@@ -32,7 +32,6 @@ from app.server.sglang.protocol import (
     SglangServerStats,
     SglangUnsupportedRequest,
 )
-from engine.cancel import CancelScope
 from engine.loaded import LoadedPart
 from engine.loading import LoadedModel
 from engine.models.moonshine import SAMPLE_RATE
@@ -42,6 +41,7 @@ from engine.pipelines.speaking.qwen3_tts import Qwen3TTS, default_settings
 from engine.pipelines.speaking.speech import speaker
 from engine.pipelines.speaking.synthesis import FRAME_RATE
 from engine.pipelines.speaking.voice import SpeechSampling, VoiceSettings
+from engine.tasks import CancelScope
 from engine.types import Request as EngineRequest
 from engine.types import SamplingParams, new_id
 

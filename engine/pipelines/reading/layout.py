@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from engine.cancel import EngineLike
 from engine.errors import BadRequest
 from engine.pipelines.reading.ink import (
     TILE,
@@ -35,6 +34,7 @@ from engine.pipelines.reading.ink import (
     working_copy,
 )  # fmt: skip
 from engine.pipelines.reading.results import Box, Kind, Task, bounding_box
+from engine.tasks import EngineLike
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -16,7 +16,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from engine.cancel import EngineLike
 from engine.errors import BadRequest, ConfigError
 from engine.media.mel import speaker_mel
 from engine.models.causal import StreamState
@@ -40,7 +39,7 @@ from engine.pipelines.speaking.voice import (
     VoiceSettings,
     checked_recording,
 )
-from engine.tasks import Joint, Task
+from engine.tasks import EngineLike, Joint, Task
 from engine.types import Event, Frames, Request, SamplingParams
 
 LONGEST_TEXT = 4000  # characters per call; `text.passages` splits longer texts

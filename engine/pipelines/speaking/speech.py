@@ -21,7 +21,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from engine.cancel import CancelScope, EngineLike
 from engine.errors import BadRequest
 from engine.media.stretch import Stretch
 from engine.pipelines.speaking.orpheus import Orpheus, is_orpheus
@@ -30,6 +29,7 @@ from engine.pipelines.speaking.spark import Spark, is_spark
 from engine.pipelines.speaking.synthesis import FRAME_RATE
 from engine.pipelines.speaking.text import Passage, in_words, passages, plain
 from engine.pipelines.speaking.voice import MODEL_DEFAULTS, Clone, OnCodes, SpeechSampling, SpokenPassage, VoiceSettings
+from engine.tasks import CancelScope, EngineLike
 
 
 class SpeechModel(Protocol):

@@ -19,8 +19,7 @@ from backends.base import Sampling, Segment
 from engine.engine import Engine
 from engine.errors import ConfigError
 from engine.loading import LoadOptions, load
-from engine.settings import Settings
-from engine.types import Request, SamplingParams
+from engine.types import Request, SamplingParams, Settings
 from tests.checkpoints import reference_cached, save
 from tests.driver import Driver
 from tests.qwen3_tts_cases import checkpoint
