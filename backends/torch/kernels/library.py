@@ -11,7 +11,7 @@ from ctypes import POINTER, c_bool, c_char_p, c_float, c_int32, c_int64, c_void_
 from functools import cache
 
 from backends.base import BackendMissing
-from backends.torch.kernels import recipe
+from backends.torch.kernels import build
 from backends.torch.kernels.build import NoKernels, cached, packaged
 from backends.torch.kernels.formats import Format
 
@@ -269,7 +269,7 @@ def _fresh(path: str) -> ctypes.CDLL | None:
         library = open_library(path)
     except (OSError, AttributeError):  # built for another machine, or before a function was added
         return None
-    return library if library.grus_digest() == recipe.digest().encode() else None
+    return library if library.grus_digest() == build.digest().encode() else None
 
 
 @cache
