@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import tempfile
+from abc import abstractmethod
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -71,19 +72,19 @@ class ResultsPane(Pane, Generic[T]):
         self.model_box = ModelBox(context, kind)
         self.outer = QSplitter(Qt.Orientation.Horizontal)
 
+    @abstractmethod
     def offer(self, item: Any) -> tuple[str, Write] | None:
         """What is dragged out of the list."""
-        raise NotImplementedError
 
-    def menu(self, item: T, where: QPoint) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def menu(self, item: T, where: QPoint) -> None: ...
 
     def reset(self) -> None:
         """Everything was deleted."""
         self.results.forget()
 
-    def _show(self) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _show(self) -> None: ...
 
     def lay_out(self, tools: QLayout, middle: QWidget) -> None:
         """The list with `tools` above it on the left, `middle` beside it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -138,11 +139,11 @@ class MessageWidget(QWidget):
             before, self.view = self.view, view
             self.fill(view, before)
 
-    def fill(self, view: MessageView, before: MessageView | None) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def fill(self, view: MessageView, before: MessageView | None) -> None: ...
 
-    def measure(self, width: int) -> int:
-        raise NotImplementedError
+    @abstractmethod
+    def measure(self, width: int) -> int: ...
 
 
 _HEAD = 32

@@ -6,6 +6,7 @@ and how it is made is the subclass's: `read.py`, `listen.py`, `speak.py`.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
@@ -18,7 +19,7 @@ from app.gui.viewmodels.signal import Signal
 from app.stream import Cancellable, StreamRunner
 
 
-class ListedResult:
+class ListedResult(ABC):
     """The base of all items. `id` is 0 until it is stored; `state` is "waiting", "done", "stopped", "failed" or the pane's own."""
 
     id: int
@@ -30,13 +31,13 @@ class ListedResult:
         return self.state in ("failed", "locked")
 
     @property
+    @abstractmethod
     def share(self) -> float | None:
         """How much of it is made; None: it is not being made now."""
-        raise NotImplementedError
 
+    @abstractmethod
     def status(self) -> str:
         """One line about it."""
-        raise NotImplementedError
 
     def tooltip(self) -> str:
         return f"{self.title}, {self.status()}"
@@ -45,7 +46,7 @@ class ListedResult:
 T = TypeVar("T", bound=ListedResult)
 
 
-class Results(Generic[T]):
+class Results(ABC, Generic[T]):
     """`listed`: the list changed. `changed(item)`: state or progress of one item. `shown`: another item is looked at."""
 
     kind: ClassVar[str]  # in the store
@@ -60,20 +61,20 @@ class Results(Generic[T]):
 
     # -- what a kind of result defines
 
-    def to_record(self, item: T) -> records.StoredResult:
-        raise NotImplementedError
+    @abstractmethod
+    def to_record(self, item: T) -> records.StoredResult: ...
 
+    @abstractmethod
     def from_record(self, record: records.StoredResult) -> T:
         """What was running when the process ended becomes stopped."""
-        raise NotImplementedError
 
+    @abstractmethod
     def file_of(self, item: T) -> Path:
         """The file that the item is of: Grus's own copy, or a file of the person's."""
-        raise NotImplementedError
 
+    @abstractmethod
     def cancel(self, item: T) -> bool:
         """Stop one. False when it neither ran nor waited."""
-        raise NotImplementedError
 
     # -- the list
 

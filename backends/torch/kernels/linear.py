@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+from abc import abstractmethod
 from collections.abc import Sequence
 from itertools import groupby
 from typing import Any, cast
@@ -194,8 +195,8 @@ AnyMatrix = PackedMatrix | RowMatrix
 class SymbolicInput:
     """A symbolic input: products with it are traced, not computed."""
 
-    def product(self, linear: KernelLinear) -> Any:
-        raise NotImplementedError
+    @abstractmethod
+    def product(self, linear: KernelLinear) -> Any: ...
 
 
 def takes(parts: Sequence[Weight], quant: str | None = None) -> bool:
