@@ -69,6 +69,6 @@ def listener(host: Host, wanted: str) -> Transcriber:
 
 def speaker(host: Host, wanted: str) -> SpeechModel:
     """What speaks. It goes by its name, as for the server, so that it is loaded once for both."""
-    from engine.pipelines.speaking.speech import speaker as speaker_of
+    from engine.pipelines.speaking.speech_models import speaker as speaker_of
 
     return speaker_of(host.engine, chosen(host, "speak", wanted))

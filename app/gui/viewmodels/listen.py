@@ -18,7 +18,7 @@ from app.gui.texts import seconds as in_seconds
 from app.gui.texts import tr
 from app.gui.viewmodels.results import ListedResult, Results
 from app.gui.viewmodels.signal import Signal
-from app.stream import StreamRunner
+from app.window_engine import StreamRunner
 from engine.pipelines.listening.transcript import FORMATS, Transcript, TranscriptSegment, write
 
 KIND = "listen"

@@ -14,8 +14,7 @@ from app.gui.texts import mark, seconds, tr, trn
 from app.gui.viewmodels.chat.draft import attach_bytes
 from app.gui.viewmodels.results import ListedResult, Results
 from app.gui.viewmodels.signal import Signal
-from app.stream import StreamRunner
-from app.window_engine import JobRunner
+from app.window_engine import JobRunner, StreamRunner
 from engine.pipelines.reading.results import Box, Document, Element, Page, Table, page_from_json, page_to_json
 
 State = Literal["waiting", "reading", "done", "stopped", "failed", "locked"]

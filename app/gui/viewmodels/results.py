@@ -16,7 +16,7 @@ from app.gui.store.files import OWN_FOLDERS
 from app.gui.store.worker import AppStore
 from app.gui.texts import tr
 from app.gui.viewmodels.signal import Signal
-from app.stream import Cancellable, StreamRunner
+from app.window_engine import Cancellable, StreamRunner
 
 
 class ListedResult(ABC):

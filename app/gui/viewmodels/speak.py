@@ -20,8 +20,7 @@ from app.gui.viewmodels.playback import Playback
 from app.gui.viewmodels.results import ListedResult, Results
 from app.gui.viewmodels.signal import Signal
 from app.runtime.catalogue import config_in
-from app.stream import StreamRunner
-from app.window_engine import JobRunner
+from app.window_engine import JobRunner, StreamRunner
 from engine.errors import BadRequest
 from engine.hub.cache import find
 from engine.hub.resolve import resolve

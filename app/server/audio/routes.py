@@ -36,7 +36,7 @@ from app.server.errors import ApiError
 from app.server.openapi import errors
 from engine.media import sound as sound_files
 from engine.media.sound import FORMATS
-from engine.pipelines.speaking.speech import speaker
+from engine.pipelines.speaking.speech_models import speaker
 from engine.pipelines.speaking.voice import SavedVoice
 
 router = APIRouter(route_class=JsonRoute, tags=["Voices"])

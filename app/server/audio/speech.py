@@ -32,7 +32,8 @@ from app.server.errors import ApiError, bad_request, error_body
 from app.server.requests import COMMENT, ClientGone, StreamingReply, event
 from engine.errors import BadRequest, GrusError, SpeechRanAway
 from engine.media.sound import check_format, encoded, media_type, read_sound, written
-from engine.pipelines.speaking.speech import SpeechModel, SpeechOptions, speak_long_form, speaker
+from engine.pipelines.speaking.speech import SpeechModel, SpeechOptions, speak_long_form
+from engine.pipelines.speaking.speech_models import speaker
 from engine.pipelines.speaking.voice import Clone, SavedVoice, SavedVoices, VoiceSettings, read_clone, write_clone
 from engine.tasks import CancelScope
 

@@ -39,7 +39,8 @@ from app.server.requests import ClientGone, RunningRequest
 from engine.errors import GrusError, MissingCapability
 from engine.loading import LoadedModel
 from engine.pipelines.listening.transcription import Transcriber, asr_model
-from engine.pipelines.speaking.speech import SpeechOptions, SpeechQueue, speaker
+from engine.pipelines.speaking.speech import SpeechOptions, SpeechQueue
+from engine.pipelines.speaking.speech_models import speaker
 from engine.pipelines.voice_chat import AnswerEvent, Reply, SpokenReply, Voiced
 from engine.tasks import CancelScope
 from engine.types import Timings, new_id

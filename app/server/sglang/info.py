@@ -38,8 +38,8 @@ from engine.models.moonshine import SAMPLE_RATE
 from engine.pipelines.embedding import text_ids
 from engine.pipelines.listening.transcription import Transcriber, asr_model
 from engine.pipelines.speaking.qwen3_tts import Qwen3TTS, default_settings
-from engine.pipelines.speaking.speech import speaker
-from engine.pipelines.speaking.synthesis import FRAME_RATE
+from engine.pipelines.speaking.speech import FRAME_RATE
+from engine.pipelines.speaking.speech_models import speaker
 from engine.pipelines.speaking.voice import SpeechSampling, VoiceSettings
 from engine.tasks import CancelScope
 from engine.types import Request as EngineRequest

@@ -22,7 +22,7 @@ from engine.models.causal import StreamState
 from engine.models.codec12 import TOGETHER
 from engine.models.config import Fields
 from engine.models.qwen3_tts import Qwen3TTSModel
-from engine.pipelines.speaking.synthesis import (
+from engine.pipelines.speaking.speech import (
     FRAME_RATE,
     TRIES,
     RepetitionGuard,

@@ -20,7 +20,7 @@ import numpy as np
 from engine.errors import BadRequest, SpeechRanAway, TokenizerError
 from engine.media.mel import bicodec_mel
 from engine.models.bicodec import BiCodecStream
-from engine.pipelines.speaking.synthesis import (
+from engine.pipelines.speaking.speech import (
     FRAME_RATE,
     LOOP_LASTS,
     TRIES,

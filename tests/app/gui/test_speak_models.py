@@ -20,7 +20,7 @@ from engine.engine import Engine
 from engine.errors import BadRequest
 from engine.loading import LoadOptions, load_any
 from engine.pipelines.speaking.spark import SparkStyle, style_of
-from engine.pipelines.speaking.speech import speaker
+from engine.pipelines.speaking.speech_models import speaker
 from engine.pipelines.speaking.voice import Clone, SavedVoices, VoiceSettings
 from tests.app.gui.media import ORPHEUS, AtOnce, like_spark
 from tests.engine.media.test_documents import text_pdf

@@ -21,7 +21,7 @@ from engine.pipelines.speaking.spark import (
     reference,
     style_of,
 )
-from engine.pipelines.speaking.speech import speaker
+from engine.pipelines.speaking.speech_models import speaker
 from engine.pipelines.speaking.voice import Clone, SpeechSampling, VoiceSettings
 from engine.types import Done, Failed, Text, Timings
 from tests.spark_checkpoint import save_all, save_writer, sound
@@ -116,7 +116,7 @@ def introduced(spark, voice=VOICE):
 
 @pytest.mark.parametrize("manner", [VoiceSettings("male"), VoiceSettings(clone=CLONE)])
 def test_sound_is_that_of_the_tokens(spark, manner, monkeypatch):
-    monkeypatch.setattr("engine.pipelines.speaking.synthesis.AUDIBLE", 1e-9)
+    monkeypatch.setattr("engine.pipelines.speaking.speech.AUDIBLE", 1e-9)
     codes = some(140)
     spark.engine.script = [*([introduced(spark)] if manner.clone is None else []), written(spark, codes)]
     chunks = list(spark.speak("Hello there.", manner))

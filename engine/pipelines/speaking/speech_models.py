@@ -1,0 +1,31 @@
+"""The text-to-speech models by their checkpoints: Qwen3-TTS, Orpheus and Spark-TTS."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from pathlib import Path
+from typing import Any
+
+from engine.errors import BadRequest
+from engine.pipelines.speaking.orpheus import Orpheus, is_orpheus
+from engine.pipelines.speaking.qwen3_tts import Qwen3TTS
+from engine.pipelines.speaking.spark import Spark, is_spark
+from engine.pipelines.speaking.speech import SpeechModel
+from engine.tasks import EngineLike
+
+
+def speaker(engine: EngineLike, model: str) -> SpeechModel:
+    """The speech model of a loaded checkpoint. Raises BadRequest for any other model."""
+    config, folder = engine.task(model, _facts).result()
+    if config.get("model_type") == "qwen3_tts":
+        return Qwen3TTS(engine, model)
+    if is_orpheus(config):
+        return Orpheus(engine, model)
+    if is_spark(folder):
+        return Spark(engine, model)
+    raise BadRequest(f"{model} does not speak. Qwen3-TTS, Orpheus and Spark-TTS models do.", "model")
+
+
+def _facts(loaded: Any) -> Generator[None, None, tuple[Mapping[str, Any], Path]]:
+    return loaded.config, loaded.folder
+    yield  # a task's work is a generator
