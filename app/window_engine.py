@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from engine.types import FinishReason, Request, RequestHandle, SamplingParams, Timings
 
 
-# -- long work beside the UI thread that yields results as it proceeds, such as pages, sound or captions.
+# -- long work beside the UI thread that yields results as it proceeds, such as pages, sound or captions
 #
 # Results reach the UI thread at most once a frame.
 

@@ -39,7 +39,7 @@ from engine.types import (
     TokenLogprob,
 )
 
-# -- sampling parameters of a step: noise, penalties, and which tokens are allowed.
+# -- sampling parameters of a step: noise, penalties, and which tokens are allowed
 #
 # The noise of a token is a hash of (seed, index of the reply, position) and of nothing else. So a seed gives the same
 # tokens whatever else is in the batch, after a preemption, and with speculative decoding. The backend does the arithmetic

@@ -170,7 +170,7 @@ def wrapped(error: Exception) -> GrusError:
     return fault
 
 
-# -- `CancelScope`: an engine for one piece of work, whose requests and tasks can be cancelled together from any thread.
+# -- `CancelScope`: an engine for one piece of work, whose requests and tasks can be cancelled together from any thread
 #
 # A voice waits in one thread for its next frames; the Stop button is in another.
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from app.option_values import repetition, speculation
 from engine.errors import BadRequest
-from engine.hub.progress import TerminalBar
+from engine.hub.download import TerminalBar
 from engine.loading import LoadOptions
 from engine.starter import GUIDE, starter
 from engine.types import SamplingParams, Settings

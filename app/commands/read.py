@@ -194,7 +194,7 @@ class _Teller:
             self.say(f"{event.result.name}: {event.result.error}", always=True)
 
     def _page(self, event: Any) -> None:
-        from engine.hub.progress import clock
+        from engine.hub.download import clock
 
         page, progress, name = event.page, event.progress, self._names[event.document]
         self._pages += 1

@@ -15,11 +15,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from engine.errors import GrusError, MissingCapability, ModelNotFound
-from engine.hub.cache import cached_models, find
-from engine.hub.gguf_files import chosen, gguf_models
-from engine.hub.naming import parse
+from engine.hub.cache import cached_models, chosen, find, gguf_models, model_in, parse
 from engine.hub.resolve import resolve
-from engine.hub.snapshots import model_in
 from engine.models.registry import find_part
 from engine.pipelines.listening.transcription import LISTENING
 from engine.pipelines.speaking.orpheus import is_orpheus
@@ -151,7 +148,7 @@ def _holds_model(path: Path) -> bool:
     return any((path / name).is_file() for name in configs) or (path.is_dir() and any(path.glob("*.gguf")))
 
 
-# -- What each model can do: chat, see, make vectors, read pages, find a page's regions, listen, speak.
+# -- what each model can do: chat, see, make vectors, read pages, find a page's regions, listen, speak
 #
 # One table for the window, the server, the command line and Python. It is computed from a model's config.json and the files
 # beside it; no weights are opened.

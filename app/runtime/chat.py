@@ -274,7 +274,7 @@ class _Preparation:
         return lambda: parser_for(self.kind, self.template, self.chat.tools)
 
 
-# -- System messages behind the first turn, for models whose chat template takes one at the beginning only.
+# -- system messages behind the first turn, for models whose chat template takes one at the beginning only
 #
 # Agents put reminders into a conversation that way. A template that refuses or drops them is given the same text within the user's
 # turn beside it, so that the model reads it at the same place.
@@ -332,7 +332,7 @@ def _joined(first: Any, second: Any) -> Any:
     return "\n\n".join(filter(None, (first, second)))
 
 
-# -- Parses a reply: the engine's events become typed `ReplyEvent`s of reasoning, answer, tool calls, and the end.
+# -- parsing a reply: the engine's events become typed `ReplyEvent`s of reasoning, answer, tool calls, and the end
 #
 # One `ReplyParser` per request; each of its `n` choices has parsers of its own. Protocols translate the events to their wire
 # formats; `ReplyCollector` puts them together for clients that do not stream.

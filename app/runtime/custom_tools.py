@@ -94,7 +94,7 @@ def _sound(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-# -- Lark grammars for text that is written inside a JSON string: the same texts, with quotes, backslashes and line breaks escaped.
+# -- Lark grammars for text that is written inside a JSON string: the same texts, with quotes, backslashes and line breaks escaped
 #
 # Every literal and every expression of the grammar is rewritten, so that where it matched `"` it matches `\\"`. Python's `re` says
 # which of these characters an atom of an expression matches.

@@ -20,7 +20,7 @@ from app.runtime.catalogue import Catalogue, can
 from app.runtime.models import ModelService, open_service
 from app.server.openai.responses_store import default_file
 from engine.errors import BadRequest, ModelNotFound
-from engine.hub.progress import TerminalBar
+from engine.hub.download import TerminalBar
 from engine.loaded import LoadedPart
 from engine.loading import LoadedModel, LoadOptions, split_piece
 from engine.models.model_types import model_type_named

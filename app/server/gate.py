@@ -206,7 +206,7 @@ def _too_large(limit: int) -> ApiError:
     )
 
 
-# -- ephemeral keys: a program with a key makes one for a page or an app, which can open realtime sessions with it for a while.
+# -- ephemeral keys: a program with a key makes one for a page or an app, which can open realtime sessions with it for a while
 
 PREFIX = "ek_"
 _MOST_KEYS = 10_000

@@ -434,7 +434,7 @@ def _check_room(pictures: Sequence[Picture], model: LoadedModel) -> None:
         )
 
 
-# -- pages in conversations: a model that reads line by line (its own settings say so) is given them by the page splitter.
+# -- pages in conversations: a model that reads line by line (its own settings say so) is given them by the page splitter
 #
 # Such a model has one thing to do and one way to do it. It reads what the last message shows; whatever would have changed how
 # another model answers is refused by its name.

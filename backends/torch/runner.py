@@ -305,7 +305,7 @@ def _rows(x: Tensor | np.ndarray, dtype: torch.dtype, device: torch.device) -> T
     return torch.as_tensor(x).to(device=device, dtype=dtype)
 
 
-# -- greedy decoding on a CPU: the largest logit of each row, for large f32 heads without computing all logits.
+# -- greedy decoding on a CPU: the largest logit of each row, for large f32 heads without computing all logits
 #
 # A copy of the head in 8 bits, a quarter of it to read, gives each logit within an error bound; only rows that can still be the
 # largest are multiplied exactly. The token and its logit are therefore exactly those of the full product (src/shortlist.cpp).

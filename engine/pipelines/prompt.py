@@ -190,7 +190,7 @@ def _plain(vocabulary: _Vocabulary, text: str) -> list[int]:
     return vocabulary.encode(text, add_special=False, parse_special=False)
 
 
-# -- vision requests: the images and videos of a conversation, prepared for the model.
+# -- vision requests: the images and videos of a conversation, prepared for the model
 #
 # The content of a message may be a list of parts. `{"type": "image", "image": ...}` has an image: a Pillow image, an array of
 # bytes `[H, W, 3]`, the bytes of a file, a path, or a prepared `Picture`. `{"type": "video", "video": [...]}` has frames of

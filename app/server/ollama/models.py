@@ -38,8 +38,8 @@ from app.server.openapi import errors, streams
 from app.server.requests import StreamingReply, line
 from engine.errors import GrusError, ModelNotFound, Offline
 from engine.hub import offline
+from engine.hub.cache import parse
 from engine.hub.download import download
-from engine.hub.naming import parse
 from engine.loading import LoadedModel
 
 SPOKEN_VERSION = "0.14.0"  # of Ollama's API; clients refuse servers with an older one

@@ -229,7 +229,7 @@ class InputAudioBuffer:
             self._first += len(self._pieces.popleft())
 
 
-# -- G.711, the sound of telephony: 16-bit samples as 8 bits on a logarithmic scale, by the mu-law or the A-law.
+# -- G.711, the sound of telephony: 16-bit samples as 8 bits on a logarithmic scale, by the mu-law or the A-law
 
 
 def decoded(data: bytes, law: str) -> np.ndarray:

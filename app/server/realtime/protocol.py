@@ -16,7 +16,7 @@ from app.server.openai.responses_protocol import ResponseFunctionTool, ResponseN
 from app.server.sampling import Count
 from engine.errors import GrusError
 
-# -- The beta of OpenAI's Realtime API, which many frameworks still speak: its flat settings, and its names of events.
+# -- the beta of OpenAI's Realtime API, which many frameworks still speak: its flat settings, and its names of events
 #
 # Its settings are read in every session. A client that asks for the beta, by a header or a subprotocol, gets its events and shapes.
 
@@ -130,7 +130,7 @@ def _item(item: Shape) -> Shape:
     return {**item, "content": [{**part, "type": _CONTENT.get(part["type"], part["type"])} for part in item["content"]]}
 
 
-# -- The settings of a realtime session and of one response, and how a client's changes are merged into them.
+# -- the settings of a realtime session and of one response, and how a client's changes are merged into them
 #
 # The flat fields of the beta are translated first. A null is an absent field, except for `turn_detection` and `transcription`,
 # which it switches off.

@@ -111,7 +111,7 @@ def attend_window(q: Tensor, k: Tensor, v: Tensor, window: int, scale: float) ->
     return out
 
 
-# -- reductions and sampling over rows of f32 logits `[rows, n]` on the kernels' thread pool.
+# -- reductions and sampling over rows of f32 logits `[rows, n]` on the kernels' thread pool
 #
 # Torch would wake its own threads for each of these.
 

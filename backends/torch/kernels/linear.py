@@ -24,7 +24,7 @@ from backends.torch.kernels.library import Bf12Matrix, KernelMatrix, has_matrix_
 from backends.torch.kernels.packed import PackedMatrix, check_rows, pack, packing_of
 from backends.torch.tensors import STORED, mapped
 
-# -- lossless 12-bit encoding of bf16 rows (`bf12` in identifiers): a step reads a quarter less memory (src/formats/bf16_12bit.hpp).
+# -- lossless 12-bit encoding of bf16 rows (`bf12` in identifiers): a step reads a quarter less memory (src/formats/bf16_12bit.hpp)
 
 BF12_LEAST = 1 << 16  # numbers of a matrix that is encoded
 BF12_OUTLIERS = 1 / 64  # of the numbers may be outliers

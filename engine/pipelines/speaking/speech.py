@@ -28,7 +28,7 @@ from engine.pipelines.speaking.voice import MODEL_DEFAULTS, Clone, OnCodes, Spee
 from engine.tasks import CancelScope, EngineLike, Task
 from engine.types import Done, Event, Failed, RequestHandle
 
-# -- one passage: token frames to samples, with a silence gate, a repetition guard and retries.
+# -- one passage: token frames to samples, with a silence gate, a repetition guard and retries
 #
 # A take is a generator of samples whose return value is its `End`. A take that runs away (endless silence, a repetition
 # loop, far more frames than the text needs) is retried with another seed while none of it has been played. What an event's
