@@ -42,7 +42,7 @@ from PySide6.QtWidgets import (
 from app.gui.look import Look, pixmap
 from app.gui.model_box import ModelBox
 from app.gui.pane import AppContext, Pane
-from app.gui.store.files import DRAGGED, private_folder
+from app.gui.store.database import DRAGGED, private_folder
 from app.gui.theme import GRID
 from app.gui.viewmodels.results import ListedResult, Results
 from app.gui.widgets import paint_row

@@ -35,7 +35,7 @@ from app.gui.look import Look, restate
 from app.gui.texts import mark, size, tr
 from app.gui.theme import GRID
 from app.gui.viewmodels.chat.highlight import HighlightSpan, spans
-from app.gui.viewmodels.chat.message_views import MessageView
+from app.gui.viewmodels.chat.markdown import MessageView
 from app.gui.widgets import icon_button, label, text_button
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from app.gui.store import records
-from app.gui.store.files import private_file
+from app.gui.store.database import private_file
 from app.gui.store.worker import AppStore
 from app.gui.texts import seconds as in_seconds
 from app.gui.texts import tr

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
 from app.gui.store import records
-from app.gui.store.files import OWN_FOLDERS
+from app.gui.store.database import OWN_FOLDERS
 from app.gui.store.worker import AppStore
 from app.gui.texts import tr
 from app.gui.viewmodels.signal import Signal
@@ -118,7 +118,7 @@ class Results(ABC, Generic[T]):
             self.choose(self.items[max(0, min(len(self.items) - 1, at))])
 
     def remove(self, item: T) -> None:
-        """Gone at once, with an Undo; the row and Grus's own files are deleted for good later (`store/deletion.py`)."""
+        """Gone at once, with an Undo; the row and Grus's own files are deleted for good later (`store/database.py`)."""
         self.cancel(item)
         at = self.items.index(item)
         self.items.remove(item)

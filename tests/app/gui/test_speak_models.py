@@ -12,8 +12,16 @@ import pytest
 import soundfile
 
 from app.gui.store.worker import AppStore
-from app.gui.viewmodels.speak import PACES, PITCHES, SpeakOptions, SpeakResults, SpeakSettings, fitting, offer_of
-from app.gui.viewmodels.text_files import text_of
+from app.gui.viewmodels.speak import (
+    PACES,
+    PITCHES,
+    SpeakOptions,
+    SpeakResults,
+    SpeakSettings,
+    fitting,
+    offer_of,
+    text_of,
+)
 from app.runtime import pipelines
 from app.runtime.catalogue import config_in
 from engine.engine import Engine
