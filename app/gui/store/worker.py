@@ -2,7 +2,7 @@
 
 A question is a function of the connection. It runs alone, in a transaction of its own: whole or not at all, and on disk
 when its answer arrives. Where the disk cannot be written, questions are answered from memory, in their order, and saved
-as soon as it can be ; the window receives both.
+as soon as it can be; the window receives both.
 
 What is deleted can be brought back for `UNDO_SECONDS`. Then rows and files go, at the latest when the store closes, or when it
 is next opened after the process was killed.
