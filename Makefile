@@ -42,7 +42,7 @@ test-newest: ## the tests with the highest, tested before or not, in .venv-newes
 	@packaging/setup.sh newest
 	.venv-newest/bin/python -m pytest -n 2
 
-test-clients: setup-test ## set up, then real clients from the registries against the server, as far as each can do it: docs/clients.md
+test-clients: setup-test ## set up, then real clients from the registries, and llama.cpp's tests of its server, against ours: docs/clients.md
 	$(BIN)/python packaging/clients.py
 	$(PYTEST) --dist loadgroup tests/clients
 
@@ -77,5 +77,5 @@ format: setup-test ## rewrite the sources in the house style
 	$(BIN)/ruff format .
 
 clean: ## remove .venv and everything else that was made here
-	rm -rf .venv .venv-oldest .venv-newest .venv-clients .venv-clients-aider .clients-node build dist *.egg-info .mypy_cache .ruff_cache .import_linter_cache .hypothesis .pytest_cache .grus-bench
+	rm -rf .venv .venv-oldest .venv-newest .venv-clients* .clients-node .clients-llama build dist *.egg-info .mypy_cache .ruff_cache .import_linter_cache .hypothesis .pytest_cache .grus-bench
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from app.runtime.catalogue import capabilities, main_use
-from app.runtime.chat import ChatRequest, PreparedChat, ReplyCall, ReplyCollector, ReplyParser, prepare
+from app.runtime.chat import ChatRequest, Effort, PreparedChat, ReplyCall, ReplyCollector, ReplyParser, prepare
 from app.runtime.models import Loaded, ServiceOwner, closed_on_error, open_models
 from app.runtime.reading import Read, forget_readers, read, read_all
 from app.runtime.voice import Ears, Sound, Speaker, Spoken, Talker, VoiceActivity
@@ -127,12 +127,15 @@ class Model(ServiceOwner):
         images: Sequence[Any] = (),
         tools: Sequence[Mapping[str, Any]] = (),
         thinking: bool | None = None,
+        effort: Effort | None = None,
+        thinking_budget: int | None = None,
         variables: Mapping[str, Any] | None = None,
     ) -> PreparedChat:
         """The engine's request for a prompt, and the parser of its reply. `raw`: no chat template.
 
         `images` come before a prompt that is one string: paths, Pillow images, arrays or bytes of files. In messages they
         are parts, `{"type": "image", "image": Path("cat.jpg")}`. `tools` have OpenAI's shape.
+        `effort` is that of the reasoning, and `thinking_budget` the tokens after which it is closed.
         """
         params = sampling or SamplingParams()
         if raw:
@@ -148,7 +151,15 @@ class Model(ServiceOwner):
             messages = list(prompt)
         if system is not None:
             messages.insert(0, {"role": "system", "content": system})
-        chat = ChatRequest(messages, params, tools=tools, thinking=thinking, variables=variables or {})
+        chat = ChatRequest(
+            messages,
+            params,
+            tools=tools,
+            thinking=thinking,
+            effort=effort,
+            reasoning_tokens=thinking_budget,
+            variables=variables or {},
+        )
         return prepare(chat, self.loaded, self.name)
 
     def prompt(

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from app.explain import explained
 from app.gui.texts import size, tr
+from app.gui.viewmodels.sampling import reasoning
 from app.gui.viewmodels.signal import Signal
 from engine.errors import BadRequest, GrusError
 from engine.tasks import CancelScope
@@ -133,7 +134,7 @@ class ReplyRequest:
     model: str
     messages: Sequence[Mapping[str, Any]]
     sampling: Mapping[str, Any] = field(default_factory=dict)  # fields of SamplingParams that were set
-    thinking: bool | None = None
+    reasoning: Mapping[str, Any] = field(default_factory=dict)  # fields of ChatRequest that were set
     tools: Sequence[Mapping[str, Any]] = ()
     continue_last: bool = False
 
@@ -179,6 +180,7 @@ class WindowEngine:
         self._service: Future[ModelService] = Future()
         self._speaking: set[PendingReply] = set()
         self._streams: set[BackgroundStream] = set()
+        self._closed = False
         self._reaches: dict[str, str] = {}
         # what a person set for a model: fields of SamplingParams, and `thinking`
         self.defaults_of: Callable[[str], Mapping[str, Any]] = lambda model: {}
@@ -302,6 +304,9 @@ class WindowEngine:
         the engine is cancelled with it."""
         scoped = Scoped(self)
         stream = BackgroundStream(lambda: work(scoped), self._frames, hear, ended, self._streams.discard, scoped.cancel)
+        if self._closed:  # an answer of the store that came after the end asked for it
+            stream.cancel()
+            return stream
         self._streams.add(stream)
         stream.start()
         return stream
@@ -321,6 +326,7 @@ class WindowEngine:
         return self._load(self.service, name)
 
     def close(self) -> None:
+        self._closed = True
         for speaking in tuple(self._speaking):
             speaking.cancel()
         for stream in tuple(self._streams):
@@ -343,10 +349,8 @@ class WindowEngine:
                 tr("{model} reads text only. Remove the pictures, or choose a model that sees.", model=ask.model)
             )
         params: SamplingParams = SamplingParams(**{**_sampling(self.defaults_of(ask.model)), **ask.sampling})
-        thinking = self.defaults_of(ask.model).get("thinking") if ask.thinking is None else ask.thinking
-        conversation = ChatRequest(
-            ask.messages, params, tools=ask.tools, thinking=thinking, continue_last=ask.continue_last
-        )
+        reasons = _reasoning(self.defaults_of(ask.model), ask.reasoning)
+        conversation = ChatRequest(ask.messages, params, tools=ask.tools, continue_last=ask.continue_last, **reasons)
         prepared = prepare(conversation, loaded, ask.model)
         speaking.gather.put(("working", tr("Reading {n} tokens.", n=len(prepared.request.prompt_ids))))
         handle = service.engine.submit(prepared.request)
@@ -446,7 +450,15 @@ def local_service(
 
 
 def _sampling(chosen: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in chosen.items() if key != "thinking"}
+    return {key: value for key, value in chosen.items() if key not in ("thinking", "reasoning_tokens")}
+
+
+def _reasoning(defaults: Mapping[str, Any], chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """What a conversation says about reasoning; what it leaves open is the model's."""
+    own = {key: value for key, value in reasoning(defaults).items() if value is not None}
+    if "thinking" in chosen or "effort" in chosen:
+        own = {key: value for key, value in own.items() if key == "reasoning_tokens"}
+    return own | dict(chosen)
 
 
 def _has_pictures(messages: Sequence[Mapping[str, Any]]) -> bool:

@@ -25,11 +25,15 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 
 # Declared in files of their own; imported from here by the engine.
+from backends.grids import GRIDS as GRIDS
+from backends.grids import INDICES as INDICES
+from backends.grids import SIGNS as SIGNS
 from backends.kv_cache import CrossSpec as CrossSpec
 from backends.kv_cache import KVCache as KVCache
 from backends.kv_cache import KVSnapshot as KVSnapshot
 from backends.kv_cache import KVSpec as KVSpec
 from backends.kv_cache import MemorySpec as MemorySpec
+from backends.kv_cache import SharedKVSpec as SharedKVSpec
 from backends.kv_cache import Slot as Slot
 from backends.kv_cache import StateSpec as StateSpec
 from backends.ops import Array as Array
@@ -103,6 +107,15 @@ class Blocks:
     data: Raw
     type: str
     shape: tuple[int, ...]
+    factors: Raw | None = None  # of NVFP4, f32: of the matrix, or of each expert; its scales are multiplied with it
+    divide: bool = False  # scales are divided by it instead
+
+    def factor(self, expert: int = 0) -> float:
+        if self.factors is None:
+            return 1.0
+        stored = np.frombuffer(self.factors.buffer, "<f4")[expert]
+        with np.errstate(divide="ignore"):
+            return float(np.float32(1) / stored if self.divide else stored)
 
 
 Weight: TypeAlias = Dense | Affine | Blocks
@@ -123,6 +136,21 @@ class Linear(Protocol):
 
     def gather(self, x: Array, experts: Array) -> Array:
         """A mixture of experts: `x [T, in]` or `[T, k, in]`, `experts [T, k]` -> `[T, k, out]`."""
+
+
+class HeadMatrices(Protocol):
+    """A matrix `[out, in]` for each head, that hides how they are stored. Results have the backend's compute dtype."""
+
+    transposes: bool  # whether `transposed` may be asked for
+
+    def part(self, start: int, stop: int) -> HeadMatrices:
+        """Outputs `start .. stop - 1` of each."""
+
+    def each(self, x: Array, transposed: bool = False) -> Array:
+        """Each head's own input: `[T, H, in]` -> `[T, H, out]`; `transposed`: `[T, H, out]` -> `[T, H, in]`."""
+
+    def every(self, x: Array, first: int, last: int, transposed: bool = False) -> Array:
+        """One input for the heads `first .. last - 1`: `[T, in]` -> `[T, h, out]`; `transposed`: `[T, out]` -> `[T, h, in]`."""
 
 
 # ------------------------------------------------------------------------------------------------------------- one step
@@ -216,9 +244,17 @@ class Step:
 class Cache(Protocol):
     """One step's view of the KV cache and of recurrent states. The only place where sequences are distinguished."""
 
-    def attend(self, layer: int, q: Array, k: Array, v: Array, scale: float, sinks: Array | None = None) -> Array:
-        """Write `k`, `v` `[T, K, D]`; causal attention of `q [T, H, D]` over each token's own sequence -> `[T, H, Dv]`. `sinks
-        [H]`: a score of each head that takes part in the softmax and has no value."""
+    def attend(
+        self, layer: int, q: Array, k: Array | None, v: Array | None, scale: float, sinks: Array | None = None
+    ) -> Array:
+        """Write `k`, `v` `[T, K, D]`; causal attention of `q [T, H, D]` over each token's own sequence -> `[T, H, Dv]`. `k` and `v`
+        are None in a layer with a `SharedKVSpec`: the layer it names has written them in this step. `sinks [H]`: a score of each
+        head that takes part in the softmax and has no value."""
+
+    def attend_latent(self, layer: int, q: Array, rows: Array, heads: LatentHeads, scale: float) -> Array:
+        """Multi-head latent attention: write `rows [T, R + r]` (latents, and keys that all heads share); causal attention of
+        `q [T, H, N + r]` -> `[T, H, Dv]`. One token attends to the rows as they are (`absorb`), a long prompt chunk to heads'
+        own keys and values (`expand`), whichever is less work."""
 
     def cross(self, layer: int, q: Array, scale: float) -> Array:
         """Attention of `q [T, H, D]` over what `KVCache.write_cross` stored for each sequence."""
@@ -232,6 +268,28 @@ class Cache(Protocol):
 
             S = S * exp(g);  S = S + k (outer) (v - k @ S) * beta;  out = q @ S          -> [T, Hv, Dv]
         """
+
+    def scan(self, layer: int, q: Array, k: Array, v: Array, g: Array) -> Array:
+        """Gated linear attention, which is what Mamba-2's state space is (q, k, v are its C, B and x * dt). Shapes as in `delta`.
+
+        S = S * exp(g);  S = S + k (outer) v;  out = q @ S                           -> [T, Hv, Dv]
+        """
+
+
+class LatentHeads(Protocol):
+    """What lies between a latent of R numbers and the heads' keys (N numbers, beside r that all heads share) and values."""
+
+    rank: int  # R
+    expand_from: int  # tokens of a chunk from which `expand` is less work than attention over latents
+
+    def absorb(self, q: Array) -> Array:
+        """Queries `[T, H, N + r]` as queries of rows, `[T, H, R + r]`."""
+
+    def expand(self, rows: Array, first: int, last: int) -> tuple[Array, Array]:
+        """Keys `[S, h, N + r]` and values `[S, h, Dv]` of the heads `first .. last - 1` for rows `[S, R + r]`."""
+
+    def values(self, attended: Array) -> Array:
+        """What heads give, `[T, H, Dv]`, for weighted sums of latents `[T, H, R]`."""
 
 
 class TokenModel(Protocol):
@@ -345,6 +403,10 @@ class Backend(Protocol):
         """`parts[expert]` lists matrices to be stacked along the output; a `[experts, out, in]` linear for `gather`.
         One inner list holding one three-axis weight is taken as it is."""
 
+    def head_matrices(self, weight: Weight, heads: int, plain: Dense | Affine) -> HeadMatrices:
+        """`weight` is `[heads, out, in]`, or the same with heads one behind the other, `[heads * out, in]`. `plain`: the same
+        without blocks, for whom cannot multiply by these."""
+
     def kv(self, specs: Sequence[MemorySpec], budget: int, bits: int = 32) -> KVCache:
         """`bits` 32 keeps keys and values as they are computed, 16 those of f32 in half precision, 8 and 4 quantized."""
 
@@ -367,7 +429,11 @@ class Backend(Protocol):
 
     @property
     def foreign_library(self) -> str:
-        """The library that runs architectures Grus does not implement: mlx-lm. Empty: none."""
+        """The library that runs architectures Grus does not implement: mlx-lm, transformers. Empty: none."""
+
+    @property
+    def foreign_note(self) -> str:
+        """For people: what it costs to run through that library; without one, how to get it."""
 
     def reads_foreign(self, config: Mapping[str, Any]) -> bool:
         """Whether that library supports this config's architecture. Reads no weights."""

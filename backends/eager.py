@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from backends.base import Array, EncoderAttention, FramePredictorParts, FrameSampling, Ops, Rope, Step
+from backends.base import Array, EncoderAttention, FramePredictorParts, FrameSampling, LatentHeads, Ops, Rope, Step
 
 AT_ONCE = 2  # layers between two yields
 _HIDDEN = -1e9
@@ -146,6 +146,9 @@ class _FrameCache:
         out = self.ops.sdpa(q, k, v, scale, causal=q.shape[1] > 1)
         return out.reshape(-1, out.shape[2], out.shape[3])
 
+    def attend_latent(self, layer: int, q: Array, rows: Array, heads: LatentHeads, scale: float) -> Array:
+        raise ValueError("layers that remember for a frame have no latents")
+
     def cross(self, layer: int, q: Array, scale: float) -> Array:
         raise ValueError("layers that remember for a frame have no encoder")
 
@@ -153,4 +156,7 @@ class _FrameCache:
         raise ValueError("layers that remember for a frame are not recurrent")
 
     def delta(self, layer: int, q: Array, k: Array, v: Array, g: Array, beta: Array) -> Array:
+        raise ValueError("layers that remember for a frame are not recurrent")
+
+    def scan(self, layer: int, q: Array, k: Array, v: Array, g: Array) -> Array:
         raise ValueError("layers that remember for a frame are not recurrent")

@@ -36,6 +36,14 @@ class KVSpec:
     dim: int
     v_dim: int | None = None  # None: as `dim`
     window: int | None = None
+    latent: bool = (
+        False  # `Cache.attend_latent`: values are the first `v_dim` numbers of keys, and have no rows of their own
+    )
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Numbers that are kept of a token and head: of its key and of its value, or of both together."""
+        return (self.dim,) if self.latent else (self.dim, self.v_dim or self.dim)
 
     def rows_in(self, capacity: int) -> int:
         """Tokens that are kept of a sequence with room for `capacity`."""
@@ -43,18 +51,25 @@ class KVSpec:
 
 
 @dataclass(frozen=True)
+class SharedKVSpec:
+    """A softmax attention layer that reads the keys and values of an earlier layer, and keeps none of its own."""
+
+    layer: int
+
+
+@dataclass(frozen=True)
 class StateSpec:
     """A recurrent layer's memory: a fixed number of bytes per sequence, whatever its length.
 
-    The last `kernel - 1` inputs of a causal depthwise convolution over `channels`, and a delta rule's matrix
-    `[heads, key_dim, value_dim]`, always kept in f32.
+    The last `kernel - 1` inputs of a causal depthwise convolution over `channels`, and the matrix of a delta rule or a scan,
+    `[heads, key_dim, value_dim]`, always kept in f32; without heads the convolution is all there is.
     """
 
     channels: int
     kernel: int
-    heads: int
-    key_dim: int
-    value_dim: int
+    heads: int = 0
+    key_dim: int = 0
+    value_dim: int = 0
 
 
 @dataclass(frozen=True)
@@ -65,7 +80,7 @@ class CrossSpec:
     dim: int
 
 
-MemorySpec: TypeAlias = KVSpec | StateSpec | CrossSpec
+MemorySpec: TypeAlias = KVSpec | SharedKVSpec | StateSpec | CrossSpec
 
 
 @dataclass(eq=False)
@@ -187,6 +202,15 @@ class WindowShift:
     window: int
     source: int
     count: int
+
+
+def source_of(specs: Sequence[MemorySpec], layer: int) -> tuple[int, KVSpec]:
+    """The layer whose keys and values this layer attends to: itself, or the one it shares them with."""
+    spec = specs[layer]
+    if isinstance(spec, SharedKVSpec):
+        layer, spec = spec.layer, specs[spec.layer]
+    assert isinstance(spec, KVSpec)
+    return layer, spec
 
 
 def windowed(specs: Sequence[MemorySpec]) -> dict[int, KVSpec]:

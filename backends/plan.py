@@ -177,6 +177,15 @@ def _pick(segments: Sequence[PackedSegment]) -> tuple[np.ndarray, list[Sampling]
     return np.array(picked, np.int32), samplings, np.array(sampled, np.int32)
 
 
+MOST_EXPANDED = 1 << 26  # numbers that attention over latents makes at once: keys, values, scores
+
+
+def bounded_runs(count: int, each: int) -> list[tuple[int, int]]:
+    """`first .. last - 1` of `count` heads or tokens that are computed together, where one of them makes `each` numbers."""
+    size = max(1, MOST_EXPANDED // each)
+    return [(first, min(first + size, count)) for first in range(0, count, size)]
+
+
 def accept(segment: Segment, sampled: Sequence[int]) -> tuple[list[int], int]:
     """The tokens of a segment from its sampled rows, and how many draft tokens were accepted.
 

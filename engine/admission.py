@@ -143,12 +143,11 @@ class Admission:
     def _prepare(self, state: RequestState, key: list[int]) -> Future[PreparedSequence] | None:
         params, long = state.params, is_long(len(key), self._long_from)
         variant = memory_variant(state.request.adapter, long)
-        if params.grammar is None and self._find_stored is None:
+        if params.grammar is None and params.reasoning is None and self._find_stored is None:
             return None
 
         def work() -> PreparedSequence:
-            grammar = params.grammar
-            constraint = None if grammar is None else self._grammars.constraint(grammar, params.grammar_after)
+            constraint = self._grammars.constraint_of(params)
             find = None if state.request.computes_all else self._find_stored
             return PreparedSequence(constraint, None if find is None else find(key, variant))
 

@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from backends import pick
-from backends.base import Backend, BackendMissing, DType, KVSpec, MemorySpec, StateSpec
+from backends.base import Backend, BackendMissing, DType, KVSpec, MemorySpec, SharedKVSpec, StateSpec
+from backends.kv_cache import source_of
 from engine.errors import GrusError
-from engine.loading import LoadOptions, gigabytes, open_named, reads_foreign, sampling_defaults
+from engine.loading import LoadOptions, gigabytes, open_named, reads_foreign, sampling_defaults, whole_bytes
 from engine.model_files import ModelFiles
 from engine.models.config import text_fields
 from engine.models.registry import EXACT_PARTS, find_architecture, find_part, part_kind
 from engine.vision.registry import make_vision_processor
-from engine.weights.fit import becomes, check_kv_bits, choose_quant, kinds_of
+from engine.weights.fit import becomes, check_kv_bits, choose_quant, folder_becomes, kinds_of
 from engine.weights.quantize import Quantized
 from engine.weights.view import View, survey
 
@@ -29,6 +30,7 @@ class Description:
     folder: str
     architecture: str
     runs: bool
+    through: str = ""  # the library that runs an architecture which Grus does not implement, and what that costs
     why_not: list[str] = field(default_factory=list)  # all reasons, as sentences
     parameters: int = 0
     stored_bytes: int = 0
@@ -87,6 +89,7 @@ def _choose(found: Description, opened: ModelFiles, options: LoadOptions) -> Bac
     backend = pick.pick(choice.backend, choice.device, choice.dtype)
     found.dtype, found.memory_total, found.runs_on = choice.dtype, backend.memory().total, backend.describe()
     found.kept_as = [kept for kind in kinds_of(opened.tensors) if (kept := becomes(kind, backend))]
+    found.kept_as += folder_becomes(opened.source, backend)
     return backend
 
 
@@ -95,10 +98,11 @@ def _weights(found: Description, opened: ModelFiles, backend: Backend | None, op
     fields = text_fields(opened.config)
     found.context = fields.int("max_position_embeddings", "max_sequence_length", default=2048)
     if backend is not None and reads_foreign(backend, Path(found.folder), opened.config):
-        found.architecture += f", through {backend.foreign_library}"
-        found.memory_needed, found.talk = opened.nbytes, 0
+        found.through = f"{backend.foreign_library}: {backend.foreign_note}"
+        found.memory_needed, found.talk = whole_bytes(opened.tensors, backend), 0
         return
-    make = find_architecture(opened.config, found.name, backend.foreign_library if backend is not None else "")
+    library, note = (backend.foreign_library, backend.foreign_note) if backend is not None else ("", "")
+    make = find_architecture(opened.config, found.name, library, note)
     memory: list[MemorySpec] = []
 
     def make_and_remember(view: View) -> Any:
@@ -134,8 +138,9 @@ def _part(found: Description, opened: ModelFiles) -> None:
 
 
 def layers(specs: Sequence[MemorySpec]) -> str:
-    """For people: "8 attention, 40 window-1024 attention, 2 recurrent"."""
-    windows = [spec.window or 0 for spec in specs if isinstance(spec, KVSpec)]
+    """For people: "8 attention, 40 window-1024 attention, 2 recurrent". Layers that share keys and values count as what they read."""
+    own = [source_of(specs, i)[1] for i, spec in enumerate(specs) if isinstance(spec, KVSpec | SharedKVSpec)]
+    windows = [spec.window or 0 for spec in own]
     kinds = [
         (f"window-{size} attention" if size else "attention", windows.count(size)) for size in sorted({*windows, 0})
     ]
@@ -151,7 +156,7 @@ def memory_bytes(specs: Sequence[MemorySpec], dtype: DType, bits: int, talk: int
     per_token, per_sequence = 0.0, 0.0
     for s in specs:
         if isinstance(s, KVSpec):
-            each = s.heads * (s.dim + (s.v_dim or s.dim)) * kept
+            each = s.heads * sum(s.widths) * kept
             per_token += each if s.window is None else 0
             per_sequence += 0 if s.window is None else each * s.rows_in(talk)
         elif isinstance(s, StateSpec):

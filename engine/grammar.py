@@ -18,21 +18,32 @@ import numpy as np
 
 from engine.errors import BadRequest
 from engine.loaded import TokenVocabulary
+from engine.reasoning_limit import ReasoningConstraint, ReplyConstraint
 from engine.text.json_schema import BLANK, grammar_schema
-from engine.types import Grammar
+from engine.types import Grammar, SamplingParams
 
 # -- ending a document before the length limit
 #
 # llguidance tells which tokens may come next, not how far the end is. So a second matcher of the same grammar, over single
 # bytes, is led to the end by a preference for what closes: brackets before quotes before further values. A search takes about
-# a millisecond. After each one it is known how many tokens may pass until the next is needed, so that a reply of a thousand
+# two microseconds a byte. After each one it is known how many tokens may pass until the next is needed, so that a reply of a thousand
 # tokens takes some dozens of them.
 
 _LONGEST = 4096  # bytes of a completion
+_BYTES_OF_TOKEN = 8  # on average at most, of what completes a document
 _EOS = 256
-# what is preferred outside of a string: what closes, then the shortest values
-_ORDER = {byte: at for at, byte in enumerate(b'}],"0123456789ntf[{-')}
-_BLANKS = b" \t\r\n"
+# What is preferred outside of a string: what closes, then the shortest values. In a string the quote that ends it.
+_FIRST = {(False, False): b'}],"0123456789ntf[{-', (True, False): b'"', (True, True): b"n"}
+_LAST = {False: b" \t\r\n", True: b"\\"}
+_USUAL = b"abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_OTHERS = {
+    (inside, escaped): bytes(
+        byte
+        for byte in dict.fromkeys((*_USUAL, *range(256)))
+        if byte not in first and byte not in (b"" if escaped else _LAST[inside])
+    )
+    for (inside, escaped), first in _FIRST.items()
+}
 
 
 @dataclass(frozen=True)
@@ -78,14 +89,16 @@ class DocumentCloser:
             return None
         return self._closing[0] if self._closing else int(self._tokenizer.eos_token)
 
-    def completion(self) -> DocumentEnd | None:
-        """A short text that ends the document as it stands."""
+    def completion(self, most: int = _LONGEST) -> DocumentEnd | None:
+        """A short text that ends the document as it stands, of at most so many bytes."""
         self._read()
-        return None if self._hopeless else _completion(self._bytes, self._string)
+        return None if self._hopeless else _completion(self._bytes, self._string, most)
 
     def _plan(self, left: int) -> None:
-        found = self.completion()
+        most = left * _BYTES_OF_TOKEN
+        found = self.completion(min(_LONGEST, most))
         if found is None:
+            self._hopeless = most <= _LONGEST  # nor later, when there are fewer tokens left
             self._check_at = left - max(1, left // 8)
             return
         tokens = list(self._tokenizer.tokenize_bytes(found.text)) if found.text else []
@@ -125,36 +138,44 @@ class _StringState:
                 self.inside = not self.inside
 
 
-def _completion(matcher: Any, string: _StringState) -> DocumentEnd | None:
-    """None where none is found."""
+def _completion(matcher: Any, string: _StringState, most: int = _LONGEST) -> DocumentEnd | None:
+    """None where none of at most so many bytes is found."""
     matcher = matcher.deep_copy()
     state = _StringState(string.inside, string.escaped)
-    used: Counter[tuple[bool, int]] = Counter()  # so that a text that must have several characters is found
+    used: Counter[int] = Counter()  # so that a string that must have several characters is found
     text = bytearray()
     while not matcher.is_accepting():
-        new = bytes(matcher.compute_ff_bytes())
+        new = matcher.compute_ff_bytes()
         if not new:
-            allowed = matcher.compute_bitmask()
-            choices = [byte for byte in range(256) if allowed[byte >> 3] >> (byte & 7) & 1]
-            if not choices:
+            byte = _choice(matcher.compute_bitmask(), state, used)
+            if byte is None:
                 return None
-            new = bytes([min(choices, key=lambda byte: _rank(byte, state, used))])
-            used[state.inside, new[0]] += 1
+            used[byte] += state.inside
+            new = bytes([byte])
         text += new
         state.read(new)
-        if len(text) > _LONGEST or matcher.try_consume_tokens(list(new)) < len(new):
+        if not state.inside:
+            used.clear()
+        if len(text) > most or matcher.try_consume_tokens(list(new)) < len(new):
             return None
     return DocumentEnd(bytes(text), bool(matcher.is_stopped()))
 
 
-def _rank(byte: int, state: _StringState, used: Counter[tuple[bool, int]]) -> tuple[int, int, int]:
-    if state.inside and not state.escaped:
-        first = 0 if byte == 0x22 else 2 if byte in b"\\" else 1
-        return first, used[True, byte], byte
-    if state.escaped:
-        return int(byte not in b"n"), 0, byte
-    last = len(_ORDER) + (byte in _BLANKS)
-    return _ORDER.get(byte, last), used[False, byte], byte
+def _choice(mask: bytes, state: _StringState, used: Counter[int]) -> int | None:
+    """The allowed byte that leads to the end the soonest, as far as one can tell: among equals the one that was used least."""
+    for byte in _FIRST[state.inside, state.escaped]:
+        if mask[byte >> 3] >> (byte & 7) & 1:
+            return byte
+    best: int | None = None
+    for byte in _OTHERS[state.inside, state.escaped]:
+        if mask[byte >> 3] >> (byte & 7) & 1:
+            if not (count := used[byte]):
+                return byte
+            if best is None or count < used[best]:
+                best = byte
+    if best is not None:
+        return best
+    return next((byte for byte in _LAST[state.inside] if mask[byte >> 3] >> (byte & 7) & 1), None)
 
 
 @lru_cache(maxsize=1)
@@ -223,6 +244,11 @@ class GrammarCompiler:
         self._tokenizer: Any = None
         self._compiled: dict[Grammar, tuple[Any, DocumentCloser | None]] = {}
 
+    def constraint_of(self, params: SamplingParams) -> ReplyConstraint | None:
+        """What constrains the tokens of a reply with these parameters."""
+        grammar = None if params.grammar is None else self.constraint(params.grammar, params.grammar_after)
+        return grammar if params.reasoning is None else ReasoningConstraint(params.reasoning, self._size, grammar)
+
     def constraint(self, grammar: Grammar, after: str | None) -> GrammarConstraint:
         """A new constraint. Raises BadRequest for an invalid grammar."""
         with self._lock:
@@ -262,6 +288,10 @@ class GrammarConstraint:
         """A copy for another sequence of the same request, before its first token."""
         closer = self._closer and self._closer.copy()
         return GrammarConstraint(self._matcher.deep_copy(), self._vocab, self._after, closer)
+
+    @property
+    def over(self) -> bool:
+        return False
 
     @property
     def complete(self) -> bool:

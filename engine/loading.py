@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from backends import pick
-from backends.base import Array, Backend, BackendMissing, DeviceMemory, KVCache, Runner, TokenModel
+from backends.base import Array, Backend, BackendMissing, DeviceMemory, KVCache, Raw, Runner, TokenModel
 from engine.errors import BackendUnavailable, GrusError, OutOfMemory, UnsupportedArchitecture
 from engine.hub.resolve import resolve
 from engine.loaded import LoadedPart, load_part
@@ -23,13 +23,12 @@ from engine.models.config import named_architectures, text_fields
 from engine.models.model_types import AUTO, model_type_named
 from engine.models.registry import ARCHITECTURES, EXACT_PARTS, find_architecture, find_part, part_kind
 from engine.text.detokenizer import Detokenizer
-from engine.text.reasoning import tags_for
+from engine.text.families import parser_for, tags_for
 from engine.text.template import ChatTemplate
 from engine.text.tokenizer import Tokenizer
-from engine.text.tools import parser_for
 from engine.vision.processor import VisionProcessor
 from engine.vision.registry import make_vision_processor
-from engine.weights.fit import check_kv_bits, choose_quant, fitted, kept_bits
+from engine.weights.fit import check_kv_bits, choose_quant, fitted, kept_bits, size_of
 from engine.weights.view import build, survey
 
 KV_SHARE = 0.7  # of the device's memory, weights included, unless a limit is given
@@ -213,10 +212,13 @@ def _load_model(name: str, folder: Path, opened: ModelFiles, options: LoadOption
     began = time.monotonic()
     config, generation = opened.config, opened.generation_config
     backend = pick_backend(options)
-    make = None if reads_foreign(backend, folder, config) else find_architecture(config, name, backend.foreign_library)
+    make = None
+    if not reads_foreign(backend, folder, config):
+        make = find_architecture(config, name, backend.foreign_library, backend.foreign_note)
     tokenizer, template = opened.tokenizer, opened.template
     context = text_fields(config).int("max_position_embeddings", "max_sequence_length", default=2048)
-    budget = kv_budget(backend, opened.nbytes, options.memory_limit)
+    nbytes = opened.nbytes if make is not None else whole_bytes(opened.tensors, backend)
+    budget = kv_budget(backend, nbytes, options.memory_limit)
     quant = choose_quant(options.quant, backend, opened.tensors)
     try:
         if make is None:
@@ -232,6 +234,7 @@ def _load_model(name: str, folder: Path, opened: ModelFiles, options: LoadOption
             runner = backend.runner(model, kv)
     except BackendMissing as error:
         raise UnsupportedArchitecture(f"{name}{named_architectures(config)}: {error}") from None
+    template.compile()
     return LoadedModel(
         name=name,
         folder=folder,
@@ -245,7 +248,7 @@ def _load_model(name: str, folder: Path, opened: ModelFiles, options: LoadOption
         context=context,
         vocab=model.vocab,
         defaults=sampling_defaults(generation),
-        weight_bytes=opened.nbytes,
+        weight_bytes=nbytes,
         fingerprint=fingerprint(opened, backend, kv_bits, quant),
         quant=quant,
         markers=markers(tokenizer, template, config),
@@ -260,6 +263,13 @@ def reads_foreign(backend: Backend, folder: Path, config: Mapping[str, Any]) -> 
     """Whether an architecture that Grus lacks runs through the backend's own library, which reads folders only."""
     ours = str(config.get("model_type")) in ARCHITECTURES
     return not ours and bool(backend.foreign_library) and folder.is_dir() and backend.reads_foreign(config)
+
+
+def whole_bytes(tensors: Mapping[str, Raw], backend: Backend) -> int:
+    """What plain tensors take in the backend's own precision, as its library of models keeps them."""
+    floats = {"F32": 4, "F16": 2, "BF16": 2}
+    sizes = ((raw.nbytes, floats.get(raw.dtype)) for raw in tensors.values())
+    return sum(n if size is None else n * size_of(backend) // size for n, size in sizes)
 
 
 def _checked(model: TokenModel, kv_bits: int | None) -> TokenModel:

@@ -20,7 +20,8 @@ from engine.text.tokenizer import Tokenizer
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.fit import kinds_of
 from engine.weights.gguf.checkpoint import GgufCheckpoint, open_gguf
-from engine.weights.source import Source, Tensors
+from engine.weights.packed_tensors import PackedTensors
+from engine.weights.source import Source
 
 
 class ModelFiles(ABC):
@@ -128,16 +129,19 @@ class CheckpointFiles(ModelFiles):
 
     @property
     def source(self) -> Source:
-        return Tensors(str(self.checkpoint.folder), self.checkpoint.tensors, self.checkpoint.quantization)
+        return self.checkpoint.source
 
     @property
     def quantized(self) -> bool:
-        return self.checkpoint.quantization is not None
+        return self.checkpoint.quantization is not None or isinstance(self.checkpoint.source, PackedTensors)
 
     @property
     def stored_as(self) -> str:
-        quantization = self.checkpoint.quantization
-        return f"{quantization.default.bits} bit (MLX)" if quantization else _most(self.tensors)
+        quantization, source = self.checkpoint.quantization, self.checkpoint.source
+        if quantization is not None:
+            packing = quantization.default
+            return f"{packing.bits} bit (MLX)" if packing.mode == "affine" else f"{packing.mode.upper()} (MLX)"
+        return source.stored_as if isinstance(source, PackedTensors) else _most(self.tensors)
 
     @cached_property
     def tokenizer(self) -> Tokenizer:

@@ -21,10 +21,10 @@ import numpy as np
 from backends.base import KVSnapshot, Sampling, SegmentOutput, Slot
 from backends.ops import LONG_TEXT
 from engine.errors import BadRequest, GrusError
-from engine.grammar import GrammarConstraint
 from engine.loaded import TextStream
 from engine.metrics import Counters, RequestMetrics
 from engine.ngram import DraftProposer
+from engine.reasoning_limit import ReplyConstraint
 from engine.text.stops import StopMatcher
 from engine.types import (
     Done,
@@ -238,7 +238,7 @@ class RequestState:
 class PreparedSequence:
     """What a helper thread prepares before a sequence is admitted."""
 
-    constraint: GrammarConstraint | None = None
+    constraint: ReplyConstraint | None = None
     stored: HostState | None = None  # an offloaded prefix
 
 
@@ -266,7 +266,7 @@ class Sequence:
     embedded: dict[int, int] = field(default_factory=dict)  # position -> row of the request's embeddings
     frames: list[np.ndarray] | None = None  # of a model that generates frames: the codes of each output token
     framed_slot: int | None = None  # the slot whose last sampled frame the device still holds
-    constraint: GrammarConstraint | None = None
+    constraint: ReplyConstraint | None = None
     speculates: bool = False
     proposer: DraftProposer | None = None  # None while it speculates: only a draft model proposes
     prepared: Future[PreparedSequence] | None = None  # must be done before the sequence can be admitted
@@ -383,6 +383,8 @@ class Sequence:
             self.constraint.accept(token.ids, piece.text)
             if self.constraint.complete:
                 self.output.finish(piece)
+            elif self.constraint.over:
+                self.constraint = None
         return piece
 
 

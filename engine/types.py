@@ -38,6 +38,19 @@ class Grammar:
 
 
 @dataclass(frozen=True)
+class ReasoningLimit:
+    """Reasoning lies between `open` and `close`. After `tokens` of them the reply goes on with the tokens `closing`; where
+    the model begins to reason once more, with `closing_again`."""
+
+    tokens: int
+    open: str
+    close: str
+    closing: tuple[int, ...]
+    closing_again: tuple[int, ...] = ()  # empty: it does not reason twice
+    started: bool = False  # the prompt ends inside the reasoning
+
+
+@dataclass(frozen=True)
 class SamplingParams:
     """Sampling parameters. None: the model's generation_config decides, else the neutral value."""
 
@@ -65,6 +78,7 @@ class SamplingParams:
     ignore_eos: bool = False
     grammar: Grammar | None = None
     grammar_after: str | None = None  # constrain only what follows this text (a reasoning model's "</think>")
+    reasoning: ReasoningLimit | None = None
 
     def check(self) -> None:
         """Raise BadRequest for the first parameter that is out of range."""

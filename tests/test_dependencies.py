@@ -17,7 +17,9 @@ ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 WANTED = [Requirement(text) for text in [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["test"]]]
 CLIENTS = [
-    Requirement(text) for extra in ("clients", "clients-aider") for text in PROJECT["optional-dependencies"][extra]
+    Requirement(text)
+    for extra in ("clients", "clients-aider", "clients-voice")
+    for text in PROJECT["optional-dependencies"][extra]
 ]
 CONSTRAINTS = (ROOT / "packaging" / "constraints.txt").read_text(encoding="utf-8")
 SYSTEMS = {

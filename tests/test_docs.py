@@ -56,7 +56,7 @@ def test_make_targets_named_in_the_text_exist(page: Path) -> None:
 
 @pytest.mark.parametrize(
     ("heading", "extras"),
-    [("To run", []), ("To test", ["test"]), ("To try real clients", ["clients", "clients-aider"])],
+    [("To run", []), ("To test", ["test"]), ("To try real clients", ["clients", "clients-aider", "clients-voice"])],
 )
 def test_every_dependency_has_its_reason(heading: str, extras: list[str]) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

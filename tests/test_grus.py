@@ -11,8 +11,8 @@ import grus
 from app.runtime.chat import PreparedChat, ReplyParser
 from engine.errors import BadRequest, EngineStopped
 from engine.pipelines.prompt import Prompt
+from engine.text.families import parser_for
 from engine.text.reasoning import ReasoningSplitter, ReasoningTags
-from engine.text.tools import parser_for
 from engine.types import Request, Result, SamplingParams, Timings
 from tests.checkpoints import save
 

@@ -69,6 +69,12 @@ MODELS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
         TOWER,
     ),
 }
+_prefix, _text, _tower = MODELS["qwen3_5"]
+MODELS["qwen3_5_moe"] = (
+    "Qwen3_5Moe",
+    _text | dict(moe_intermediate_size=32, num_experts=4, num_experts_per_tok=2, shared_expert_intermediate_size=32),
+    _tower,
+)
 PREPROCESSOR: dict[str, Any] = dict(
     size=dict(shortest_edge=LEAST, longest_edge=MOST),
     patch_size=PATCH,
@@ -122,7 +128,7 @@ def published(name: str, config: dict[str, Any]) -> dict[str, Any]:
     text, tower = config["text_config"], config["vision_config"]
     tower.pop("rope_parameters", None)
     tower["model_type"] = name
-    if name == "qwen3_5":
+    if name.startswith("qwen3_5"):
         tower["deepstack_visual_indexes"] = []
         return config
     rope = text.pop("rope_parameters")

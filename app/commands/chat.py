@@ -19,6 +19,7 @@ from app.commands.options import (
     check_profile,
     engine_settings,
     load_options,
+    reasoning,
     sampling,
     say_guide,
     say_notes,
@@ -58,7 +59,7 @@ def add_to(commands: Any) -> None:
 
 
 def chat(options: argparse.Namespace) -> int:
-    params = sampling(options)
+    params, reasons = sampling(options), reasoning(options)
     check_profile(options.profile)
     settings = engine_settings(options)
     with grus.Model(options.model, load_options(options), settings, options.profile) as model:
@@ -66,7 +67,7 @@ def chat(options: argparse.Namespace) -> int:
         say_guide(options.model)
         backend = model.loaded.backend
         print(f"{model.name} on {backend.describe()}. /help lists what you can do.", file=sys.stderr)
-        conversation = _Conversation(model, params, options.system)
+        conversation = _Conversation(model, params, options.system, reasons)
         for path in options.image:
             conversation.show(path)
         conversation.hold()
@@ -76,8 +77,8 @@ def chat(options: argparse.Namespace) -> int:
 class _Conversation:
     """Reads lines, answers them, and obeys commands until the end of input."""
 
-    def __init__(self, model: grus.Model, params: SamplingParams, system: str | None) -> None:
-        self.model, self.params, self.system = model, params, system
+    def __init__(self, model: grus.Model, params: SamplingParams, system: str | None, reasons: dict[str, Any]) -> None:
+        self.model, self.params, self.system, self.reasons = model, params, system, reasons
         self.messages: list[dict[str, Any]] = []
         self.images: list[Path] = []  # shown, and waiting for words
         self.noted: set[str] = set()
@@ -196,7 +197,7 @@ class _Conversation:
                 print(f"[{figures(timings)}]", file=sys.stderr)
 
     def _stream(self) -> tuple[str, Timings | None]:
-        prepared = self.model.prepare(self._all_messages(), self.params)
+        prepared = self.model.prepare(self._all_messages(), self.params, **self.reasons)
         say_notes([note for note in prepared.prompt.notes if note not in self.noted])
         self.noted.update(prepared.prompt.notes)
         handle = self.model.service.submit(prepared.request)

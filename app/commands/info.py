@@ -40,6 +40,8 @@ def lines(found: Description) -> Iterator[tuple[str, str]]:
     yield "Model", found.name
     yield "Folder", found.folder
     yield "Architecture", found.architecture + (f" ({found.layers} layers)" if found.layers else "")
+    if found.through:
+        yield "Through", found.through
     if found.parameters:
         yield (
             "Size",

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from app.option_values import repetition, speculation
+from app.runtime.reasoning import EFFORTS
 from engine.errors import BadRequest
 from engine.hub.download import TerminalBar
 from engine.loading import LoadOptions
@@ -132,6 +133,17 @@ def add_sampling(command: argparse.ArgumentParser) -> None:
         help="end the answer before this text; may be repeated",
     )
     group.add_argument("--seed", type=int, metavar="S", help="the same seed gives the same answer")
+    group.add_argument(
+        "--reasoning-effort",
+        choices=EFFORTS,
+        help="how long a model that reasons should do so, in the words that its chat template knows; none: not at all",
+    )
+    group.add_argument(
+        "--thinking-budget",
+        type=int,
+        metavar="N",
+        help="end the reasoning after N tokens, and let the model answer; -1: no limit (default: -1)",
+    )
 
 
 def add_engine(command: argparse.ArgumentParser) -> None:
@@ -219,6 +231,14 @@ def sampling(options: argparse.Namespace, **more: Any) -> SamplingParams:
     )
     params.check()
     return params
+
+
+def reasoning(options: argparse.Namespace) -> dict[str, Any]:
+    """What `grus.Model.prepare` is told about reasoning."""
+    budget = options.thinking_budget
+    if budget is not None and budget < -1:
+        raise BadRequest(f"--thinking-budget must be at least -1, not {budget}.", "thinking_budget")
+    return {"effort": options.reasoning_effort, "thinking_budget": None if budget == -1 else budget}
 
 
 def say_quantized(quant: str | None, asked: str) -> None:

@@ -18,6 +18,7 @@ from app.commands.options import (
     check_profile,
     engine_settings,
     load_options,
+    reasoning,
     sampling,
     say_guide,
     say_notes,
@@ -57,7 +58,7 @@ def add_to(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    params = sampling(options)
+    params, reasons = sampling(options), reasoning(options)
     _check_prompt(options)
     check_profile(options.profile)
     text = sys.stdin.read() if options.prompt == "-" else options.prompt
@@ -65,11 +66,13 @@ def run(options: argparse.Namespace) -> int:
         raise BadRequest("--raw sends the prompt as it is, so it cannot be used with --system.", "system")
     if options.raw and options.image:
         raise BadRequest("--raw sends the prompt as it is, so it cannot be used with --image.", "image")
+    if options.raw and any(value is not None for value in reasons.values()):
+        raise BadRequest("--raw sends the prompt as it is: reasoning is a matter of the chat template.", "raw")
     settings = engine_settings(options)
     with grus.Model(options.model, load_options(options), settings, options.profile) as model:
         say_quantized(model.loaded.quant, options.quant)
         say_guide(options.model)
-        prepared = model.prepare(text, params, raw=options.raw, system=options.system, images=options.image)
+        prepared = model.prepare(text, params, raw=options.raw, system=options.system, images=options.image, **reasons)
         say_notes(prepared.prompt.notes)
         handle = model.service.submit(prepared.request)
         try:

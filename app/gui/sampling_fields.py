@@ -15,7 +15,14 @@ from app.gui.viewmodels.models.library import ModelLibrary
 from app.gui.viewmodels.sampling import OPTIONS, SamplingOption
 from app.gui.widgets import label
 
-_THINKING = ((None, mark("Default")), (True, mark("On")), (False, mark("Off")))
+_THINKING = (
+    (None, mark("Default")),
+    (False, mark("Off")),
+    (True, mark("On")),
+    ("low", mark("Low")),
+    ("medium", mark("Medium")),
+    ("high", mark("High")),
+)
 
 
 def number_field(option: SamplingOption, typed: Callable[[QLineEdit], object]) -> QLineEdit:
@@ -49,7 +56,7 @@ def show_number(field: QLineEdit, option: SamplingOption, value: float | None) -
     field.setText("" if value is None else str(int(value)) if option.whole else f"{value:g}")
 
 
-def thinking_box(chosen: Callable[[bool | None], object]) -> QComboBox:
+def thinking_box(chosen: Callable[[bool | str | None], object]) -> QComboBox:
     box = QComboBox()
     box.setAccessibleName(tr("Reasoning"))
     for value, title in _THINKING:
@@ -58,7 +65,7 @@ def thinking_box(chosen: Callable[[bool | None], object]) -> QComboBox:
     return box
 
 
-def show_thinking(box: QComboBox, value: bool | None) -> None:
+def show_thinking(box: QComboBox, value: bool | str | None) -> None:
     box.setCurrentIndex(max(0, box.findData(value)))
 
 

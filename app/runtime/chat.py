@@ -13,33 +13,34 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from app.runtime.custom_tools import InputGrammar, arguments_rules
+from app.runtime.reasoning import Effort as Effort
+from app.runtime.reasoning import can_switch_off, limit_for, switch_of, variables_for
 from engine.errors import BadRequest, TemplateError, Unsupported
 from engine.loading import LoadedModel
-from engine.pipelines.prompt import Prompt, chat_prompt, with_text
+from engine.pipelines.prompt import Prompt, chat_prompt, chat_text, with_text
 from engine.text.call_grammars import CallGrammars
 from engine.text.call_grammars import json_grammar as json_grammar
+from engine.text.families import MessageSpelling, family_of, parser_for, shows_convention, tags_for
+from engine.text.history import adapted, completed
 from engine.text.json_schema import grammar_schema
-from engine.text.reasoning import ReasoningSplitter, ReasoningTags, tags_for
-from engine.text.tools import (
-    CALL_LIST,
-    CallArguments,
-    CallBroken,
-    CallStarted,
-    Family,
-    TextPiece,
-    ToolCall,
-    ToolParser,
-    family_of,
-    parser_for,
-    shows_convention,
+from engine.text.reasoning import ReasoningSplitter
+from engine.text.tools import CALL_LIST, CallArguments, CallBroken, CallStarted, TextPiece, ToolCall, ToolParser
+from engine.types import (
+    Done,
+    Event,
+    Finished,
+    FinishReason,
+    Grammar,
+    ReasoningLimit,
+    Request,
+    SamplingParams,
+    Text,
+    TokenLogprob,
 )
-from engine.types import Done, Event, Finished, FinishReason, Grammar, Request, SamplingParams, Text, TokenLogprob
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-
-Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 _TOOL_SCHEMA = "tools.function.parameters"
 _RESERVED = frozenset(
     {"messages", "tools", "documents", "name", "add_generation_prompt", "continue_final_message", "self"}
@@ -67,6 +68,7 @@ class ChatRequest:
     strict_grammar: bool = False  # refuse what of a schema cannot be enforced, instead of ignoring it
     thinking: bool | None = None  # None: as the model's template has it
     effort: Effort | None = None
+    reasoning_tokens: int | None = None  # the thought is closed after so many
     variables: Mapping[str, Any] = field(default_factory=dict)
     prediction: str = ""  # what the answer may turn out to be
     split_reasoning: bool = True  # False: the reasoning stays in the answer, in its tags
@@ -75,6 +77,7 @@ class ChatRequest:
     lenient: bool = False  # ignore hints that the model cannot follow, instead of refusing them
     thinking_field: str = "thinking"  # what the client's protocol calls it
     effort_field: str = "reasoning_effort"
+    budget_field: str = "thinking_token_budget"
     schema_field: str = "response_format.json_schema.schema"
 
 
@@ -84,7 +87,6 @@ class PreparedChat:
     reader: ReplyParser
     prompt: Prompt
     model: LoadedModel  # as it was when the request was made: it may be unloaded at any time
-    close: str = ""  # what ends this model's reasoning
     pages: Sequence[Image] = ()  # instead of the request: pictures of pages to be read
     ignored: Sequence[str] = ()  # hints that the model cannot follow
 
@@ -95,15 +97,23 @@ def prepare(conversation: ChatRequest, model: LoadedModel, name: str) -> Prepare
     return _Preparation(conversation, model).run(name)
 
 
+def applied_template(conversation: ChatRequest, model: LoadedModel) -> str:
+    """The text of the prompt alone."""
+    return _Preparation(conversation, model, chat_text).text()
+
+
 def reasoning_off(model: LoadedModel, tools: bool = False) -> Literal[False] | None:
-    """`ChatRequest.thinking` for an answer without reasoning: False where it can be switched off, else None."""
-    switchable = bool(model.template.names) and "enable_thinking" in model.template.source(tools=tools)
+    """`ChatRequest.thinking` for an answer without reasoning: False where its template can switch it off, else None."""
+    switchable = bool(model.template.names) and can_switch_off(model.template.source(tools=tools))
     return False if switchable else None
 
 
 class _Preparation:
-    def __init__(self, conversation: ChatRequest, model: LoadedModel) -> None:
+    def __init__(
+        self, conversation: ChatRequest, model: LoadedModel, render: Callable[..., Prompt] = chat_prompt
+    ) -> None:
         self.chat = conversation
+        self._make_prompt = render
         self.model = model
         self.kind = str(model.config.get("model_type", ""))
         self.offers_tools = (
@@ -111,6 +121,9 @@ class _Preparation:
         )
         self.template = model.template.source(tools=self.offers_tools) if model.template.names else ""
         self.tags = tags_for(self.kind, self.template)
+        self.family = family_of(self.kind, self.template)
+        self.known = shows_convention(self.kind, self.template)
+        self.of_messages = self.tags is not None and isinstance(self.family.spelling, MessageSpelling)
         self.ignored: list[str] = []
 
     def run(self, name: str) -> PreparedChat:
@@ -119,31 +132,51 @@ class _Preparation:
         prompt, opened = self._prompt(constrained=forced or self.chat.grammar is not None)
         sampling = self.chat.sampling
         if grammar is not None:
-            after = self.tags.close if self.tags and opened else None
+            after = self.tags.close if self.tags and opened and not self.of_messages else None
             sampling = replace(sampling, grammar=grammar, grammar_after=after)
+        if self.template and (stops := self._stops()):
+            sampling = replace(sampling, stop_token_ids=(*sampling.stop_token_ids, *stops))
+        sampling = replace(sampling, reasoning=self._limit(opened, forced))
         sampling.check()
-        reader = ReplyParser(self._splitter(opened), self._parser(forced), self._most_calls)
-        close = self.tags.close if self.tags is not None else ""
+        reader = ReplyParser(self._splitter(prompt.text, opened), self._parser(forced), self._most_calls)
         guess = self.model.tokenizer.encode(self.chat.prediction, add_special=False) if self.chat.prediction else ()
         request = prompt.request(name, sampling, prediction=guess)
-        return PreparedChat(request, reader, prompt, self.model, close, ignored=self.ignored)
+        return PreparedChat(request, reader, prompt, self.model, ignored=self.ignored)
+
+    def _stops(self) -> list[int]:
+        """Tokens that end this family's replies, where the model's files do not name them."""
+        tokens = [self._special_token(stop) for stop in self.family.stops]
+        return [token for token in tokens if token is not None and token not in self.model.eos_ids]
+
+    def _limit(self, opened: bool, forced: bool) -> ReasoningLimit | None:
+        """When the reasoning is closed. One that cannot be switched off is closed before it begins."""
+        tokens = self.chat.reasoning_tokens
+        if self._thinking is False:
+            tokens = None if can_switch_off(self.template) else 0
+        if tokens is None or self.tags is None:
+            return None
+        return limit_for(
+            self.model, self.tags, tokens, opened, "must" if forced else "may" if self.offers_tools else "none"
+        )
+
+    def text(self) -> str:
+        return self._prompt(constrained=False)[0].text
 
     def _grammar(self, forced: bool) -> Grammar | None:
         """Of the whole reply. Calls that are demanded are all of it, so that `response_format` is that of a later reply."""
         answer = self.chat.grammar
         if answer is not None and answer.kind == "json_schema":
             self._check_schema(grammar_schema(answer.text).ignored)
-        family = family_of(self.kind, self.template)
-        inputs = self._inputs(family) if self.offers_tools else {}
+        inputs = self._inputs() if self.offers_tools else {}
         strict = bool(inputs) or (self.offers_tools and any(tool["function"].get("strict") for tool in self.chat.tools))
         if not forced and not strict and (answer is None or not self.offers_tools):
-            return answer
-        calls = CallGrammars(family, self._functions(), self._most_calls, self._special_token, inputs)
-        known = shows_convention(self.template)
+            calls = CallGrammars(self.family, (), None, self._special_token)
+            return calls.only_answer(answer) if answer is not None and self.of_messages else answer
+        calls = CallGrammars(self.family, self._functions(), self._most_calls, self._special_token, inputs)
         if forced:
-            grammar = calls.demanded() if known else calls.demanded_list()
+            grammar = calls.demanded() if self.known else calls.demanded_list()
         else:
-            if strict and not known:
+            if strict and not self.known:
                 self._ignore_hint(
                     "This model's calls cannot be held to a schema: its chat template shows no convention that is known. "
                     "Leave strict out, or demand a call.",
@@ -158,9 +191,9 @@ class _Preparation:
             )
         return grammar
 
-    def _inputs(self, family: Family) -> dict[str, Callable[[str], str]]:
+    def _inputs(self) -> dict[str, Callable[[str], str]]:
         """What makes the rules of the custom tools' arguments, by name."""
-        if self.chat.input_grammars and family == "qwen_xml":
+        if self.chat.input_grammars and not self.family.writes_json:
             self._ignore_hint(
                 "This model's calls are not JSON, so that no grammar can hold a tool's input.", "tools.format"
             )
@@ -204,12 +237,14 @@ class _Preparation:
         variables = self._variables()
         prompt = self._render(variables)
         opened = self.tags is not None and self.tags.opened_in(prompt.text)
-        if constrained and self.tags is not None and not opened and not self.chat.continue_last:
+        begins = self.tags is not None and not self.of_messages and not opened
+        if constrained and begins and self.tags is not None and not self.chat.continue_last:
             # A model that may or may not begin to reason would leave it open where the promised form begins.
             if self._wants_reasoning:
                 return with_text(self.model, prompt, self.tags.open + "\n"), True
-            if "enable_thinking" in self.template and "enable_thinking" not in variables:
-                prompt = self._render(variables | {"enable_thinking": False})
+            switch = switch_of(self.template)
+            if switch is not None and switch not in variables:
+                prompt = self._render(variables | {switch: False})
                 opened = self.tags.opened_in(prompt.text)
         return prompt, opened
 
@@ -218,14 +253,33 @@ class _Preparation:
         if not self.chat.add_generation_prompt and not self.chat.continue_last:
             more["add_generation_prompt"] = False
         tools = self.chat.tools if self.offers_tools else None
-        messages = self.chat.messages
+        messages: Sequence[Mapping[str, Any]] = adapted(self.chat.messages, self.template, self.kind)
+        try:
+            return self._rendered(messages, tools, {**variables, **more})
+        except TemplateError:
+            if tools is None:
+                raise
+            with suppress(TemplateError):
+                return self._rendered(messages, completed(tools), {**variables, **more})
+            raise
+
+    def _rendered(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        tools: Sequence[Mapping[str, Any]] | None,
+        variables: Mapping[str, Any],
+    ) -> Prompt:
         if later := later_texts(messages):
             with suppress(TemplateError):
-                prompt = chat_prompt(self.model, messages, tools, **variables, **more)
+                prompt = self._make_prompt(self.model, messages, tools, **variables)
                 if all(text.strip() in prompt.text for text in later):
                     return prompt
             messages = moved_into_user_turns(messages)
-        return chat_prompt(self.model, messages, tools, **variables, **more)
+        return self._make_prompt(self.model, messages, tools, **variables)
+
+    @property
+    def _thinking(self) -> bool | None:
+        return self.chat.thinking if self.chat.effort is None else self.chat.effort != "none"
 
     @property
     def _wants_reasoning(self) -> bool:
@@ -238,23 +292,13 @@ class _Preparation:
                 raise BadRequest(f"chat_template_kwargs cannot set {key!r}.", f"chat_template_kwargs.{key}")
             if key not in self.template:
                 self._ignore_hint(f"This model's chat template does not use {key!r}.", f"chat_template_kwargs.{key}")
-        thinking = chat.thinking if chat.effort is None else chat.effort != "none"
-        variables = {key: value for key, value in chat.variables.items() if key in self.template}
-        if thinking is not None:
-            self._check_switch(thinking)
-            if "enable_thinking" in self.template:
-                variables.setdefault("enable_thinking", thinking)
-        if chat.effort not in (None, "none") and "reasoning_effort" in self.template:
-            variables.setdefault("reasoning_effort", chat.effort)
-        return variables
-
-    def _check_switch(self, thinking: bool) -> None:
-        named = self.chat.effort_field if self.chat.effort is not None else self.chat.thinking_field
-        if thinking and self.tags is None:
+        given = {key: value for key, value in chat.variables.items() if key in self.template}
+        named = chat.effort_field if chat.effort is not None else chat.thinking_field
+        if self.tags is None and self._thinking:
             self._ignore_hint("This model does not reason before it answers.", named)
-        switchable = "enable_thinking" in self.template
-        if not thinking and self.tags is not None and not switchable:
-            self._ignore_hint("This model's reasoning cannot be switched off.", named)
+        if self.tags is None and chat.reasoning_tokens is not None:
+            self._ignore_hint("This model does not reason before it answers.", chat.budget_field)
+        return variables_for(self.template, self._thinking, chat.effort, chat.reasoning_tokens) | given
 
     def _ignore_hint(self, reason: str, field: str) -> None:
         """Raises Unsupported unless the client may send hints that have no effect."""
@@ -262,12 +306,12 @@ class _Preparation:
             raise Unsupported(reason, field)
         self.ignored.append(field)
 
-    def _splitter(self, opened: bool) -> Any:
-        tags: ReasoningTags | None = self.tags if self.chat.split_reasoning else None
-        return lambda: None if tags is None else ReasoningSplitter(tags, started=opened)
+    def _splitter(self, prompt: str, opened: bool) -> Any:
+        tags, keep = self.tags, not self.chat.split_reasoning
+        return lambda: None if tags is None else tags.splitter(prompt, opened, keep)
 
     def _parser(self, forced: bool) -> Any:
-        if forced and not shows_convention(self.template):
+        if forced and not self.known:
             return lambda: ToolParser(CALL_LIST)
         if not self.offers_tools:
             return lambda: None

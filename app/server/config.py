@@ -177,7 +177,7 @@ def _options() -> Sequence[ServerOption]:
         ServerOption("allow_without_key", "switch", "listen beyond this machine without a key", network, False),
         ServerOption("allowed_host", "list", "a name under which clients reach this machine; may be repeated", network,
                      metavar="NAME"),
-        ServerOption("cors_origin", "list", "a web page's origin that may call, like https://app.example; may be repeated",
+        ServerOption("cors_origin", "list", "a web page's origin that may call, like https://app.example, or localhost for every page of this machine; may be repeated",
                      network, metavar="ORIGIN"),
         ServerOption("no_remote_images", "switch", "never fetch an image that a request gives as a URL", network, False),
         ServerOption("remote_image_port", "list", "fetch images from this port too, not only 80 and 443; may be repeated",

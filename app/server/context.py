@@ -12,7 +12,7 @@ from fastapi import Depends, Request
 from fastapi.responses import JSONResponse, Response
 
 from app.runtime import embedding
-from app.runtime.chat import ChatRequest, PreparedChat, ReplyEvent, prepare
+from app.runtime.chat import ChatRequest, PreparedChat, ReplyEvent, applied_template, prepare
 from app.runtime.long_prompts import LONG_PROMPT, run_beside
 from app.runtime.models import ModelService
 from app.server.body import ignore
@@ -23,7 +23,6 @@ from app.server.images import ImagePart, Images, asked_pages, parts_of, prepared
 from app.server.openai.responses_store import ResponseStore
 from app.server.requests import (
     COMMENT,
-    ReasoningBudget,
     RequestGroup,
     Requests,
     RunningRequest,
@@ -73,9 +72,7 @@ class Server:
         self, chat: ChatRequest, name: str | None, request: Request
     ) -> tuple[str, LoadedModel, PreparedChat]:
         """Look the model up, look at the images, render and tokenize; all for nothing if the client goes away."""
-        chat = replace(chat, lenient=not self.settings.strict)
-        size = sum(map(text_size, chat.messages)) + len(chat.prediction)
-        self.check_prompt(size)
+        chat, size = self._checked(chat)
         served, model = await self.service.find(name)
         if model.vision is not None and model.vision.line_strips is not None:
             images = self.images.pages(asked_pages(chat, served))
@@ -89,6 +86,20 @@ class Server:
         for name in prepared.ignored:
             ignore(name)
         return served, model, prepared
+
+    async def rendered(self, chat: ChatRequest, name: str | None, request: Request) -> str:
+        """The prompt's text, which may be longer than the model's context."""
+        chat, size = self._checked(chat)
+        _, model = await self.service.find(name)
+        if parts := parts_of(chat.messages):
+            chat = replace(chat, messages=with_pictures(chat.messages, await self.look(parts, model, request)))
+        return await self.beside(max(size, _body_size(request)), request, applied_template, chat, model)
+
+    def _checked(self, chat: ChatRequest) -> tuple[ChatRequest, int]:
+        """With the characters of its texts."""
+        size = sum(map(text_size, chat.messages)) + len(chat.prediction)
+        self.check_prompt(size)
+        return replace(chat, lenient=not self.settings.strict), size
 
     async def beside(self, size: int, request: Request, work: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
         """The result of `work` on a prompt of `size` characters: beside the event loop where that is long, and not at all if
@@ -124,7 +135,7 @@ class Server:
                 f"The prompt has {size} characters; this server takes {self.settings.max_prompt}.", "prompt"
             )
 
-    async def parts(self, request: Request, running: RunningRequest | ReasoningBudget) -> list[ReplyEvent]:
+    async def parts(self, request: Request, running: RunningRequest) -> list[ReplyEvent]:
         """A whole reply."""
 
         async def read() -> list[ReplyEvent]:
@@ -134,7 +145,7 @@ class Server:
 
     async def stream(
         self,
-        running: RunningRequest | ReasoningBudget | RequestGroup,
+        running: RunningRequest | RequestGroup,
         chunks: AsyncIterator[bytes],
         *,
         tell: Callable[[ApiError], bytes] = _openai_error,

@@ -138,18 +138,20 @@ def status_in(error: ApiError, family: str) -> int:
 
 def error_body(error: ApiError, family: str, request_id: str | None = None) -> dict[str, Any]:
     """The error's body in the protocol's shape."""
+    found: dict[str, Any]
     message = error.message if error.overflow is None else _overflow_message(error.overflow, family)
     if family == "ollama":
         return {"error": message}
     if family == "anthropic":
         kind = {400: "invalid_request_error", 500: "api_error"}.get(error.status_code, error.type)
-        found: dict[str, Any] = {"type": kind, "message": message}
+        found = {"type": kind, "message": message}
         if error.code != error.type:
             found["details"] = {"error_code": error.code}
         return {"type": "error", "error": found, "request_id": request_id}
-    return {
-        "error": {"message": message, "type": error.type, "param": error.param, "code": error.code},
-    }
+    found = {"message": message, "type": error.type, "param": error.param, "code": error.code}
+    if error.overflow is not None:  # as llama.cpp's clients read it
+        found |= {"n_prompt_tokens": error.overflow.tokens, "n_ctx": error.overflow.limit}
+    return {"error": found}
 
 
 def _overflow_message(error: ContextOverflow, family: str) -> str:

@@ -88,7 +88,8 @@ class Gate:
 
     def _check_origin(self, origin: str, headers: Headers) -> None:
         allowed = self._settings.origins
-        if not _same_origin(origin, headers.get("host")) and origin not in allowed and "*" not in allowed:
+        local = "localhost" in allowed and _on_this_machine(origin)
+        if not (local or _same_origin(origin, headers.get("host")) or origin in allowed or "*" in allowed):
             raise ApiError(
                 403,
                 f"Web pages from {origin[:100]} may not call this server. Start it with --cors-origin to let them in.",
@@ -98,10 +99,10 @@ class Gate:
     def _check_key(self, scope: Scope) -> None:
         if not self._keys:
             return
-        given = given_key(HTTPConnection(scope))
-        digest = _digest(given)
+        given = given_keys(HTTPConnection(scope))
         # every key is compared, so that the time taken tells nothing
-        if not sum(hmac.compare_digest(digest, key) for key in self._keys) and not _opens_socket(scope, given):
+        known = sum(hmac.compare_digest(_digest(one), key) for one in given for key in self._keys)
+        if not known and not any(_opens_socket(scope, one) for one in given):
             raise ApiError(
                 401,
                 "An API key is needed here. Send it as `Authorization: Bearer KEY` or `x-api-key: KEY`.",
@@ -117,13 +118,14 @@ class Gate:
             raise ApiError(415, "Compressed bodies are not taken. Send the body as it is.", code="bad_encoding")
 
 
-def given_key(connection: HTTPConnection) -> str:
-    """The key that a client names; empty where it names none."""
+def given_keys(connection: HTTPConnection) -> list[str]:
+    """The keys that a client names, the likeliest first: a client may send one in each of its places, of which one is ours."""
     scheme, _, token = connection.headers.get("authorization", "").partition(" ")
-    given = token.strip() if scheme.lower() == "bearer" else connection.headers.get("x-api-key", "")
+    given = [token.strip() if scheme.lower() == "bearer" else "", connection.headers.get("x-api-key", "")]
     # a page's script cannot set the headers of a websocket, and names the key among its subprotocols
     subprotocols: Sequence[str] = connection.scope.get("subprotocols", ())
-    return given or next((one[len(_KEY) :] for one in subprotocols if one.startswith(_KEY)), "")
+    given += [one[len(_KEY) :] for one in subprotocols if one.startswith(_KEY)]
+    return [key for key in given if key]
 
 
 def _opens_socket(scope: Scope, key: str) -> bool:
@@ -191,6 +193,12 @@ def _host_name(host: str) -> str:
 
 def _same_origin(origin: str, host: str | None) -> bool:
     return origin in (f"http://{host}", f"https://{host}")
+
+
+def _on_this_machine(origin: str) -> bool:
+    """At any port."""
+    scheme, _, host = origin.partition("://")
+    return scheme in ("http", "https") and _host_name(host) in ("localhost", "127.0.0.1", "::1")
 
 
 def _digest(key: str) -> bytes:

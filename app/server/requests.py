@@ -21,14 +21,13 @@ from typing import Any, TypeVar
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from app.runtime.chat import PreparedChat, ReplyEvent, ReplyParser
+from app.runtime.chat import ReplyEvent, ReplyParser
 from app.runtime.long_prompts import run_later
 from app.runtime.models import ModelService
 from app.server.metrics import Meters
 from engine.errors import GrusError
-from engine.pipelines.prompt import continued
 from engine.tasks import Task, Work
-from engine.types import Done, Event, Failed, Request, RequestHandle, Text, Timings, new_id
+from engine.types import Done, Event, Failed, Request, RequestHandle, Timings
 
 # -- replies that arrive bit by bit, each bound to its client: when it goes away its request is cancelled at once; when nothing
 # has been sent for a while a heartbeat shows that the connection lives
@@ -443,73 +442,3 @@ class RequestGroup:
                 task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await asyncio.gather(*tasks, return_exceptions=True)
-
-
-class ReasoningBudget:
-    """Bounds reasoning: a model that has reasoned for `budget` tokens gets the closing tag and answers.
-
-    The request is cancelled and continued behind the tag; the engine's prefix cache has what was computed so far. Has the
-    methods of `RunningRequest` that a stream uses. For requests of one choice.
-    """
-
-    def __init__(self, requests: Requests, prepared: PreparedChat, budget: int) -> None:
-        self._requests = requests
-        self._request = prepared.request
-        self._close = prepared.close
-        self._tokenizer = prepared.model.tokenizer
-        self._budget = budget
-        self._running: RunningRequest = requests.submit(prepared.request, prepared.reader)
-        self.reader = prepared.reader
-        self.timings = Timings()
-
-    def cancel(self) -> None:
-        self._running.cancel()
-
-    async def begun(self, patience: float) -> None:
-        await self._running.begun(patience)
-
-    async def parts(self) -> AsyncIterator[ReplyEvent]:
-        ids: list[int] = []
-        events = self._running.events()
-        async for event in events:
-            if isinstance(event, Text):
-                ids += event.ids
-            for part in self.reader.read(event):
-                yield part
-            if isinstance(event, Text) and self.reader.thinking and len(ids) >= self._budget:
-                break
-        else:
-            self.timings = self._running.timings
-            return
-        self._running.cancel()
-        async for _ in events:
-            pass
-        async for part in self._answer(ids, self._running.timings):
-            yield part
-
-    async def _answer(self, thought: list[int], before: Timings) -> AsyncIterator[ReplyEvent]:
-        close = f"\n{self._close}\n\n"
-        ids = self._tokenizer.encode(close, add_special=False)
-        sampling, said = self._request.sampling, len(thought) + len(ids)
-        left = None if sampling.max_tokens is None else sampling.max_tokens - said
-        if left is not None and left < 1:
-            self.timings = before
-            for part in self.reader.read(Done(self._request.id, "length", before)):
-                yield part
-            return
-        rest = replace(sampling, max_tokens=left, grammar_after=None)
-        request = replace(continued(self._request, [*thought, *ids]), id=new_id(), sampling=rest)
-        self._running = self._requests.submit(request, admitted=True)
-        for part in self.reader.read(Text(self._request.id, close, ())):
-            yield part
-        async for event in self._running.events():
-            for part in self.reader.read(event):
-                yield part
-        after = self._running.timings
-        self.timings = replace(
-            before, output_tokens=said + after.output_tokens, total=before.total + after.total, gap_p50=after.gap_p50
-        )
-
-    async def streamed(self) -> AsyncIterator[ReplyEvent]:
-        async for part in self.parts():
-            yield replace(part, kind="answer") if part.kind == "broken" else part

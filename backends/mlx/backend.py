@@ -12,7 +12,9 @@ import mlx.core as mx
 import psutil
 
 from backends.base import (
+    Affine,
     BackendMissing,
+    Dense,
     DeviceMemory,
     DType,
     EncoderAttention,
@@ -30,7 +32,7 @@ from backends.base import (
 )
 from backends.eager import EagerEncoder, EagerFramePredictor
 from backends.mlx.kv_cache import MlxKVCache
-from backends.mlx.linear import AnyLinear, from_raw, make_experts, make_linear
+from backends.mlx.linear import AnyLinear, MlxHeadMatrices, from_raw, make_experts, make_head_matrices, make_linear
 from backends.mlx.ops import DTYPES, MlxTextOps
 from backends.mlx.runner import MlxRunner
 from backends.mlx.signal import MlxSignalOps
@@ -45,6 +47,7 @@ class MlxBackend:
 
     name = "mlx"
     foreign_library = "mlx-lm"
+    foreign_note = "text only, one sequence after another"
     blocks = False
 
     def __init__(self, device: str, dtype: DType) -> None:
@@ -70,6 +73,9 @@ class MlxBackend:
 
     def experts(self, parts: Sequence[Sequence[Weight]]) -> AnyLinear:
         return make_experts(parts, self._mx_dtype)
+
+    def head_matrices(self, weight: Weight, heads: int, plain: Dense | Affine) -> MlxHeadMatrices:
+        return make_head_matrices(plain, heads, self._mx_dtype)
 
     def kv(self, specs: Sequence[MemorySpec], budget: int, bits: int = 32) -> MlxKVCache:
         return MlxKVCache(specs, budget, self._mx_dtype, bits)

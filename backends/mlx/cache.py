@@ -1,4 +1,4 @@
-"""One step's view of the KV cache and of recurrent states: attention, convolution and the gated delta rule on MLX.
+"""One step's view of the KV cache and of recurrent states: attention, convolution, the gated delta rule and the scan on MLX.
 
 In every layer all writes come before all reads, and nothing here outlives the step: both keep slab writes in place.
 Sequences with one new token are computed together, a capacity class in one attention call where their rows lie close;
@@ -12,7 +12,7 @@ A loop over time would be too slow, so a long run is cut into chunks. Within a c
 system, whose inverse is built by doubling: the inverses of blocks on the diagonal give those of blocks twice as large. That is
 as stable as substitution (powers of the whole matrix are not: equal keys make them overflow), and covers all chunks of all
 heads at once. Only the state passes from chunk to chunk in sequence. Padding has no key, no beta and no decay, so it leaves
-the state unchanged.
+the state unchanged. A scan is the same without the correction: `u = v`, and no system to solve.
 """
 
 from __future__ import annotations
@@ -20,17 +20,18 @@ from __future__ import annotations
 import io
 import re
 from collections import Counter
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from typing import Any
 
 import mlx.core as mx
 import numpy as np
 
-from backends.base import KVSpec
+from backends.base import KVSpec, LatentHeads
+from backends.kv_cache import source_of
 from backends.mlx.kv_cache import MlxCodec, MlxKVCache, MlxPlainCodec, MlxQuantizedCodec, Parts, Slabs
 from backends.mlx.states import StateBatch, StatePair
-from backends.plan import DecodeGroup, PackedSegment, StepPlan
+from backends.plan import DecodeGroup, PackedSegment, StepPlan, bounded_runs
 
 CHUNK = 64
 NEAR = 4  # up to this gap, attending to unused rows costs less than a second call
@@ -147,6 +148,38 @@ def _chunked(
     return out[:, :length].astype(dtype), carried.swapaxes(-1, -2).reshape(state.shape)
 
 
+def scan(q: mx.array, k: mx.array, v: mx.array, g: mx.array, state: mx.array) -> tuple[mx.array, mx.array]:
+    """As `delta_rule`, of a scan."""
+    batch, length, groups, key_dim = q.shape
+    heads, dim = v.shape[2:]
+    size = min(CHUNK, 1 << (length - 1).bit_length())
+    chunks = -(-length // size)
+
+    def cut(x: mx.array, *tail: int) -> mx.array:
+        """`[B, T, heads...] -> [chunks, B, groups, heads of one, size, ...]`, padded with zeros, f32."""
+        x = mx.pad(x.astype(mx.float32), [(0, 0), (0, chunks * size - length)] + [(0, 0)] * (x.ndim - 2))
+        return x.reshape(batch, chunks, size, groups, -1, *tail).transpose(1, 0, 3, 4, 2, *range(5, 5 + len(tail)))
+
+    carried = state.reshape(batch, groups, heads // groups, dim, key_dim).swapaxes(-1, -2)
+    values = cut(v, dim)
+    decays = cut(g)[..., None]
+    queries, keys = cut(q, key_dim), cut(k, key_dim)
+    at = mx.arange(size)
+    # From token j on to token i. Summed, not subtracted from one another: a strong decay before both would take the digits.
+    between = mx.cumsum(mx.where(at[:, None] > at, decays, 0.0), axis=-2)
+    fade = mx.exp(mx.where(at[:, None] >= at, between, -mx.inf))
+    inner = ((queries @ keys.swapaxes(-1, -2)) * fade) @ values
+    since_start = mx.exp(mx.cumsum(decays, axis=-2))
+    through = since_start[..., -1:, :]
+    left = keys.swapaxes(-1, -2) @ (values * fade[..., -1:, :].swapaxes(-1, -2))  # of a chunk's tokens at its end
+    outs = []
+    for c in range(chunks):
+        outs.append(inner[c] + (queries[c] @ carried) * since_start[c])
+        carried = carried * through[c] + left[c]
+    out = mx.stack(outs, axis=1).transpose(0, 1, 4, 2, 3, 5).reshape(batch, chunks * size, heads, dim)
+    return out[:, :length].astype(v.dtype), carried.swapaxes(-1, -2).reshape(state.shape)
+
+
 def _unit_lower_inverse(below: mx.array, size: int) -> mx.array:
     """The inverse of `I + below`, `below` strictly lower triangular, `size` a power of two."""
     inverse = mx.broadcast_to(mx.eye(size), below.shape)
@@ -223,6 +256,24 @@ def attend_run(
     queries = q.swapaxes(0, 1)[None]
     out = mx.fast.scaled_dot_product_attention(queries, keys, values, scale=scale, mask=how, sinks=sinks)
     return out[0].swapaxes(0, 1)
+
+
+def attend_latents(q: mx.array, rows: mx.array, rank: int, scale: float) -> mx.array:
+    """`q [n, H, D]`, the last tokens of `rows [1, 1, S, D]`, whose first `rank` numbers are the values, some tokens at a time."""
+    parts, before = [], rows.shape[2] - q.shape[0]
+    for first, last in bounded_runs(q.shape[0], q.shape[1] * rows.shape[2]):
+        seen = rows[:, :, : before + last]
+        parts.append(attend_run(q[first:last], seen, seen[..., :rank], scale, None))
+    return parts[0] if len(parts) == 1 else mx.concatenate(parts)
+
+
+def attend_expanded(q: mx.array, rows: mx.array, heads: LatentHeads, scale: float) -> mx.array:
+    """`q [n, H, D]`, the last tokens of `rows [S, ...]`, over keys and values that are made of these, some heads at a time."""
+    parts = []
+    for first, last in bounded_runs(q.shape[1], rows.shape[0] * (2 * q.shape[2] + q.shape[0])):
+        k, v = (x.swapaxes(0, 1)[None] for x in heads.expand(rows, first, last))
+        parts.append(attend_run(q[:, first:last], k, v, scale, None))
+    return parts[0] if len(parts) == 1 else mx.concatenate(parts, axis=1)
 
 
 class RowBlock:
@@ -330,15 +381,21 @@ class MlxCache:
     # -- attention
 
     def attend(
-        self, layer: int, q: mx.array, k: mx.array, v: mx.array, scale: float, sinks: mx.array | None = None
+        self,
+        layer: int,
+        q: mx.array,
+        k: mx.array | None,
+        v: mx.array | None,
+        scale: float,
+        sinks: mx.array | None = None,
     ) -> mx.array:
-        spec = self._kv.specs[layer]
-        assert isinstance(spec, KVSpec)
+        layer, spec = source_of(self._kv.specs, layer)
         if spec.window not in self._views:
             self._views[spec.window] = MlxWindowView(self._kv, self._plan.within(spec.window))
         view = self._views[spec.window]
-        self._write(layer, view, "keys", k)
-        self._write(layer, view, "values", v)
+        for side, x in (("keys", k), ("values", v)):
+            if x is not None:
+                self._write(layer, view, side, x)
         outs: list[mx.array] = []
         for group, _, blocks in view.groups:
             keys, values = self._parts(layer, group.capacity)
@@ -365,6 +422,46 @@ class MlxCache:
                 )
             )
         return outs[0] if len(outs) == 1 else mx.concatenate(outs)
+
+    def attend_latent(self, layer: int, q: mx.array, rows: mx.array, heads: LatentHeads, scale: float) -> mx.array:
+        if None not in self._views:
+            self._views[None] = MlxWindowView(self._kv, self._plan)
+        view, codec = self._views[None], self._kv.codec
+        self._write(layer, view, "keys", rows[:, None])
+        outs: list[mx.array] = []
+        if view.groups:
+            absorbed = heads.absorb(_rows(q, 0, self._singles))
+            found = []
+            for group, _, blocks in view.groups:
+                keys = self._kv.slabs[group.capacity].keys[layer]
+                mine = _rows(absorbed, group.start, group.stop)
+                found += [
+                    self._attend_latent_block(_rows(mine, b.start, b.stop), keys, b, heads.rank, scale) for b in blocks
+                ]
+            outs.append(heads.values(found[0] if len(found) == 1 else mx.concatenate(found)))
+        for packed, _ in view.chunks:
+            row, total = packed.slot.place.row, packed.past + len(packed)
+            keys = self._kv.slabs[packed.slot.capacity].keys[layer]
+            seen = codec.decode([a[row : row + 1, :, :total] for a in keys])
+            mine = _rows(q, packed.start, packed.stop)
+            if len(packed) >= heads.expand_from:
+                outs.append(attend_expanded(mine, seen[0, 0], heads, scale))
+            else:
+                outs.append(heads.values(attend_latents(heads.absorb(mine), seen, heads.rank, scale)))
+        return outs[0] if len(outs) == 1 else mx.concatenate(outs)
+
+    def _attend_latent_block(self, q: mx.array, keys: Parts, block: RowBlock, rank: int, scale: float) -> mx.array:
+        if not block.dense:
+            q = mx.take(q, block.spread, axis=0)
+        codec = self._kv.codec
+        cut = [a[block.first : block.last + 1, :, : block.longest] for a in keys]
+        if isinstance(codec, MlxQuantizedCodec):
+            values = codec.first(cut, rank)
+        else:  # one array, unpacked once
+            codec, cut = self._plain, [codec.decode(cut)]
+            values = [cut[0][..., :rank]]
+        out = attend_one_token(q, cut, values, codec, scale, block.mask(None))
+        return out if block.dense else mx.take(out, block.collect, axis=0)
 
     def _parts(self, layer: int, capacity: int) -> tuple[Parts, Parts]:
         slabs = self._kv.slabs[capacity]
@@ -438,11 +535,16 @@ class MlxCache:
         return out if bias is None else out + bias
 
     def delta(self, layer: int, q: mx.array, k: mx.array, v: mx.array, g: mx.array, beta: mx.array) -> mx.array:
+        return self._recur(layer, partial(delta_rule, kernel=self._kernel), q, k, v, g, beta)
+
+    def scan(self, layer: int, q: mx.array, k: mx.array, v: mx.array, g: mx.array) -> mx.array:
+        return self._recur(layer, scan, q, k, v, g)
+
+    def _recur(self, layer: int, rule: Callable[..., tuple[mx.array, mx.array]], *inputs: mx.array) -> mx.array:
         outs = []
         for run, batch, new in self._memories:
-            qs, ks, vs, gs, betas = (self._batched(x, run) for x in (q, k, v, g, beta))
-            out, state = delta_rule(qs, ks, vs, gs, betas, batch.layers[layer][1], kernel=self._kernel)
-            outs.append(out.reshape(-1, *v.shape[1:]))
+            out, state = rule(*(self._batched(x, run) for x in inputs), state=batch.layers[layer][1])
+            outs.append(out.reshape(-1, *inputs[2].shape[1:]))
             new[layer] = (new[layer][0] if layer in new else batch.layers[layer][0], state)
         return outs[0] if len(outs) == 1 else mx.concatenate(outs)
 

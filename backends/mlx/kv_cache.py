@@ -69,6 +69,12 @@ class MlxQuantizedCodec:
             x, packed, scales, biases, transpose=transpose, group_size=self.group, bits=self.bits
         )
 
+    def first(self, parts: Parts, count: int) -> Parts:
+        """The first numbers of each row, which end with a group."""
+        packed, scales, biases = parts
+        groups = count // self.group
+        return [packed[..., : count * self.bits // 32], scales[..., :groups], biases[..., :groups]]
+
     def widths(self, dim: int) -> list[tuple[int, mx.Dtype]]:
         groups = dim // self.group
         return [(dim * self.bits // 32, mx.uint32), (groups, self.dtype), (groups, self.dtype)]
@@ -113,15 +119,14 @@ def make_codec(dtype: mx.Dtype, bits: int, specs: Sequence[KVSpec]) -> MlxCodec:
         return MlxPlainCodec(dtype, halved=bits == 16)
     if bits not in (8, 4):
         raise ValueError(f"Keys and values can have 32, 16, 8 or 4 bits, not {bits}.")
-    dims = [dim for s in specs for dim in (s.dim, s.v_dim or s.dim)]
+    dims = [dim for s in specs for dim in (*s.widths, s.v_dim or s.dim)]  # a latent's values end at a group's border
     fitting = [size for size in COMMON_GROUPS if all(dim % size == 0 for dim in dims)]
     return MlxQuantizedCodec(dtype, bits, fitting[0]) if fitting else MlxUnpackedCodec(dtype, bits)
 
 
 def row_width(codec: MlxCodec, spec: KVSpec) -> int:
     """Bytes of one token's keys and values in one layer."""
-    widths = [*codec.widths(spec.dim), *codec.widths(spec.v_dim or spec.dim)]
-    return spec.heads * sum(width * dtype.size for width, dtype in widths)
+    return spec.heads * sum(width * dtype.size for dim in spec.widths for width, dtype in codec.widths(dim))
 
 
 class Slabs:
@@ -147,7 +152,8 @@ class Slabs:
             return
         for layer, spec in self._specs.items():
             self.keys[layer] = self._resized(self.keys.get(layer), rows, spec, spec.dim)
-            self.values[layer] = self._resized(self.values.get(layer), rows, spec, spec.v_dim or spec.dim)
+            if not spec.latent:
+                self.values[layer] = self._resized(self.values.get(layer), rows, spec, spec.v_dim or spec.dim)
         self.rows = rows
 
     def _resized(self, parts: Parts | None, rows: int, spec: KVSpec, dim: int) -> Parts:
@@ -164,7 +170,7 @@ class Slabs:
     def _parts_of(self, layers: Iterable[int]) -> list[tuple[int, Parts]]:
         """The keys of these layers, then their values."""
         chosen = list(layers)
-        return [(layer, side[layer]) for side in (self.keys, self.values) for layer in chosen]
+        return [(layer, side[layer]) for side in (self.keys, self.values) for layer in chosen if layer in side]
 
     def read(self, row: int, spans: Mapping[int, tuple[int, int]]) -> Parts:
         """Copies of some tokens (start, stop) of each of these layers in a row, `[1, heads, tokens, width]`. Evaluated, so that no
@@ -401,7 +407,7 @@ class MlxKVCache:
 
     def _rows_from(self, left: Iterator[np.ndarray], windows: bool) -> Parts:
         specs = [spec for spec in self._attention.values() if (spec.window is not None) == windows]
-        dims = [*(spec.dim for spec in specs), *(spec.v_dim or spec.dim for spec in specs)]
+        dims = [*(spec.dim for spec in specs), *(spec.v_dim or spec.dim for spec in specs if not spec.latent)]
         return [_from_host(next(left), dtype) for dim in dims for _, dtype in self.codec.widths(dim)]
 
     def _flat(self, snapshot: KVSnapshot) -> Parts:

@@ -1,4 +1,4 @@
-"""Linear layers that hide how their matrices are stored: dense, or MLX's own affine quantization.
+"""Linear layers that hide how their matrices are stored: dense, MLX's own affine quantization, or its four-bit floats.
 
 Several matrices of one input become one, stacked along the output, so that a step issues one product instead of three. Parts
 with different quantizations stay separate and their results are concatenated. Everything is evaluated when it is made: memory
@@ -15,6 +15,7 @@ import mlx.core as mx
 import numpy as np
 
 from backends.base import Affine, BackendMissing, Blocks, Dense, Raw, Weight
+from backends.mlx.modes import MODES, factors, native
 
 # How numpy reads each safetensors dtype, and what MLX then calls it (numpy has no bfloat16).
 _KINDS: dict[str, tuple[type[np.generic], mx.Dtype]] = {
@@ -135,6 +136,55 @@ class AffineLinear:
         return y if y.dtype == self._dtype else y.astype(self._dtype)
 
 
+class ModeLinear:
+    """Four-bit floats in one of MLX's modes, multiplied without unpacking. `factors`: of each row."""
+
+    def __init__(
+        self,
+        packed: mx.array,
+        scales: mx.array,
+        mode: str,
+        dtype: mx.Dtype,
+        factors: mx.array | None,
+        bias: mx.array | None = None,
+    ) -> None:
+        self.shape = (*packed.shape[:-1], packed.shape[-1] * 8)
+        self._packed, self._scales, self._mode = packed, scales, mode
+        self._dtype, self._factors, self._bias = dtype, factors, bias
+        mx.eval(packed, scales, *_present(factors, bias))
+
+    def __call__(self, x: mx.array) -> mx.array:
+        y = mx.quantized_matmul(x, self._packed, self._scales, transpose=True, mode=self._mode)
+        if self._factors is not None:
+            y = y * self._factors
+        y = y.astype(self._dtype)
+        return y if self._bias is None else y + self._bias
+
+    def rows(self, ids: mx.array) -> mx.array:
+        w, scales = (mx.take(a, ids, axis=0) for a in (self._packed, self._scales))
+        y = mx.dequantize(w, scales, mode=self._mode, dtype=mx.float32)
+        if self._factors is not None:
+            y = y * mx.take(self._factors, ids)[..., None]
+        return y.astype(self._dtype)
+
+    def gather(self, x: mx.array, experts: mx.array) -> mx.array:
+        def product(x: mx.array, chosen: mx.array, is_sorted: bool) -> mx.array:
+            return mx.gather_qmm(
+                x,
+                self._packed,
+                self._scales,
+                rhs_indices=chosen,
+                transpose=True,
+                mode=self._mode,
+                sorted_indices=is_sorted,
+            )
+
+        y = _by_expert(product, x, experts)
+        if self._factors is not None:
+            y = y * self._factors[experts]
+        return y.astype(self._dtype)
+
+
 class StackedLinear:
     """Matrices of one input that could not be merged."""
 
@@ -151,6 +201,32 @@ class StackedLinear:
 
     def gather(self, x: mx.array, experts: mx.array) -> mx.array:
         return mx.concatenate([part.gather(x, experts) for part in self._parts], axis=-1)
+
+
+class MlxHeadMatrices:
+    """Implements `backends.base.HeadMatrices`: plain matrices, or MLX's quantized ones as packed codes, scales and biases."""
+
+    transposes = True
+
+    def __init__(self, parts: Sequence[mx.array], dtype: mx.Dtype, packing: tuple[int, int] | None = None) -> None:
+        """`parts` are `[heads, out, ...]`; `packing`: bits and group."""
+        self._parts, self._dtype, self._packing = list(parts), dtype, packing
+
+    def part(self, start: int, stop: int) -> MlxHeadMatrices:
+        return MlxHeadMatrices([a[:, start:stop] for a in self._parts], self._dtype, self._packing)
+
+    def each(self, x: mx.array, transposed: bool = False) -> mx.array:
+        return self._product(x.swapaxes(0, 1), self._parts, transposed).swapaxes(0, 1)
+
+    def every(self, x: mx.array, first: int, last: int, transposed: bool = False) -> mx.array:
+        return self._product(x[None], [a[first:last] for a in self._parts], transposed).swapaxes(0, 1)
+
+    def _product(self, x: mx.array, parts: list[mx.array], transposed: bool) -> mx.array:
+        if self._packing is None:
+            return x @ (parts[0] if transposed else parts[0].swapaxes(-1, -2))
+        bits, group = self._packing
+        y = mx.quantized_matmul(x, *parts, transpose=not transposed, group_size=group, bits=bits)
+        return y if y.dtype == self._dtype else y.astype(self._dtype)
 
 
 # -- making them
@@ -173,6 +249,17 @@ def make_experts(parts: Sequence[Sequence[Weight]], dtype: mx.Dtype) -> AnyLinea
     if any(len({_kind(w) for w in column}) > 1 for column in columns):
         raise ValueError(f"{_name(columns[0][0])}: the experts of one layer are quantized differently.")
     return StackedLinear([_merged([column], None, dtype, stack=not whole) for column in columns])
+
+
+def make_head_matrices(weight: Dense | Affine, heads: int, dtype: mx.Dtype) -> MlxHeadMatrices:
+    if isinstance(weight, Affine):
+        exact = _exact_dtype(weight.scales.dtype, dtype)
+        parts = [from_raw(weight.packed), from_raw(weight.scales, exact), from_raw(weight.biases, exact)]
+    else:
+        parts = [from_raw(weight.data, dtype)]
+    parts = [a.reshape(heads, -1, a.shape[-1]) for a in parts]
+    mx.eval(parts)
+    return MlxHeadMatrices(parts, dtype, (weight.bits, weight.group) if isinstance(weight, Affine) else None)
 
 
 def _merged(
@@ -198,7 +285,23 @@ def _merged(
             dtype,
             bias,
         )
+    if isinstance(first, Blocks):
+        return _of_mode(columns, first.type, bias, dtype, stack)
     return DenseLinear(join(lambda w: from_raw(w.data, dtype)), bias)  # type: ignore[union-attr]
+
+
+def _of_mode(
+    columns: Sequence[Sequence[Weight]], kind: str, bias: mx.array | None, dtype: mx.Dtype, stack: bool
+) -> ModeLinear:
+    made = [[native(w) for w in c if isinstance(w, Blocks)] for c in columns]
+    parts = [
+        mx.concatenate([mx.stack([w[i] for w in c]) if stack else c[0][i] for c in made], axis=-2) for i in range(2)
+    ]
+    each = None
+    if any(isinstance(w, Blocks) and w.factors is not None for c in columns for w in c):
+        rows = [[factors(w) for w in c if isinstance(w, Blocks)] for c in columns]
+        each = mx.concatenate([mx.stack(c) if stack else c[0] for c in rows], axis=-1)
+    return ModeLinear(parts[0], parts[1], MODES[kind], dtype, each, bias)
 
 
 def _exact_dtype(stored: str, dtype: mx.Dtype) -> mx.Dtype:
@@ -213,6 +316,8 @@ def _kind(w: Weight) -> tuple[str, int, int, str]:
         return "affine", w.bits, w.group, w.scales.dtype
     if isinstance(w, Dense):
         return "dense", 0, 0, ""
+    if isinstance(w, Blocks) and w.type in MODES:
+        return w.type, 0, 0, ""
     if isinstance(w, Blocks):
         raise BackendMissing(
             f"{w.data.name}: GGUF tensors run on the torch backend only; choose it with --backend torch."

@@ -1,29 +1,26 @@
 """Other architectures through mlx-lm's own model classes: text only, one sequence at a time.
 
-Every slot owns a list of mlx-lm's caches, which grow by themselves. A step runs its sequences one after the other and
-samples them together. Snapshots are copies of whole caches: they fill slots of the same model, but do not leave the
-process. Inputs that mlx-lm's models do not support (embeddings, given positions) raise an error that
-names them. mlx-lm is not patched.
+Every slot owns a list of mlx-lm's caches. A step runs its sequences one after the other and samples them together. Inputs that
+mlx-lm's models do not support (embeddings, given positions) raise an error that names them. mlx-lm is not patched.
 """
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import mlx.core as mx
-import numpy as np
 from mlx.utils import tree_flatten
 from mlx_lm.models import cache as lm_cache
 from mlx_lm.utils import MODEL_REMAPPING, load_model
 
-from backends.base import BackendMissing, Foreign, KVSnapshot, MemorySpec, Profiler, Sampling, Segment, Slot, unprofiled
-from backends.kv_cache import RowTable, capacity_class
+from backends.base import BackendMissing, Foreign, Profiler, Sampling, Segment, unprofiled
+from backends.kv_cache import capacity_class
+from backends.library_cache import LibraryKVCache
 from backends.mlx.runner import MlxPendingStep, NextInputs, collected
 from backends.plan import PackedSegment, StepPlan, checkpoint_drafts, make_plan
 
@@ -78,131 +75,38 @@ def load(folder: Path, budget: int, dtype: mx.Dtype) -> Foreign:
     return Foreign(model, kv, MlxLmRunner(model, kv))
 
 
-@dataclass(frozen=True)
-class _Checkpoint:
-    length: int
-    caches: Caches
+class MlxLmKVCache(LibraryKVCache[Caches]):
+    """Lists of mlx-lm's caches."""
 
-
-class MlxLmKVCache:
-    """Implements `backends.base.KVCache` over lists of mlx-lm's caches."""
-
-    specs: Sequence[MemorySpec] = ()
+    library = "mlx-lm"
 
     def __init__(self, model: MlxLmModel, budget: int) -> None:
-        self.budget = budget
-        self.used = 0
+        super().__init__(budget)
         self._model = model
-        self._table = RowTable()
-        self._caches: dict[int, Caches] = {}
-        self._checkpoints: dict[int, _Checkpoint] = {}
         self._fixed = model.bytes_at(1)
         self._step_bytes = model.bytes_at(PROBE + 1) - self._fixed
         self._fixed = max(0, self._fixed - self._step_bytes)
 
-    def caches(self, slot: Slot) -> Caches:
-        return self._caches[slot.id]
-
     @property
-    def _trimmable(self) -> bool:
+    def trimmable(self) -> bool:
         return lm_cache.can_trim_prompt_cache(self._model.caches())
-
-    # -- slots
 
     def bytes_for(self, n: int) -> int:
         return self._fixed + self._step_bytes * capacity_class(n) // PROBE
 
-    def open(self, n: int) -> Slot | None:
-        if self.used + self.bytes_for(n) > self.budget:
-            return None
-        slot = self._table.open(n)
-        self.used += self.bytes_for(n)
-        self._caches[slot.id] = self._model.caches()
-        return slot
+    def make(self) -> Caches:
+        return self._model.caches()
 
-    def grow(self, slot: Slot, n: int) -> bool:
-        more = self.bytes_for(n) - self.bytes_for(slot.capacity)
-        if more <= 0:
-            return True
-        if self.used + more > self.budget:
-            return False
-        self._table.grow(slot, n)
-        self.used += more
-        return True
-
-    def close(self, slot: Slot) -> None:
-        if slot.open:
-            self.used -= self.bytes_for(slot.capacity)
-            self._table.close(slot)
-            del self._caches[slot.id]
-            self._checkpoints.pop(slot.id, None)
-
-    def clear(self, slot: Slot) -> None:
-        """Nothing to clear: a failed sequence shares no memory with others."""
-
-    # -- going back and copies
-
-    def can_truncate(self, slot: Slot, length: int) -> bool:
-        return length == slot.length or self._trimmable
-
-    def truncate(self, slot: Slot, length: int) -> None:
-        self._require_trimmable()
-        self._cut(slot, length)
-
-    def checkpoint(self, slot: Slot) -> None:
-        kept = [] if self._trimmable else copy.deepcopy(self.caches(slot))
-        self._checkpoints[slot.id] = _Checkpoint(slot.length, kept)
-
-    def rollback(self, slot: Slot, keep: int = 0) -> int:
-        saved = self._checkpoints.pop(slot.id, None)
-        if saved is None:
-            raise ValueError(f"slot {slot.id} has no checkpoint")
-        if saved.length + keep >= slot.length:
-            return slot.length - saved.length
-        if not saved.caches:
-            self._cut(slot, saved.length + keep)
-            return keep
-        self._caches[slot.id] = saved.caches
-        slot.length = saved.length
-        return 0
-
-    def snapshot(self, slot: Slot, *, rows: bool = True) -> KVSnapshot:
-        """With `rows` or without, the whole of the slot's caches: they cannot be told apart from outside."""
-        kept = copy.deepcopy(self.caches(slot))
+    def copied(self, caches: Caches) -> Caches:
+        kept = copy.deepcopy(caches)
         mx.eval(_arrays(kept))
-        return KVSnapshot(slot.length, sum(c.nbytes for c in kept), kept, None)
+        return kept
 
-    def restore(self, slot: Slot, snapshot: KVSnapshot) -> None:
-        if snapshot.length > slot.capacity:
-            raise ValueError(f"slot {slot.id} has room for {slot.capacity} tokens, not {snapshot.length}")
-        self._caches[slot.id] = copy.deepcopy(snapshot.rows)
-        slot.length = snapshot.length
+    def trim(self, caches: Caches, length: int, count: int) -> None:
+        lm_cache.trim_prompt_cache(caches, count)
 
-    def copy(self, source: Slot, target: Slot, length: int) -> None:
-        self._require_trimmable()
-        if length > min(source.length, target.capacity):
-            raise ValueError(f"{length} rows cannot be copied from slot {source.id} to slot {target.id}")
-        self._caches[target.id] = copy.deepcopy(self.caches(source))
-        target.length = source.length
-        self._cut(target, length)
-
-    def _cut(self, slot: Slot, length: int) -> None:
-        if length < slot.length:
-            lm_cache.trim_prompt_cache(self.caches(slot), slot.length - length)
-            slot.length = length
-
-    def _require_trimmable(self) -> None:
-        if not self._trimmable:
-            raise ValueError("this architecture's memory cannot be cut: restore a snapshot instead")
-
-    def write_cross(self, slot: Slot, layer: int, k: mx.array, v: mx.array) -> None:
-        raise ValueError("models that run through mlx-lm have no cross attention of ours")
-
-    def export_snapshot(self, snapshot: KVSnapshot) -> list[np.ndarray]:
-        raise ValueError("snapshots of models that run through mlx-lm do not leave the process")
-
-    def import_snapshot(self, length: int, arrays: Sequence[np.ndarray]) -> KVSnapshot:
-        raise ValueError("snapshots of models that run through mlx-lm do not come from outside the process")
+    def nbytes(self, caches: Caches) -> int:
+        return sum(c.nbytes for c in caches)
 
     def arrays(self) -> list[mx.array]:
         return [a for caches in self._caches.values() for a in _arrays(caches)]

@@ -30,7 +30,8 @@ class Frequencies:
 
     def __init__(self, rope: Rope) -> None:
         self.inverse = mx.array(np.asarray(rope.inv, np.float32))
-        self.periods = mx.array(1.0 / np.asarray(rope.inv, np.float32))  # the kernel divides positions by these
+        with np.errstate(divide="ignore"):  # dimensions that do not turn have an infinite period
+            self.periods = mx.array(1.0 / np.asarray(rope.inv, np.float32))  # the kernel divides positions by these
         self.long = None if rope.long is None else mx.array(np.asarray(rope.long[1], np.float32))
         self.axes = None if rope.section is None else mx.array(np.asarray(axis_of_frequency(rope), np.int32))
 

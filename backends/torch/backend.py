@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,9 @@ import torch
 from torch import Tensor
 
 from backends.base import (
+    Affine,
     BackendMissing,
+    Dense,
     DeviceMemory,
     DType,
     EncoderAttention,
@@ -20,6 +23,7 @@ from backends.base import (
     Foreign,
     FramePredictor,
     FramePredictorParts,
+    HeadMatrices,
     KVCache,
     Linear,
     MemorySpec,
@@ -32,7 +36,7 @@ from backends.base import (
 from backends.torch.encoders import TorchEncoder, TorchFramePredictor
 from backends.torch.kernels import library
 from backends.torch.kv_cache import TorchKVCache
-from backends.torch.linear import make_experts, make_linear
+from backends.torch.linear import make_experts, make_head_matrices, make_linear
 from backends.torch.ops import DTYPES
 from backends.torch.runner import TorchRunner
 from backends.torch.signal import TorchSignalOps
@@ -47,7 +51,6 @@ class TorchOps(TracingOps, TorchSignalOps):
 
 class TorchBackend:
     name = "torch"
-    foreign_library = ""
 
     def __init__(self, device: str = "cpu", dtype: DType = "f32") -> None:
         # per thread: the backend is used on the thread that makes it
@@ -71,6 +74,9 @@ class TorchBackend:
 
     def experts(self, parts: Sequence[Sequence[Weight]]) -> Linear:
         return make_experts(parts, DTYPES[self.dtype], self._place)
+
+    def head_matrices(self, weight: Weight, heads: int, plain: Dense | Affine) -> HeadMatrices:
+        return make_head_matrices(weight, heads, plain, DTYPES[self.dtype], self._place)
 
     def kv(self, specs: Sequence[MemorySpec], budget: int, bits: int = 32) -> TorchKVCache:
         return TorchKVCache(specs, budget, DTYPES[self.dtype], self._place, bits)
@@ -113,11 +119,25 @@ class TorchBackend:
         if self._place.type == "cuda":
             torch.cuda.empty_cache()
 
+    @property
+    def foreign_library(self) -> str:
+        return "transformers" if find_spec("transformers") is not None else ""
+
+    @property
+    def foreign_note(self) -> str:
+        if self.foreign_library:
+            return "whole weights, without the kernels of Grus; some architectures one sequence at a time"
+        return "transformers runs many others: install it with pip install 'grus[transformers]'"
+
     def reads_foreign(self, config: Mapping[str, Any]) -> bool:
-        return False
+        from backends.torch import through_transformers  # slow to import, and few models need it
+
+        return through_transformers.supports(config)
 
     def foreign(self, folder: Path, budget: int) -> Foreign:
-        raise BackendMissing(f"torch has no library of other architectures here, so it cannot load {folder.name}.")
+        from backends.torch import through_transformers
+
+        return through_transformers.load(folder, budget, self.ops, DTYPES[self.dtype])
 
 
 def _peak() -> int:

@@ -1,4 +1,4 @@
-"""One step's view of the KV cache and of recurrent states: attention, convolution and the gated delta rule on torch.
+"""One step's view of the KV cache and of recurrent states: attention, convolution, the gated delta rule and the scan on torch.
 
 Bound to a plan. Sequences that add one token are computed together, a run of neighbouring rows at a time; prompt chunks
 one after the other. What does not depend on the layer (indices, masks) is made once a step.
@@ -10,7 +10,7 @@ to ten times slower in bf16, and plain matrix products up to four times.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,8 +18,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from backends.base import KVSpec
-from backends.plan import DecodeGroup, PackedSegment, StepPlan
+from backends.base import KVSpec, LatentHeads
+from backends.kv_cache import source_of
+from backends.plan import DecodeGroup, PackedSegment, StepPlan, bounded_runs
 from backends.torch.kv_cache import RecurrentStates, Slab, TorchKVCache, places_of
 from backends.torch.tensors import upload
 
@@ -44,18 +45,9 @@ def delta_scan(state: Tensor, q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: 
     """`state [Hv, Dk, Dv]` is written to; the rest as for `delta_step`, with T tokens instead of B. -> `[T, Hv, Dv]` f32"""
     tokens, heads = v.shape[:2]
     size = min(CHUNK, tokens)
-    count = -(-tokens // size)
-    missing = count * size - tokens
-
-    def chunked(x: Tensor) -> Tensor:
-        """`[T, H, ...]` -> `[Hv, chunks, size, ...]`; padding tokens write nothing and forget nothing."""
-        x = x.float()
-        if missing:
-            x = F.pad(x, (0, 0) * (x.ndim - 1) + (0, missing))
-        x = x.unflatten(0, (count, size)).movedim(2, 0)
-        return x.repeat_interleave(heads // x.shape[0], 0) if x.shape[0] < heads else x
-
-    q, k, v, g, beta = (chunked(x) for x in (q, k, v, g, beta))
+    q, k, v, g, beta = (_chunked(x, size) for x in (q, k, v, g, beta))
+    if len(q) < heads:
+        q, k = (x.repeat_interleave(heads // len(x), 0) for x in (q, k))
     past = g.cumsum(-1)  # log decay since the chunk began
     later = torch.ones(size, size, dtype=torch.bool, device=v.device).triu(1)
     between = (past[..., :, None] - past[..., None, :]).masked_fill_(later, -torch.inf).exp_()
@@ -69,11 +61,49 @@ def delta_scan(state: Tensor, q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: 
     whole = past[..., -1:]
     k = k * (whole - past).exp()[..., None]
     out = torch.empty_like(v)
-    for i in range(count):
+    for i in range(out.shape[1]):
         d = wanted[:, i] - through_state[:, i] @ state
         out[:, i] = q[:, i] @ state + seen[:, i] @ d
         state.mul_(whole[:, i, :, None].exp()).add_(k[:, i].mT @ d)
     return out.flatten(1, 2).transpose(0, 1)[:tokens]
+
+
+def scan_step(new: Tensor, state: Tensor, q: Tensor, k: Tensor, v: Tensor, g: Tensor) -> Tensor:
+    """As `delta_step`, of a scan."""
+    shared = v.shape[1] // q.shape[1]
+    q, k = (x.float().repeat_interleave(shared, 1) if shared > 1 else x.float() for x in (q, k))
+    torch.mul(state, g.float().exp()[..., None, None], out=new).addcmul_(k[..., None], v.float()[:, :, None])
+    return (q[:, :, None] @ new)[:, :, 0]
+
+
+def scan_chunks(state: Tensor, q: Tensor, k: Tensor, v: Tensor, g: Tensor) -> Tensor:
+    """As `delta_scan`, of a scan."""
+    tokens, heads, groups = v.shape[0], v.shape[1], k.shape[1]
+    size = min(CHUNK, tokens)
+    q, k, v, g = (_chunked(x, size) for x in (q, k, v, g))
+    past = g.cumsum(-1).exp()  # decay since the chunk began
+    # Log decays between two tokens are summed, not subtracted from one another: a strong one before both would take the digits.
+    until = torch.ones(size, size, dtype=torch.bool, device=v.device).triu()
+    between = g[..., None].expand(*g.shape, size).masked_fill(until, 0).cumsum(-2)
+    between = between.masked_fill_(until.triu(1), -torch.inf).exp_()
+    seen = (q @ k.mT)[:, None] * between.unflatten(0, (groups, -1))
+    out = seen.flatten(0, 1) @ v
+    q, k = (x.repeat_interleave(heads // groups, 0) for x in (q, k))
+    q = q * past[..., None]
+    v = v * between[..., -1, :, None]
+    for i in range(out.shape[1]):
+        out[:, i] += q[:, i] @ state
+        state.mul_(past[:, i, -1, None, None]).add_(k[:, i].mT @ v[:, i])
+    return out.flatten(1, 2).transpose(0, 1)[:tokens]
+
+
+def _chunked(x: Tensor, size: int) -> Tensor:
+    """`[T, H, ...]` -> `[H, chunks, size, ...]`, f32; padding tokens write nothing and forget nothing."""
+    missing = -len(x) % size
+    x = x.float()
+    if missing:
+        x = F.pad(x, (0, 0) * (x.ndim - 1) + (0, missing))
+    return x.unflatten(0, (-1, size)).movedim(2, 0)
 
 
 def grouped_attention(
@@ -99,6 +129,34 @@ def _attend_with_sinks(q: Tensor, k: Tensor, v: Tensor, scale: float, mask: Tens
         scores = scores + mask
     shares = torch.cat((scores, sink.expand(*scores.shape[:-1], 1)), -1).softmax(-1)[..., :-1]
     return shares.to(v.dtype) @ v
+
+
+def latent_attention(q: Tensor, rows: Tensor, rank: int, scale: float, mask: Tensor | None) -> Tensor:
+    """`q [B, n, H, D]` over `rows [B, S, D]`, whose first `rank` numbers are the values -> `[B, n, H, rank]`; `mask` fits
+    `[B, n, 1, S]`. By plain products: the fused kernel wants values as wide as keys, and each head's own copy of both."""
+    batch, n, heads, dim = q.shape
+    size, parts = max(1, MOST_SCORES // (batch * heads * rows.shape[1])), []
+    for at in range(0, n, size):
+        mine = q[:, at : at + size]
+        scores = (mine.reshape(batch, -1, dim) @ rows.mT).float().view(batch, -1, heads, rows.shape[1]) * scale
+        if mask is not None:
+            scores = scores + (mask if mask.shape[1] == 1 else mask[:, at : at + size])
+        shares = scores.softmax(-1).to(rows.dtype).view(batch, -1, rows.shape[1])
+        parts.append((shares @ rows[..., :rank]).view(batch, -1, heads, rank))
+    return parts[0] if len(parts) == 1 else torch.cat(parts, 1)
+
+
+def _attend_expanded(q: Tensor, rows: Tensor, heads: LatentHeads, scale: float, mask: Tensor | None) -> Tensor:
+    """`q [n, H, D]` over keys and values that are made of `rows [S, ...]`, some heads at a time."""
+    parts = []
+    for first, last in bounded_runs(q.shape[1], rows.shape[0] * (2 * q.shape[2] + q.shape[0])):
+        k, v = heads.expand(rows, first, last)
+        width = v.shape[2]
+        v = F.pad(v, (0, max(0, k.shape[2] - width)))  # the fused kernel wants them as wide as keys
+        mine, k, v = (x.transpose(0, 1)[None] for x in (q[:, first:last], k, v))
+        made = F.scaled_dot_product_attention(mine, k, v, attn_mask=mask, is_causal=mask is None, scale=scale)
+        parts.append(made[0, :, :, :width].transpose(0, 1))
+    return parts[0] if len(parts) == 1 else torch.cat(parts, 1)
 
 
 @dataclass
@@ -146,18 +204,11 @@ class TorchCache:
 
     # -- softmax attention
 
-    def attend(self, layer: int, q: Tensor, k: Tensor, v: Tensor, scale: float, sinks: Tensor | None = None) -> Tensor:
-        spec = self.kv.specs[layer]
-        assert isinstance(spec, KVSpec)
-        if spec.window not in self._views:
-            self._views[spec.window] = TorchWindowView(self.plan.within(spec.window))
-        view = self._views[spec.window]
-        for group, _ in view.groups:
-            self._write_singles(group, self.kv.slabs[group.capacity][layer], k, v, spec.window)
-        for packed in view.chunks:
-            keys, values = self.kv.slabs[packed.slot.capacity][layer]
-            keys.write_run(packed.slot.place.row, packed.past, k[packed.start : packed.stop])
-            values.write_run(packed.slot.place.row, packed.past, v[packed.start : packed.stop])
+    def attend(
+        self, layer: int, q: Tensor, k: Tensor | None, v: Tensor | None, scale: float, sinks: Tensor | None = None
+    ) -> Tensor:
+        layer, spec = source_of(self.kv.specs, layer)
+        view = self._write(layer, spec, *(x for x in (k, v) if x is not None))
         parts = [
             self._attend_run(run, self.kv.slabs[group.capacity][layer], q, scale, spec.window, sinks)
             for group, runs in view.groups
@@ -169,27 +220,71 @@ class TorchCache:
         ]
         return parts[0] if len(parts) == 1 else torch.cat(parts)
 
+    def attend_latent(self, layer: int, q: Tensor, rows: Tensor, heads: LatentHeads, scale: float) -> Tensor:
+        spec = self.kv.specs[layer]
+        assert isinstance(spec, KVSpec)
+        view = self._write(layer, spec, rows[:, None])
+        parts = []
+        if self.singles:
+            absorbed = heads.absorb(q[: self.singles])
+            found = [
+                self._attend_latent_run(run, self.kv.slabs[group.capacity][layer][0], absorbed, heads.rank, scale)
+                for group, runs in view.groups
+                for run in runs
+            ]
+            parts.append(heads.values(found[0] if len(found) == 1 else torch.cat(found)))
+        for packed in view.chunks:
+            row, total = packed.slot.place.row, packed.past + len(packed)
+            seen = self.kv.slabs[packed.slot.capacity][layer][0].read(row, row + 1, 0, total)[0]
+            mine = q[packed.start : packed.stop]
+            if len(packed) >= heads.expand_from:
+                mask = self._chunk_mask(packed, 0, total, None, q.dtype)
+                parts.append(_attend_expanded(mine, seen[0], heads, scale, mask))
+            else:
+                mask = self._whole_mask(packed, 0, total, None, q.dtype)[None, :, None]
+                parts.append(heads.values(latent_attention(heads.absorb(mine)[None], seen, heads.rank, scale, mask)[0]))
+        return parts[0] if len(parts) == 1 else torch.cat(parts)
+
+    def _attend_latent_run(self, run: RowRun, slab: Slab, q: Tensor, rank: int, scale: float) -> Tensor:
+        longest = max(run.lengths)
+        rows = slab.read(run.row, run.row + len(run.lengths), 0, longest)[:, 0]
+        mask = self._run_mask(run, 0, longest, None, q.dtype)
+        return latent_attention(q[run.start : run.stop, None], rows, rank, scale, mask)[:, 0]
+
+    def _write(self, layer: int, spec: KVSpec, *given: Tensor) -> TorchWindowView:
+        """Write what the layer keeps of each token, in the order of its slabs."""
+        if spec.window not in self._views:
+            self._views[spec.window] = TorchWindowView(self.plan.within(spec.window))
+        view = self._views[spec.window]
+        if not given:  # another layer's, which are written
+            return view
+        for group, _ in view.groups:
+            self._write_singles(group, self.kv.slabs[group.capacity][layer], given, spec.window)
+        for packed in view.chunks:
+            for slab, x in zip(self.kv.slabs[packed.slot.capacity][layer], given):
+                slab.write_run(packed.slot.place.row, packed.past, x[packed.start : packed.stop])
+        return view
+
     def _write_singles(
-        self, group: DecodeGroup, slabs: tuple[Slab, Slab], k: Tensor, v: Tensor, window: int | None
+        self, group: DecodeGroup, slabs: Sequence[Slab], given: Sequence[Tensor], window: int | None
     ) -> None:
-        keys, values = slabs
         if len(group.segments) == 1:
             packed = group.segments[0]
-            keys.write_run(packed.slot.place.row, packed.past, k[group.start : group.stop])
-            values.write_run(packed.slot.place.row, packed.past, v[group.start : group.stop])
+            for slab, x in zip(slabs, given):
+                slab.write_run(packed.slot.place.row, packed.past, x[group.start : group.stop])
             return
-        key = group.capacity, keys.heads, window
+        key = group.capacity, slabs[0].heads, window
         if key not in self._places:
             rows = upload(torch.tensor(group.rows), self.device)
             positions = upload(torch.tensor([packed.past for packed in group.segments]), self.device)
-            self._places[key] = places_of(rows, positions, keys.heads, keys.capacity)
-        keys.write_each(self._places[key], k[group.start : group.stop])
-        values.write_each(self._places[key], v[group.start : group.stop])
+            self._places[key] = places_of(rows, positions, slabs[0].heads, slabs[0].capacity)
+        for slab, x in zip(slabs, given):
+            slab.write_each(self._places[key], x[group.start : group.stop])
 
     def _attend_run(
         self,
         run: RowRun,
-        slabs: tuple[Slab, Slab],
+        slabs: Sequence[Slab],
         q: Tensor,
         scale: float,
         window: int | None,
@@ -220,7 +315,7 @@ class TorchCache:
     def _attend_chunk(
         self,
         packed: PackedSegment,
-        slabs: tuple[Slab, Slab],
+        slabs: Sequence[Slab],
         q: Tensor,
         scale: float,
         window: int | None,
@@ -306,26 +401,32 @@ class TorchCache:
         return out
 
     def delta(self, layer: int, q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor) -> Tensor:
+        return self._recur(layer, delta_step, delta_scan, q, k, v, g, beta)
+
+    def scan(self, layer: int, q: Tensor, k: Tensor, v: Tensor, g: Tensor) -> Tensor:
+        return self._recur(layer, scan_step, scan_chunks, q, k, v, g)
+
+    def _recur(
+        self, layer: int, one_token: Callable[..., Tensor], many: Callable[..., Tensor], *inputs: Tensor
+    ) -> Tensor:
         states = self.kv.states[layer]
-        out = torch.empty_like(v)
+        out = torch.empty_like(inputs[2])
         if self.singles:
             order = self._state_rows
-            inputs = (order.sorted(x[: self.singles]) for x in (q, k, v, g, beta))
-            state = states.delta[order.rows]
+            mine = (order.sorted(x[: self.singles]) for x in inputs)
+            state = states.matrix[order.rows]
             if order.everyone and self.kv.swaps_states:
                 new = states.spare[: self.singles]
                 self._swaps.append(states)
             else:
                 new = torch.empty_like(state)
-                self._writes.append((states.delta, order.rows, new))
-            out[: self.singles] = order.unsorted(delta_step(new, state, *inputs))
+                self._writes.append((states.matrix, order.rows, new))
+            out[: self.singles] = order.unsorted(one_token(new, state, *mine))
         for packed in self.plan.chunks:
             row = packed.slot.place.state
-            new = states.delta[row].clone()
-            out[packed.start : packed.stop] = delta_scan(
-                new, *(x[packed.start : packed.stop] for x in (q, k, v, g, beta))
-            )
-            self._writes.append((states.delta, row, new))
+            new = states.matrix[row].clone()
+            out[packed.start : packed.stop] = many(new, *(x[packed.start : packed.stop] for x in inputs))
+            self._writes.append((states.matrix, row, new))
         return out
 
     @cached_property
@@ -338,7 +439,7 @@ class TorchCache:
         for table, rows, new in self._writes:
             table[rows] = new
         for states in self._swaps:
-            states.delta, states.spare = states.spare, states.delta
+            states.matrix, states.spare = states.spare, states.matrix
 
 
 class StateRows:

@@ -18,10 +18,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from backends.base import CrossSpec, KVSpec, Step, TokenModel
-from backends.kv_cache import windowed
+from backends.base import CrossSpec, LatentHeads, Step, TokenModel
+from backends.kv_cache import source_of, windowed
 from backends.plan import StepPlan
-from backends.torch.cache import delta_step, grouped_attention
+from backends.torch.cache import delta_step, grouped_attention, latent_attention, scan_step
 from backends.torch.kv_cache import TorchKVCache, places_of
 from backends.torch.tensors import upload_columns
 
@@ -88,16 +88,25 @@ class GraphCache:
         self._at = torch.arange(capacity, device=device)
         self._masks: dict[int | None, Tensor] = {}
 
-    def attend(self, layer: int, q: Tensor, k: Tensor, v: Tensor, scale: float, sinks: Tensor | None = None) -> Tensor:
-        spec = self.kv.specs[layer]
-        assert isinstance(spec, KVSpec)
+    def attend(
+        self, layer: int, q: Tensor, k: Tensor | None, v: Tensor | None, scale: float, sinks: Tensor | None = None
+    ) -> Tensor:
+        layer, spec = source_of(self.kv.specs, layer)
         keys, values = self.kv.slabs[self.capacity][layer]
-        places = places_of(self._rows, self.past[spec.window], spec.heads, keys.capacity)
-        keys.write_each(places, k)
-        values.write_each(places, v)
+        if k is not None and v is not None:
+            places = places_of(self._rows, self.past[spec.window], spec.heads, keys.capacity)
+            keys.write_each(places, k)
+            values.write_each(places, v)
         kept = keys.read(0, self.batch, 0, keys.capacity), values.read(0, self.batch, 0, keys.capacity)
         mask = self._mask(spec.window, keys.capacity, q.dtype)
         return grouped_attention(q.unflatten(1, (spec.heads, -1)), *kept, scale, mask, sinks).flatten(1, 2)
+
+    def attend_latent(self, layer: int, q: Tensor, rows: Tensor, heads: LatentHeads, scale: float) -> Tensor:
+        (slab,) = self.kv.slabs[self.capacity][layer]
+        slab.write_each(places_of(self._rows, self.past[None], 1, slab.capacity), rows[:, None])
+        seen = slab.read(0, self.batch, 0, slab.capacity)[:, 0]
+        mask = self._mask(None, slab.capacity, q.dtype)
+        return heads.values(latent_attention(heads.absorb(q)[:, None], seen, heads.rank, scale, mask)[:, 0])
 
     def _mask(self, window: int | None, rows: int, dtype: torch.dtype) -> Tensor:
         if window not in self._masks:
@@ -120,11 +129,17 @@ class GraphCache:
         return (summed if bias is None else summed + bias).to(x.dtype)
 
     def delta(self, layer: int, q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor) -> Tensor:
-        table = self.kv.states[layer].delta
+        return self._recur(layer, delta_step, q, k, v, g, beta)
+
+    def scan(self, layer: int, q: Tensor, k: Tensor, v: Tensor, g: Tensor) -> Tensor:
+        return self._recur(layer, scan_step, q, k, v, g)
+
+    def _recur(self, layer: int, one_token: Callable[..., Tensor], *inputs: Tensor) -> Tensor:
+        table = self.kv.states[layer].matrix
         state = table.index_select(0, self.states)
-        out = delta_step(state, state, q, k, v, g, beta)
+        out = one_token(state, state, *inputs)
         table.index_copy_(0, self.states, state)
-        return out.to(v.dtype)
+        return out.to(inputs[2].dtype)
 
 
 class DecodeGraphs:

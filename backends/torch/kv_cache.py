@@ -167,8 +167,8 @@ class RecurrentStates:
     """One recurrent layer's memory: row i belongs to the slot whose `place.state` is i."""
 
     conv: Tensor  # [rows, kernel - 1, channels]
-    delta: Tensor  # [rows, heads, key_dim, value_dim], f32
-    spare: Tensor  # as `delta`: a step of all sequences writes here, so that a failed step changes nothing
+    matrix: Tensor  # [rows, heads, key_dim, value_dim], f32
+    spare: Tensor  # as `matrix`: a step of all sequences writes here, so that a failed step changes nothing
 
 
 @dataclass
@@ -190,19 +190,19 @@ class TorchKVCache:
         self.bits = bits  # 32: keys and values lie in the slabs as they were given
         self.plain = torch.float16 if bits == 16 and dtype == torch.float32 else dtype  # of rows that are no codes
         self.table = RowTable()
-        self.slabs: dict[int, dict[int, tuple[Slab, Slab]]] = {}  # capacity -> layer -> keys, values
+        self.slabs: dict[int, dict[int, tuple[Slab, ...]]] = {}  # capacity -> layer -> keys and values, or latents
         self.states: dict[int, RecurrentStates] = {}  # layer -> states
         self.cross: dict[int, dict[int, tuple[Tensor, Tensor]]] = {}  # slot id -> layer -> keys, values [H, S, D]
         self.poisoned: set[int] = set()  # ids of slots whose rows hold NaN
         self.swaps_states = device.type == "cpu"  # a CUDA graph keeps the tensors it was captured with
         self.version = 0  # changes when a tensor is replaced: captured graphs and traced programs that hold the old one are invalid
         self._checkpoints: dict[int, _Checkpoint] = {}
-        self._codecs: dict[int, tuple[KVCodec, KVCodec]] = {}
+        self._codecs: dict[int, tuple[KVCodec, ...]] = {}
         self._state_bytes = 0
         self._token_bytes: dict[int, int] = {}  # layer -> bytes of a token
         for layer, spec in enumerate(self.specs):
             if isinstance(spec, KVSpec):
-                pair = self._codec(spec.dim, bits), self._codec(spec.v_dim or spec.dim, bits)
+                pair = tuple(self._codec(width, bits) for width in spec.widths)
                 self._codecs[layer] = pair
                 widths = sum(width * plane.itemsize for codec in pair for width, plane in codec.planes)
                 self._token_bytes[layer] = spec.heads * widths
@@ -217,9 +217,9 @@ class TorchKVCache:
         return PlainCodec(dim, self.dtype) if self.plain == self.dtype else HalfCodec(dim)
 
     def _no_states(self, spec: StateSpec) -> RecurrentStates:
-        delta = torch.zeros(0, spec.heads, spec.key_dim, spec.value_dim, dtype=torch.float32, device=self.device)
+        matrix = torch.zeros(0, spec.heads, spec.key_dim, spec.value_dim, dtype=torch.float32, device=self.device)
         conv = torch.zeros(0, spec.kernel - 1, spec.channels, dtype=self.dtype, device=self.device)
-        return RecurrentStates(conv, delta, delta)
+        return RecurrentStates(conv, matrix, matrix)
 
     def _spec(self, layer: int) -> KVSpec:
         spec = self.specs[layer]
@@ -276,15 +276,15 @@ class TorchKVCache:
             source, target = state_move
             for states in self.states.values():
                 states.conv[target] = states.conv[source]
-                states.delta[target] = states.delta[source]
+                states.matrix[target] = states.matrix[source]
         self._forget_if_empty(capacity)
 
     def _reserve(self, capacity: int) -> None:
         """Make room in the class's slabs, and in the states, for all rows that the table has assigned."""
         if capacity not in self.slabs:
             self.slabs[capacity] = {
-                layer: (Slab(spec.heads, rows, k, self.device), Slab(spec.heads, rows, v, self.device))
-                for layer, (k, v) in self._codecs.items()
+                layer: tuple(Slab(spec.heads, rows, codec, self.device) for codec in codecs)
+                for layer, codecs in self._codecs.items()
                 for spec in [self._spec(layer)]
                 for rows in [spec.rows_in(capacity)]
             }
@@ -302,8 +302,8 @@ class TorchKVCache:
         for states in self.states.values():
             if len(states.conv) < state_rows:
                 states.conv = _with_rows(states.conv, _roomy(state_rows))
-                states.delta = _with_rows(states.delta, _roomy(state_rows))
-                states.spare = torch.empty_like(states.delta) if self.swaps_states else states.delta
+                states.matrix = _with_rows(states.matrix, _roomy(state_rows))
+                states.spare = torch.empty_like(states.matrix) if self.swaps_states else states.matrix
                 self.version += 1
 
     def reserve_padding(self, capacity: int, rows: int) -> int:
@@ -401,7 +401,7 @@ class TorchKVCache:
     def _state_rows(self, slot: Slot) -> Iterator[Tensor]:
         for states in self.states.values():
             yield states.conv[slot.place.state]
-            yield states.delta[slot.place.state]
+            yield states.matrix[slot.place.state]
 
     def _row_parts(self, slot: Slot, length: int) -> Iterator[Tensor]:
         """The `rows` of a snapshot: keys and values of layers without a window, then encoder keys and values."""

@@ -22,7 +22,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from backends.base import Affine, BackendMissing, Blocks, Dense, Linear, Raw, Weight
+from backends.base import Affine, BackendMissing, Blocks, Dense, HeadMatrices, Linear, Raw, Weight
 from backends.torch.kernels import library
 from backends.torch.kernels import linear as kernels
 from backends.torch.kernels.linear import TYPES as ROW_TYPES
@@ -271,6 +271,51 @@ class MergedExperts(Experts):
         return torch.bmm(matrices, each.reshape(tokens * k, -1, 1)).view(tokens, k, -1)
 
 
+class TorchHeadMatrices:
+    """Implements `backends.base.HeadMatrices` by plain matrices."""
+
+    transposes = True
+
+    def __init__(self, w: Tensor) -> None:
+        self.w = w  # [heads, out, in]
+
+    def part(self, start: int, stop: int) -> TorchHeadMatrices:
+        return TorchHeadMatrices(self.w[:, start:stop])
+
+    def each(self, x: Tensor, transposed: bool = False) -> Tensor:
+        return torch.bmm(x.transpose(0, 1), self.w if transposed else self.w.mT).transpose(0, 1)
+
+    def every(self, x: Tensor, first: int, last: int, transposed: bool = False) -> Tensor:
+        chosen = self.w[first:last]
+        flat = (chosen.mT if transposed else chosen).reshape(-1, x.shape[-1])
+        return F.linear(x, flat).view(x.shape[0], last - first, -1)
+
+
+class KernelHeadMatrices:
+    """Implements `backends.base.HeadMatrices` by the CPU kernels, which read blocks in one direction only: each head is an
+    expert that every token goes through."""
+
+    transposes = False
+
+    def __init__(self, linear: Linear) -> None:
+        self.linear = linear
+
+    def part(self, start: int, stop: int) -> HeadMatrices:
+        raise TypeError("matrices of the kernels have no parts")
+
+    def each(self, x: Tensor, transposed: bool = False) -> Tensor:
+        return self._gathered(x, 0, x.shape[1], transposed)
+
+    def every(self, x: Tensor, first: int, last: int, transposed: bool = False) -> Tensor:
+        return self._gathered(x, first, last, transposed)
+
+    def _gathered(self, x: Tensor, first: int, last: int, transposed: bool) -> Tensor:
+        if transposed:
+            raise TypeError("the kernels do not multiply by a transposed matrix")
+        made: Tensor = self.linear.gather(x, torch.arange(first, last).expand(x.shape[0], -1))
+        return made
+
+
 # -- from a checkpoint's weights
 
 
@@ -300,6 +345,20 @@ def make_experts(parts: Sequence[Sequence[Weight]], dtype: torch.dtype, device: 
     if all(len(s.parts) == 1 and isinstance(s.parts[0], DenseMatrix) for s in stacks):
         return MergedExperts(torch.stack([s.parts[0].w for s in stacks if isinstance(s.parts[0], DenseMatrix)]))
     return Experts(stacks)
+
+
+def make_head_matrices(
+    weight: Weight, heads: int, plain: Dense | Affine, dtype: torch.dtype, device: torch.device
+) -> HeadMatrices:
+    apart = isinstance(weight, Blocks) and len(weight.shape) == 3
+    if apart and device.type == "cpu" and library.available() and kernels.takes([weight]):
+        return KernelHeadMatrices(kernels.experts([[weight]], dtype))
+    stored = _stored(plain)
+    if isinstance(stored, PackedAffine):
+        words, scales, biases = (part.flatten(0, -2) for part in (stored.words, stored.scales, stored.biases))
+        stored = PackedAffine(words, scales, biases, stored.bits, stored.group).dense(dtype)
+    assert isinstance(stored, Tensor)
+    return TorchHeadMatrices(stored.to(device=device, dtype=dtype).reshape(heads, -1, plain.shape[-1]))
 
 
 def _for_kernels(parts: Sequence[Weight]) -> bool:
@@ -353,8 +412,7 @@ def _merged(parts: Sequence[StoredMatrix], biases: Sequence[Tensor | None]) -> S
     elif len(affine) == len(parts) and len({(p.stored.bits, p.stored.group) for p in affine}) == 1:
         whole = AffineMatrix(PackedAffine.cat([p.stored for p in affine]), affine[0].dtype)
     elif len(blocks) == len(parts) and len({p.stored.kind for p in blocks}) == 1:
-        stored = StoredBlocks(torch.cat([p.stored.data for p in blocks]), blocks[0].stored.kind, blocks[0].shape[1])
-        whole = BlockMatrix(stored, blocks[0].dtype)
+        whole = BlockMatrix(StoredBlocks.cat([p.stored for p in blocks]), blocks[0].dtype)
     else:
         return Stack(parts, biases)
     if all(b is None for b in biases):

@@ -48,14 +48,17 @@ from backends.torch.tracing import IN_FLOATS, NotTraceable, ProgramTracer, Symbo
 class TorchRunner:
     """Implements `backends.base.Runner`."""
 
-    def __init__(self, model: TokenModel, kv: TorchKVCache, ops: TorchTextOps) -> None:
-        self.model, self.kv, self.ops = model, kv, ops
+    def __init__(
+        self, model: TokenModel, kv: TorchKVCache, ops: TorchTextOps, plain: bool = False, view: Any = None
+    ) -> None:
+        """`plain`: the model is called in every step, neither traced nor captured. `view(kv, plan)`: what it gets as its cache."""
+        self.model, self.kv, self.ops, self._view = model, kv, ops, view or TorchCache
         self.span: Profiler = unprofiled
         self.frame: Any = getattr(model, "frame", None)
-        self.graphs = DecodeGraphs(model, kv) if ops.device.type == "cuda" else None
+        self.graphs = DecodeGraphs(model, kv) if ops.device.type == "cuda" and not plain else None
         self._traced: TracedModel | None = None
         self._greedy: GreedyHead | None = None
-        self._may_trace = ops.device.type == "cpu" and library.available()
+        self._may_trace = ops.device.type == "cpu" and library.available() and not plain
         # slot id -> a step's ids [N] (or its frames' embeddings [N, D]) and the slot's row in it: the next input
         self._sampled_last: dict[int, tuple[Tensor, int]] = {}
 
@@ -78,7 +81,7 @@ class TorchRunner:
                 if self._traced is not None:
                     self._sample(plan, self._traced.run(plan, x), pending)
                 else:
-                    cache = TorchCache(self.kv, plan)
+                    cache = self._view(self.kv, plan)
                     pos = upload(torch.from_numpy(plan.pos), self.ops.device)
                     self._sample(plan, self.model(Step(x, pos, cache)), pending)
                 checkpoint_drafts(self.kv, segments)

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from backends.base import CrossSpec, KVSpec, Rope, Slot, StateSpec, Step, TokenModel
+from backends.base import CrossSpec, KVSpec, Rope, Slot, Step, TokenModel
 from backends.kv_cache import group_of
 from backends.plan import StepPlan
 from backends.torch.kernels.formats import PANEL, KVDtype
@@ -210,10 +210,16 @@ class ProgramTracer:
         return q, k, v
 
     def attend(
-        self, layer: int, q: TracedHeads, k: TracedHeads, v: TracedHeads, scale: float, sinks: Tensor | None = None
+        self,
+        layer: int,
+        q: TracedHeads,
+        k: TracedHeads | None,
+        v: TracedHeads | None,
+        scale: float,
+        sinks: Tensor | None = None,
     ) -> Symbol:
-        if sinks is not None:
-            raise NotTraceable("attention sinks")
+        if sinks is not None or k is None or v is None:
+            raise NotTraceable("attention sinks, or another layer's keys and values")
         if [h.part for h in (q, k, v)] != [0, 1, 2] or not (q.source is k.source is v.source):
             raise NotTraceable("attention of heads that are not one projection's")
         f, spec = q.fields, self.specs[layer]
@@ -227,6 +233,9 @@ class ProgramTracer:
         sizes = {name: f[name] for name in ("heads", "kv_heads", "dim")} | kept
         self._write(Opcode.ATTENTION, [q.source], [out], layer=layer, scale=scale, window=spec.window or 0, **sizes)
         return Symbol(self, out.register, (self.TOKENS, f["heads"], f["dim"]))
+
+    def attend_latent(self, *_: Any) -> NoReturn:
+        raise NotTraceable("latent attention")
 
     def cross(self, layer: int, q: Symbol, scale: float) -> Symbol:
         spec, (_, heads, dim) = self.specs[layer], q.shape
@@ -260,7 +269,7 @@ class ProgramTracer:
     def conv(self, *_: Any) -> NoReturn:
         raise NotTraceable("recurrent states")
 
-    delta = conv
+    delta = scan = conv
 
 
 def alike(a: AnyMatrix, b: AnyMatrix) -> bool:
@@ -410,7 +419,7 @@ class _CrossAddresses:
     length: int
 
 
-def _places(pairs: Sequence[tuple[Slab, Slab]], what: Callable[[Tensor], int]) -> np.ndarray:
+def _places(pairs: Sequence[tuple[Slab, ...]], what: Callable[[Tensor], int]) -> np.ndarray:
     """`what` of the planes of each layer's keys and values, `[layers, 4]` in the order of src/step.hpp; 0 where there is none."""
     made = np.zeros((len(pairs), 4), np.int64)
     for row, pair in zip(made, pairs):
@@ -431,7 +440,7 @@ def can_be_traced(model: TokenModel) -> bool:
 
 
 def _trace(model: TokenModel, width: int, memory: KVDtypes) -> Trace | None:
-    specs = [spec for spec in model.memory if not isinstance(spec, StateSpec)]
+    specs = [spec for spec in model.memory if isinstance(spec, KVSpec | CrossSpec)]
     return trace(model, specs, width, memory) if len(specs) == len(model.memory) else None
 
 

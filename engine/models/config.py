@@ -114,6 +114,7 @@ LEFT_OUT: dict[str, dict[str, Any]] = {
         "sliding_window": 4096,
         "tie_word_embeddings": True,
     },
+    **{kind: {"tie_word_embeddings": True} for kind in ("gemma3n_text", "gemma4_text", "gemma4_unified_text")},
 }
 
 
@@ -148,9 +149,9 @@ def text_config(config: Mapping[str, Any], activations: Sequence[str] = ("silu",
         heads=heads,
         kv_heads=kv_heads,
         head_dim=f.int("head_dim", "attention_head_dim", default=hidden // heads, most=LARGEST_HEAD),
-        ffn=f.int("intermediate_size"),
+        ffn=f.int("intermediate_size", "block_ff_dim", "moe_intermediate_size"),  # a mixture may have no other
         vocab=f.int("vocab_size"),
-        eps=f.float("rms_norm_eps", default=1e-6),
+        eps=f.float("rms_norm_eps", "norm_eps", "layer_norm_epsilon", default=1e-6),
         context=f.int("max_position_embeddings", default=2048),
         tied=f.flag("tie_word_embeddings"),
     )

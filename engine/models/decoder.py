@@ -20,9 +20,9 @@ class Mixer(Protocol):
     """What moves information between tokens, and what it must remember to do so."""
 
     @property
-    def memory(self) -> MemorySpec: ...
+    def memory(self) -> MemorySpec | None: ...
 
-    def __call__(self, x: Array, step: Step, angles: Array) -> Array: ...
+    def __call__(self, x: Array, step: Step, angles: Array | None) -> Array: ...
 
 
 MlpLike = Callable[[Array], Array]
@@ -43,17 +43,20 @@ class Traits:
     sinks: bool = False  # each head has a score that takes part in the softmax and has no value
     fused: bool = False  # projections of one input are one tensor: `qkv_proj`, `gate_up_proj`
     gelu: bool = False  # the MLP's gate is a GELU by the tangent, not a SiLU
+    out: str = "o_proj"
 
 
 @dataclass(frozen=True)
 class NormNames:
-    """Tensor names of a layer's norms: before the mixer, before the MLP, and of what they give, where it is normalized before it
-    is added."""
+    """Tensor names of a layer's norms: before the mixer, before the MLP (None: layers have no MLP), and of what they give, where
+    it is normalized before it is added; and of the norm behind all layers."""
 
-    mixer: str = "input_layernorm"
-    mlp: str = "post_attention_layernorm"
+    mixer: str | None = "input_layernorm"
+    mlp: str | None = "post_attention_layernorm"
     mixed: str | None = None
     out: str | None = None
+    last: str = "norm"
+    last_plus: float | None = None  # what the weights of the last are distances from; None: as all the others
 
 
 class Attention:
@@ -68,15 +71,15 @@ class Attention:
         q, kv = c.heads * c.head_dim, c.kv_heads * c.head_dim
         parts = [("qkv_proj", q + 2 * kv)] if traits.fused else [("q_proj", q), ("k_proj", kv), ("v_proj", kv)]
         self.qkv = w.linear(*parts, inp=c.hidden, bias=traits.qkv_bias)
-        self.out = w.linear(("o_proj", c.hidden), inp=q, bias=traits.out_bias)
+        self.out = w.linear((traits.out, c.hidden), inp=q, bias=traits.out_bias)
         self.sinks = w.tensor("sinks", (c.heads,)) if traits.sinks else None
         names = traits.qk_norm
         self.q_norm = w.norm(names[0], c.head_dim, traits.norm_plus) if names else None
         self.k_norm = w.norm(names[1], c.head_dim, traits.norm_plus) if names else None
 
-    def __call__(self, x: Array, step: Step, angles: Array) -> Array:
+    def __call__(self, x: Array, step: Step, angles: Array | None) -> Array:
         q, k, v = self.ops.qkv(
-            self.qkv(x),
+            self.projected(x),
             self.heads,
             self.kv_heads,
             self.dim,
@@ -87,23 +90,38 @@ class Attention:
             self.norm_after_rope,
         )
         attended = step.cache.attend(self.layer, self.scaled(q, step), k, v, self.scale, self.sinks)
-        return self.out(attended.reshape(attended.shape[0], self.heads * self.dim))
+        return self.out(self.gated(attended, x).reshape(x.shape[0], self.heads * self.dim))
+
+    def projected(self, x: Array) -> Array:
+        """Queries, keys and values of all heads."""
+        return self.qkv(x)
 
     def scaled(self, q: Array, step: Step) -> Array:
         """Queries with what a family does to them last."""
         return q
 
+    def gated(self, attended: Array, x: Array) -> Array:
+        """What the heads give, with what a family makes of it and of the layer's input."""
+        return attended
+
 
 class Mlp:
-    """SwiGLU, or the same with a GELU."""
+    """SwiGLU, or the same with a GELU. `names`: of the gate, the up and the down projection; two where gate and up are one."""
 
     def __init__(
-        self, w: View, hidden: int, ffn: int, bias: bool = False, gelu: bool = False, fused: bool = False
+        self,
+        w: View,
+        hidden: int,
+        ffn: int,
+        bias: bool = False,
+        gelu: bool = False,
+        fused: bool = False,
+        names: Sequence[str] = (),
     ) -> None:
         self.gated = w.backend.ops.geglu if gelu else w.backend.ops.swiglu
-        parts = [("gate_up_proj", 2 * ffn)] if fused else [("gate_proj", ffn), ("up_proj", ffn)]
-        self.gate_up = w.linear(*parts, inp=hidden, bias=bias)
-        self.down = w.linear(("down_proj", hidden), inp=ffn, bias=bias)
+        *inner, down = names or (("gate_up_proj", "down_proj") if fused else ("gate_proj", "up_proj", "down_proj"))
+        self.gate_up = w.linear(*((name, 2 * ffn // len(inner)) for name in inner), inp=hidden, bias=bias)
+        self.down = w.linear((down, hidden), inp=ffn, bias=bias)
 
     def __call__(self, x: Array) -> Array:
         return self.down(self.gated(self.gate_up(x)))
@@ -112,9 +130,9 @@ class Mlp:
 @dataclass(frozen=True)
 class Layer:
     mixer: Mixer
-    mlp: MlpLike
-    input_norm: Array
-    post_norm: Array
+    mlp: MlpLike | None
+    input_norm: Array | None
+    post_norm: Array | None
     mixed_norm: Array | None
     out_norm: Array | None
 
@@ -126,21 +144,22 @@ class Layers:
         self,
         w: View,
         c: TextConfig,
-        rope: Rope | Sequence[Rope],
+        rope: Rope | Sequence[Rope | None] | None,
         mixer: Callable[[View, int], Mixer],
-        mlp: Callable[[View, int], MlpLike],
+        mlp: Callable[[View, int], MlpLike | None],
         norm_plus: float = 0.0,
         norms: NormNames = NormNames(),
     ) -> None:
-        """`rope`: one of all layers, or each layer's."""
+        """`rope`: one of all layers, or each layer's; None: positions turn nothing."""
         self.ops, self.eps = w.backend.ops, c.eps
-        ropes = [rope] if isinstance(rope, Rope) else list(rope)
+        self.out_eps = c.eps  # of the norms of what a mixer and an MLP give
+        ropes = [rope] if rope is None or isinstance(rope, Rope) else list(rope)
         self.ropes = list(dict.fromkeys(ropes))
         self.rope_of = [self.ropes.index(ropes[i % len(ropes)]) for i in range(c.layers)]
         self.layers = [self._layer(w.sub(f"layers.{i}"), i, c, mixer, mlp, norm_plus, norms) for i in range(c.layers)]
-        self.norm = w.norm("norm", c.hidden, norm_plus)
+        self.norm = w.norm(norms.last, c.hidden, norm_plus if norms.last_plus is None else norms.last_plus)
         w.ignore(r"rotary_emb\.inv_freq$")  # old files carry what is computed
-        self.memory = [layer.mixer.memory for layer in self.layers]
+        self.memory = [spec for layer in self.layers if (spec := layer.mixer.memory) is not None]
 
     def _layer(
         self,
@@ -148,7 +167,7 @@ class Layers:
         i: int,
         c: TextConfig,
         mixer: Callable[[View, int], Mixer],
-        mlp: Callable[[View, int], MlpLike],
+        mlp: Callable[[View, int], MlpLike | None],
         norm_plus: float,
         norms: NormNames,
     ) -> Layer:
@@ -157,21 +176,28 @@ class Layers:
 
         return Layer(mixer(w, i), mlp(w, i), *map(norm, (norms.mixer, norms.mlp, norms.mixed, norms.out)))
 
+    def angles(self, step: Step) -> list[Array | None]:
+        """One for each of `ropes`."""
+        return [None if rope is None else self.ops.angles(step.pos, rope) for rope in self.ropes]
+
     def __call__(self, step: Step, added: Sequence[Array] = ()) -> Array:
         """`added[i]` is added to what layer i gives."""
         ops, eps = self.ops, self.eps
-        angles = [ops.angles(step.pos, rope) for rope in self.ropes]
+        angles = self.angles(step)
         # Every addition is fused with the norm that follows it, so a layer hands on both the sum and its norm.
         total, x = step.x, ops.rms_norm(step.x, self.layers[0].input_norm, eps)
         following = [layer.input_norm for layer in self.layers[1:]] + [self.norm]
         for i, (layer, next_norm) in enumerate(zip(self.layers, following)):
             mixed = layer.mixer(x, step, angles[self.rope_of[i]])
             if layer.mixed_norm is not None:
-                mixed = ops.rms_norm(mixed, layer.mixed_norm, eps)
+                mixed = ops.rms_norm(mixed, layer.mixed_norm, self.out_eps)
+            if layer.mlp is None:
+                total, x = ops.add_rms_norm(mixed, total, next_norm, eps)
+                continue
             total, x = ops.add_rms_norm(mixed, total, layer.post_norm, eps)
             out = layer.mlp(x)
             if layer.out_norm is not None:
-                out = ops.rms_norm(out, layer.out_norm, eps)
+                out = ops.rms_norm(out, layer.out_norm, self.out_eps)
             if i < len(added):
                 out = out + added[i]
             total, x = ops.add_rms_norm(out, total, next_norm, eps)
@@ -182,24 +208,29 @@ class Decoder(Layers):
     """A stack of layers between an embedding and a head."""
 
     long_from = 0  # the length beyond which a text has another rope, see `Rope.long`; 0: there is one rope
+    logit_scale, softcap = (
+        1.0,
+        0.0,
+    )  # logits are multiplied by the one, then kept below the other by a tangent; 0: they are not
 
     def __init__(
         self,
         w: View,
         c: TextConfig,
-        rope: Rope | Sequence[Rope],
+        rope: Rope | Sequence[Rope | None] | None,
         mixer: Callable[[View, int], Mixer],
-        mlp: Callable[[View, int], MlpLike],
+        mlp: Callable[[View, int], MlpLike | None],
         norm_plus: float = 0.0,
         body: str = "model",
         head: str = "lm_head",
         norms: NormNames = NormNames(),
         embed_scale: float = 1.0,
+        embedding: str = "embed_tokens",
     ) -> None:
-        bare = w.has("embed_tokens.weight")  # saved without its head, as embedding models are
+        bare = w.has(f"{embedding}.weight")  # saved without its head, as embedding models are
         inner = w if bare else w.sub(body)
         self.vocab = c.vocab
-        self.embedding = inner.embedding("embed_tokens", c.vocab, c.hidden)
+        self.embedding = inner.embedding(embedding, c.vocab, c.hidden)
         self.embed_scale = embed_scale
         super().__init__(inner, c, rope, mixer, mlp, norm_plus, norms)
         if c.tied:
@@ -213,7 +244,10 @@ class Decoder(Layers):
         return rows if self.embed_scale == 1.0 else rows * self.embed_scale
 
     def logits(self, hidden: Array) -> Array:
-        return self.head(hidden)
+        made = self.head(hidden)
+        if self.logit_scale != 1.0:
+            made = made * self.logit_scale
+        return self.ops.tanh(made / self.softcap) * self.softcap if self.softcap else made
 
 
 def nested_names(w: View) -> tuple[str, str]:
@@ -229,16 +263,17 @@ def nested_names(w: View) -> tuple[str, str]:
 def standard_decoder(
     w: View,
     c: TextConfig,
-    rope: Rope | Sequence[Rope],
+    rope: Rope | Sequence[Rope | None] | None,
     traits: Traits,
     body: str = "model",
     head: str = "lm_head",
     norms: NormNames = NormNames(),
     embed_scale: float = 1.0,
     attention: type[Attention] = Attention,
+    kind: type[Decoder] = Decoder,
 ) -> Decoder:
     """Attention and a dense MLP in every layer."""
-    return Decoder(
+    return kind(
         w,
         c,
         rope,

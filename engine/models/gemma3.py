@@ -16,7 +16,7 @@ from engine.errors import ConfigError
 from engine.models.config import Fields, TextConfig, text_config
 from engine.models.decoder import Decoder, NormNames, Traits, nested_names, standard_decoder
 from engine.models.rope import text_rope
-from engine.models.windows import layer_windows, sliding_layers
+from engine.models.windows import FULL, SLIDING, layer_windows, sliding_layers
 from engine.weights.view import View
 
 NORMS = NormNames(
@@ -27,17 +27,15 @@ NORMS = NormNames(
 )
 
 
-def _ropes(c: TextConfig) -> tuple[Rope, Rope]:
-    """Of layers that attend to everything, and of those with a window."""
+def gemma_ropes(c: TextConfig, full_dim: int | None = None) -> tuple[Rope, Rope]:
+    """Of layers that attend to everything, whose heads may have a size of their own, and of those with a window."""
     f, given = c.fields, c.fields.find("rope_parameters", default={})
-    if isinstance(given, Mapping) and "full_attention" in given:
-        kinds = [
-            Fields({"rope_parameters": given.get(kind)}, f.where) for kind in ("full_attention", "sliding_attention")
-        ]
+    if isinstance(given, Mapping) and FULL in given:
+        kinds = [Fields({"rope_parameters": given.get(kind)}, f.where) for kind in (FULL, SLIDING)]
     else:
         kinds = [f, Fields({"rope_theta": f.float("rope_local_base_freq", default=1e4)}, f.where)]
-    full, local = (replace(c, fields=fields) for fields in kinds)
-    return text_rope(full, default_theta=1e6), text_rope(local)
+    full = replace(c, fields=kinds[0], head_dim=full_dim or c.head_dim)
+    return text_rope(full, default_theta=1e6), text_rope(replace(c, fields=kinds[1]))
 
 
 def gemma3(w: View, config: Mapping[str, Any]) -> Decoder:
@@ -56,7 +54,7 @@ def gemma3(w: View, config: Mapping[str, Any]) -> Decoder:
         windows=layer_windows(c, pattern=6),
         gelu=True,
     )
-    rope, local = _ropes(c)
+    rope, local = gemma_ropes(c)
     ropes = [local if sliding else rope for sliding in sliding_layers(c, pattern=6)]
     w.ignore(r"(^|\.)vision_tower\.", r"(^|\.)multi_modal_projector\.")
     body, head = nested_names(w)

@@ -36,8 +36,8 @@ class ClampedMoe:
         self.alternating = not w.has("switch_mlp.gate_proj.weight")
         if self.alternating:
             inner = w.sub("experts")
-            self.gate_up = inner.whole_experts("gate_up_proj", self.count, 2 * c.ffn, c.hidden)
-            self.down = inner.whole_experts("down_proj", self.count, c.hidden, c.ffn)
+            self.gate_up = inner.whole_experts("gate_up_proj", self.count, 2 * c.ffn, c.hidden, inputs_first=True)
+            self.down = inner.whole_experts("down_proj", self.count, c.hidden, c.ffn, inputs_first=True)
             self.gate_up_bias = inner.tensor("gate_up_proj_bias", (self.count, 2 * c.ffn))
             self.down_bias = inner.tensor("down_proj_bias", (self.count, c.hidden))
             return

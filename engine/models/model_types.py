@@ -15,6 +15,7 @@ ALIASES = {
     "qwen25": "qwen2",
     "qwen2_5": "qwen2",
     "qwen35": "qwen3_5",
+    "qwen35moe": "qwen3_5_moe",
     "qwen3moe": "qwen3_moe",
     "qwen3next": "qwen3_next",
     "qwen3vl": "qwen3_vl",

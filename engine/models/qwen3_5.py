@@ -1,4 +1,4 @@
-"""Qwen3.5: three gated delta-rule layers, then one of softmax attention whose output is gated.
+"""Qwen3.5, dense and mixture: three gated delta-rule layers, then one of softmax attention whose output is gated.
 
 A delta layer's memory has a fixed size, whatever the length; every fourth layer remembers all tokens. Checkpoints come
 bare, nested beside a vision tower, or as mlx-lm saves them (then norms already hold 1 + w and the convolution's axes
@@ -14,6 +14,7 @@ from backends.base import Array, KVSpec, StateSpec, Step
 from engine.errors import ConfigError
 from engine.models.config import TextConfig, text_config
 from engine.models.decoder import Decoder, Mixer, Mlp, MlpLike, nested_names
+from engine.models.moe import GatedSharedMoe, Routing
 from engine.models.qwen_vision import tower_place
 from engine.models.rope import text_rope
 from engine.models.vision_language import SeeingDecoder, beside_tower
@@ -62,9 +63,7 @@ class GatedDelta:
         self.keys, self.values = self.key_heads * self.key_dim, self.value_heads * self.value_dim
         channels, kernel = 2 * self.keys + self.values, f.int("linear_conv_kernel_dim")
         self.memory = StateSpec(channels, kernel, self.value_heads, self.key_dim, self.value_dim)
-        swapped = w.shape("conv1d.weight") == (channels, kernel, 1)
-        shape = (channels, kernel, 1) if swapped else (channels, 1, kernel)
-        self.conv = w.tensor("conv1d.weight", shape).reshape(channels, kernel)
+        self.conv = w.depthwise("conv1d.weight", channels, kernel)
         self.dt_bias = w.tensor("dt_bias", (self.value_heads,), "f32")
         self.decay = -self.ops.exp(w.tensor("A_log", (self.value_heads,), "f32"))
         self.norm = w.norm("norm", self.value_dim)
@@ -137,15 +136,20 @@ def hybrid_decoder(
 
 def qwen3_5(w: View, config: Mapping[str, Any]) -> Decoder | SeeingDecoder:
     c = text_config(config)
+    return _beside_its_tower(w, config, c, lambda v, i: Mlp(v.sub("mlp"), c.hidden, c.ffn))
+
+
+def qwen3_5_moe(w: View, config: Mapping[str, Any]) -> Decoder | SeeingDecoder:
+    c = text_config(config)
+    routing = Routing(renormalize=c.fields.flag("norm_topk_prob", True))
+    return _beside_its_tower(w, config, c, lambda v, i: GatedSharedMoe(v.sub("mlp"), c, routing))
+
+
+def _beside_its_tower(
+    w: View, config: Mapping[str, Any], c: TextConfig, mlp: Callable[[View, int], MlpLike]
+) -> Decoder | SeeingDecoder:
     body, head = nested_names(w)
-    decoder = hybrid_decoder(
-        w,
-        c,
-        delta=lambda v, i: GatedDelta(v, c, i),
-        mlp=lambda v, i: Mlp(v.sub("mlp"), c.hidden, c.ffn),
-        body=body,
-        head=head,
-    )
+    decoder = hybrid_decoder(w, c, delta=lambda v, i: GatedDelta(v, c, i), mlp=mlp, body=body, head=head)
     place = tower_place(w) if isinstance(config.get("vision_config"), Mapping) else None
     if place is not None:
         return beside_tower(w, config, place, decoder, c.hidden)

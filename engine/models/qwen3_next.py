@@ -8,46 +8,35 @@ from typing import Any
 from backends.base import Array
 from engine.models.config import TextConfig, text_config
 from engine.models.decoder import Decoder, Mlp, MlpLike
-from engine.models.moe import SparseMoe
+from engine.models.moe import GatedSharedMoe
 from engine.models.qwen3_5 import GatedDelta, hybrid_decoder
 from engine.weights.view import View
 
 
 class FusedGatedDelta(GatedDelta):
-    """Each key head's query, key, values and gates lie side by side in one projection."""
+    """Each key head's query, key, values and gates lie side by side in one projection, its write strengths and decays in another.
+    GGUF files have the first one apart."""
 
     def _projection(self, w: View, c: TextConfig) -> Callable[[Array], tuple[Array, Array, Array, Array]]:
         heads, ratio = self.key_heads, self.value_heads // self.key_heads
         wide = [self.key_dim, self.key_dim, ratio * self.value_dim, ratio * self.value_dim]
-        qkvz = w.linear(("in_proj_qkvz", heads * sum(wide)), inp=c.hidden)
+        apart = w.has("in_proj_qkv.weight")
+        parts = [("in_proj_qkv", 2 * self.keys + self.values), ("in_proj_z", self.values)]
+        qkvz = w.linear(*(parts if apart else [("in_proj_qkvz", heads * sum(wide))]), inp=c.hidden)
         ba = w.linear(("in_proj_ba", 2 * self.value_heads), inp=c.hidden)
 
         def project(x: Array) -> tuple[Array, Array, Array, Array]:
             ops, n = self.ops, x.shape[0]
-            q, k, v, z = ops.split(qkvz(x).reshape(n, heads, sum(wide)), wide, 2)
             b, a = ops.split(ba(x).reshape(n, heads, 2 * ratio), [ratio, ratio], 2)
+            b, a = b.reshape(n, self.value_heads), a.reshape(n, self.value_heads)
+            if apart:
+                mixed, z = ops.split(qkvz(x), [size for _, size in parts], 1)
+                return mixed, z, b, a
+            q, k, v, z = ops.split(qkvz(x).reshape(n, heads, sum(wide)), wide, 2)
             flat = [q.reshape(n, self.keys), k.reshape(n, self.keys), v.reshape(n, self.values)]
-            return (
-                ops.cat(flat, 1),
-                z.reshape(n, self.values),
-                b.reshape(n, self.value_heads),
-                a.reshape(n, self.value_heads),
-            )
+            return ops.cat(flat, 1), z.reshape(n, self.values), b, a
 
         return project
-
-
-class SharedMoe:
-    """The routed experts, and one that every token goes through behind a gate of its own."""
-
-    def __init__(self, w: View, c: TextConfig) -> None:
-        self.ops = w.backend.ops
-        self.routed = SparseMoe(w, c)
-        self.shared = Mlp(w.sub("shared_expert"), c.hidden, c.fields.int("shared_expert_intermediate_size"))
-        self.gate = w.linear(("shared_expert_gate", 1), inp=c.hidden)
-
-    def __call__(self, x: Array) -> Array:
-        return self.routed(x) + self.ops.sigmoid(self.gate(x)) * self.shared(x)
 
 
 def qwen3_next(w: View, config: Mapping[str, Any]) -> Decoder:
@@ -58,6 +47,6 @@ def qwen3_next(w: View, config: Mapping[str, Any]) -> Decoder:
     def mlp(v: View, i: int) -> MlpLike:
         if i in dense or (i + 1) % every:
             return Mlp(v.sub("mlp"), c.hidden, c.ffn)
-        return SharedMoe(v.sub("mlp"), c)
+        return GatedSharedMoe(v.sub("mlp"), c)
 
     return hybrid_decoder(w, c, delta=lambda v, i: FusedGatedDelta(v, c, i), mlp=mlp)

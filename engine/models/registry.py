@@ -10,20 +10,34 @@ from engine.errors import UnsupportedArchitecture
 from engine.loaded import MakePart
 from engine.models.bicodec import bicodec_decoder, bicodec_encoder
 from engine.models.codec12 import codec_decoder, codec_encoder
+from engine.models.cohere2 import cohere2
 from engine.models.config import named_architectures
+from engine.models.deepseek import deepseek_v2, deepseek_v3
 from engine.models.ecapa import speaker_encoder
+from engine.models.ernie4_5 import ernie4_5, ernie4_5_moe
+from engine.models.exaone4 import exaone4
 from engine.models.gemma3 import gemma3
+from engine.models.gemma3n import gemma3n
+from engine.models.gemma4 import gemma4
+from engine.models.glm4 import glm4, glm4_moe
 from engine.models.gpt_oss import gpt_oss
-from engine.models.hunyuan import hunyuan_dense
-from engine.models.llama import llama
+from engine.models.granite import granite, granite_hybrid, granite_moe
+from engine.models.hunyuan import hunyuan_dense, hunyuan_moe
+from engine.models.laguna import laguna
+from engine.models.lfm2 import lfm2, lfm2_moe, lfm3
+from engine.models.llama import llama, seed_oss, smollm3
+from engine.models.minimax_m2 import minimax_m2
 from engine.models.ministral3 import ministral3
 from engine.models.moonshine import moonshine, moonshine_streaming
+from engine.models.muse_glimmer import muse_glimmer
+from engine.models.nemotron_h import nemotron_h
+from engine.models.olmo3 import olmo3
 from engine.models.paddleocr_vl import paddleocr_vl
 from engine.models.phi3 import phi3
 from engine.models.pp_doclayout import pp_doclayout
 from engine.models.qwen2 import qwen2
 from engine.models.qwen3 import qwen3, qwen3_moe
-from engine.models.qwen3_5 import qwen3_5
+from engine.models.qwen3_5 import qwen3_5, qwen3_5_moe
 from engine.models.qwen3_next import qwen3_next
 from engine.models.qwen3_tts import qwen3_tts
 from engine.models.qwen3_vl import qwen3_vl
@@ -35,26 +49,60 @@ from engine.weights.view import View
 Maker = Callable[[View, Mapping[str, Any]], TokenModel]
 
 ARCHITECTURES: dict[str, Maker] = {
+    "cohere2": cohere2,
+    "deepseek_v2": deepseek_v2,
+    "deepseek_v3": deepseek_v3,
+    "ernie4_5": ernie4_5,
+    "ernie4_5_moe": ernie4_5_moe,
+    "exaone4": exaone4,
     "gemma3": gemma3,
     "gemma3_text": gemma3,
+    "gemma3n": gemma3n,
+    "gemma3n_text": gemma3n,
+    "gemma4": gemma4,
+    "gemma4_text": gemma4,
+    "gemma4_unified": gemma4,
+    "gemma4_unified_text": gemma4,
+    "glm4": glm4,
+    "glm4_moe": glm4_moe,
+    "glm4_moe_lite": deepseek_v3,
     "gpt_oss": gpt_oss,
+    "granite": granite,
+    "granitemoe": granite_moe,
+    "granitemoehybrid": granite_hybrid,
+    "granitemoeshared": granite_moe,
     "hunyuan_v1_dense": hunyuan_dense,
+    "hunyuan_v1_moe": hunyuan_moe,
+    "laguna": laguna,
+    "lfm2": lfm2,
+    "lfm2_moe": lfm2_moe,
+    "lfm3": lfm3,
     "llama": llama,
+    "minimax_m2": minimax_m2,
     "ministral3": ministral3,
     "mistral": llama,
     "mistral3": ministral3,
     "moonshine": moonshine,
     "moonshine_streaming": moonshine_streaming,
+    "muse_glimmer": muse_glimmer,
+    "muse_glimmer_text": muse_glimmer,
+    "nemotron_h": nemotron_h,
+    "olmo2": olmo3,
+    "olmo3": olmo3,
     "paddleocr_vl": paddleocr_vl,
     "phi3": phi3,
     "qwen2": qwen2,
     "qwen3": qwen3,
     "qwen3_5": qwen3_5,
+    "qwen3_5_moe": qwen3_5_moe,
+    "qwen3_5_moe_text": qwen3_5_moe,
     "qwen3_5_text": qwen3_5,
     "qwen3_moe": qwen3_moe,
     "qwen3_next": qwen3_next,
     "qwen3_tts": qwen3_tts,
     "qwen3_vl": qwen3_vl,
+    "seed_oss": seed_oss,
+    "smollm3": smollm3,
 }
 
 # Models that are no token models; see `engine.parts`. A checkpoint that holds several has them behind a "#".
@@ -84,15 +132,15 @@ def find_part(config: Mapping[str, Any], piece: str = "") -> MakePart | None:
     return PARTS.get(part_kind(config, piece))
 
 
-def find_architecture(config: Mapping[str, Any], name: str, library: str = "") -> Maker:
+def find_architecture(config: Mapping[str, Any], name: str, library: str = "", hint: str = "") -> Maker:
     """The maker for a config, or an error that names the type, the model, and what is supported. `library`: what the
-    backend reads other architectures with, which does not know this one either."""
+    backend reads other architectures with, which does not know this one either; `hint`: how to get one."""
     model_type = config.get("model_type")
     maker = ARCHITECTURES.get(str(model_type))
     if maker is None:
         tried = f"; {library} was tried and does not know it either" if library else ""
         raise UnsupportedArchitecture(
             f"{name} has the architecture `{model_type}`{named_architectures(config)}, which Grus does not know{tried}. "
-            f"Supported: {', '.join(sorted(ARCHITECTURES))}."
+            f"Supported: {', '.join(sorted(ARCHITECTURES))}." + (f" {hint}." if hint and not library else "")
         )
     return maker

@@ -1,13 +1,13 @@
 """Rotary position embeddings: from a config's rope fields to inverse frequencies.
 
-Kinds: plain, `linear`, `dynamic`, `llama3`, `yarn`, `longrope`, `factors` (of GGUF files), and Hunyuan's `dynamic` with a fixed
+Kinds: plain, `linear`, `dynamic`, `llama3`, `yarn`, `longrope`, `proportional`, `factors` (of GGUF files), and Hunyuan's `dynamic` with a fixed
 `alpha`, which is not dynamic at all. The numbers are computed in double precision and rounded once.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from backends.base import Rope
@@ -21,17 +21,25 @@ def text_rope(c: TextConfig, default_theta: float = 10000.0, default_partial: fl
     rope = rope_fields(f)
     theta = rope.float("rope_theta", default=f.float("rope_theta", default=default_theta), above=1)
     partial = rope.float("partial_rotary_factor", default=f.float("partial_rotary_factor", default=default_partial))
-    dims = int(c.head_dim * partial)
+    kind = rope.find("rope_type", "type", default="default")
+    dims = c.head_dim if kind == "proportional" else int(c.head_dim * partial)
     if not 2 <= dims <= c.head_dim or dims % 2:
         raise ConfigError(
             f"{f.where}: rope would turn {dims} of {c.head_dim} dimensions, which is no even number above 0 and up to it."
         )
-    kind = rope.find("rope_type", "type", default="default")
     if kind == "mrope":  # an older name for plain frequencies with a section
         kind = "default"
     if not isinstance(kind, str) or kind not in KINDS:
         raise ConfigError(f"{rope.where}: rope type `{kind}` is not known. Known: {', '.join(sorted(KINDS))}.")
     return Rope(dims=dims, **KINDS[kind](rope, theta, dims, c.context), **_section(rope, dims))
+
+
+def fields_of_kind(f: Fields, kind: str) -> Fields | None:
+    """A config whose ropes are those of this kind of layers; None where one rope is for all."""
+    given = f.find("rope_parameters", default=None)
+    if not isinstance(given, Mapping) or kind not in given:
+        return None
+    return Fields({**f.values, "rope_parameters": f.sub("rope_parameters").sub(kind).values}, f.where)
 
 
 def rope_fields(f: Fields) -> Fields:
@@ -66,6 +74,15 @@ def _plain(rope: Fields, theta: float, dims: int, context: int) -> dict[str, Any
 def _linear(rope: Fields, theta: float, dims: int, context: int) -> dict[str, Any]:
     factor = rope.float("factor", above=0)
     return {"inv": tuple(x / factor for x in frequencies(theta, dims))}
+
+
+def _proportional(rope: Fields, theta: float, dims: int, context: int) -> dict[str, Any]:
+    """Of the frequencies of a whole head the first ones; the others turn by nothing."""
+    partial, factor = rope.float("partial_rotary_factor", default=1.0), rope.float("factor", default=1.0, above=0)
+    turned = int(partial * dims // 2)
+    if not 0 <= turned <= dims // 2:
+        raise ConfigError(f"{rope.where}: `partial_rotary_factor` must be from 0 to 1, not {partial:g}.")
+    return {"inv": tuple(x / factor if i < turned else 0.0 for i, x in enumerate(frequencies(theta, dims)))}
 
 
 def _dynamic(rope: Fields, theta: float, dims: int, context: int) -> dict[str, Any]:
@@ -172,6 +189,7 @@ def _divided(rope: Fields, name: str, theta: float, dims: int) -> tuple[float, .
 KINDS: dict[str, Callable[[Fields, float, int, int], dict[str, Any]]] = {
     "default": _plain,
     "linear": _linear,
+    "proportional": _proportional,
     "dynamic": _dynamic,
     "llama3": _llama3,
     "yarn": _yarn,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
@@ -72,15 +72,6 @@ def with_text(model: LoadedModel, prompt: Prompt, text: str) -> Prompt:
     return encoded(model, prompt.text + text, prompt.pictures, prompt.notes)
 
 
-def continued(request: Request, ids: Sequence[int]) -> Request:
-    """The request with `ids` appended to its prompt."""
-    rope = request.rope
-    if rope is not None:
-        behind = rope.max() + 1 + np.arange(len(ids))
-        rope = np.concatenate([rope, np.broadcast_to(behind, (3, len(ids)))], axis=1)
-    return replace(request, prompt_ids=[*request.prompt_ids, *ids], rope=rope)
-
-
 def _check_room(model: LoadedModel, count: int, seen: int) -> None:
     if count >= model.context:
         raise _overflow(model, count, seen)
@@ -109,11 +100,22 @@ def chat_prompt(
     **variables: Any,
 ) -> Prompt:
     """Render messages with the model's chat template. `variables` are passed to it (`enable_thinking`, ...)."""
+    prompt = chat_text(model, messages, tools, **variables)
+    return encoded(model, prompt.text, prompt.pictures, prompt.notes)
+
+
+def chat_text(
+    model: LoadedModel,
+    messages: Sequence[Message],
+    tools: Sequence[Mapping[str, Any]] | None = None,
+    **variables: Any,
+) -> Prompt:
+    """The same without tokens, however long it is."""
     if not messages:
         raise BadRequest("A conversation needs at least one message.", "messages")
     looked = vision_request(model, messages)
     text = model.template.render(looked.messages, tools, **variables)
-    return encoded(model, text, looked.pictures, looked.notes)
+    return Prompt(text, [], looked.pictures, notes=looked.notes)
 
 
 def text_prompt(model: LoadedModel, text: str, images: Sequence[Any] = ()) -> Prompt:
@@ -136,7 +138,9 @@ class _Vocabulary(Protocol):
     bos_id: int | None
 
     def id(self, token: str) -> int | None: ...
-    def encode(self, text: str, add_special: bool = True, *, parse_special: bool = True) -> list[int]: ...
+    def encode(
+        self, text: str, add_special: bool = True, *, parse_special: bool = True, most: int | None = None
+    ) -> list[int]: ...
 
 
 @dataclass(frozen=True)
@@ -146,16 +150,20 @@ class _Markers:
     middle: str  # token after which the model generates; empty: after the prefix
     suffix_first: bool = False
     stops: tuple[str, ...] = ()
+    repository: str = ""  # before a project's name, and
+    file: str = ""  # before each of its files
 
 
 _FAMILIES = (
     _Markers("<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>",
-             stops=("<|endoftext|>", "<|fim_pad|>", "<|repo_name|>", "<|file_sep|>")),
-    _Markers("<fim_prefix>", "<fim_suffix>", "<fim_middle>", stops=("<|endoftext|>", "<fim_pad>", "<file_sep>")),
+             stops=("<|endoftext|>", "<|fim_pad|>", "<|repo_name|>", "<|file_sep|>"), repository="<|repo_name|>", file="<|file_sep|>"),
+    _Markers("<fim_prefix>", "<fim_suffix>", "<fim_middle>", stops=("<|endoftext|>", "<fim_pad>", "<file_sep>"),
+             repository="<repo_name>", file="<file_sep>"),
     _Markers("<｜fim▁begin｜>", "<｜fim▁hole｜>", "<｜fim▁end｜>"),
     _Markers("▁<PRE>", "▁<SUF>", "▁<MID>", stops=("▁<EOT>",)),
     _Markers("[PREFIX]", "[SUFFIX]", "", suffix_first=True),
 )  # fmt: skip
+_PROJECT, _CURRENT_FILE, _SNIPPET = "myproject\n", "filename\n", "\n\n--- snippet ---\n\n"  # as llama.cpp has them
 
 
 @dataclass(frozen=True)
@@ -166,8 +174,29 @@ class Infill:
     stops: tuple[int, ...]  # tokens that end the generated middle
 
 
-def infill(vocabulary: _Vocabulary, prefix: str, suffix: str) -> Infill:
-    """The fill-in-the-middle prompt between two texts. Raises BadRequest if the vocabulary has no tokens for it.
+def infill_prompt(
+    model: LoadedModel, prefix: str, suffix: str, files: Sequence[tuple[str, str]] = (), reply: int = 0
+) -> Infill:
+    """The same for a loaded model. Raises ContextOverflow if there is no room for an answer. Of `files`, as much of the end
+    is kept as leaves room for `reply` tokens."""
+    try:
+        filled = infill(model.tokenizer, prefix, suffix, files, model.context - 1, reply)
+    except TooManyTokens as error:
+        raise _overflow(model, error.count, 0, error.exact) from None
+    _check_room(model, len(filled.ids), 0)
+    return filled
+
+
+def infill(
+    vocabulary: _Vocabulary,
+    prefix: str,
+    suffix: str,
+    files: Sequence[tuple[str, str]] = (),
+    most: int | None = None,
+    reply: int = 0,
+) -> Infill:
+    """The fill-in-the-middle prompt between two texts, behind further files (their names and texts). Raises BadRequest if the
+    vocabulary has no tokens for it, TooManyTokens for more than `most`.
 
     The texts are encoded without special tokens, so that a file cannot inject one."""
     for markers in _FAMILIES:
@@ -176,18 +205,32 @@ def infill(vocabulary: _Vocabulary, prefix: str, suffix: str) -> Infill:
         if None in ids.values():
             continue
         known: dict[str, int] = {name: id for name, id in ids.items() if id is not None}
-        first = [known[markers.before], *_plain(vocabulary, prefix)]
-        second = [known[markers.after], *_plain(vocabulary, suffix)]
+        first = [known[markers.before], *_plain(vocabulary, prefix, most)]
+        second = [known[markers.after], *_plain(vocabulary, suffix, most)]
         parts = [*second, *first] if markers.suffix_first else [*first, *second]
         if markers.middle:
             parts.append(known[markers.middle])
         begin = [] if vocabulary.bos_id is None else [vocabulary.bos_id]
-        return Infill([*begin, *parts], tuple(i for s in markers.stops if (i := vocabulary.id(s)) is not None))
+        before = _project(vocabulary, markers, files)
+        if most is not None:
+            before = before[len(before) - min(len(before), max(0, most - reply - len(begin) - len(parts))) :]
+        stops = tuple(i for s in markers.stops if (i := vocabulary.id(s)) is not None)
+        return Infill([*begin, *before, *parts], stops)
     raise BadRequest("This model cannot fill in a middle: its vocabulary has no tokens for that.", "suffix")
 
 
-def _plain(vocabulary: _Vocabulary, text: str) -> list[int]:
-    return vocabulary.encode(text, add_special=False, parse_special=False)
+def _project(vocabulary: _Vocabulary, markers: _Markers, files: Sequence[tuple[str, str]]) -> list[int]:
+    """Further files, by the tokens that the model knows them by."""
+    repository, separator = vocabulary.id(markers.repository), vocabulary.id(markers.file)
+    ids = [] if repository is None or not files else [repository, *_plain(vocabulary, _PROJECT)]
+    for name, text in files:
+        head = [*_plain(vocabulary, _SNIPPET)] if separator is None else [separator, *_plain(vocabulary, f"{name}\n")]
+        ids += [*head, *_plain(vocabulary, text)]
+    return ids if separator is None or not files else [*ids, separator, *_plain(vocabulary, _CURRENT_FILE)]
+
+
+def _plain(vocabulary: _Vocabulary, text: str, most: int | None = None) -> list[int]:
+    return vocabulary.encode(text, add_special=False, parse_special=False, most=most)
 
 
 # -- vision requests: the images and videos of a conversation, prepared for the model

@@ -7,17 +7,23 @@ client asks for JSON and offers tools, a reply is calls or the JSON. Where only 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from engine.text.json_schema import BLANK, compiles, grammar_schema, room_for_more
-from engine.text.tools import Family
+from engine.text.argument_grammars import ArgumentGrammars, json_value, literal
+from engine.text.families import Family, MessageSpelling
+from engine.text.json_schema import compiles, grammar_schema, room_for_more
 from engine.types import Grammar
 
 _HEAD = "%llguidance {}\n"
 _ANY_OBJECT = {"type": "object"}
 _Held = Callable[[Mapping[str, Any]], bool]
 _CALL_ROOM = 64  # bytes of a call around its name and arguments
+_TEXT = "TEXT: /(.|\\n)*/\n"
+# what may be a special token of the vocabulary, and the ids that a model makes up
+_PARTS = re.compile(r"(<(?!/?｜DSML)[^<>\s]{1,40}>|｜DSML｜|\[/?[A-Z_]+\]|\{number\}|\{id\})")
+_MADE_UP = {"{number}": "/[0-9]{1,4}/", "{id}": "/[A-Za-z0-9]{9}/"}
 
 
 def json_grammar(schema: Mapping[str, Any] | None = None, strict: bool = False) -> Grammar:
@@ -42,7 +48,7 @@ class CallGrammars:
         """`most`: calls in a reply. `special_token`: the id of a marker that the vocabulary has as a special token. `inputs` make
         the rules, under the name that they are given, of the arguments of functions that no schema describes."""
         self._inputs = inputs
-        self._family = family
+        self._spelling = family.spelling
         self._functions = functions
         self._most = most
         self._special_token = special_token
@@ -54,7 +60,7 @@ class CallGrammars:
     def demanded(self) -> Grammar:
         """A reply that is calls and nothing else, so that a call that was demanded cannot fail to come."""
         rules = self._rules(lambda function: True)
-        return Grammar("ebnf", f"{_HEAD}start: {self._all}\n{rules}", self._room_if_strict)
+        return Grammar("ebnf", f"{_HEAD}start: {_row(self._notes, self._all)}\n{rules}", self._room_if_strict)
 
     def demanded_list(self) -> Grammar:
         """The same as a JSON list, for a model whose convention is not known."""
@@ -70,67 +76,117 @@ class CallGrammars:
     def among_words(self) -> Grammar:
         """Words, and calls. The arguments of functions that are not strict may be any object."""
         rules = self._rules(lambda function: bool(function.get("strict")))
-        if self._family == "llama":
+        if self._spelling is None:
             return Grammar(
                 "ebnf", f"{_HEAD}start: calls | WORDS\nWORDS: /([^\\s{{](.|\\n)*)?/\ncalls: {self._all}\n{rules}"
             )
-        token = self._special_token(self._opener)
-        lead = f"lead[lazy]: /(.|\\n)*{self._opener}/" if token is None else f"lead: TEXT <[{token}]>"
-        start = f"start: {self._repeated('lead rest', 0)} text\ntext: TEXT\nTEXT: /(.|\\n)*/\n"
-        return Grammar("ebnf", f"{_HEAD}{start}{lead}\n{rules}")
+        if isinstance(self._spelling, MessageSpelling):
+            answer = f"{self._text(self._spelling.answer)} TEXT"
+            return Grammar("ebnf", f"{_HEAD}start: note* ({answer} | {self._all})\n{_TEXT}{rules}")
+        start = f"start: {self._repeated('lead rest', 0)} text\ntext: TEXT\n{_TEXT}"
+        return Grammar("ebnf", f"{_HEAD}{start}{self._up_to('lead', self._spelling.marker)}{rules}")
 
     def or_answer(self, answer: Grammar) -> Grammar:
         """Calls, or the JSON or the text that was asked for. Tools cannot be called where that is a grammar of its own."""
         if answer.kind == "ebnf":
             return answer
         rules = self._rules(lambda function: function.get("strict") is not False)
-        if answer.kind == "regex":
-            body = "answer: ANSWER\nANSWER: /" + answer.text.replace("/", "\\/") + "/\n"
-        else:
-            body = f"answer: {_json(grammar_schema(answer.text or json.dumps(_ANY_OBJECT)).value)}\n"
         room = None if answer.reserve is None else max(answer.reserve, self._room)
-        return Grammar("ebnf", f"{_HEAD}start: answer | calls\ncalls: {self._all}\n{body}{rules}", room)
+        start = _row(self._notes, f"({_row(self._answer_head, 'answer')} | calls)")
+        text = f"{_HEAD}start: {start}\ncalls: {self._all}\n"
+        return Grammar("ebnf", text + _answer(answer) + rules, room)
+
+    def only_answer(self, answer: Grammar) -> Grammar:
+        """The JSON or the text that was asked for, in a format whose replies are several messages."""
+        if answer.kind == "ebnf" or not isinstance(self._spelling, MessageSpelling):
+            return answer
+        text = f"{_HEAD}start: note* {self._answer_head} answer\n{_answer(answer)}{self._note_rules}"
+        return Grammar("ebnf", text, answer.reserve)
 
     # -- how a family writes them
 
     @property
-    def _opener(self) -> str:
-        return "<tool_calls>" if self._family == "hunyuan" else "<tool_call>"
+    def _notes(self) -> str:
+        return "note*" if isinstance(self._spelling, MessageSpelling) else ""
+
+    @property
+    def _answer_head(self) -> str:
+        return self._text(self._spelling.answer) if isinstance(self._spelling, MessageSpelling) else ""
+
+    @property
+    def _note_rules(self) -> str:
+        assert isinstance(self._spelling, MessageSpelling)
+        heads = " | ".join(self._text(note) for note in self._spelling.notes)
+        return f"note: ({heads}) noted\n{self._up_to('noted', self._spelling.note_end)}"
 
     @property
     def _all(self) -> str:
         """All calls of a reply."""
-        if self._family == "llama":
+        spelling = self._spelling
+        if spelling is None:
             return "call " + self._repeated('"; " call', 1)
-        one = f"{self._marker(self._opener)} rest"
-        return one if self._family == "hunyuan" else one + " " + self._repeated(f'"\\n" {one}', 1)
+        if isinstance(spelling, MessageSpelling):
+            return "call " + self._repeated(f"{self._text(spelling.between)} call", 1)
+        one = f"{self._text(spelling.marker)} rest"
+        if spelling.grouped:
+            return one
+        return _row(one, self._repeated(_row(self._text(spelling.between), one), 1))
 
     def _rules(self, held: _Held) -> str:
         """`call`, and `rest`, which is what follows the opening marker. `held` says which functions' schemas count."""
-        if self._family == "llama":
+        spelling = self._spelling
+        if spelling is None:
             return self._json_calls("parameters", held) if self._inputs else self._bare_calls(held)
-        close = self._marker("</tool_call>")
-        if self._family == "hunyuan":
-            one = f"{self._marker('<tool_call>')} call {close}"
-            return f"rest: {one} {self._repeated(one, 1)} {self._marker('</tool_calls>')}\n" + self._fenced_calls(held)
-        calls = self._xml_calls(held) if self._family == "qwen_xml" else self._json_calls("arguments", held)
-        return f'rest: "\\n" call "\\n" {close}\n{calls}'
+        if isinstance(spelling, MessageSpelling):
+            kind = "json" if spelling.tags is None else "tags"
+            made = self._arguments(held, kind, spelling.tags, spelling.gap)
+            return self._alternatives(spelling.call, spelling.call_end) + made + self._note_rules
+        one = _row(self._text(spelling.each), "call", self._text(spelling.end))
+        rest = one
+        if spelling.grouped:
+            more = self._repeated(_row(self._text(spelling.between), one), 1)
+            rest = _row(self._text(spelling.open), one, more, self._text(spelling.close))
+        made = self._arguments(held, spelling.arguments, spelling.tags, spelling.gap)
+        return f"rest: {rest}\n{self._alternatives(spelling.head, spelling.tail)}{made}"
 
     def _repeated(self, rule: str, already: int) -> str:
         if self._most is None:
             return f"({rule})*"
         return f"({rule}){{0,{self._most - already}}}" if self._most > already else ""
 
-    def _marker(self, text: str) -> str:
-        token = self._special_token(text)
-        return json.dumps(text) if token is None else f"<[{token}]>"
+    def _text(self, text: str) -> str:
+        """A text as the model writes it: what the vocabulary has as special tokens is one of those."""
+        if text == "?":
+            return '("\\n")?'
+        parts: list[str] = []
+        plain = ""
+        for part in _PARTS.split(text):
+            token = self._special_token(part) if part and part not in _MADE_UP else None
+            if token is None and part not in _MADE_UP:
+                plain += part
+                continue
+            parts += [literal(plain)] if plain else []
+            parts.append(_MADE_UP.get(part, f"<[{token}]>"))
+            plain = ""
+        return " ".join([*parts, *([literal(plain)] if plain else [])])
+
+    def _up_to(self, rule: str, mark: str) -> str:
+        """A rule of any text up to a mark, and the mark."""
+        written = self._text(mark)
+        if "<[" in written:
+            return f"{rule}: {rule.upper()}_TEXT {written}\n{rule.upper()}_TEXT: /(.|\\n)*/\n"
+        return f"{rule}[lazy]: /(.|\\n)*{_regex(mark)}/\n"
+
+    def _alternatives(self, head: str, tail: str) -> str:
+        calls = [
+            f"{self._text(head.replace('{name}', json.dumps(function['name'], ensure_ascii=False)[1:-1]))} args{at} {self._text(tail)}"
+            for at, function in enumerate(self._functions)
+        ]
+        return "call: " + " | ".join(calls) + "\n"
 
     def _json_calls(self, key: str, held: _Held) -> str:
-        calls = []
-        for at, function in enumerate(self._functions):
-            head = f'{{"name": {json.dumps(function["name"], ensure_ascii=False)}, "{key}": '
-            calls.append(f'{_literal(head)} args{at} "}}"')
-        return self._alternatives(calls) + self._arguments(held)
+        made = self._arguments(held, "json")
+        return self._alternatives(f'{{"name": "{{name}}", "{key}": ', "}") + made
 
     def _bare_calls(self, held: _Held) -> str:
         """A call that nothing marks must be one JSON text: another one, of the answer, may begin like it."""
@@ -139,25 +195,24 @@ class CallGrammars:
             arguments = {"$id": f"urn:tool:{at}", **self._schema(function, held)}
             own = {"name": {"const": function["name"]}, "parameters": arguments}
             call = {"type": "object", "properties": own, "required": list(own), "additionalProperties": False}
-            calls.append(_json(call))
-        return self._alternatives(calls)
-
-    def _fenced_calls(self, held: _Held) -> str:
-        heads = [_literal(function["name"] + "\n```json\n") for function in self._functions]
-        calls = [f'{head} args{at} "\\n```"' for at, head in enumerate(heads)]
-        return self._alternatives(calls) + self._arguments(held)
-
-    @staticmethod
-    def _alternatives(calls: Sequence[str]) -> str:
+            calls.append(json_value(call))
         return "call: " + " | ".join(calls) + "\n"
 
-    def _arguments(self, held: _Held) -> str:
-        return "".join(
-            self._inputs[function["name"]](f"args{at}")
-            if function["name"] in self._inputs
-            else f"args{at}: {_json(self._schema(function, held))}\n"
-            for at, function in enumerate(self._functions)
-        )
+    def _arguments(self, held: _Held, kind: str, tags: Any = None, gap: str = "") -> str:
+        """The rules `args0`, `args1` and so on."""
+        made = ArgumentGrammars(self._text, self._up_to)
+        for at, function in enumerate(self._functions):
+            if function["name"] in self._inputs and kind == "json":
+                made.add(self._inputs[function["name"]](f"args{at}"))
+                continue
+            schema = self._schema(function, held)
+            if kind == "tags":
+                made.tagged(at, schema, tags, gap)
+            elif kind == "json":
+                made.add(f"args{at}: {json_value(schema)}\n")
+            else:
+                made.literals(at, schema, gemma=kind == "gemma")
+        return made.text
 
     def _schema(self, function: Mapping[str, Any], held: _Held) -> dict[str, Any]:
         given = function.get("parameters") or _ANY_OBJECT
@@ -174,46 +229,17 @@ class CallGrammars:
         )
         return schema
 
-    # -- values without quotation marks, as Qwen's coders write them
 
-    def _xml_calls(self, held: _Held) -> str:
-        """Parameters in the order of the schema, which is the order that JSON grammars have as well."""
-        calls, rules = [], ""
-        for at, function in enumerate(self._functions):
-            schema = self._schema(function, held)
-            properties = schema.get("properties", {})
-            parts = []
-            for number, (name, value) in enumerate(properties.items()):
-                if value is False:
-                    continue
-                head = _literal(f"<parameter={name}>\n")
-                rules += f"p{at}_{number}: {head} {_bare_value(value, schema)}\n"
-                parts.append(f"p{at}_{number}" + ("" if name in schema.get("required", ()) else "?"))
-            if schema.get("additionalProperties", True) is not False:
-                parts.append("other*")
-            head = _literal(f"<function={function['name']}>\n")
-            calls.append(f'{head} {" ".join(parts)} "</function>"')
-        other = 'other: "<parameter=" /[^\\s<>]{1,64}/ ">\\n" bare\n'
-        return self._alternatives(calls) + rules + other + "bare[lazy]: /(.|\\n)*\\n<\\/parameter>\\n/\n"
+def _answer(answer: Grammar) -> str:
+    if answer.kind == "regex":
+        return "answer: ANSWER\nANSWER: /" + answer.text.replace("/", "\\/") + "/\n"
+    return f"answer: {json_value(grammar_schema(answer.text or json.dumps(_ANY_OBJECT)).value)}\n"
 
 
-def _bare_value(value: Any, schema: Mapping[str, Any]) -> str:
-    """A parameter's value and its closing tag: JSON, but texts without quotation marks."""
-    end = _literal("\n</parameter>\n")
-    if isinstance(value, Mapping):
-        texts = value.get("enum", [value["const"]] if "const" in value else None)
-        if texts and all(isinstance(text, str) for text in texts):
-            return f"({' | '.join(map(_literal, texts))}) {end}"
-        kinds = value.get("type")
-        if kinds is not None and "string" not in ([kinds] if isinstance(kinds, str) else kinds):
-            definitions = {key: schema[key] for key in ("$defs", "definitions") if key in schema}
-            return f"{_json({**definitions, **value})} {end}"
-    return "bare"
+def _row(*parts: str) -> str:
+    return " ".join(filter(None, parts))
 
 
-def _literal(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
-
-
-def _json(schema: Mapping[str, Any]) -> str:
-    return f"%json {json.dumps({**schema, 'x-guidance': BLANK})}"
+def _regex(text: str) -> str:
+    """A text as a part of an expression in slashes."""
+    return re.escape(text).replace("\\\n", "\\n").replace("/", "\\/")

@@ -34,18 +34,12 @@ class ReasoningTags:
         """Whether the template has already begun the reasoning, so that the reply starts inside it."""
         return prompt.rstrip().endswith(self.open)
 
+    def splitter(self, prompt: str, started: bool, keep: bool = False) -> ReasoningSplitter | None:
+        """For the reply to this prompt. None where `keep` leaves the reasoning in the answer, in its tags."""
+        return None if keep else ReasoningSplitter(self, started)
 
-_KNOWN = (("<think>", "</think>"), ("[THINK]", "[/THINK]"), ("<seed:think>", "</seed:think>"))
-_USUAL = ReasoningTags(*_KNOWN[0])
 
-
-def tags_for(model_type: str, template_text: str) -> ReasoningTags | None:
-    """None: this model does not reason in a way that can be told apart."""
-    for open, close in _KNOWN:
-        if close in template_text or open in template_text:
-            wraps = model_type.startswith("hunyuan") or "<answer>" in template_text
-            return ReasoningTags(open, close, ("<answer>", "</answer>") if wraps else None)
-    return None
+_USUAL = ReasoningTags("<think>", "</think>")
 
 
 class ReasoningSplitter:

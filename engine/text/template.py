@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -20,6 +21,7 @@ from engine.text.sandbox import Environment, LimitReached, metered
 
 _REASONING_NAMES = ("reasoning_content", "thinking", "reasoning")
 _LOOPS_OVER_PARTS = re.compile(r"\bfor\s+\w+\s+in\s+[\w.\[\]'\"]*content\b")
+_LOOPS_IN_MACRO = re.compile(r"\bfor\s+content\s+in\s+\w+\b[\s\S]*?\bcontent\[['\"](type|text)['\"]\]")
 _TELLS_STRINGS = re.compile(r"\bcontent['\"]?\]?\s+is\s+(not\s+)?(string|iterable|sequence|mapping)")
 _CONTINUES = "CONTINUE_FINAL_MESSAGE_TAG "  # its last space shows whether the template trims
 
@@ -56,6 +58,12 @@ class ChatTemplate:
         """Empty for a base model, which has no chat format."""
         return tuple(self._sources)
 
+    def compile(self) -> None:
+        """Now, instead of at the first conversation. What is wrong with a template is said then."""
+        for name, source in self._sources.items():
+            with suppress(Exception), metered():
+                self._compiled[name] = self._environment.load(source)
+
     def source(self, name: str | None = None, *, tools: bool = False) -> str:
         """The template's text; parsers of replies are chosen by it."""
         return self._sources[self._choose(name, tools)]
@@ -76,16 +84,26 @@ class ChatTemplate:
         With `continue_final_message` the text ends inside the last message, for the model to go on with it.
         """
         name = self._choose(name, bool(tools))
-        chat = [_prepared(message, self._sources[name]) for message in messages]
-        final = _open_final(chat) if continue_final_message else None
-        text = self._run(
-            name,
+        given = (
             self._special_tokens
-            | {"messages": chat, "tools": _plain(tools) or None, "documents": _plain(documents)}
+            | {"tools": _plain(tools) or None, "documents": _plain(documents)}
             | {"add_generation_prompt": add_generation_prompt and not continue_final_message}
-            | _plain(variables),
+            | _plain(variables)
         )
-        return text if final is None else _cut_after(text, final)
+        refused: TemplateError | None = None
+        for opened in (True, False):
+            chat = [_prepared(message, self._sources[name], opened) for message in messages]
+            final = _open_final(chat) if continue_final_message else None
+            try:
+                text = self._run(name, given | {"messages": chat})
+            except TemplateError as error:
+                refused = refused or error
+                if not any(_has_text_arguments(message) for message in messages):
+                    break
+            else:
+                return text if final is None else _cut_after(text, final)
+        assert refused is not None
+        raise refused
 
     def _choose(self, name: str | None, tools: bool) -> str:
         if not self._sources:
@@ -182,17 +200,24 @@ def _plain(value: Any) -> Any:
     return f"<{type(value).__name__}>"  # an image or a sound: templates ask whether it is there, never what it is
 
 
-def _prepared(message: Mapping[str, Any], source: str) -> dict[str, Any]:
-    """One message in the shape that this template reads; what it says stays as it was given."""
-    copy: dict[str, Any] = _plain(message)
+def _prepared(message: Mapping[str, Any], source: str, opened: bool) -> dict[str, Any]:
+    """One message in the shape that this template reads; what it says stays as it was given, but for the arguments of calls
+    where they are `opened`. A field that is null is left
+    out, since templates ask whether a field is there."""
+    copy: dict[str, Any] = {key: value for key, value in _plain(message).items() if value is not None}
     if "content" in copy:
         copy["content"] = _content(copy["content"], source)
     reasoning = next((copy[key] for key in _REASONING_NAMES if copy.get(key) is not None), None)
     if reasoning is not None:
         copy = {"thinking": reasoning, **copy, "reasoning_content": reasoning}
-    for call in copy.get("tool_calls") or []:
+    for call in copy.get("tool_calls") or [] if opened else []:
         _open_arguments(call)
     return copy
+
+
+def _has_text_arguments(message: Mapping[str, Any]) -> bool:
+    calls = message.get("tool_calls") or []
+    return any(isinstance(call.get("function", call).get("arguments"), str) for call in calls)
 
 
 def _content(content: Any, source: str) -> Any:
@@ -200,7 +225,7 @@ def _content(content: Any, source: str) -> Any:
     loops = _LOOPS_OVER_PARTS.search(source) is not None
     if isinstance(content, str) and loops and not _TELLS_STRINGS.search(source):
         return [{"type": "text", "text": content}]
-    if isinstance(content, list) and not loops:
+    if isinstance(content, list) and not loops and not _LOOPS_IN_MACRO.search(source):
         texts = [part.get("text") if isinstance(part, dict) else part for part in content]
         strings = [text for text in texts if isinstance(text, str)]
         if len(strings) < len(texts):
@@ -211,7 +236,7 @@ def _content(content: Any, source: str) -> Any:
 
 
 def _open_arguments(call: Any) -> None:
-    """Clients send a call's arguments as JSON in a string; templates were written for the object in it."""
+    """Clients send a call's arguments as JSON in a string; most templates were written for the object in it."""
     function = call.get("function", call) if isinstance(call, dict) else None
     if not isinstance(function, dict) or not isinstance(function.get("arguments"), str):
         return

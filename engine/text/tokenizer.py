@@ -182,7 +182,16 @@ class Tokenizer:
 
     @cached_property
     def _literal(self) -> Backend:
-        twin = Backend.from_str(self._backend.to_str())
+        """Reads special tokens as any other text. Shares the vocabulary: a copy of a large one would take half a second, in
+        which no other thread runs."""
+        twin = Backend(self._backend.model)
+        for part in ("normalizer", "pre_tokenizer", "post_processor", "decoder"):
+            if (own := getattr(self._backend, part)) is not None:
+                setattr(twin, part, own)
+        for _, token in sorted(self._backend.get_added_tokens_decoder().items()):  # in this order they get the same ids
+            (twin.add_special_tokens if token.special else twin.add_tokens)([token])
+        if twin.get_added_tokens_decoder() != self._backend.get_added_tokens_decoder():
+            twin = Backend.from_str(self._backend.to_str())
         twin.encode_special_tokens = True
         return twin
 

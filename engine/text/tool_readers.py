@@ -6,9 +6,11 @@ arrive; whether the whole was sound is known only at its end. What surrounds a c
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from engine.text.scanner import Scanner
@@ -17,8 +19,12 @@ State = Literal["reading", "done", "broken"]
 _CLOSER = {"{": "}", "[": "]"}
 _OUTSIDE_STRINGS = frozenset(" \t\r\n:,+-.0123456789eEtruefalsn")
 _CALL_KEYS = frozenset({"name", "arguments", "parameters", "type", "id"})
+_NAME_KEYS = ("name", "tool_name")
 _ARGUMENT_KEYS = ("arguments", "parameters")
 _NAME = re.compile(r"[\w.:/-]{1,256}")
+_NAME_START = re.compile(r"[\w.:/-]{0,257}")
+_MOST_ATTRIBUTES = 256  # characters
+_NOT_STRINGS = ("null", "boolean", "integer", "number", "object", "array")
 
 
 class Reader(Protocol):
@@ -37,7 +43,9 @@ class Reader(Protocol):
         """The part of the arguments that has come since this was last asked, once the name is known."""
 
 
-class _Base:
+class BaseReader:
+    """What readers have in common: what they have read so far."""
+
     def __init__(self) -> None:
         self.state: State = "reading"
         self.name: str | None = None
@@ -53,8 +61,8 @@ class _Base:
         return new
 
 
-class JsonReader(_Base):
-    """`{"name": ..., "arguments": {...}}`, keys in any order, "parameters" as well.
+class JsonReader(BaseReader):
+    """`{"name": ..., "arguments": {...}}`, keys in any order, "parameters" and Command-R's "tool_name" as well.
 
     `known` restricts it to calls of these functions with no other keys, for a model that marks calls by nothing else:
     an answer that happens to be JSON is then told apart at its first foreign key. `name` says that the object is the
@@ -136,7 +144,7 @@ class JsonReader(_Base):
         if self._key is None:
             self._key = value
             return self._known is None or value in _CALL_KEYS
-        if self._key == "name":
+        if self._key in _NAME_KEYS:
             if self.name is not None or not value or (self._known is not None and value not in self._known):
                 return False
             self.name = value
@@ -151,7 +159,7 @@ class JsonReader(_Base):
             sound = isinstance(arguments, dict) and json.loads(spelled) == arguments
         except (ValueError, RecursionError):
             return
-        if sound and self.name is not None and (self._bare or call.get("name") == self.name):
+        if sound and self.name is not None and (self._bare or self.name in map(call.get, _NAME_KEYS)):
             self._out = self._out or [spelled]
             self.arguments = spelled
             self.state = "done"
@@ -167,22 +175,42 @@ class JsonReader(_Base):
         return {} if arguments is None else arguments
 
 
-class XmlReader(_Base):
-    """`<function=NAME><parameter=KEY>value</parameter></function>`, as Qwen's coders write it.
+@dataclass(frozen=True)
+class TagSyntax:
+    """How a family writes a call in tags: what surrounds the function's name, each key and each value."""
 
-    Values are bare text; a function's schema in `schemas` says which of them are numbers, objects and so on.
+    name: str
+    name_end: str  # empty: the name ends with its last character, and white space or a tag follows
+    key: str
+    key_end: str
+    value_end: str
+    end: str
+    value: str = ""  # between key and value, besides white space
+    padded: bool = False  # a line break at either end of a value is not part of it
+
+
+QWEN_TAGS = TagSyntax("<function=", ">", "<parameter=", ">", "</parameter>", "</function>", padded=True)
+
+
+class XmlReader(BaseReader):
+    """A call in tags, by default `<function=NAME><parameter=KEY>value</parameter></function>`, as Qwen's coders write it.
+
+    Values are bare text; a function's schema in `schemas` says which of them are numbers, objects and so on, where the
+    key's tag does not (`string="true"`).
     """
 
-    def __init__(self, schemas: Mapping[str, Mapping[str, Any]]) -> None:
+    def __init__(self, schemas: Mapping[str, Mapping[str, Any]], tags: TagSyntax = QWEN_TAGS) -> None:
         super().__init__()
         self._schemas = schemas
+        self._tags = tags
         self._held = ""
         self._next: Callable[[], bool] = self._function
         self._keys: set[str] = set()
         self._types: frozenset[str] = frozenset()
         self._value: list[str] = []
         self._gap = ""  # a line break that belongs to the closing tag, should it follow
-        self._end = Scanner(["</parameter>"])
+        self._end = Scanner([tags.value_end])
+        self._told: bool | None = None  # whether the key's tag says that its value is a text
 
     def feed(self, text: str) -> str:
         self._held += text
@@ -196,10 +224,11 @@ class XmlReader(_Base):
     # Each step takes from the held text, and returns whether there may be more to take.
 
     def _function(self) -> bool:
-        return self._literal({"<function=": self._function_name})
+        self._held = self._held.lstrip()
+        return self._literal({self._tags.name: self._function_name})
 
     def _function_name(self) -> bool:
-        name = self._name()
+        name = self._name(self._tags.name_end)
         if name is not None:
             self.name = name
             self._next = self._between
@@ -207,10 +236,10 @@ class XmlReader(_Base):
 
     def _between(self) -> bool:
         self._held = self._held.lstrip()
-        return self._literal({"<parameter=": self._key, "</function>": None})
+        return self._literal({self._tags.key: self._key, self._tags.end: None})
 
     def _key(self) -> bool:
-        key = self._name()
+        key = self._name(self._tags.key_end)
         if key is None:
             return False
         if key in self._keys:
@@ -218,15 +247,23 @@ class XmlReader(_Base):
             return False
         self._out.append(("{" if not self._keys else ", ") + json.dumps(key, ensure_ascii=False) + ": ")
         self._keys.add(key)
-        self._types = _types((self._schemas.get(self.name or "") or {}).get(key))
+        if self._told is None:
+            self._types = _types((self._schemas.get(self.name or "") or {}).get(key))
+        else:
+            self._types = frozenset({"string"} if self._told else _NOT_STRINGS)
         self._value, self._gap = [], ""
-        self._next = self._first_of_value
+        self._next = self._before_value if self._tags.value else self._first_of_value
         return True
+
+    def _before_value(self) -> bool:
+        self._held = self._held.lstrip()
+        return self._literal({self._tags.value: self._first_of_value})
 
     def _first_of_value(self) -> bool:
         if not self._held:
             return False
-        self._held = self._held.removeprefix("\n")
+        if self._tags.padded:
+            self._held = self._held.removeprefix("\n")
         if self._streams:
             self._out.append('"')
         self._next = self._rest_of_value
@@ -241,14 +278,16 @@ class XmlReader(_Base):
         self._held = scan.rest
         if self._streams:
             text = self._gap + scan.text
-            shown = text.removesuffix("\n")
+            shown = text.removesuffix("\n") if self._tags.padded else text
             self._gap = text[len(shown) :]
             self._out.append(json.dumps(shown, ensure_ascii=False)[1:-1])
         else:
             self._value.append(scan.text)
         if scan.match is None:
             return False
-        self._out.append('"' if self._streams else _as_json("".join(self._value).removesuffix("\n"), self._types))
+        value = "".join(self._value)
+        value = value.removesuffix("\n") if self._tags.padded else value
+        self._out.append('"' if self._streams else _as_json(value, self._types))
         self._next = self._between
         return True
 
@@ -267,9 +306,26 @@ class XmlReader(_Base):
             self.state = "broken"
         return False
 
-    def _name(self) -> str | None:
-        name, closed, rest = self._held.partition(">")
-        if (name and not _NAME.fullmatch(name)) or (closed and not name):
+    def _name(self, end: str) -> str | None:
+        """A name, once it is complete."""
+        self._told = None
+        if end:
+            name, closed, rest = self._held.partition(end)
+            if not closed:  # a part of what ends it may be there
+                name = (
+                    name[:-at]
+                    if (at := next((n for n in range(len(end) - 1, 0, -1) if name.endswith(end[:n])), 0))
+                    else name
+                )
+        else:
+            self._held = self._held.lstrip()
+            name = _NAME_START.match(self._held)[0]  # type: ignore[index]
+            rest = self._held[len(name) :]
+            closed = rest[:1]
+        name, _, attributes = name.partition('"')
+        if 'string="' in attributes:
+            self._told = 'string="true"' in attributes
+        if (name and not _NAME.fullmatch(name)) or (closed and not name) or len(attributes) > _MOST_ATTRIBUTES:
             self.state = "broken"
         if not closed or self.state == "broken":
             return None
@@ -277,29 +333,29 @@ class XmlReader(_Base):
         return name
 
 
-class FencedReader(_Base):
-    """`NAME`, a line break, and the arguments in a fenced block, as Hunyuan writes it."""
+class NamedReader(BaseReader):
+    """A function's name and then its arguments as JSON; `head` matches what comes before their brace, and its group is the
+    name. `partial` matches every text that may become one."""
 
-    _HEAD = re.compile(r"([\w.:/-]{1,256})[ \t]*\n\s*(?:```(?:json)?\s*)?(?=\{)")
-    _PARTIAL = re.compile(r"[\w.:/-]{1,256}(?:[ \t]*(?:\n\s*(?:`{0,2}|```(?:j|js|jso|json)?\s*)?)?)?")
-
-    def __init__(self) -> None:
+    def __init__(self, head: re.Pattern[str], partial: re.Pattern[str]) -> None:
         super().__init__()
+        self._head, self._partial = head, partial
         self._held = ""
         self._inner: JsonReader | None = None
 
     def feed(self, text: str) -> str:
         if self._inner is None:
             self._held += text
-            head = self._HEAD.match(self._held)
+            before, brace, _ = self._held.partition("{")
+            head = self._head.fullmatch(before) if brace else None
             if head is None:
-                if self._PARTIAL.fullmatch(self._held):
+                if not brace and self._partial.fullmatch(self._held):
                     return ""
                 self.state = "broken"
                 rest, self._held = self._held, ""
                 return rest
             self._inner = JsonReader(name=head[1])
-            text, self._held = self._held[head.end() :], ""
+            text, self._held = self._held[len(before) :], ""
         rest = self._inner.feed(text)
         self.state, self.name, self.arguments = self._inner.state, self._inner.name, self._inner.arguments
         return rest
@@ -376,7 +432,13 @@ def _as_json(text: str, types: frozenset[str]) -> str:
     try:
         value = json.loads(spelled, parse_constant=_refuse)
     except (ValueError, RecursionError):
-        return json.dumps(text, ensure_ascii=False)
+        try:  # some templates show the model Python's spelling of lists and objects
+            value = ast.literal_eval(spelled) if spelled[:1] in ("[", "{") else None
+            spelled = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+            value = None
+        if value is None:
+            return json.dumps(text, ensure_ascii=False)
     fits = {
         "null": value is None,
         "boolean": isinstance(value, bool),

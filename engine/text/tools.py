@@ -1,4 +1,4 @@
-"""Finds tool calls in a reply while it streams, in the conventions of the model families.
+"""Finds tool calls in a reply while it streams, in the convention of its model's family (`families.py`).
 
 Everything comes out as events, in order. Text that is no call comes out unchanged, but for the white space around
 calls. A marked call that is malformed after its arguments have begun stays a call, with what it said until then: its client
@@ -8,12 +8,12 @@ tells the model what is wrong. One that breaks before is the text that it is, un
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import TypeAlias
 
 from engine.text.scanner import Scanner
-from engine.text.tool_readers import FencedReader, JsonReader, Lead, Reader, XmlReader
+from engine.text.tool_readers import JsonReader, Lead, Reader
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,6 @@ class CallBroken:
 _MARKER_BEGUN = 5  # characters; with fewer, it may as well be a text that ends so
 
 ToolEvent: TypeAlias = TextPiece | CallStarted | CallArguments | ToolCall | CallBroken
-Family = Literal["qwen", "qwen_xml", "llama", "hunyuan"]
 MakeReader: TypeAlias = Callable[[], Reader]
 
 
@@ -215,102 +214,15 @@ class ToolParser:
         return events
 
 
-# -- the families
-
-
-def _qwen(schemas: Mapping[str, Mapping[str, Any]]) -> Convention:
-    """Hermes' and Qwen's: JSON or, in the coders and from Qwen3.5 on, XML within <tool_call>; the latter also alone."""
-
-    def xml() -> Reader:
-        return XmlReader(schemas)
-
-    def either() -> Reader:
-        return Lead(skip={}, keep={"{": JsonReader, "<function=": xml})
-
-    def after_name() -> Reader:
-        reader = XmlReader(schemas)
-        reader.feed("<function=")
-        return reader
-
-    return Convention(opens={"<tool_call>": either, "<function=": after_name}, closes=("</tool_call>",))
-
-
-def _llama(schemas: Mapping[str, Mapping[str, Any]]) -> Convention:
-    """Llama 3.1 and later: JSON after <|python_tag|>, or a reply that is nothing but JSON; several joined by ";"."""
-
-    def known() -> Reader:
-        return JsonReader(known=frozenset(schemas))
-
-    def marked() -> Reader:
-        return Lead(skip={}, keep={"{": JsonReader})
-
-    def bare() -> Reader:
-        return Lead(skip={}, keep={"{": known})
-
-    def opened() -> Reader:
-        reader = JsonReader(known=frozenset(schemas))
-        reader.feed("{")
-        return reader
-
-    return Convention(opens={"<|python_tag|>": marked}, joins={";": bare, "{": opened}, bare=bare)
-
-
-def _hunyuan(_: Mapping[str, Mapping[str, Any]]) -> Convention:
-    """Within <tool_calls>, a JSON list of calls, or one <tool_call> each with a name and fenced arguments."""
-
-    def one() -> Reader:
-        return Lead(skip={}, keep={"{": JsonReader, "": FencedReader})
-
-    def listed() -> Reader:
-        return Lead(skip={}, keep={"{": JsonReader})
-
-    def group() -> Reader:
-        return Lead(skip={"<tool_call>": one, "[": listed}, keep={})
-
-    return Convention(
-        opens={"<tool_calls>": group, "<tool_call>": one},
-        closes=("```", "</tool_call>", "]", "</tool_calls>"),
-        joins={",": listed},
-    )
-
-
-def shows_convention(template_text: str) -> bool:
-    """Whether a chat template has the marks of a known convention."""
-    marks = ("<tool_call", "<function=", "<|python_tag|>", "<|start_header_id|>")
-    return any(mark in template_text for mark in marks)
-
-
-def family_of(model_type: str, template_text: str) -> Family:
-    """The convention of a model, told by its chat template where that says, else by its type."""
-    if "<tool_calls>" in template_text:
-        return "hunyuan"
-    if "<tool_call>" in template_text or "<function=" in template_text:
-        return "qwen_xml" if "<function=" in template_text else "qwen"
-    if "<|python_tag|>" in template_text or "<|start_header_id|>" in template_text:
-        return "llama"
-    if model_type.startswith("hunyuan"):
-        return "hunyuan"
-    return "llama" if "llama" in model_type else "qwen"
-
-
-def parser_for(model_type: str, template_text: str, tools: Sequence[Mapping[str, Any]] = ()) -> ToolParser:
-    """The parser of a model's convention. `tools` are the functions offered, as the API has them."""
-    schemas: dict[str, Mapping[str, Any]] = {}
-    for tool in tools:
-        function = tool.get("function", tool)
-        schemas[function.get("name", "")] = (function.get("parameters") or {}).get("properties") or {}
-    convention = {"hunyuan": _hunyuan, "llama": _llama}.get(family_of(model_type, template_text), _qwen)
-    return ToolParser(convention(schemas))
-
-
-def _listed() -> Reader:
+def listed() -> Reader:
+    """A call as JSON, in a list of them."""
     return Lead(skip={}, keep={"{": JsonReader})
 
 
 def _opening() -> Reader:
-    return Lead(skip={"[": _listed}, keep={})
+    return Lead(skip={"[": listed}, keep={})
 
 
 CALL_LIST = Convention(
-    opens={}, closes=("]",), joins={",": _listed}, bare=_opening, only_calls=True
+    opens={}, closes=("]",), joins={",": listed}, bare=_opening, only_calls=True
 )  # of calls that were demanded

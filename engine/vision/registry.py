@@ -26,6 +26,7 @@ def _paddle(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
 VISION_PROCESSORS: dict[str, _Factory] = {
     "paddleocr_vl": _paddle,
     "qwen3_5": _qwen,
+    "qwen3_5_moe": _qwen,
     "qwen3_vl": _qwen,
 }
 

@@ -6,6 +6,7 @@ Knows Hugging Face's folder layout. Does not know what any field of a config mea
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,9 @@ import yaml
 from backends.base import Raw
 from engine.errors import ConfigError, ModelNotFound
 from engine.weights import quantization, safetensors
+from engine.weights.packed_tensors import tensors_of
 from engine.weights.pickled import read_pickled
+from engine.weights.source import Tensors
 
 PICKLED = "pytorch_model.bin"
 _FIELDS = {"bicodec": {"audio_tokenizer"}, "snac": {"vq_strides", "encoder_rates", "decoder_rates"}}
@@ -67,6 +70,20 @@ class Checkpoint:
     @cached_property
     def quantization(self) -> quantization.Quantization | None:
         return quantization.parse(self.config, str(self.folder))
+
+    @cached_property
+    def source(self) -> Tensors:
+        """The tensors under the names that models use."""
+        return self.renamed(None)
+
+    def renamed(self, rename: Callable[[str], str] | None) -> Tensors:
+        return tensors_of(
+            str(self.folder),
+            self.tensors,
+            self.quantization,
+            quantization.method_of(self.config, str(self.folder)),
+            rename,
+        )
 
 
 def known_by(config: dict[str, Any]) -> str | None:

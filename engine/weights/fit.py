@@ -1,7 +1,8 @@
 """Giving a backend weights in a form that it can multiply.
 
-A backend with kernels for GGUF's blocks gets them as they are. MLX gets its own affine layout: where that holds the very same
-numbers, exactly; else quantized anew, to 8 bit. Another backend gets plain floats, which is exact and takes more memory.
+A backend with kernels for GGUF's blocks gets them as they are. MLX gets four-bit floats as they are, which are modes of its own,
+plain floats of eight-bit ones, and its own affine layout of the others: where that holds the very same numbers, exactly; else
+quantized anew, to 8 bit. Another backend gets plain floats, which is exact and takes more memory.
 """
 
 from __future__ import annotations
@@ -14,8 +15,17 @@ from engine.errors import BadRequest
 from engine.weights.gguf.as_affine import EXACT, anew, bits_per_weight, exact
 from engine.weights.gguf.source import as_dense
 from engine.weights.gguf.types import FLOATS, TYPES
+from engine.weights.packed_tensors import PackedTensors
 from engine.weights.quantize import Quantized, chosen
 from engine.weights.source import Source, SourceMatrix
+
+# Bits a weight of the types whose grids the CPU kernels resolve while they pack.
+IN_PANELS = {
+    **dict.fromkeys(("IQ1_S", "IQ2_XXS"), 3.3125),
+    **dict.fromkeys(("IQ1_M", "IQ2_XS", "IQ2_S"), 3.5625),
+    **dict.fromkeys(("IQ3_XXS", "IQ3_S"), 4.3125),
+}
+MLX_MODES = ("MXFP4", "NVFP4")  # block types that MLX multiplies itself
 
 
 def fitted(source: Source, backend: Backend, quant: str | None) -> Source:
@@ -40,7 +50,7 @@ def kept_bits(asked: int | None, backend: Backend, model: TokenModel, quantized:
 
 def check_kv_bits(asked: int | None, memory: Sequence[MemorySpec]) -> None:
     """Raise BadRequest where heads of a size cannot be kept in so few bits. Needs no weights."""
-    odd = [dim for s in memory if isinstance(s, KVSpec) for dim in (s.dim, s.v_dim or s.dim) if dim % 2]
+    odd = [dim for s in memory if isinstance(s, KVSpec) for dim in s.widths if dim % 2]
     if asked == 4 and odd:
         raise BadRequest(
             f"This model's heads have {odd[0]} dimensions, an odd number, and numbers of 4 bits lie two in a byte. "
@@ -52,13 +62,33 @@ def check_kv_bits(asked: int | None, memory: Sequence[MemorySpec]) -> None:
 def becomes(kind: str, backend: Backend) -> str:
     """For people: what blocks of this type are kept as, and what that costs; nothing where they stay what they are."""
     if backend.blocks:
-        return ""
+        grown = IN_PANELS.get(kind) if backend.device == "cpu" else None
+        if grown is None:
+            return ""
+        stored = 8 * TYPES[kind].nbytes / TYPES[kind].weights
+        return f"{kind} in {grown:.3g} bits a weight instead of {stored:.3g}: an index and a sign each, as the kernels read them"
     if backend.name != "mlx":
         return f"{kind} as plain floats: the same numbers in {8 * size_of(backend)} bits a weight"
+    if kind in MLX_MODES:
+        return ""
     cost = f"in {bits_per_weight(kind):.3g} bits a weight instead of {8 * TYPES[kind].nbytes / TYPES[kind].weights:.3g}"
     if kind in EXACT:
         return f"{kind} in MLX's layout: the same numbers {cost}"
     return f"{kind} quantized anew to 8 bit for MLX: {cost}, values up to 0.4 % of their group's range off"
+
+
+def folder_becomes(source: Source, backend: Backend) -> list[str]:
+    """The same of a folder that another tool has packed."""
+    if not isinstance(source, PackedTensors):
+        return []
+    kept = []
+    if backend.name == "mlx" and "fp8" in source.kinds.values():
+        kept.append(f"FP8 as plain floats: rounded to {8 * size_of(backend)} bits a weight instead of 8")
+    if loose := len(source.as_floats()):
+        count = "1 matrix" if loose == 1 else f"{loose:,} matrices"
+        order = "its inputs are" if loose == 1 else "their inputs are"
+        kept.append(f"{count} as plain floats: {order} not in the order of their groups, or no block divides them")
+    return kept
 
 
 def size_of(backend: Backend) -> int:
@@ -86,9 +116,11 @@ class WithoutBlocks:
     def raw(self, name: str) -> Raw | None:
         return self._source.raw(name)
 
-    def matrix(self, stem: str, shape: tuple[int, ...]) -> SourceMatrix:
-        found = self._source.matrix(stem, shape)
+    def matrix(self, stem: str, shape: tuple[int, ...], inputs_first: bool = False) -> SourceMatrix:
+        found = self._source.matrix(stem, shape, inputs_first)
         if not isinstance(found.weight, Blocks):
             return found
         weight = found.weight
-        return replace(found, weight=exact(weight) or anew(weight) if self._affine else as_dense(weight))
+        if not self._affine or weight.type.startswith("FP8"):
+            return replace(found, weight=as_dense(weight))
+        return found if weight.type in MLX_MODES else replace(found, weight=exact(weight) or anew(weight))

@@ -1,4 +1,4 @@
-"""What a checkpoint's config says about quantization: MLX's affine packing, its settings per layer, nothing else.
+"""What a checkpoint's config says about quantization: MLX's packing and its settings per layer, or another tool's method.
 
 Whether a certain layer really is packed is decided by the tensors that exist; this only says how to read them.
 """
@@ -21,6 +21,30 @@ class Packing:
 
     bits: int
     group: int
+    mode: str = "affine"  # or one of MODES, whose floats have no bias
+
+
+MODES = {"mxfp4": (4, 32), "nvfp4": (4, 16), "mxfp8": (8, 32)}  # bits, group
+
+
+@dataclass(frozen=True)
+class Method:
+    """How a tool other than MLX has quantized a checkpoint, as far as its tensors do not tell."""
+
+    name: str  # as `quant_method`, in the words that people use
+    square: tuple[int, int] | None = None  # of FP8: rows and columns that share a scale
+    less: int = 1  # of GPTQ: how much lower zeros are stored
+    awq: bool = False
+
+
+METHODS = {
+    "fp8": "FP8",
+    "fbgemm_fp8": "FP8",
+    "compressed-tensors": "compressed-tensors",
+    "modelopt": "ModelOpt",
+    "gptq": "GPTQ",
+    "awq": "AWQ",
+}
 
 
 @dataclass(frozen=True)
@@ -41,7 +65,7 @@ def parse(config: Mapping[str, Any], where: str) -> Quantization | None:
     if not isinstance(section, dict):
         raise ConfigError(f"{where}: quantization must be an object, not {section!r}.")
     method = section.get("quant_method")
-    if method == "mxfp4":  # of gpt-oss: tensors say themselves that they are blocks
+    if method == "mxfp4" or method in METHODS:  # tensors say themselves what they are
         return None
     if method is not None and method != "mlx":
         raise UnsupportedArchitecture(
@@ -52,10 +76,35 @@ def parse(config: Mapping[str, Any], where: str) -> Quantization | None:
     layers: dict[str, Packing | None] = {}
     for name, value in section.items():
         if isinstance(value, dict) and ("bits" in value or "group_size" in value):
-            layers[name] = _packing({**_plain(section), **value}, where, name)
+            inherited = {} if value.get("mode", "affine") in MODES else _plain(section)
+            layers[name] = _packing({**inherited, **value}, where, name)
         elif value is False:
             layers[name] = None
     return Quantization(default, layers)
+
+
+def method_of(config: Mapping[str, Any], where: str) -> Method | None:
+    """Which of METHODS; None for what is not quantized by one."""
+    section = _section(config)
+    name = section.get("quant_method") if isinstance(section, dict) else None
+    if not isinstance(section, dict) or name not in METHODS:
+        return None
+    square = section.get("weight_block_size")
+    if square is not None and not (
+        isinstance(square, list) and len(square) == 2 and all(type(n) is int and n > 0 for n in square)
+    ):
+        raise ConfigError(f"{where}: weight_block_size is {square!r}; it should be two numbers of rows and columns.")
+    version = str(section.get("version", "gemm")).lower()
+    if name == "awq" and version != "gemm":
+        raise UnsupportedArchitecture(
+            f"{where} is quantized with awq in its version {version}, which is not supported. Choose one in the version gemm."
+        )
+    return Method(
+        METHODS[name],
+        (square[0], square[1]) if square else None,
+        0 if section.get("checkpoint_format") == "gptq_v2" else 1,
+        name == "awq",
+    )
 
 
 def _section(config: Mapping[str, Any]) -> Any:
@@ -73,12 +122,15 @@ def _plain(section: Mapping[str, Any]) -> dict[str, Any]:
 
 def _packing(section: Mapping[str, Any], where: str, what: str) -> Packing:
     mode = section.get("mode", "affine")
+    usual = MODES.get(mode, (None, None))
+    bits, group = section.get("bits", usual[0]), section.get("group_size", usual[1])
+    if mode in MODES and (bits, group) == MODES[mode]:
+        return Packing(*MODES[mode], mode)
     if mode != "affine":
         raise UnsupportedArchitecture(
-            f"{where} is quantized with MLX's mode {mode} ({what}), which is not supported. "
-            "Choose an affine (4 or 8 bit) version of the model."
+            f"{where} is quantized with MLX's mode {mode} in {bits} bits and groups of {group} ({what}), which is not "
+            "supported. Choose an affine (4 or 8 bit) version of the model."
         )
-    bits, group = section.get("bits"), section.get("group_size")
     if type(bits) is not int or bits not in BITS:
         raise ConfigError(f"{where}: {what} has bits {bits!r}; known are {', '.join(map(str, BITS))}.")
     if type(group) is not int or group not in GROUPS:

@@ -22,8 +22,13 @@ from engine.weights.source import Source, SourceMatrix
 KINDS = {"q8_0": "Q8_0", "q4_0": "Q4_0", "q4_k": "Q4_K", "q6_k": "Q6_K"}
 CHOICES = ("auto", "none", *KINDS)
 
-# Small matrices whose errors go everywhere: a router's choice of experts, the decay of a recurrent memory.
-_WHOLE = re.compile(r"(mlp\.gate|mlp\.router|shared_expert_gate|linear_attn\.(in_proj_a|in_proj_b|in_proj_ba|conv1d))$")
+# Small matrices whose errors go everywhere: a router's choice of experts, the decay of a recurrent memory. And those between
+# latents and heads, which most backends would unpack.
+_WHOLE = re.compile(
+    r"((mlp|block_sparse_moe)\.gate|mlp\.router|mlp\.gate\.proj|router\.proj|altup\.modality_router|shared_expert_gate"
+    r"|linear_attn\.(in_proj_a|in_proj_b|in_proj_ba|conv1d)"
+    r"|self_attn\.(kv_b_proj|embed_q|unembed_out))$"
+)
 _EMBEDDINGS = re.compile(r"(embed_tokens|lm_head)$")
 
 
@@ -84,8 +89,8 @@ class Quantized:
     def raw(self, name: str) -> Raw | None:
         return self._source.raw(name)
 
-    def matrix(self, stem: str, shape: tuple[int, ...]) -> SourceMatrix:
-        found = self._source.matrix(stem, shape)
+    def matrix(self, stem: str, shape: tuple[int, ...], inputs_first: bool = False) -> SourceMatrix:
+        found = self._source.matrix(stem, shape, inputs_first)
         kind = kind_for(self._quant, stem, shape)
         if not isinstance(found.weight, Dense) or kind is None or found.weight.data.dtype not in FLOATS:
             return found

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from backends.base import Affine, Blocks, Dense, Raw, Weight
 from engine.errors import WeightsError
+from engine.weights.float_formats import WrongTensor, of_mode
 from engine.weights.openai import mxfp4, outputs_first
 from engine.weights.problems import Problem
 from engine.weights.quantization import Quantization
@@ -35,8 +36,9 @@ class Source(Protocol):
     def raw(self, name: str) -> Raw | None:
         """A tensor as it is stored, or None."""
 
-    def matrix(self, stem: str, shape: tuple[int, ...]) -> SourceMatrix:
-        """The matrix `stem.weight` of logical shape `shape`: `(out, in)` or `(experts, out, in)`."""
+    def matrix(self, stem: str, shape: tuple[int, ...], inputs_first: bool = False) -> SourceMatrix:
+        """The matrix `stem.weight` of logical shape `shape`: `(out, in)` or `(experts, out, in)`. `inputs_first`: a plain tensor
+        that holds all experts, under the name `stem` itself, is stored as `(experts, in, out)`."""
 
 
 class Tensors:
@@ -64,44 +66,48 @@ class Tensors:
     def raw(self, name: str) -> Raw | None:
         return self._raws.get(name)
 
-    def matrix(self, stem: str, shape: tuple[int, ...]) -> SourceMatrix:
+    def matrix(self, stem: str, shape: tuple[int, ...], inputs_first: bool = False) -> SourceMatrix:
         name = f"{stem}.weight"
         weight = self._raws.get(name)
         if weight is None:
-            return self._experts(stem, shape)
+            return self._experts(stem, shape, inputs_first)
         if f"{stem}.scales" in self._raws:
             return self._affine(stem, weight, shape)
         if problem := wrong(name, weight, shape):
             return SourceMatrix(None, (name,), (problem,))
         return SourceMatrix(Dense(weight), (name,))
 
-    def _experts(self, stem: str, shape: tuple[int, ...]) -> SourceMatrix:
-        """All experts of a matrix in one tensor, or in one pair of them, in OpenAI's layout."""
+    def _experts(self, stem: str, shape: tuple[int, ...], inputs_first: bool) -> SourceMatrix:
+        """All experts of a matrix in one plain tensor, or in OpenAI's pair of tensors."""
         names = (stem,) if stem in self._raws else (f"{stem}_blocks", f"{stem}_scales")
         raws = [self._raws[name] for name in names if name in self._raws]
         if len(shape) != 3 or len(raws) < len(names):
             return SourceMatrix(None, names if raws else (), (Problem("missing", f"{stem}.weight"),))
         experts, out, inp = shape
         if len(raws) == 1:
-            problems = [wrong(stem, raws[0], (experts, inp, out))]
+            problems = [wrong(stem, raws[0], (experts, inp, out) if inputs_first else shape)]
         else:
             shapes = (experts, out, inp // 32, 16), (experts, out, inp // 32)
             problems = [wrong(name, raw, want, ("U8",)) for name, raw, want in zip(names, raws, shapes)]
         if any(problems):
             return SourceMatrix(None, names, tuple(problem for problem in problems if problem))
-        return SourceMatrix(outputs_first(raws[0]) if len(raws) == 1 else mxfp4(*raws), names)
+        if len(raws) == 2:
+            return SourceMatrix(mxfp4(*raws), names)
+        return SourceMatrix(outputs_first(raws[0]) if inputs_first else Dense(raws[0]), names)
 
     def _affine(self, stem: str, packed: Raw, shape: tuple[int, ...]) -> SourceMatrix:
         name = f"{stem}.weight"
         names = (name, f"{stem}.scales", f"{stem}.biases")
         scales, biases = self._raws[names[1]], self._raws.get(names[2])
-        if biases is None:
-            return SourceMatrix(None, names[:2], (Problem("missing", names[2]),))
         packing = self._quantization.of(self.names[name].removesuffix(".weight")) if self._quantization else None
         if packing is None:
             detail = "is packed, but config.json says that it is not quantized"
             return SourceMatrix(None, names, (Problem("wrong", name, detail),))
+        if packing.mode != "affine":
+            return self._of_mode(names, shape, packing.mode)
         *outer, inner = shape
+        if biases is None:
+            return SourceMatrix(None, names[:2], (Problem("missing", names[2]),))
         columns = (inner * packing.bits / 32, inner / packing.group, inner / packing.group)
         manner = f"{list(shape)} in {packing.bits} bits and groups of {packing.group}"
         problems = []
@@ -119,6 +125,24 @@ class Tensors:
         if problems:
             return SourceMatrix(None, names, tuple(problems))
         return SourceMatrix(Affine(packed, scales, biases, packing.bits, packing.group), names)
+
+    def _of_mode(self, names: tuple[str, ...], shape: tuple[int, ...], mode: str) -> SourceMatrix:
+        """Floats of four or eight bits as MLX's modes lay them out: words of codes, and bytes of scales."""
+        packed, scales = self._raws[names[0]], self._raws[names[1]]
+        *outer, inner = shape
+        wide, group = (inner // 4, 32) if mode == "mxfp8" else (inner // 8, 16 if mode == "nvfp4" else 32)
+        why = f", for {list(shape)} in {mode}"
+        problems = [
+            wrong(names[0], packed, (*outer, wide), ("U32",), why),
+            wrong(names[1], scales, (*outer, inner // group), ("U8",), why),
+        ]
+        found = tuple(problem for problem in problems if problem)
+        if found:
+            return SourceMatrix(None, names[:2], found)
+        try:
+            return SourceMatrix(of_mode(mode, packed, scales, shape), names[:2])
+        except WrongTensor as error:
+            return SourceMatrix(None, names[:2], (Problem("wrong", names[0], str(error)),))
 
 
 def wrong(
@@ -142,14 +166,20 @@ def split_experts(weight: Weight) -> list[Weight]:
     """One matrix an expert out of a stacked one. Bytes stay where they are."""
     count = weight.shape[0]
     if isinstance(weight, Affine):
-        columns = zip(*(_split(raw, count) for raw in raws_of(weight)))
+        columns = zip(*(split_raw(raw, count) for raw in raws_of(weight)))
         return [Affine(packed, scales, biases, weight.bits, weight.group) for packed, scales, biases in columns]
     if isinstance(weight, Blocks):
-        return [Blocks(raw, weight.type, weight.shape[1:]) for raw in _split(weight.data, count)]
-    return [Dense(raw) for raw in _split(weight.data, count)]
+        factors = [weight.factors] * count if weight.factors is None else split_raw(weight.factors, count)
+        return [
+            Blocks(raw, weight.type, weight.shape[1:], factor, weight.divide)
+            for raw, factor in zip(split_raw(weight.data, count), factors)
+        ]
+    return [Dense(raw) for raw in split_raw(weight.data, count)]
 
 
-def _split(raw: Raw, count: int) -> list[Raw]:
+def split_raw(raw: Raw, count: int | None = None) -> list[Raw]:
+    """The parts of a tensor along its first axis."""
+    count = raw.shape[0] if count is None else count
     size, whole = raw.nbytes // count, raw.buffer  # once: some buffers are made each time they are asked for
     return [
         Raw(

@@ -1,4 +1,4 @@
-"""A checkpoint folder's tensors as numbers, one at a time, whatever they are stored in: floats, or MLX's packed triples."""
+"""A checkpoint folder's tensors as numbers, one at a time, whatever they are stored in: floats, or packed by MLX or another tool."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from typing import Protocol
 
 import numpy as np
 
-from backends.base import Affine, Raw
+from backends.base import Affine, Blocks, Raw, Weight
 from engine.errors import WeightsError
 from engine.weights import affine
 from engine.weights.checkpoint import Checkpoint
-from engine.weights.gguf.blocks import decode, decode_rows
+from engine.weights.float_formats import of_mode
+from engine.weights.gguf.blocks import decode, decode_rows, dequantize
 from engine.weights.gguf.types import FLOATS
+from engine.weights.packed_tensors import PackedTensors
 
 
 class Stored(Protocol):
@@ -38,10 +40,16 @@ class FolderStored:
         self.where = str(checkpoint.folder)
         self._tensors = checkpoint.tensors
         self._quantization = checkpoint.quantization
+        self._packed = checkpoint.source if isinstance(checkpoint.source, PackedTensors) else None
+        if self._packed is not None:
+            self.names = list(self._packed.names)
+            self.decoded = self._packed.decoded
+            return
         packed = {name.removesuffix(".scales") for name in self._tensors if name.endswith(".scales")}
         aside = {f"{stem}.{part}" for stem in packed for part in ("scales", "biases")}
         self.names = [name for name in self._tensors if name not in aside]
-        self.decoded = next((self._tensors[f"{stem}.scales"].dtype for stem in sorted(packed)), "BF16")
+        scales = (self._tensors[f"{stem}.scales"].dtype for stem in sorted(packed))
+        self.decoded = next((dtype for dtype in scales if dtype in FLOATS), "BF16")
 
     def shape(self, name: str) -> tuple[int, ...]:
         found = self._find(name)
@@ -53,23 +61,36 @@ class FolderStored:
 
     def values(self, name: str) -> np.ndarray:
         found = self._find(name)
-        if isinstance(found, Affine):
-            return affine.dequantize(found)
+        if not isinstance(found, Raw):
+            return floats_of(found)
         return decode(found.buffer, found.dtype).reshape(found.shape)
 
     def rows(self, name: str) -> Iterator[np.ndarray]:
         found = self._find(name)
-        if isinstance(found, Affine):
-            yield affine.dequantize(found).reshape(-1, found.shape[-1])
+        if not isinstance(found, Raw):
+            yield floats_of(found).reshape(-1, found.shape[-1])
         else:
             yield from decode_rows(found.buffer, found.dtype, found.shape[-1])
 
-    def _find(self, name: str) -> Raw | Affine:
-        raw, stem = self._tensors[name], name.removesuffix(".weight")
+    def _find(self, name: str) -> Raw | Weight:
+        stem = name.removesuffix(".weight")
+        if self._packed is not None and stem in self._packed.kinds:
+            return self._packed.whole(stem)
+        raw = self._tensors[name]
         scales, biases = self._tensors.get(f"{stem}.scales"), self._tensors.get(f"{stem}.biases")
         packing = self._quantization.of(stem) if self._quantization else None
+        if packing is not None and scales is not None and packing.mode != "affine":
+            shape = (*raw.shape[:-1], raw.shape[-1] * 32 // packing.bits)
+            return of_mode(packing.mode, raw, scales, shape)
         if scales is not None and biases is not None and packing is not None:
             return Affine(raw, scales, biases, packing.bits, packing.group)
         if raw.dtype not in FLOATS:
             raise WeightsError(f"{self.where}: tensor {name} is stored as {raw.dtype}, which cannot be converted.")
         return raw
+
+
+def floats_of(weight: Weight) -> np.ndarray:
+    """A whole matrix as f32."""
+    if isinstance(weight, Affine):
+        return affine.dequantize(weight)
+    return dequantize(weight if isinstance(weight, Blocks) else weight.data)

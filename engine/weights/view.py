@@ -15,9 +15,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, cast
 
-from backends.base import Array, Backend, Dense, DType, Linear, Raw, Weight
+from backends.base import Array, Backend, Blocks, Dense, DType, HeadMatrices, Linear, Raw, Weight
 from engine.errors import WeightsError
 from engine.weights.checkpoint import Checkpoint
+from engine.weights.gguf.source import as_dense
 from engine.weights.placeholder import Placeholder
 from engine.weights.problems import Problem, describe
 from engine.weights.quantization import Quantization
@@ -166,14 +167,24 @@ class View:
         forget_pages([raw for group in groups for weight in group for raw in raws_of(weight)])
         return linear
 
-    def whole_experts(self, name: str, count: int, out: int, inp: int) -> Linear:
-        """All experts of one matrix, from tensors that hold all of them."""
-        weight = self._matrix(name, (count, out, inp))
+    def whole_experts(self, name: str, count: int, out: int, inp: int, inputs_first: bool = False) -> Linear:
+        """All experts of one matrix, from tensors that hold all of them. `inputs_first`: see `Source.matrix`."""
+        weight = self._matrix(name, (count, out, inp), inputs_first)
         if self.dry:
             return _stand_in(count, out, inp)
         linear = self.backend.experts([[weight]])
         forget_pages(raws_of(weight))
         return linear
+
+    def head_matrices(self, name: str, heads: int, out: int, inp: int, joined: bool = False) -> HeadMatrices:
+        """A matrix for each head; `joined`: heads lie one behind the other along the outputs."""
+        weight = self._matrix(name, (heads * out, inp) if joined else (heads, out, inp))
+        if self.dry:
+            return cast(HeadMatrices, Placeholder((heads, out, inp)))
+        plain = as_dense(weight) if isinstance(weight, Blocks) else weight
+        matrices = self.backend.head_matrices(weight, heads, plain)
+        forget_pages(raws_of(weight))
+        return matrices
 
     def norm(self, name: str, dim: int, plus: float = 0.0) -> Array:
         """`NAME.weight`; with `plus`, the sum is made in f32 and then rounded to the compute dtype."""
@@ -181,6 +192,13 @@ class View:
             return self.tensor(f"{name}.weight", (dim,))
         wide = self.tensor(f"{name}.weight", (dim,), "f32")
         return self.backend.ops.cast(wide + plus, self.backend.dtype)
+
+    def depthwise(self, name: str, channels: int, kernel: int) -> Array:
+        """A depthwise convolution's weight `[channels, kernel]`. Files have an axis of one before the kernel (torch), behind it (MLX)
+        or none (GGUF)."""
+        spellings = (channels, 1, kernel), (channels, kernel, 1), (channels, kernel)
+        stored = self.shape(name)
+        return self.tensor(name, stored if stored in spellings else spellings[0]).reshape(channels, kernel)
 
     def tensor(self, name: str, shape: tuple[int, ...], dtype: DType | None = None) -> Array:
         """A tensor by its whole name below this prefix."""
@@ -191,8 +209,8 @@ class View:
         forget_pages([raw])
         return array
 
-    def _matrix(self, name: str, shape: tuple[int, ...]) -> Weight:
-        found: SourceMatrix = self._pass.source.matrix(self._prefix + name, shape)
+    def _matrix(self, name: str, shape: tuple[int, ...], inputs_first: bool = False) -> Weight:
+        found: SourceMatrix = self._pass.source.matrix(self._prefix + name, shape, inputs_first)
         for problem in found.problems:
             self._pass.report(problem)
         if found.weight is None:
@@ -263,7 +281,7 @@ def _dry(make: Callable[[View], Any], source: Source) -> Survey:
 
 def _source(checkpoint: Checkpoint | Source, rename: Callable[[str], str] | None) -> Source:
     if isinstance(checkpoint, Checkpoint):
-        return Tensors(str(checkpoint.folder), checkpoint.tensors, checkpoint.quantization, rename)
+        return checkpoint.renamed(rename)
     return checkpoint
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from backends.pick import choose
+from backends.torch.backend import TorchBackend
 from tests import qwen3_tts_cases, speech_checkpoints
 from tests.app.conftest import Outcome
 from tests.checkpoints import reference, save
@@ -168,17 +169,27 @@ def test_ctrl_c_stops_and_says_nothing_ugly(model: Path) -> None:
     assert time.monotonic() - began < 30
 
 
-def test_an_architecture_that_is_not_ours_runs_through_mlx_lm(command: Command, tmp_path: Path) -> None:
+@pytest.mark.parametrize("backend", ["torch", "mlx"])
+def test_an_architecture_that_is_not_ours_runs_through_another_library(
+    command: Command, tmp_path: Path, backend: str
+) -> None:
     folder = save("gemma", tmp_path / "gemma", "old")
-    wishes = ("Hello", "--raw", "--json", "--max-tokens", 12, "--temperature", 0)
-    seen = command("run", folder, *wishes, "--backend", "mlx")
+    seen = command(
+        "run", folder, "Hello", "--raw", "--json", "--max-tokens", 12, "--temperature", 0, "--backend", backend
+    )
     assert seen.code == 0, seen.err
     report = json.loads(seen.out)
     assert report["output_ids"] == reference_greedy("gemma", report["prompt_ids"], 12)[: len(report["output_ids"])]
-    refused = command("run", folder, *wishes, "--backend", "torch")
+
+
+@pytest.mark.torch_only("on MLX mlx-lm is always there")
+def test_without_transformers_it_is_named(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(TorchBackend, "foreign_library", "")
+    refused = command("run", save("gemma", tmp_path / "gemma", "old"), "Hello", "--backend", "torch")
     assert refused.code == 2
     assert "`gemma`" in refused.err
-    assert "Supported: gemma3, gemma3_text, gpt_oss, hunyuan_v1_dense, llama" in refused.err
+    assert "install it with pip install 'grus[transformers]'" in refused.err
+    assert "Supported: " in refused.err
 
 
 def reference_greedy(name: str, prompt: list[int], n: int) -> list[int]:

@@ -10,7 +10,7 @@ from backends.base import KVSnapshot, Sampling, Segment
 from backends.torch.kv_cache import HalfCodec, QuantizedCodec
 from tests.backends.torch_toy import DIM, KV_HEADS, Rig, prompt
 
-KINDS = [("full", "full"), ("full", "window"), ("full", "delta", "delta")]
+KINDS = [("full", "full"), ("full", "window"), ("full", "delta", "delta"), ("full", "scan", "conv")]
 
 
 def same(a: np.ndarray, b: np.ndarray) -> None:
@@ -144,7 +144,7 @@ def test_mark_and_rollback(layers):
     kv.checkpoint(slot)
     rig.feed(slot, [1, 2, 3, 4])
     kept = kv.rollback(slot, 2)
-    assert kept == (0 if "delta" in layers else 2)
+    assert kept == (0 if {"delta", "scan"} & {*layers} else 2)
     assert slot.length == 10 + kept
     same(rig.feed(slot, [*[1, 2][kept:], 9]), rig.alone([*ids, 1, 2, 9])[10 + kept :])
     with pytest.raises(ValueError, match="no checkpoint"):

@@ -8,7 +8,7 @@ import pytest
 from backends.base import Sampling, Segment
 from tests.backends.torch_toy import VOCAB, WIDTH, Rig, prompt
 
-KINDS = [("full", "window"), ("full", "delta", "delta")]
+KINDS = [("full", "window"), ("full", "delta", "delta"), ("full", "scan", "conv")]
 
 
 def same(a: np.ndarray, b: np.ndarray) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from backends.base import CrossSpec, KVSpec, MemorySpec, Rope, Segment, StateSpec, Step
+from backends.base import CrossSpec, KVSpec, MemorySpec, Rope, Segment, SharedKVSpec, StateSpec, Step
 from backends.torch.backend import TorchBackend
 from backends.torch.kv_cache import TorchKVCache
 from backends.torch.runner import TorchRunner
@@ -15,9 +15,13 @@ ROPE = Rope(DIM, tuple(100.0 ** (-i / 8) for i in range(8)))
 SPECS: dict[str, MemorySpec] = {
     "full": KVSpec(KV_HEADS, DIM),
     "window": KVSpec(KV_HEADS, DIM, window=5),
+    "shared": SharedKVSpec(1),
     "delta": StateSpec(3 * WIDTH, 4, 2, 16, 16),
+    "scan": StateSpec(3 * WIDTH, 4, 2, 16, 16),
+    "conv": StateSpec(3 * WIDTH, 4),
     "cross": CrossSpec(KV_HEADS, DIM),
 }
+RECURRENT = ("delta", "scan", "conv")
 
 
 class Toy:
@@ -30,10 +34,11 @@ class Toy:
             return self.ops.array(random.normal(size=shape) / shape[-1] ** 0.5, backend.dtype)
 
         self.table = matrix(VOCAB, WIDTH) * 5
-        sizes = {"full": (HEADS + 2 * KV_HEADS) * DIM, "delta": 3 * WIDTH + 4, "cross": HEADS * DIM}
+        sizes = {"full": (HEADS + 2 * KV_HEADS) * DIM, "cross": HEADS * DIM}
+        sizes |= dict.fromkeys(RECURRENT, 3 * WIDTH + 4)
         self.into = [matrix(sizes.get(kind, sizes["full"]), WIDTH) for kind in layers]
         self.taps = matrix(3 * WIDTH, 4)
-        self.out = [matrix(WIDTH, WIDTH if kind == "delta" else HEADS * DIM) for kind in layers]
+        self.out = [matrix(WIDTH, WIDTH if kind in RECURRENT else HEADS * DIM) for kind in layers]
 
     def embed(self, ids: torch.Tensor) -> torch.Tensor:
         return self.ops.take(self.table, ids, 0)
@@ -43,15 +48,19 @@ class Toy:
         angles = self.ops.angles(step.pos, ROPE)
         for i, kind in enumerate(self.kinds):
             y = self.ops.rms_norm(x, None, 1e-6) @ self.into[i].T
-            if kind == "delta":
+            if kind in RECURRENT:
                 mixed = self.ops.silu(step.cache.conv(i, y[:, : 3 * WIDTH], self.taps)).reshape(n, 3, 2, 16)
                 g = -self.ops.softplus(self.ops.cast(y[:, -4:-2], "f32"))
                 q, k = self.ops.l2norm(mixed[:, 0]), self.ops.l2norm(mixed[:, 1])
-                mixed = step.cache.delta(i, q, k, mixed[:, 2], g, self.ops.sigmoid(y[:, -2:]))
+                if kind == "delta":
+                    mixed = step.cache.delta(i, q, k, mixed[:, 2], g, self.ops.sigmoid(y[:, -2:]))
+                else:
+                    mixed = step.cache.scan(i, q, k, mixed[:, 2], g) if kind == "scan" else mixed[:, 2]
             elif kind == "cross":
                 mixed = step.cache.cross(i, y.reshape(n, HEADS, DIM), DIM**-0.5)
             else:
                 q, k, v = self.ops.qkv(y, HEADS, KV_HEADS, DIM, angles)
+                k, v = (None, None) if kind == "shared" else (k, v)
                 mixed = step.cache.attend(i, q, k, v, DIM**-0.5)
             x = x + mixed.reshape(n, -1) @ self.out[i].T
         return self.ops.rms_norm(x, None, 1e-6)

@@ -6,7 +6,8 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +15,7 @@ import pytest
 
 from tests.clients.models import MODELS
 
-START_SECONDS = 60
+START_SECONDS = 300
 
 
 @dataclass
@@ -31,25 +32,13 @@ class GrusServer:
         return "\n".join(line for line in lines.splitlines() if re.search(r" (GET|POST|HEAD) \S+ [45]\d\d", line))
 
 
-@pytest.fixture(scope="session")
-def grus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GrusServer]:
-    folder = tmp_path_factory.mktemp("grus")
-    command = [
-        sys.executable,
-        "-m",
-        "app.cli",
-        "serve",
-        "--device",
-        "cpu",
-        "--port",
-        "0",
-        "--log-level",
-        "info",
-        "--offline",
-    ]
-    command += ["--grace", "0", "--responses-file", str(folder / "responses.json")]
-    for name, model in MODELS.items():
-        command += ["--model", f"{name}={model().save(folder / name)}"]
+@contextmanager
+def _served(folder: Path, models: Iterable[str], *options: str) -> Iterator[GrusServer]:
+    command = [sys.executable, "-m", "app.cli", "serve", "--device", "cpu", "--port", "0", "--log-level", "info"]
+    command += ["--offline", "--grace", "0", "--responses-file", str(folder / "responses.json"), *options]
+    for name in models:
+        # SGLang's frontend takes its chat template from the folder's name
+        command += ["--model", f"{name}={MODELS[name]().save(folder / f'Qwen3-{name}-Instruct')}"]
     log = folder / "log.txt"
     tree = Path(__file__).resolve().parents[2]
     with (
@@ -60,6 +49,19 @@ def grus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GrusServer]:
             yield GrusServer(_address(process, log), log)
         finally:
             process.terminate()
+
+
+@pytest.fixture(scope="session")
+def grus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GrusServer]:
+    with _served(tmp_path_factory.mktemp("grus"), MODELS) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def grus_on_mlx(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GrusServer]:
+    models = ["claude-code", "claude-code-object", "codex"]
+    with _served(tmp_path_factory.mktemp("mlx"), models, "--backend", "mlx") as server:
+        yield server
 
 
 def _address(process: subprocess.Popen[bytes], log: Path) -> str:

@@ -35,7 +35,6 @@ class Command:
     models: str = ""
     tool: str = ""  # as `ask` where it is empty
     too_long: str = ""  # as `ask` where it is empty
-    too_long_seconds: int = 400  # of one that shortens the conversation and asks again for ever
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ class Program:
     command: Command | None = None  # of a program that is run in a shell
     model: str = "weather"
     structured_model: str = ""  # where it asks for objects with a tool of its own
-    environment: str = "clients"  # clients, clients-aider or node
+    environment: str = "clients"  # node, or what follows `.venv-` in a folder's name
     too_long: str = ""  # what it says of a prompt that is too long: an expression
     cannot: Mapping[str, str] = field(default_factory=dict)
 
@@ -65,7 +64,6 @@ _OPENCODE = Command(
     ask="run {prompt} </dev/null",
     again="run --continue {prompt} </dev/null",
     too_long="run --print-logs {prompt} </dev/null",
-    too_long_seconds=40,
 )
 _AIDER_OPTIONS = "--no-auto-commits --no-gitignore --yes-always --no-check-update --analytics-disable --no-show-model-warnings --no-pretty"
 _AIDER = Command(
@@ -117,7 +115,7 @@ PROGRAMS = (
             too_long="agent=compaction",
             cannot={"models": "lists the models of its own file", "structured": NO_SCHEMA},
         )
-        for name in ("opencode", "opencode, Responses", "opencode, Anthropic")
+        for name in ("opencode", "opencode, Responses", "opencode, Anthropic", "opencode, Ollama")
     ),
     Program(
         "Continue",
@@ -142,6 +140,10 @@ PROGRAMS = (
         environment="node",
         too_long=_MAXIMUM,
         cannot={"models": NO_LIST, "structured": NO_SCHEMA, "two_turns": "continues a task only in its own window"},
+    ),
+    *(
+        Program(name, "open_webui.py", environment="clients-webui", too_long=_MAXIMUM)
+        for name in ("Open WebUI", "Open WebUI, Ollama")
     ),
     *(
         Program(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +23,7 @@ from tests.clients.models import PROOF
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
 NODE = ROOT / ".clients-node"
+NOT_SET_UP = "not set up: make test-clients does it"
 SECONDS = 400
 QUESTIONS = ("Say hello", "And once more")
 LONG = "Hello " * 4000
@@ -48,8 +51,13 @@ QUIET = {
     "CLINE_TELEMETRY_DISABLED": "1",
     "OPENAI_AGENTS_DISABLE_TRACING": "1",
     "AI_SDK_LOG_WARNINGS": "false",
+    "SCARF_NO_ANALYTICS": "true",
+    "ANONYMIZED_TELEMETRY": "false",
+    "OFFLINE_MODE": "true",
     "CI": "1",
 }
+# one person alone, who need not log in; texts are found by the words in them, for which it loads no model
+OPEN_WEBUI = {"WEBUI_AUTH": "false", "RAG_EMBEDDING_ENGINE": "openai"}
 
 
 @dataclass
@@ -64,8 +72,12 @@ def missing(program: Program) -> str:
         return "node is not installed"
     folder = NODE if program.environment == "node" else ROOT / f".venv-{program.environment}"
     if program.name != "curl" and not folder.is_dir():
-        return "not set up: make test-clients does it"
+        return NOT_SET_UP
     return ""
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace")
 
 
 class ProgramRun:
@@ -77,7 +89,9 @@ class ProgramRun:
         for made in (self.home, self.work):
             made.mkdir(parents=True)
         self.texts = []
-        for block in client_lines()[program.name].blocks:
+        blocks = client_lines()[program.name].blocks
+        self.shell_lines = blocks[-1].language == "sh"
+        for block in blocks:
             text = filled(block.text, url, "YOUR_KEY", model)
             if block.file:
                 file = self.home / block.file[2:] if block.file.startswith("~/") else self.work / block.file
@@ -90,17 +104,26 @@ class ProgramRun:
         folders = [NODE / "node_modules/.bin", ROOT / f".venv-{self.program.environment}/bin"]
         kept = {name: os.environ[name] for name in ("LANG", "TMPDIR", "SSL_CERT_FILE") if name in os.environ}
         path = os.pathsep.join([*map(str, folders), os.environ["PATH"]])
-        return {**kept, **QUIET, "HOME": str(self.home), "PATH": path}
+        # opencode installs a provider that is not in it, with the settings of the `npm` that installed opencode
+        npm = {"NPM_CONFIG_USERCONFIG": str(Path.home() / ".npmrc"), "XDG_CACHE_HOME": str(NODE / ".cache")}
+        return {**kept, **npm, **QUIET, **OPEN_WEBUI, "DATA_DIR": str(self.home), "HOME": str(self.home), "PATH": path}
 
-    def run(self, command: Sequence[str], seconds: float = SECONDS) -> subprocess.CompletedProcess[str]:
-        how: dict[str, Any] = dict(cwd=self.work, env=self.environment(), text=True)
-        try:
-            return subprocess.run(command, **how, capture_output=True, timeout=seconds)
-        except subprocess.TimeoutExpired as late:  # what it has said until then is judged
-            texts = [(part or b"").decode(errors="replace") for part in (late.stdout, late.stderr)]
-            return subprocess.CompletedProcess(command, -1, *texts)
-        finally:
-            self._end_daemons()
+    def run(self, command: Sequence[str], until: str = "") -> tuple[str, str]:
+        """What it wrote to both of its streams; it is stopped where that has `until`, or after SECONDS."""
+        paths = [self.home / name for name in ("stdout", "stderr")]
+        with paths[0].open("wb") as output, paths[1].open("wb") as errors:
+            process = subprocess.Popen(command, cwd=self.work, env=self.environment(), stdout=output, stderr=errors)
+            end = time.monotonic() + SECONDS
+            try:
+                while process.poll() is None and time.monotonic() < end:
+                    time.sleep(0.05)
+                    if until and re.search(until, "\n".join(map(_text, paths)), re.IGNORECASE):
+                        break
+            finally:
+                process.kill()
+                process.wait()
+                self._end_daemons()
+        return _text(paths[0]), _text(paths[1])
 
     def _end_daemons(self) -> None:
         """Some programs leave a process behind: those that have this home folder are theirs."""
@@ -113,12 +136,11 @@ class ProgramRun:
 
     # -- programs in a shell
 
-    def shell(self, arguments: str, prompt: str = QUESTIONS[0], seconds: float = SECONDS) -> str:
+    def shell(self, arguments: str, prompt: str = QUESTIONS[0], until: str = "") -> str:
         (self.work / "schema.json").write_text(json.dumps(SCHEMA), encoding="utf-8")
         (self.work / "functions.py").write_text(FUNCTIONS, encoding="utf-8")
         given = arguments.format(prompt=shlex.quote(prompt), schema=shlex.quote(json.dumps(SCHEMA)))
-        done = self.run(["bash", "-c", f"{self.texts[-1].rstrip()} {given}"], seconds)
-        return done.stdout + done.stderr
+        return "".join(self.run(["bash", "-c", f"{self.texts[-1].rstrip()} {given}"], until))
 
     def of_command(self, command: Command, ability: str) -> Any:
         if ability == "connects":
@@ -132,7 +154,8 @@ class ProgramRun:
             return {"proof": (self.work / PROOF).exists(), "text": said}
         if ability == "structured":
             return self.shell(command.structured)
-        return self.shell(command.too_long or command.ask, LONG, command.too_long_seconds)
+        # some shorten the conversation and ask again for ever
+        return self.shell(command.too_long or command.ask, LONG, self.program.too_long)
 
     # -- programs in a language
 
@@ -140,9 +163,8 @@ class ProgramRun:
         """All abilities in one process: most of its time goes into imports."""
         lines = self.texts[0]
         if self.program.file.endswith(".mjs"):
-            folder = (
-                NODE / self.work.parent.name
-            )  # where node looks for packages: beside them, not in a folder for tests
+            # node looks for packages beside the module: not in a folder for tests. Programs may run at the same time.
+            folder = NODE / re.sub(r"\W+", "-", self.program.name)
             folder.mkdir(exist_ok=True)
             for source in (HERE / "run_node.mjs", HERE / "programs" / self.program.file):
                 shutil.copy(source, folder)
@@ -150,12 +172,13 @@ class ProgramRun:
             command = ["node", "run_node.mjs", "lines.mjs", self.program.file]
             command[1:] = [str(folder / name) for name in command[1:]]
         else:
-            (self.work / "lines.py").write_text(lines, encoding="utf-8")
+            name = f"lines.{'sh' if self.shell_lines else 'py'}"
+            (self.work / name).write_text(lines, encoding="utf-8")
             python = ROOT / f".venv-{self.program.environment}/bin/python"
-            command = [str(python), str(HERE / "run_python.py"), "lines.py", str(HERE / "programs" / self.program.file)]
-        done = self.run([*command, self.model, *abilities])
-        outcomes = {ability: Outcome(problem=done.stdout[-2000:] + done.stderr[-2000:]) for ability in abilities}
-        for line in done.stdout.splitlines():
+            command = [str(python), str(HERE / "run_python.py"), name, str(HERE / "programs" / self.program.file)]
+        output, errors = self.run([*command, self.model, *abilities])
+        outcomes = {ability: Outcome(problem=output[-2000:] + errors[-2000:]) for ability in abilities}
+        for line in output.splitlines():
             if line.startswith('{"ability"'):
                 said = json.loads(line)
                 problem = f"{said['error']}\n{said['trace']}" if "error" in said else ""

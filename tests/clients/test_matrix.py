@@ -36,13 +36,17 @@ def outcome(
     grus: GrusServer, program: Program, ability: str, ran: dict[str, dict[str, Outcome]], folder: Path
 ) -> Outcome:
     if program.command is not None:
-        models = {"too_long": "small", "structured": program.structured_model}
-        model = models.get(ability) or program.model
-        return Outcome(ProgramRun(program, grus.url, model, folder).of_command(program.command, ability))
+        return of_command(grus, program, ability, folder)
     if program.name not in ran:
         wanted = [ability for ability in ABILITIES if ability not in program.cannot]
         ran[program.name] = ProgramRun(program, grus.url, program.model, folder).of_file(wanted)
     return ran[program.name][ability]
+
+
+def of_command(grus: GrusServer, program: Program, ability: str, folder: Path) -> Outcome:
+    models = {"too_long": "small", "structured": program.structured_model}
+    model = models.get(ability) or program.model
+    return Outcome(ProgramRun(program, grus.url, model, folder).of_command(program.command, ability))
 
 
 @pytest.mark.parametrize(("program", "ability"), CASES)
@@ -59,6 +63,18 @@ def test_a_program(
     assert not got.problem, f"{got.problem}\n{refused}"
     problem = judged(program, ability, got.value)
     assert not problem, f"{problem}\n{refused}"
+
+
+@pytest.mark.xdist_group("MLX")
+@pytest.mark.parametrize("ability", ["two_turns", "tool", "structured"])
+@pytest.mark.parametrize("name", ["Claude Code", "Codex"])
+def test_a_program_on_mlx(grus_on_mlx: GrusServer, name: str, ability: str, tmp_path: Path) -> None:
+    program = next(program for program in PROGRAMS if program.name == name)
+    if reason := missing(program):
+        pytest.skip(reason)
+    since = grus_on_mlx.logged()
+    problem = judged(program, ability, of_command(grus_on_mlx, program, ability, tmp_path / "run").value)
+    assert not problem, f"{problem}\n{grus_on_mlx.refused(since)}"
 
 
 def judged(program: Program, ability: str, value: Any) -> str:

@@ -1,13 +1,11 @@
 """Voice clients from the registries hold a conversation: speech, a barge-in, a function call, and words.
 
-GRUS_CLIENTS_PYTHON is an interpreter with `openai[realtime]` and `pipecat-ai[openai]`, GRUS_CLIENTS_NODE a folder whose
-node_modules has `openai`, `ws`, `zod` and `@openai/agents-realtime`. The speech models are tiny; the answers are scripted.
+The speech models are tiny; the answers are scripted.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -21,6 +19,7 @@ from tests.app.server.live import Live
 from tests.app.server.realtime.caller import pcm
 from tests.app.server.realtime.conftest import served, talking  # noqa: F401
 from tests.checkpoints import SPECIALS
+from tests.clients.running import NODE, NOT_SET_UP, ROOT
 from tests.engine.pipelines.listening.conftest import silence, voice
 
 PROGRAMS = Path(__file__).parent / "realtime"
@@ -39,7 +38,7 @@ def answers(live: Live, request: Request) -> str:
     return CALL if "weather" in asked else LONG if "long" in asked else GREETING
 
 
-def run(live: Live, folder: Path, *command: str, **environment: str) -> Any:
+def run(live: Live, folder: Path, *command: str) -> Any:
     recording = folder / "question.pcm"
     recording.write_bytes(pcm(np.concatenate([silence(0.5), voice(1.0), silence(0.8)])))
     live.engine.script.script = lambda request: answers(live, request)
@@ -48,7 +47,6 @@ def run(live: Live, folder: Path, *command: str, **environment: str) -> Any:
         capture_output=True,
         text=True,
         timeout=200,
-        env={**os.environ, **environment},
     )
     assert done.returncode == 0, done.stderr[-3000:]
     return json.loads(done.stdout.splitlines()[-1])
@@ -56,18 +54,17 @@ def run(live: Live, folder: Path, *command: str, **environment: str) -> Any:
 
 @pytest.fixture
 def python() -> str:
-    if not (python := os.environ.get("GRUS_CLIENTS_PYTHON")):
-        pytest.skip("GRUS_CLIENTS_PYTHON names no interpreter with the clients")
-    return python
+    if not (python := ROOT / ".venv-clients-voice/bin/python").exists():
+        pytest.skip(NOT_SET_UP)
+    return str(python)
 
 
 @pytest.fixture
 def node(tmp_path: Path) -> Path:
     """A folder where the programs find their packages."""
-    packages = os.environ.get("GRUS_CLIENTS_NODE")
-    if not packages or shutil.which("node") is None:
-        pytest.skip("GRUS_CLIENTS_NODE names no folder with the clients, or there is no node")
-    (tmp_path / "node_modules").symlink_to(Path(packages) / "node_modules")
+    if shutil.which("node") is None or not NODE.is_dir():
+        pytest.skip("node is not installed" if shutil.which("node") is None else NOT_SET_UP)
+    (tmp_path / "node_modules").symlink_to(NODE / "node_modules")
     for program in PROGRAMS.glob("*.mjs"):
         shutil.copy(program, tmp_path)
     return tmp_path

@@ -43,6 +43,16 @@ def test_it_writes_the_object_that_a_schema_asks_for(grus: GrusServer) -> None:
     assert json.loads(ask(grus, "weather", response_format=wanted)["content"]) == WEATHER
 
 
+def test_after_a_tool_it_writes_the_object_where_the_schema_allows_calls_too(grus: GrusServer) -> None:
+    schema = {**SCHEMA, "required": ["city", "degrees"], "additionalProperties": False}
+    wanted = {"type": "json_schema", "json_schema": {"name": "weather", "schema": schema, "strict": True}}
+    called = ask(grus, "weather", tools=[TOOL], response_format=wanted)
+    (call,) = called["tool_calls"]
+    messages = [*USER, called, {"role": "tool", "tool_call_id": call["id"], "content": "Sunny"}]
+    answered = ask(grus, "weather", messages, tools=[TOOL], response_format=wanted)
+    assert (json.loads(answered["content"]), answered.get("tool_calls")) == (WEATHER, None)
+
+
 def test_an_object_that_it_does_not_know_still_ends(grus: GrusServer) -> None:
     schema = {
         "type": "object",

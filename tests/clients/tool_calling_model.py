@@ -132,7 +132,8 @@ class ToolCallingModel:
         self._only(self._id("</tools>"), IS_TOOLS)
         self._only(self._id("</tool_response>"), IS_RESULT)
         self.head[answer[0], DECIDES] = 1.5 * SURE
-        self.head[call, [DECIDES, OFFERED, ANSWERED]] = SURE, SURE, -SURE
+        # after a tool's result a call is less likely than an object, where a grammar allows only these two
+        self.head[call, [DECIDES, OFFERED, ANSWERED]] = 0.5 * SURE, 1.5 * SURE, -1.5 * SURE
         # where a grammar leaves the chains: a whole object if it may stand there, else texts end at once and lists close
         scripted = [token for chain in self._chains.values() for token in chain]
         self.head[[*scripted, *map(self._id, (*SPECIALS[:2], *MARKS[1:]))], ALWAYS] = -20

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from engine import grammar as module
 from engine.engine import Engine
 from engine.grammar import DocumentCloser
 from engine.text.json_schema import BLANK, compiles, grammar_schema, room_for_more
@@ -135,3 +136,30 @@ def shortest(schema: Any) -> int:
     found = DocumentCloser(source, None, 0).completion()
     assert found is not None
     return len(found.text)
+
+
+def test_a_document_that_cannot_be_ended_is_not_searched_for_an_end_at_every_token(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    names = [f"a_long_name_of_a_property_{number}" for number in range(200)]
+    schema = {"type": "object", "properties": {name: {"type": "null"} for name in names}, "required": names}
+    searched: list[int] = []
+    search = module._completion
+    monkeypatch.setattr(module, "_completion", lambda *given: searched.append(given[2]) or search(*given))
+    (result,) = replies(strict(schema), [900])
+    assert result.reason == "length"
+    assert len(searched) < 12
+    assert searched == sorted(searched, reverse=True)
+
+
+def test_a_string_that_must_have_several_characters_is_completed() -> None:
+    for pattern, completed in (
+        ("^[a-c]{5}$", b"abcab"),
+        ("^a{70}[x-z]$", b"a" * 70 + b"x"),
+        ('^"[0-9]{2}$', b'\\"01'),
+    ):
+        source = llguidance.LLMatcher.grammar_from_json_schema({"type": "string", "pattern": pattern}, overrides=BLANK)
+        closer = DocumentCloser(source, None, 0)
+        end = closer.completion()
+        assert end is not None
+        assert end.text == b'"' + completed + b'"'

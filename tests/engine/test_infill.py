@@ -6,6 +6,7 @@ import pytest
 
 from engine.errors import BadRequest
 from engine.pipelines.prompt import infill
+from engine.text.tokenizer import TooManyTokens
 
 
 class Words:
@@ -18,9 +19,13 @@ class Words:
     def id(self, token: str) -> int | None:
         return self.special.get(token)
 
-    def encode(self, text: str, add_special: bool = True, *, parse_special: bool = True) -> list[int]:
+    def encode(
+        self, text: str, add_special: bool = True, *, parse_special: bool = True, most: int | None = None
+    ) -> list[int]:
         assert not add_special
         assert not parse_special
+        if most is not None and len(text) > most:
+            raise TooManyTokens(len(text), exact=True)
         return [ord(char) for char in text]
 
 
@@ -47,3 +52,21 @@ def test_control_tokens_in_a_file_are_plain_text() -> None:
 def test_a_model_without_such_tokens_says_so() -> None:
     with pytest.raises(BadRequest, match="cannot fill in"):
         infill(Words("<|fim_prefix|>"), "a", "b")
+
+
+def test_further_files_come_first_by_the_tokens_of_their_family() -> None:
+    names = ("<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>", "<|repo_name|>", "<|file_sep|>")
+    filled = infill(Words(*names), "a", "b", [("f.py", "x"), ("g.py", "y")])
+    text = "".join(f"<{id}>" if id >= 1000 else chr(id) for id in filled.ids)
+    assert text == "<1003>myproject\n<1004>f.py\nx<1004>g.py\ny<1004>filename\n<1000>a<1001>b<1002>"
+    plain = infill(Words(*names[:3]), "a", "b", [("f.py", "x")])
+    assert plain.ids[:-5] == [ord(char) for char in "\n\n--- snippet ---\n\nx"]
+
+
+def test_files_leave_room_for_the_reply_and_texts_that_are_too_long_are_refused() -> None:
+    qwen = Words("<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>", bos=7)
+    filled = infill(qwen, "a", "b", [("f.py", "0123456789")], most=20, reply=10)
+    assert filled.ids == [7, *(ord(char) for char in "6789"), 1000, A, 1001, B, 1002]
+    assert infill(qwen, "a", "b", [("f.py", "01")], most=5).ids == [7, 1000, A, 1001, B, 1002]
+    with pytest.raises(TooManyTokens):
+        infill(qwen, "a", "b" * 30, most=20)

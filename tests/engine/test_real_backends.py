@@ -13,7 +13,7 @@ import pytest
 
 from engine.engine import Engine
 from engine.loading import LoadOptions, load
-from engine.types import Grammar, Request, SamplingParams, Settings
+from engine.types import Grammar, ReasoningLimit, Request, SamplingParams, Settings
 from tests.checkpoints import save
 from tests.driver import Driver
 
@@ -138,6 +138,20 @@ def test_seeded_sampling_does_not_depend_on_company(folder, backend, tmp_path):
     (one,) = say(engine, [Request("m", prompt, params)])
     crowd = [Request("m", p, SamplingParams(seed=i, max_tokens=12)) for i, p in enumerate(prompts()[1:8])]
     assert say(engine, [*crowd, Request("m", prompt, params)])[-1] == one
+    engine.close()
+
+
+def test_a_thought_is_closed_in_a_batch(folder, backend, tmp_path):
+    engine, _ = make(folder, backend, tmp_path, "plain")
+    closing = (7, 8, 9)
+    limit = ReasoningLimit(5, "<think>", "</think>", closing, started=True)
+    asked = [replace(ask(prompt), sampling=replace(ask(prompt).sampling, reasoning=how))
+             for prompt in prompts()[:4] for how in (limit, None)]  # fmt: skip
+    replies = say(engine, asked)
+    for closed, free in zip(replies[::2], replies[1::2]):
+        at = next(at for at in range(5, 10) if tuple(closed[at : at + 3]) == closing)
+        assert closed[:at] == free[:at]
+        assert len(closed) == LENGTH
     engine.close()
 
 

@@ -112,6 +112,7 @@ class Composer(QWidget):
         super().__init__()
         self._look, self._draft = look, draft
         self._writing = False
+        self._editing = False  # the field holds something else than the draft
         self.box = QWidget()
         self.box.setProperty("kind", "composer")
         self.box.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
@@ -175,10 +176,13 @@ class Composer(QWidget):
         self._dress()
         self._enable()
 
-    def edit_mode(self, sentence: str) -> None:
+    def edit_mode(self, sentence: str, text: str = "") -> None:
+        """The field holds something else than the draft, until an empty sentence brings the draft back."""
+        self._editing = bool(sentence)
         self.mode.setText(sentence)
-        self.mode.setVisible(bool(sentence))
-        self.mode_end.setVisible(bool(sentence))
+        self.mode.setVisible(self._editing)
+        self.mode_end.setVisible(self._editing)
+        self.put(text if sentence else self._draft.text)
 
     def show_error(self, sentence: str) -> None:
         """An error, where the work is."""
@@ -197,7 +201,7 @@ class Composer(QWidget):
         self.field.setTextCursor(cursor)
 
     def _load(self) -> None:
-        if self.field.toPlainText() != self._draft.text:
+        if not self._editing and self.field.toPlainText() != self._draft.text:
             self.put(self._draft.text)
 
     def _show_files(self) -> None:
@@ -223,7 +227,8 @@ class Composer(QWidget):
     # -- what a person does
 
     def _typed(self) -> None:
-        self._draft.type(self.field.toPlainText())
+        if not self._editing:
+            self._draft.type(self.field.toPlainText())
         self._enable()
 
     def _go(self) -> None:

@@ -31,7 +31,7 @@ from app.gui.texts import tr
 from app.gui.theme import GRID
 from app.gui.viewmodels.chat.conversation import OpenConversation
 from app.gui.viewmodels.chat.conversation_list import ConversationList
-from app.gui.viewmodels.chat.draft import MessageDraft
+from app.gui.viewmodels.chat.draft import MessageDraft, place_of
 from app.gui.viewmodels.chat.markdown import IncrementalMarkdown, MessageView, MessageViews
 from app.gui.widgets import EmptyState, icon_button, label
 
@@ -264,9 +264,9 @@ class ChatPane(Pane):
         self._editing = id
         own = self.talk.tree[id].role == "user"
         self.composer.edit_mode(
-            tr("Editing a message. The old one stays as another branch.") if own else tr("Editing this reply.")
+            tr("Editing a message. The old one stays as another branch.") if own else tr("Editing this reply."),
+            self.talk.tree[id].text,
         )
-        self.composer.put(self.talk.tree[id].text)
         self.composer.field.setFocus()
 
     def answer_call(self, id: int) -> None:
@@ -278,7 +278,6 @@ class ChatPane(Pane):
         if self.composer.mode.isVisibleTo(self.composer):
             self._editing = self._answering = None
             self.composer.edit_mode("")
-            self.composer.put("")
 
     def choose(self, by: int) -> None:
         """Walk through the messages with the keyboard."""
@@ -312,9 +311,7 @@ class ChatPane(Pane):
         self._fit_composer()
 
     def _keep_draft_place(self) -> None:
-        place = "new" if self.talk.id is None else str(self.talk.id)
-        if place != self.draft.place:
-            self.draft.text, self.draft.files = "", []
+        if self.draft.place != place_of(self.talk.id):
             self.draft.open(self.talk.id)
 
     def _all_views(self) -> list[MessageView]:

@@ -32,6 +32,7 @@ OPTIONS = (
     SamplingOption("min_p", mark("Min P"), mark("Leave out tokens less likely than this share of the most likely one."), 0, 1, 0.01, 0),
     SamplingOption("repetition_penalty", mark("Repetition penalty"), mark("Above 1, tokens that already occurred become less likely."), 0.5, 2, 0.01, 1.0),
     SamplingOption("max_tokens", mark("Maximum length"), mark("In tokens. Empty: as long as the context allows."), 1, 1_000_000, 64, 2048, whole=True),
+    SamplingOption("reasoning_tokens", mark("Reasoning limit"), mark("In tokens. After them the model stops reasoning and answers."), 0, 1_000_000, 64, 1024, whole=True),
     SamplingOption("seed", mark("Seed"), mark("The same seed gives the same answer."), 0, 2**31 - 1, 1, 0, whole=True),
 )  # fmt: skip
 
@@ -41,14 +42,19 @@ BUILT_IN = (
     Preset(mark("Creative"), {"temperature": 1.1, "min_p": 0.05}),
 )
 
+EFFORTS = ("low", "medium", "high")
 NAMES = frozenset(option.name for option in OPTIONS)
 
 
 def sampling(chosen: Mapping[str, Any]) -> dict[str, Any]:
     """Only what the engine's SamplingParams know."""
-    return {name: value for name, value in chosen.items() if name in NAMES and value is not None}
+    return {name: value for name, value in chosen.items() if name in NAMES - {"reasoning_tokens"} and value is not None}
 
 
-def thinking(chosen: Mapping[str, Any]) -> bool | None:
-    value = chosen.get("thinking")
-    return value if isinstance(value, bool) else None
+def reasoning(chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """Whether the model reasons, how hard, and for how many tokens: fields of a ChatRequest that were set."""
+    said, most = chosen.get("thinking"), chosen.get("reasoning_tokens")
+    fields: dict[str, Any] = {"thinking": said} if isinstance(said, bool) else {}
+    if isinstance(said, str) and said in EFFORTS:
+        fields["effort"] = said
+    return fields | ({} if most is None else {"reasoning_tokens": most})

@@ -77,10 +77,17 @@ def conversation(body: CountTokensRequest) -> ChatRequest:
         schema_field="output_config.format.schema",
         thinking=thinking,
         effort=effort if thinking else None,
+        reasoning_tokens=_budget(body),
+        budget_field="thinking.budget_tokens",
         # a last message of the assistant is continued
         continue_last=body.messages[-1].role == "assistant",
         effort_field="output_config.effort",
     )
+
+
+def _budget(body: CountTokensRequest) -> int | None:
+    thinking = body.thinking
+    return thinking.budget_tokens or None if thinking is not None and thinking.type == "enabled" else None
 
 
 def _check_thread(thread: Mapping[str, Any]) -> None:

@@ -22,7 +22,7 @@ from app.server.context import Here, Server, answer
 from app.server.errors import ApiError, error_body
 from app.server.images import check_counted
 from app.server.openapi import errors, streams
-from app.server.requests import ReasoningBudget, RunningRequest, event
+from app.server.requests import RunningRequest, event
 from engine.errors import ContextOverflow
 from engine.loading import LoadedModel
 from engine.types import Timings, new_id
@@ -36,11 +36,7 @@ _PING = event({"type": "ping"}, "ping")
 async def messages(body: MessagesRequest, request: Request, server: Here) -> Any | Response:
     """A reply to a conversation, whole or as a stream of server-sent events."""
     name, model, prepared = await _prepare(body, request, server)
-    running: RunningRequest | ReasoningBudget
-    if body.thinking is not None and body.thinking.type == "enabled" and body.thinking.budget_tokens:
-        running = ReasoningBudget(server.requests, prepared, body.thinking.budget_tokens)
-    else:
-        running = server.submit(prepared)
+    running = server.submit(prepared)
     reply = _Reply(body, running, name, model.context)
     if body.stream:
         chunks = reply.events(len(prepared.prompt.ids))
@@ -80,7 +76,7 @@ def _error_event(request: Request) -> Callable[[ApiError], bytes]:
 @dataclass
 class _Reply:
     body: MessagesRequest
-    running: RunningRequest | ReasoningBudget
+    running: RunningRequest
     name: str
     context: int  # tokens of prompt and reply together
 

@@ -58,7 +58,7 @@ from app.server.requests import RunningRequest, line
 from engine.errors import ContextOverflow
 from engine.loading import LoadedModel
 from engine.pipelines.embedding import text_ids
-from engine.pipelines.prompt import Prompt, infill, placed, text_prompt
+from engine.pipelines.prompt import Prompt, infill_prompt, placed, text_prompt
 from engine.types import Event, Grammar, SamplingParams, Text, Timings, TokenLogprob
 
 router = APIRouter(route_class=JsonRoute, tags=["Ollama"])
@@ -109,7 +109,7 @@ async def _plain(body: OllamaGenerateRequest, request: Request, server: Server) 
     params.check()
     name, model = await server.service.find(body.wanted)
     if body.suffix:
-        filled = await server.beside(size, request, infill, model.tokenizer, text, body.suffix)
+        filled = await server.beside(size, request, infill_prompt, model, text, body.suffix)
         prompt, params = Prompt(text, filled.ids), replace(params, stop_token_ids=filled.stops)
     else:
         images = [ImagePart("images", image, "either") for image in body.images or ()]
@@ -274,6 +274,7 @@ def _common(body: OllamaChatRequest | OllamaGenerateRequest) -> dict[str, Any]:
         "effort": body.think if isinstance(body.think, str) else None,
         "thinking_field": "think",
         "effort_field": "think",
+        "reasoning_tokens": None if (body.thinking_token_budget or 0) < 0 else body.thinking_token_budget,
     }
 
 

@@ -20,7 +20,7 @@ from engine.model_files import ModelFiles, open_model
 from engine.models.config import text_fields
 from engine.pipelines.embedding import POOLING_FILE
 from engine.pipelines.prompt import infill
-from engine.text.reasoning import tags_for
+from engine.text.families import tags_for
 from engine.text.template import ChatTemplate
 from engine.text.tokenizer import Tokenizer
 from engine.vision.processor import VisionProcessor

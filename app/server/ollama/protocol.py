@@ -14,6 +14,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 from app.runtime.chat import Effort
 from app.server.body import Hint, Preference, RequestFields
 from app.server.errors import ApiError, bad_request, error_body
+from app.server.reasoning_fields import ReasoningBudget
 from app.server.requests import line
 from app.server.sampling import StopText, TokenId
 
@@ -184,6 +185,7 @@ class _Common(OllamaNameRequest):
     format: Literal["", "json"] | dict[str, Any] | None = None
     options: OllamaOptions | None = None
     think: Preference[bool | Effort] = None
+    thinking_token_budget: ReasoningBudget | None = None
     logprobs: bool | None = None
     top_logprobs: Annotated[int, Field(ge=0, le=20)] | None = None  # without effect where logprobs are off
     keep_alive: KeepAlive = None

@@ -15,7 +15,7 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
-from app.runtime.chat import ChatRequest, Effort, ReplyCollector, ReplyEvent, ToolChoice, json_grammar, with_logprobs
+from app.runtime.chat import ChatRequest, ReplyCollector, ReplyEvent, ToolChoice, json_grammar, with_logprobs
 from app.runtime.chat import ReplyMessage as Reply
 from app.server.body import Hint, JsonRoute, Preference, RequestFields, ignore
 from app.server.context import Here, answer
@@ -23,6 +23,7 @@ from app.server.errors import bad_request, unsupported
 from app.server.images import ImagePart, little_detail, written_content
 from app.server.openai.shapes import content_logprobs, fingerprint, finish_reason, usage
 from app.server.openapi import errors, streams
+from app.server.reasoning_fields import ReasoningFields
 from app.server.requests import DONE, RunningRequest, event, told_timings
 from app.server.sampling import Count, SamplingFields
 from engine.loading import LoadedModel
@@ -207,7 +208,7 @@ class ChatPrediction(RequestFields):
     content: str | list[ChatText]
 
 
-class ChatCompletionRequest(SamplingFields):
+class ChatCompletionRequest(SamplingFields, ReasoningFields):
     model: str | None = None
     messages: Annotated[list[ChatMessage], Field(min_length=1)]
     stream: bool | None = None
@@ -224,7 +225,6 @@ class ChatCompletionRequest(SamplingFields):
     function_call: Literal["auto", "none"] | ChatNamedFunction | None = None
     response_format: ResponseFormat | None = None
     grammar: str | None = None  # llama.cpp's word for `ebnf`
-    reasoning_effort: Preference[Effort] = None
     chat_template_kwargs: dict[str, Any] | None = None
     prediction: ChatPrediction | None = None
     continue_final_message: bool | None = None
@@ -315,7 +315,7 @@ class ChatCompletion(BaseModel):
 @router.post("/v1/chat/completions", response_model=ChatCompletion, responses=streams() | errors(400, 404, 429))
 async def chat_completions(body: ChatCompletionRequest, request: Request, server: Here) -> Any | Response:
     """A reply to a conversation, whole or as a stream of server-sent events."""
-    name, model, prepared = await server.prepare(_conversation(body), body.model, request)
+    name, model, prepared = await server.prepare(conversation(body), body.model, request)
     running = server.submit(prepared)
     reply = _ReplyWriter(running, name, model, len(prepared.prompt.ids), body)
     if body.stream:
@@ -326,7 +326,7 @@ async def chat_completions(body: ChatCompletionRequest, request: Request, server
 # -- from the request to a conversation
 
 
-def _conversation(body: ChatCompletionRequest) -> ChatRequest:
+def conversation(body: ChatCompletionRequest) -> ChatRequest:
     """The conversation that is asked for. Raises an ApiError for what is not supported."""
     check_stream_options(body.stream_options, body.stream)
     if body.continue_final_message and body.add_generation_prompt:
@@ -345,14 +345,13 @@ def _conversation(body: ChatCompletionRequest) -> ChatRequest:
         tool_choice=choice,
         parallel_calls=body.parallel_tool_calls is not False,
         max_calls=1 if _is_legacy(body) else body.max_tool_calls,
-        thinking=thinking,
-        effort=body.reasoning_effort,
         variables=variables,
         prediction=_text(body.prediction.content) if body.prediction is not None else "",
         continue_last=bool(body.continue_final_message),
         add_generation_prompt=body.add_generation_prompt is not False,
         split_reasoning=body.separate_reasoning is not False,
         **_format(body),
+        **body.reasoning_asked() | ({} if thinking is None else {"thinking": thinking}),
     )
 
 

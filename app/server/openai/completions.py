@@ -24,7 +24,7 @@ from app.server.openapi import errors, streams
 from app.server.requests import DONE, RequestGroup, event, joined, told_timings
 from app.server.sampling import SamplingFields
 from engine.loading import LoadedModel
-from engine.pipelines.prompt import infill, text_prompt
+from engine.pipelines.prompt import infill_prompt, text_prompt
 from engine.types import Done, Text, Timings, TokenLogprob, new_id
 from engine.types import Request as EngineRequest
 
@@ -84,7 +84,7 @@ class Completion(BaseModel):
 async def completions(body: CompletionRequest, request: Request, server: Here) -> Any | Response:
     """A continuation of a text or of tokens, or of several at once."""
     _check(body)
-    size = sum(len(prompt) for prompts in split_prompts(body.prompt) for prompt in prompts)
+    size = sum(len(prompt) for prompts in split_prompts(body.prompt) for prompt in prompts) + len(body.suffix or "")
     server.check_prompt(size)
     name, model = await server.service.find(body.model)
     call = await server.beside(size, request, _CompletionCall, body, name, model)
@@ -143,7 +143,7 @@ class _CompletionCall:
         if self.body.suffix is not None:
             if len(texts) != 1:
                 raise bad_request("suffix needs one prompt, which is a text.", "suffix")
-            filled = infill(self.model.tokenizer, texts[0], self.body.suffix)
+            filled = infill_prompt(self.model, texts[0], self.body.suffix)
             return [filled.ids], filled.stops
         check_ids(ids, self.model, "prompt")
         return ids or [text_prompt(self.model, text).ids for text in texts], ()

@@ -75,7 +75,15 @@ def chat_request(
         schema_field="text.format.schema",
         effort=body.reasoning.effort if body.reasoning is not None else None,
         effort_field="reasoning.effort",
+        **_budget(body),
     )
+
+
+def _budget(body: ResponsesRequest) -> dict[str, Any]:
+    inner = body.reasoning.max_tokens if body.reasoning is not None else None
+    given = body.thinking_token_budget if inner is None else inner
+    field = "thinking_token_budget" if inner is None else "reasoning.max_tokens"
+    return {} if given is None or given < 0 else {"reasoning_tokens": given, "budget_field": field}
 
 
 def _is_strict(body: ResponsesRequest) -> bool:

@@ -10,6 +10,7 @@ from app.runtime.chat import Effort
 from app.server.body import Hint, Preference, RequestFields
 from app.server.openai.chat import Name
 from app.server.openai.responses_items import ResponseInput
+from app.server.reasoning_fields import ReasoningBudget
 from app.server.sampling import Count
 
 # -- tools
@@ -128,6 +129,7 @@ class ResponseTextConfig(RequestFields):
 
 class ResponseReasoningConfig(RequestFields):
     effort: Preference[Effort] = None
+    max_tokens: ReasoningBudget | None = None  # OpenRouter's
     summary: Preference[Literal["auto", "concise", "detailed"]] = None
     generate_summary: Preference[Literal["auto", "concise", "detailed"]] = None  # its older name
 
@@ -151,6 +153,7 @@ class ResponsesRequest(RequestFields):
     max_tool_calls: Count | None = None
     text: ResponseTextConfig | None = None
     reasoning: ResponseReasoningConfig | None = None
+    thinking_token_budget: ReasoningBudget | None = None  # vLLM's
     previous_response_id: str | None = None
     store: bool | None = None  # None: yes
     include: list[str] | None = None

@@ -18,7 +18,7 @@ from app.server.audio.threads import in_thread
 from app.server.body import IGNORED_HEADER, ignored_header, parse
 from app.server.context import Server
 from app.server.errors import ApiError, error_body, unsupported
-from app.server.gate import given_key
+from app.server.gate import given_keys
 from app.server.openapi import errors
 from app.server.realtime import client_secrets
 from app.server.realtime.conversation import ConversationItem, client_item
@@ -121,7 +121,8 @@ async def _converse(socket: WebSocket, server: Server) -> None:
     """Serve one session until the client leaves, stops taking events, or the server stops."""
     beta = asked_for(socket.headers.get("openai-beta"), socket.scope["subprotocols"])
     channel, code = EventChannel(socket, server.settings.send_seconds, beta), 1000
-    client, prepared = socket.headers.get("user-agent", ""), server.ephemeral_keys.session(given_key(socket)) or {}
+    client, sessions = socket.headers.get("user-agent", ""), map(server.ephemeral_keys.session, given_keys(socket))
+    prepared = next((found for found in sessions if found is not None), {})
     try:
         with collecting(server, client):
             fields = await _fields(socket, server, prepared)

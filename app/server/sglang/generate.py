@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
+from app.runtime.reasoning import limit_of_prompt
 from app.server.body import JsonRoute, ignore
 from app.server.context import Here, answer
 from app.server.errors import bad_request
@@ -17,6 +19,7 @@ from app.server.generation import GeneratedChoice, Generation, check_ids, split_
 from app.server.images import ImagePart
 from app.server.openai.shapes import LEAST_LOGPROB, token_text
 from app.server.openapi import errors, streams
+from app.server.reasoning_fields import custom_budget
 from app.server.requests import DONE, RequestGroup, event, told_timings
 from app.server.sampling import repetition_window, stop_list
 from app.server.sglang.protocol import SglangGenerateReply, SglangGenerateRequest, SglangSamplingParams
@@ -78,7 +81,7 @@ class _GenerateCall:
         self.requests = [
             prompt.request(
                 name,
-                _sampling(self.params[at], self.scored[at], self.tops[at]),
+                self._sampling(at, prompt),
                 id=rids[at] if rids else new_id("gen"),
                 prompt_logprobs=self.scored[at] and self.starts[at] is not None,
             )
@@ -94,6 +97,11 @@ class _GenerateCall:
         self.generations = [Generation(request.sampling.n) for request in self.requests]
         self.several = _is_batch(body) or self.requests[0].sampling.n > 1
         self.began = time.monotonic()
+
+    def _sampling(self, at: int, prompt: Prompt) -> SamplingParams:
+        params = _sampling(self.params[at], self.scored[at], self.tops[at])
+        budget = custom_budget(self.params[at].custom_params, "sampling_params.custom_params")
+        return params if budget is None else replace(params, reasoning=limit_of_prompt(self.model, prompt.ids, budget))
 
     def _prompts(self, pictures: Sequence[Sequence[Picture]]) -> list[Prompt]:
         texts, lists = _prompts(self.body)

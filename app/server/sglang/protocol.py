@@ -49,7 +49,7 @@ class SglangSamplingParams(GrammarFields):
     logit_bias: dict[str, Annotated[float, Field(ge=-100, le=100)]] | None = None
     structural_tag: Refused = None
     spaces_between_special_tokens: Preference[Literal[True]] = None
-    custom_params: Hint[Any] = None
+    custom_params: Any = None  # `thinking_budget`
     stream_interval: Hint[Any] = None
 
 

@@ -11,6 +11,7 @@ from ctypes import POINTER, c_bool, c_char_p, c_float, c_int32, c_int64, c_void_
 from functools import cache
 
 from backends.base import BackendMissing
+from backends.grids import INDICES
 from backends.torch.kernels import build
 from backends.torch.kernels.build import NoKernels, cached, packaged
 from backends.torch.kernels.formats import Format
@@ -27,6 +28,7 @@ class StoredRows(ctypes.Structure):
         ("data", c_void_p),
         ("order", c_void_p),
         ("source", c_int32),
+        ("factors", c_void_p),
     ]
 
 
@@ -207,8 +209,9 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "grus_packed_bytes": (c_int64, [_M]),
     "grus_source_row_bytes": (c_int64, [c_int32, c_int64]),
     "grus_encode": (c_int32, [c_int32, c_void_p, c_int64, c_int64, c_int32, c_void_p, c_int32]),
+    "grus_use_grids": (None, [c_void_p]),
     "grus_prepare": (None, [_M]),
-    "grus_pack": (None, [_M, c_int64, c_int64, c_int64, c_int32, c_void_p, POINTER(AffineParts), c_int32]),
+    "grus_pack": (None, [_M, c_int64, c_int64, c_int64, c_int32, c_void_p, POINTER(AffineParts), c_float, c_int32]),
     "grus_pack_more": (None, [_M, c_int64, c_int32]),
     "grus_bf12_encode": (None, [c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_void_p]),
     "grus_bf12_outliers": (None, [c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_void_p]),
@@ -260,6 +263,7 @@ def open_library(path: str) -> ctypes.CDLL:
         function = getattr(library, name)
         function.restype = result
         function.argtypes = arguments
+    library.grus_use_grids(INDICES.ctypes.data)
     return library
 
 

@@ -85,18 +85,22 @@ class PackedMatrix:
             nbytes = rows * self.library.grus_source_row_bytes(source, self.columns)
             data = _address(weight.data, held[0], index, nbytes)
         parts = None if affine is None else ctypes.byref(affine)
-        self.library.grus_pack(self.handle, expert, first, rows, source, data, parts, torch.get_num_threads())
+        factor = weight.factor(index) if isinstance(weight, Blocks) else 1.0
+        self.library.grus_pack(self.handle, expert, first, rows, source, data, parts, factor, torch.get_num_threads())
 
     def use_in_place(self, parts: Sequence[Blocks]) -> None:
         """Use the rows of `parts`, stacked, in place in their memory-mapped files, and schedule packing."""
-        self._in_place, first = [], 0
+        self._in_place, self._factors, first = [], [], 0
         for part in parts:
             raw, order = (part.data.origin, part.data.order) if isinstance(part.data, Reordered) else (part.data, None)
             held = _bytes(raw)
             source, rows = SourceFormat[part.type], part.shape[-2]
             size = self.experts * rows * self.library.grus_source_row_bytes(source, self.columns)
             where = None if order is None else order.ctypes.data
-            self._in_place.append((StoredRows(first, rows, _address(raw, held, 0, size), where, source), held, order))
+            factors = np.array([part.factor(expert) for expert in range(self.experts)], np.float32)
+            stored = StoredRows(first, rows, _address(raw, held, 0, size), where, source, factors.ctypes.data)
+            self._in_place.append((stored, held, order))
+            self._factors.append(factors)
             first += rows
         self._stored = (StoredRows * len(parts))(*(stored for stored, _, _ in self._in_place))
         self.matrix.stored, self.matrix.stored_count = ctypes.addressof(self._stored), len(parts)

@@ -7,6 +7,7 @@ Not measured here: there was no GPU. That the numbers are right is tested in Tri
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -25,17 +26,37 @@ class StoredBlocks:
     data: Tensor
     kind: str
     columns: int
+    factors: Tensor | None = None  # f32 [out] or [experts, out]: what weights of each row are multiplied with
 
     def __getitem__(self, at: int) -> StoredBlocks:
-        return StoredBlocks(self.data[at], self.kind, self.columns)
+        return StoredBlocks(self.data[at], self.kind, self.columns, None if self.factors is None else self.factors[at])
 
     def to(self, device: torch.device) -> StoredBlocks:
-        return StoredBlocks(self.data.to(device), self.kind, self.columns)
+        factors = None if self.factors is None else self.factors.to(device)
+        return StoredBlocks(self.data.to(device), self.kind, self.columns, factors)
+
+    @staticmethod
+    def cat(parts: Sequence[StoredBlocks]) -> StoredBlocks:
+        """Parts of one kind, stacked along the output."""
+        factors = None
+        if any(part.factors is not None for part in parts):
+            factors = torch.cat(
+                [
+                    part.data.new_ones(len(part.data), dtype=torch.float32) if part.factors is None else part.factors
+                    for part in parts
+                ]
+            )
+        return StoredBlocks(torch.cat([part.data for part in parts]), parts[0].kind, parts[0].columns, factors)
 
     @staticmethod
     def of(weight: Blocks) -> StoredBlocks:
         data = torch.frombuffer(bytearray(weight.data.buffer), dtype=torch.uint8)
-        return StoredBlocks(data.view(*weight.shape[:-1], -1), weight.type, weight.shape[-1])
+        factors = None
+        if weight.factors is not None:
+            *experts, rows, _ = weight.shape
+            each = [weight.factor(expert) for expert in range(experts[0] if experts else 1)]
+            factors = torch.tensor(each).repeat_interleave(rows).view(*experts, rows)
+        return StoredBlocks(data.view(*weight.shape[:-1], -1), weight.type, weight.shape[-1], factors)
 
 
 def available() -> bool:
@@ -60,7 +81,13 @@ class BlockMatrix:
 
     def product_into(self, x: Tensor, bias: Tensor | None, out: Tensor) -> None:
         if 0 < len(x) <= self.kernels.FEW:
-            self.kernels.product(self.stored.data, self.stored.kind, x.contiguous(), bias, out)
+            factors = self.stored.factors
+            self.kernels.product(
+                self.stored.data, self.stored.kind, x.contiguous(), bias if factors is None else None, out
+            )
+            if factors is not None:
+                out *= factors
+                out += 0 if bias is None else bias
             return
         for start in range(0, self.shape[0], STRETCH):
             part = slice(start, start + STRETCH)
@@ -68,4 +95,8 @@ class BlockMatrix:
             out[:, part] = F.linear(x, w, None if bias is None else bias[part])
 
     def rows(self, ids: Tensor) -> Tensor:
-        return self.kernels.rows(self.stored.data, self.stored.kind, self.shape[1], ids, self.dtype)
+        factors = self.stored.factors
+        if factors is None:
+            return self.kernels.rows(self.stored.data, self.stored.kind, self.shape[1], ids, self.dtype)
+        found = self.kernels.rows(self.stored.data, self.stored.kind, self.shape[1], ids, torch.float32)
+        return (found * factors[ids][:, None]).to(self.dtype)

@@ -2,15 +2,19 @@
 
 `value` decodes weight `i` of the block at `p` for each block type, as f32, with the same arithmetic as
 `engine/weights/gguf/blocks.py`, so the values are identical bit for bit. Bytes are read one by one, because GGUF blocks lie at odd
-addresses.
+addresses. The IQ1, IQ2 and IQ3 types look their weights up in `grids`, which lie as in `backends/grids.py`.
 """
 
 from __future__ import annotations
+
+from functools import cache
 
 import torch
 import triton
 import triton.language as tl
 from torch import Tensor
+
+from backends.base import INDICES
 
 # (weights, bytes) of a block
 BLOCKS = {
@@ -34,6 +38,16 @@ BLOCKS = {
     "PQ2_0": (128, 34),
     "TQ2_0_G128": (128, 34),
     "PTQ1_0": (128, 28),
+    "IQ2_XXS": (256, 66),
+    "IQ2_XS": (256, 74),
+    "IQ2_S": (256, 82),
+    "IQ3_XXS": (256, 98),
+    "IQ3_S": (256, 110),
+    "IQ1_S": (256, 50),
+    "IQ1_M": (256, 56),
+    "NVFP4": (64, 36),
+    "FP8_32": (32, 36),
+    "FP8_128": (128, 132),
 }
 FEW = 8  # tokens that one reading of the weights serves; more are multiplied by torch
 
@@ -96,7 +110,100 @@ def _trit(p, i, mask, FIRST: tl.constexpr):
 
 
 @triton.jit
-def value(p, i, mask, KIND: tl.constexpr):
+def _pair(p, at, mask):
+    return _byte(p, at, mask) | (_byte(p, at + 1, mask) << 8)
+
+
+@triton.jit
+def _entry(grids, at, i, mask, WEIGHTS: tl.constexpr):
+    return tl.load(grids + at * WEIGHTS + i % WEIGHTS, mask=mask, other=0).to(tl.int32)
+
+
+@triton.jit
+def _sign(seven, i):
+    """Bit `i % 8` of seven stored ones, the eighth making their number even."""
+    even = seven ^ (seven >> 4)
+    even = even ^ (even >> 2)
+    even = even ^ (even >> 1)
+    return tl.where(i % 8 == 7, even, seven >> (i % 8)) & 1
+
+
+@triton.jit
+def _iq2(index, negative):
+    size = tl.where(index == 0, 8, tl.where(index == 1, 25, 43))
+    return tl.where(negative == 1, -size, size)
+
+
+@triton.jit
+def _of_grid(p, i, mask, grids, KIND: tl.constexpr):
+    """An f16 scale times a power of two, an odd step, and a whole number."""
+    j, l, h = i // 32, i % 32 // 8, i % 32 // 16  # the block, its quarter and its half
+    unit = 0.125
+    at = 0  # of the scale
+    if KIND == "IQ2_XXS":
+        low, high = _pair(p, 6 + 8 * j, mask), _pair(p, 8 + 8 * j, mask)
+        rest = low | (high << 16)
+        step = (rest >> 28) & 15
+        whole = _iq2(_entry(grids, _byte(p, 2 + 8 * j + l, mask), i, mask, 8), _sign((rest >> (7 * l)) & 127, i))
+    elif KIND == "IQ2_XS":
+        q = _pair(p, 2 + 2 * (i // 8), mask)
+        step = (_byte(p, 66 + j, mask) >> (4 * h)) & 15
+        whole = _iq2(_entry(grids + 2048, q & 511, i, mask, 8), _sign(q >> 9, i))
+    elif KIND == "IQ2_S":
+        q = _byte(p, 2 + i // 8, mask) | (((_byte(p, 66 + j, mask) >> (2 * l)) & 3) << 8)
+        step = (_byte(p, 74 + j, mask) >> (4 * h)) & 15
+        whole = _iq2(_entry(grids + 6144, q, i, mask, 8), (_byte(p, 34 + i // 8, mask) >> (i % 8)) & 1)
+    elif KIND == "IQ3_XXS":
+        rest = _pair(p, 66 + 4 * j, mask) | (_pair(p, 68 + 4 * j, mask) << 16)
+        step = (rest >> 28) & 15
+        index = _entry(grids + 14336, _byte(p, 2 + i // 4, mask), i, mask, 4)
+        size = tl.where(index == 7, 62, 4 + 8 * index)
+        whole = tl.where(_sign((rest >> (7 * l)) & 127, i) == 1, -size, size)
+        unit = 0.25
+    elif KIND == "IQ3_S":
+        q = _byte(p, 2 + i // 4, mask) | (((_byte(p, 66 + j, mask) >> (i % 32 // 4)) & 1) << 8)
+        step = (_byte(p, 106 + j // 2, mask) >> (4 * (j % 2))) & 15
+        size = 1 + 2 * _entry(grids + 15360, q, i, mask, 4)
+        whole = tl.where(((_byte(p, 74 + i // 8, mask) >> (i % 8)) & 1) == 1, -size, size)
+        unit = 1.0
+    elif KIND == "IQ1_S":
+        rest = _pair(p, 34 + 2 * j, mask)
+        q = _byte(p, 2 + i // 8, mask) | (((rest >> (3 * l)) & 7) << 8)
+        step = (rest >> 12) & 7
+        whole = 8 * _entry(grids + 17408, q, i, mask, 8) - 8 + tl.where(rest > 32767, -1, 1)
+    else:  # IQ1_M
+        high = (_byte(p, 32 + i // 16, mask) >> (4 * (l % 2))) & 15
+        step = (_pair(p, 48 + 2 * (i // 64), mask) >> (3 * (i % 64 // 16))) & 7
+        q = _byte(p, i // 8, mask) | ((high & 7) << 8)
+        whole = 8 * _entry(grids + 17408, q, i, mask, 8) - 8 + tl.where(high > 7, -1, 1)
+    if KIND == "IQ1_M":  # four bits in each of four numbers
+        bits = (_byte(p, 49, mask) >> 4) | (_byte(p, 51, mask) & 240)
+        bits |= ((_byte(p, 53, mask) & 240) << 4) | ((_byte(p, 55, mask) & 240) << 8)
+        d = bits.to(tl.int16).to(tl.float16, bitcast=True).to(tl.float32)
+    else:
+        d = _half(p, at, mask)
+    return (d * unit * (2 * step + 1).to(tl.float32)) * whole.to(tl.float32)
+
+
+@triton.jit
+def _e4m3(x):
+    """Without a sign; what is not a number is zero."""
+    e, m = (x >> 3) & 15, x & 7
+    tiny = m.to(tl.float32) * 0.001953125
+    bits = ((e + 120) << 23) | (m << 20)
+    return tl.where(x == 127, 0.0, tl.where(e == 0, tiny, bits.to(tl.float32, bitcast=True)))
+
+
+@triton.jit
+def _e2m1(q):
+    """Doubled."""
+    m = q & 7
+    size = tl.where(m < 5, m, tl.where(m == 5, 6, tl.where(m == 6, 8, 12)))
+    return tl.where(q > 7, -size, size).to(tl.float32)
+
+
+@triton.jit
+def value(p, i, mask, grids, KIND: tl.constexpr):
     if KIND == "Q4_0":
         return _half(p, 0, mask) * (_nibble(p, 2, i, mask) - 8).to(tl.float32)
     elif KIND == "Q4_1":
@@ -155,16 +262,32 @@ def value(p, i, mask, KIND: tl.constexpr):
     elif KIND == "MXFP4":
         e = _byte(p, 0, mask)
         bits = tl.where(e < 2, 0x00200000 << (e & 1), (e - 1) << 23)
-        q = _nibble(p, 1, i, mask)
-        m = q & 7
-        size = tl.where(m < 5, m, tl.where(m == 5, 6, tl.where(m == 6, 8, 12)))
-        return bits.to(tl.float32, bitcast=True) * tl.where(q > 7, -size, size).to(tl.float32)
+        return bits.to(tl.float32, bitcast=True) * _e2m1(_nibble(p, 1, i, mask))
+    elif KIND == "NVFP4":
+        k = i % 16
+        q = (_byte(p, 4 + 8 * (i // 16) + k % 8, mask) >> (4 * (k // 8))) & 15
+        return _e4m3(_byte(p, i // 16, mask)) * 0.5 * _e2m1(q)
     elif KIND == "Q1_0":
         d = _half(p, 0, mask)
         return tl.where(((_byte(p, 2 + i // 8, mask) >> (i % 8)) & 1) == 1, d, -d)
     elif KIND == "TQ2_0_G128":
         q = (_byte(p, i // 4, mask) >> (2 * (i % 4))) & 3
         return _half(p, 32, mask) * tl.where(q == 3, 0, q - 1).to(tl.float32)
+    elif KIND == "FP8_32" or KIND == "FP8_128":
+        x = _byte(p, 4 + i, mask)
+        size = tl.where(x & 127 == 127, float("nan"), _e4m3(x & 127))
+        bits = _pair(p, 0, mask) | (_pair(p, 2, mask) << 16)
+        return tl.where(x > 127, -size, size) * bits.to(tl.float32, bitcast=True)
+    elif (
+        KIND == "IQ2_XXS"
+        or KIND == "IQ2_XS"
+        or KIND == "IQ2_S"
+        or KIND == "IQ3_XXS"
+        or KIND == "IQ3_S"
+        or KIND == "IQ1_S"
+        or KIND == "IQ1_M"
+    ):
+        return _of_grid(p, i, mask, grids, KIND)
     else:  # Q2_0 and PQ2_0, which differ in length alone
         q = (_byte(p, 2 + i // 4, mask) >> (2 * (i % 4))) & 3
         return _half(p, 0, mask) * (q - 1).to(tl.float32)
@@ -174,17 +297,17 @@ _ROWS, _COLUMNS = 8, 256  # of a program's tile
 
 
 @triton.jit
-def _rows(data, ids, out, columns, row_bytes, KIND: tl.constexpr, WEIGHTS: tl.constexpr, BYTES: tl.constexpr,
+def _rows(data, grids, ids, out, columns, row_bytes, KIND: tl.constexpr, WEIGHTS: tl.constexpr, BYTES: tl.constexpr,
           COLUMNS: tl.constexpr):  # fmt: skip
     row = tl.load(ids + tl.program_id(0)).to(tl.int64)
     i = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
     mask = i < columns
-    found = value(data + row * row_bytes + i // WEIGHTS * BYTES, i % WEIGHTS, mask, KIND)
+    found = value(data + row * row_bytes + i // WEIGHTS * BYTES, i % WEIGHTS, mask, grids, KIND)
     tl.store(out + tl.program_id(0).to(tl.int64) * columns + i, found.to(out.dtype.element_ty), mask=mask)
 
 
 @triton.jit
-def _product(data, x, bias, out, rows, columns, row_bytes, x_row, out_row, HAS_BIAS: tl.constexpr,
+def _product(data, grids, x, bias, out, rows, columns, row_bytes, x_row, out_row, HAS_BIAS: tl.constexpr,
              KIND: tl.constexpr, WEIGHTS: tl.constexpr, BYTES: tl.constexpr, TOKENS: tl.constexpr,
              ROWS: tl.constexpr, COLUMNS: tl.constexpr):  # fmt: skip
     row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
@@ -195,12 +318,17 @@ def _product(data, x, bias, out, rows, columns, row_bytes, x_row, out_row, HAS_B
         i = start + tl.arange(0, COLUMNS)
         mask = here[:, None] & (i < columns)[None, :]
         at = data + row.to(tl.int64)[:, None] * row_bytes + (i // WEIGHTS * BYTES)[None, :]
-        w = value(at, tl.broadcast_to((i % WEIGHTS)[None, :], (ROWS, COLUMNS)), mask, KIND)
+        w = value(at, tl.broadcast_to((i % WEIGHTS)[None, :], (ROWS, COLUMNS)), mask, grids, KIND)
         seen = tl.load(x + token[:, None] * x_row + i[None, :], mask=(i < columns)[None, :], other=0).to(tl.float32)
         total += tl.sum(seen[:, None, :] * w[None, :, :], axis=2)
     if HAS_BIAS:
         total += tl.load(bias + row, mask=here, other=0).to(tl.float32)[None, :]
     tl.store(out + token[:, None] * out_row + row[None, :], total.to(out.dtype.element_ty), mask=here[None, :])
+
+
+@cache
+def _grids_on(device: torch.device) -> Tensor:
+    return torch.from_numpy(INDICES).to(device)
 
 
 def rows(data: Tensor, kind: str, columns: int, ids: Tensor, dtype: torch.dtype) -> Tensor:
@@ -209,7 +337,7 @@ def rows(data: Tensor, kind: str, columns: int, ids: Tensor, dtype: torch.dtype)
     out = torch.empty(len(ids), columns, dtype=dtype, device=data.device)
     if len(ids):
         _rows[(len(ids), triton.cdiv(columns, _COLUMNS))](
-            data, ids, out, columns, data.stride(0), kind, weights, nbytes, _COLUMNS
+            data, _grids_on(data.device), ids, out, columns, data.stride(0), kind, weights, nbytes, _COLUMNS
         )
     return out
 
@@ -225,6 +353,6 @@ def product(data: Tensor, kind: str, x: Tensor, bias: Tensor | None, out: Tensor
         out.copy_(wide[: len(x)])
         return
     _product[(triton.cdiv(len(data), _ROWS),)](
-        data, x, x if bias is None else bias, out, len(data), x.shape[1], data.stride(0), x.stride(0), out.stride(0),
+        data, _grids_on(data.device), x, x if bias is None else bias, out, len(data), x.shape[1], data.stride(0), x.stride(0), out.stride(0),
         bias is not None, kind, weights, nbytes, tokens, _ROWS, _COLUMNS,
     )  # fmt: skip

@@ -2,9 +2,11 @@
 
 A block with one step and one offset for 32, 64 or 128 weights is `code * scale + bias`, only packed in another order.
 Scales that a format derives (the K types: f16 times a small whole number) need f32; all others stay f16. Where a type's values
-are whole multiples of one scale, the multiples are the codes: IQ4's table, MXFP4's, Q3_K's codes times their steps.
+are whole multiples of one scale, the multiples are the codes: IQ4's table, the values of IQ2_XXS's and IQ3's grids, Q3_K's and
+IQ1_M's codes times their steps.
 
-Q2_K and Q6_K change their step every 16 weights, which MLX's smallest group of 32 cannot: they become 8 bit.
+Q2_K, Q6_K, IQ2_XS and IQ2_S change their step every 16 weights, which MLX's smallest group of 32 cannot: they become 8 bit.
+MXFP4 and NVFP4 are modes of MLX's own and come here only where a part of a model asks for the affine layout.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ import numpy as np
 
 from backends.base import Affine, Blocks, Raw
 from engine.weights import affine
-from engine.weights.gguf.blocks import E2M1, decode, decode_mxfp4, decode_rows
+from engine.weights.gguf.blocks import decode, decode_mxfp4, decode_rows
+from engine.weights.gguf.iqblocks import E2M1
+from engine.weights.gguf.iqblocks import parts as iq_parts
 from engine.weights.gguf.kblocks import DECODERS, IQ4_VALUES, scales_and_minima
 from engine.weights.gguf.types import TYPES
 from engine.weights.made import Made
@@ -130,6 +134,26 @@ def _q3_k(b: Bytes) -> Parts:
     return _centred((whole + 124).astype(np.uint8), np.repeat(_f16(b[:, 108:]), 2, axis=1), 124)
 
 
+def _grid(kind: str, most: int, spacing: int) -> Callable[[Bytes], Parts]:
+    """Values between -most and most, which are `spacing` apart."""
+
+    def split(b: Bytes) -> Parts:
+        scale, steps, values = iq_parts(kind, b)
+        codes = ((values + most) // spacing).astype(np.uint8)
+        each = scale * steps.astype(np.float32)
+        return codes, each * spacing, each * np.float32(-most)
+
+    return split
+
+
+def _iq1_m(b: Bytes) -> Parts:
+    """Odd values up to 9 in size, times odd steps up to 15."""
+    scale, steps, values = iq_parts("IQ1_M", b)
+    codes = ((np.repeat(steps, 16, axis=1) * values + 135) // 2).astype(np.uint8)
+    each = np.repeat(scale, 2, axis=1)
+    return codes, each * 2, each * np.float32(-135)
+
+
 def _trits(count: int) -> Callable[[Bytes], Parts]:
     def split(b: Bytes) -> Parts:
         ones = np.concatenate([b[:, :-2], np.tile(np.array([1], "<f2").view(np.uint8), (len(b), 1))], axis=1)
@@ -166,6 +190,11 @@ EXACT: dict[str, Form] = {
     "IQ4_XS": Form(8, 32, _iq4_xs, "F32"),
     "MXFP4": Form(5, 32, _mxfp4, "F32"),
     "Q3_K": Form(8, 128, _q3_k, "F32"),
+    "IQ2_XXS": Form(8, 32, _grid("IQ2_XXS", 43, 1), "F32"),
+    "IQ3_XXS": Form(6, 32, _grid("IQ3_XXS", 62, 2), "F32"),
+    "IQ3_S": Form(4, 32, _grid("IQ3_S", 15, 2), "F32"),
+    "IQ1_S": Form(4, 32, _grid("IQ1_S", 9, 2), "F32"),
+    "IQ1_M": Form(8, 128, _iq1_m, "F32"),
 }
 BITS, GROUP = 8, 32  # of what is quantized anew
 

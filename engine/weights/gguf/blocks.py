@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from backends.base import Blocks, Raw
-from engine.weights.gguf import kblocks
+from engine.weights.gguf import iqblocks, kblocks
 from engine.weights.gguf.types import TYPES
 
 Bytes = np.ndarray  # uint8 [n, nbytes]
@@ -72,13 +72,10 @@ def _iq4_nl(b: Bytes) -> Floats:
     return _f16(b[:, :2]) * kblocks.IQ4_VALUES[_nibbles(b[:, 2:])]
 
 
-E2M1 = np.array([0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12], np.float32)  # doubled
-
-
 def decode_mxfp4(b: Bytes) -> Floats:
     exponent = b[:, :1].astype(np.uint32)
     half = np.where(exponent < 2, np.uint32(0x00200000) << exponent, (exponent - 1) << 23)
-    return half.astype(np.uint32).view(np.float32) * E2M1[_nibbles(b[:, 1:])]
+    return half.astype(np.uint32).view(np.float32) * iqblocks.E2M1[_nibbles(b[:, 1:])]
 
 
 def _q1_0(b: Bytes) -> Floats:
@@ -132,6 +129,7 @@ DECODERS: dict[str, Callable[[Bytes], Floats]] = {
     "TQ2_0_G128": _tq2_0_g128,
     "PTQ1_0": _ptq1_0,
     **kblocks.DECODERS,
+    **iqblocks.DECODERS,
 }
 
 
@@ -151,6 +149,8 @@ def decode_rows(data: memoryview | bytes, kind: str, columns: int) -> Iterator[n
 
 def dequantize(weight: Blocks | Raw) -> np.ndarray:
     """A whole tensor as f32, in its logical shape. A `Raw` is one whose dtype is the name of its block type."""
+    if isinstance(weight, Blocks) and weight.factors is not None:
+        return iqblocks.nvfp4_with_factors(weight)
     raw, kind = (weight.data, weight.type) if isinstance(weight, Blocks) else (weight, weight.dtype)
     out = np.empty(weight.shape, np.float32)
     flat, at = out.reshape(-1, weight.shape[-1]), 0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,10 @@ from engine.weights.gguf.values import Elements
 
 _POOLINGS = {1: "mean", 2: "cls", 3: "last", 4: "rank"}  # how embeddings are made of tokens, where a file says so
 _LARGEST_HEAD = 1 << 16
+_BY_LAYER = {  # numbers that may differ between layers
+    "gemma4": ("attention.head_count_kv", "feed_forward_length"),
+    "laguna": ("attention.head_count",),
+}
 
 
 class Keys:
@@ -34,10 +39,19 @@ class Keys:
     def find(self, name: str) -> Any:
         return self.metadata.get(f"{self.arch}.{name}")
 
+    def each(self, name: str, layers: int) -> list[Any]:
+        """One number or flag for each layer."""
+        value = self.find(name)
+        if not isinstance(value, Elements):
+            return [self.int(name)] * layers
+        if value.count < layers:
+            raise ConfigError(f"{self.where}: {self.arch}.{name} has {value.count} numbers for {layers} layers.")
+        return list(value.numbers()[:layers].tolist())
+
     def int(self, name: str, default: Any = None, least: int = 1, most: int = 1 << 31) -> int:
         value = self.find(name)
-        if isinstance(value, Elements) and value.count:  # some writers give one number a layer, all alike
-            value = self._same(name, value)
+        if isinstance(value, Elements) and value.count:  # some writers give one number a layer, mostly all alike
+            value = int(value.numbers()[0]) if name in _BY_LAYER.get(self.arch, ()) else self._same(name, value)
         if value is None:
             value = default
         if value is None:
@@ -58,6 +72,7 @@ class Keys:
 
     def _same(self, name: str, value: Elements) -> Any:
         numbers = set(value.numbers().tolist())
+        numbers = numbers - {0} or numbers  # where some layers have none
         if len(numbers) > 1:
             raise UnsupportedArchitecture(
                 f"{self.where}: {self.arch}.{name} differs between layers, which is not supported."
@@ -93,7 +108,7 @@ def read(metadata: Mapping[str, Any], tensors: Mapping[str, Raw], where: str) ->
     present = 1 + max((layer for name in tensors if (layer := layer_of(name)) is not None), default=-1)
     if not 0 < layers <= max(present, 1):
         raise ConfigError(f"{where} says that it has {layers:,} layers, but holds tensors of {present:,}.")
-    if keys.int("attention.value_length", head_dim) != head_dim:
+    if arch != "deepseek2" and keys.int("attention.value_length", head_dim) != head_dim:
         raise UnsupportedArchitecture(f"{where} has keys and values of different sizes, which is not supported.")
     config: dict[str, Any] = {
         "model_type": MODEL_TYPES[arch],
@@ -117,41 +132,104 @@ def read(metadata: Mapping[str, Any], tensors: Mapping[str, Raw], where: str) ->
     if arch == "hunyuan-dense":
         config["use_qk_norm"] = "blk.0.attn_q_norm.weight" in tensors
     config |= _mixture(keys, tensors, config["num_hidden_layers"])
-    if arch == "qwen35":
-        config |= _delta(keys)
-    if arch == "gemma3":
-        config |= _gemma3(keys, config)
+    if arch in ("qwen35", "qwen35moe", "qwen3next"):
+        config |= _delta(keys, layers)
+    if arch == "glm4moe":
+        config["use_qk_norm"] = "blk.0.attn_q_norm.weight" in tensors
+    if arch == "deepseek2":
+        config |= _latent(keys, tensors, config)
+    if arch in _FAMILIES:
+        config |= _FAMILIES[arch](keys, tensors, config)
     return config | _special_ids(metadata)
 
 
+_ANY_WIDTH = (  # their own functions below say all of it
+    *("lfm2moe", "granitemoe", "granitehybrid", "nemotron_h", "nemotron_h_moe"),
+    *("ernie4_5-moe", "hunyuan-moe"),
+)
+
+
 def _mixture(keys: Keys, tensors: Mapping[str, Raw], layers: int) -> dict[str, Any]:
+    if keys.arch in _ANY_WIDTH:
+        return {}
     if not keys.find("expert_count"):
         return {"intermediate_size": keys.int("feed_forward_length")}
-    if keys.arch == "gpt-oss":
+    if keys.arch in ("gpt-oss", "minimax-m2"):
         return {
             "intermediate_size": keys.int("expert_feed_forward_length"),
             "num_local_experts": keys.int("expert_count"),
             "num_experts_per_tok": keys.int("expert_used_count"),
         }
-    if keys.arch != "qwen3moe":
+    if keys.arch == "gemma4":
+        return {"intermediate_size": keys.int("feed_forward_length")}
+    if keys.arch not in ("qwen3moe", "qwen35moe", "qwen3next", "glm4moe", "deepseek2", "laguna"):
         raise UnsupportedArchitecture(f"{keys.where} is a mixture of experts of a kind that is not supported.")
     ffn = keys.int("expert_feed_forward_length")
     mixtures = [i for i in range(layers) if f"blk.{i}.ffn_gate_inp.weight" in tensors]
     for i in mixtures:
-        if absent := [n for n in ("gate", "up", "down") if f"blk.{i}.ffn_{n}_exps.weight" not in tensors]:
+        parts = ("gate_up", "down") if f"blk.{i}.ffn_gate_up_exps.weight" in tensors else ("gate", "up", "down")
+        if absent := [n for n in parts if f"blk.{i}.ffn_{n}_exps.weight" not in tensors]:
             raise ConfigError(f"{keys.where} lacks blk.{i}.ffn_{absent[0]}_exps.weight: a router without experts.")
-    return {
+    more: dict[str, Any] = {}
+    if keys.arch in ("glm4moe", "deepseek2"):
+        more = _corrected(keys, mixtures[0] if mixtures else layers)
+    shared = tensors.get(f"blk.{mixtures[0]}.ffn_up_shexp.weight") if mixtures else None
+    if shared is not None:
+        more["shared_expert_intermediate_size"] = shared.shape[0]
+    return more | {
         "intermediate_size": keys.int("feed_forward_length", ffn),
         "moe_intermediate_size": ffn,
         "num_experts": keys.int("expert_count"),
         "num_experts_per_tok": keys.int("expert_used_count"),
-        "norm_topk_prob": True,
+        "norm_topk_prob": more.get("norm_topk_prob", True),
         "decoder_sparse_step": 1,
         "mlp_only_layers": sorted(set(range(layers)) - set(mixtures)),
     }
 
 
-def _delta(keys: Keys) -> dict[str, Any]:
+def _corrected(keys: Keys, dense: int) -> dict[str, Any]:
+    """GLM's and DeepSeek's mixtures. `dense`: how many of the first layers are none."""
+    return {
+        "first_k_dense_replace": dense,
+        "n_shared_experts": keys.int("expert_shared_count", 0, least=0),
+        "routed_scaling_factor": keys.float("expert_weights_scale", 1.0),
+        "norm_topk_prob": keys.find("expert_weights_norm") is True,
+        "n_group": max(1, keys.int("expert_group_count", 1, least=0)),
+        "topk_group": max(1, keys.int("expert_group_used_count", 1, least=0)),
+    }
+
+
+_SIGMOID = 2  # of `expert_gating_func`
+_FIRST_GLM = (47, 154880)  # layers and vocabulary of GLM 4.7 Flash, whose first files do not name their gating
+
+
+def _latent(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -> dict[str, Any]:
+    """Sizes of a head are those of the latent where the file has `attn_k_b`, with a head's own beside them; else the head's own."""
+    absorbed = "blk.0.attn_k_b.weight" in tensors
+    rank, rope = keys.int("attention.kv_lora_rank"), keys.int("rope.dimension_count")
+    size = keys.int("attention.key_length_mla" if absorbed else "attention.key_length")
+    gating = keys.int("expert_gating_func", 0, least=0)
+    glm = (config["num_hidden_layers"], config["vocab_size"]) == _FIRST_GLM
+    sigmoid = gating == _SIGMOID or (not gating and glm)
+    if gating not in (0, 1, _SIGMOID):
+        raise UnsupportedArchitecture(f"{keys.where} weighs its experts in a way that is not supported.")
+    if keys.find("attention.temperature_scale"):
+        raise UnsupportedArchitecture(f"{keys.where} scales its queries by their position, which is not supported.")
+    return {
+        "model_type": "deepseek_v3" if sigmoid else "deepseek_v2",
+        "topk_method": "group_limited_greedy" if config.get("n_group", 1) > 1 else "greedy",
+        "num_key_value_heads": config["num_attention_heads"],
+        "kv_lora_rank": rank,
+        "q_lora_rank": keys.int("attention.q_lora_rank") if "blk.0.attn_q_a.weight" in tensors else None,
+        "qk_rope_head_dim": rope,
+        "qk_nope_head_dim": size - rope,
+        "v_head_dim": keys.int("attention.value_length_mla" if absorbed else "attention.value_length"),
+        "head_dim": rope,
+        "rope_parameters": _rope(keys, tensors, rope),
+    }
+
+
+def _delta(keys: Keys, layers: int) -> dict[str, Any]:
     value_heads, key_heads = keys.int("ssm.time_step_rank"), keys.int("ssm.group_count")
     inner = keys.int("ssm.inner_size")
     if inner % value_heads or value_heads % key_heads:
@@ -164,23 +242,298 @@ def _delta(keys: Keys) -> dict[str, Any]:
         "linear_key_head_dim": keys.int("ssm.state_size"),
         "linear_value_head_dim": inner // value_heads,
         "linear_conv_kernel_dim": keys.int("ssm.conv_kernel"),
-        "linear_value_heads_tiled": key_heads != value_heads,
+        "linear_value_heads_tiled": keys.arch != "qwen3next" and key_heads != value_heads,
         "full_attention_interval": keys.int("full_attention_interval", 4),
-    }
+    } | _named_kinds(keys, layers)
 
 
-def _gemma3(keys: Keys, config: Mapping[str, Any]) -> dict[str, Any]:
+def _named_kinds(keys: Keys, layers: int) -> dict[str, Any]:
+    """Newer files say of each layer whether it is recurrent."""
+    found = keys.find("attention.recurrent_layers")
+    if not isinstance(found, Elements) or found.count < layers:
+        return {}
+    return {"layer_types": ["linear_attention" if one else "full_attention" for one in found.numbers()[:layers]]}
+
+
+def _gemma3(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -> dict[str, Any]:
     """The 27B model scales scores by the width of a head that no head has: files say so by their number of layers alone."""
     of_27b = config["num_hidden_layers"] == 62
     size = config["hidden_size"] // config["num_attention_heads"] if of_27b else config["head_dim"]
-    local = {"rope_type": "default", "rope_theta": keys.float("rope.freq_base_swa", 10000.0, above=1.0)}
     return {
         "hidden_activation": "gelu_pytorch_tanh",
         "norms_hold_one": True,
         "query_pre_attn_scalar": size,
         "sliding_window_pattern": keys.int("attention.sliding_window_pattern", 6),
-        "rope_parameters": {"full_attention": config["rope_parameters"], "sliding_attention": local},
+        "rope_parameters": _two_ropes(keys, config, config["head_dim"]),
     }
+
+
+def _lfm2(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -> dict[str, Any]:
+    layers = range(config["num_hidden_layers"])
+    made: dict[str, Any] = {
+        "intermediate_size": keys.int("feed_forward_length"),
+        "block_auto_adjust_ff_dim": False,
+        "conv_L_cache": keys.int("shortconv.l_cache"),
+        "layer_types": ["full_attention" if f"blk.{i}.attn_q.weight" in tensors else "conv" for i in layers],
+    }
+    if keys.arch == "lfm2moe":
+        made |= _experts(keys) | {
+            "moe_intermediate_size": keys.int("expert_feed_forward_length"),
+            "num_dense_layers": keys.int("leading_dense_block_count", 0, least=0),
+            "norm_topk_prob": True,
+            "use_expert_bias": any(name.endswith(".exp_probs_b.bias") for name in tensors),
+            "routed_scaling_factor": keys.float("expert_weights_scale", 1.0),
+        }
+    return made
+
+
+def _granite(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -> dict[str, Any]:
+    kinds = _kinds(tensors, config)
+    made: dict[str, Any] = {
+        "intermediate_size": keys.int("feed_forward_length"),
+        "attention_multiplier": keys.float("attention.scale", config["head_dim"] ** -0.5),
+        "embedding_multiplier": keys.float("embedding_scale", 1.0),
+        "residual_multiplier": keys.float("residual_scale", 1.0),
+        "logits_scaling": keys.float("logit_scale", 1.0),
+    }
+    if keys.find("expert_count"):
+        made |= _experts(keys) | {"shared_intermediate_size": _rows_of(tensors, "ffn_gate_shexp")}
+    elif keys.arch == "granitehybrid":
+        made |= {"num_local_experts": 0, "shared_intermediate_size": _rows_of(tensors, "ffn_gate")}
+    if keys.arch == "granitehybrid":
+        sizes = _mamba_sizes(keys)
+        made |= {
+            "layer_types": kinds,
+            "position_embedding_type": "rope" if keys.find("rope.scaling.finetuned") is not False else "nope",
+            **{
+                f"mamba_{name}": size
+                for name, size in zip(("n_heads", "d_head", "n_groups", "d_state", "d_conv"), sizes)
+            },
+            "mamba_conv_bias": any(name.endswith(".ssm_conv1d.bias") for name in tensors),
+        }
+    return made
+
+
+def _nemotron_h(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -> dict[str, Any]:
+    names = ("mamba_num_heads", "mamba_head_dim", "n_groups", "ssm_state_size", "conv_kernel")
+    made: dict[str, Any] = {
+        "layers_block_type": _kinds(tensors, config),
+        "intermediate_size": _rows_of(tensors, "ffn_up") or 1,
+        "layer_norm_epsilon": keys.float("attention.layer_norm_epsilon", config["rms_norm_eps"]),
+        "use_conv_bias": any(name.endswith(".ssm_conv1d.bias") for name in tensors),
+        **dict(zip(names, _mamba_sizes(keys))),
+    }
+    if keys.find("expert_count"):
+        made |= _experts(keys) | {
+            "moe_intermediate_size": keys.int("expert_feed_forward_length"),
+            "moe_shared_expert_intermediate_size": _rows_of(tensors, "ffn_up_shexp"),
+            "moe_latent_size": _rows_of(tensors, "ffn_latent_down"),
+            "n_group": max(1, keys.int("expert_group_count", 1, least=0)),
+            "topk_group": max(1, keys.int("expert_group_used_count", 1, least=0)),
+            "norm_topk_prob": keys.find("expert_weights_norm") is not False,
+            "routed_scaling_factor": keys.float("expert_weights_scale", 1.0),
+        }
+    return made
+
+
+def _kinds(tensors: Mapping[str, Raw], config: Mapping[str, Any]) -> list[str]:
+    """What each layer is, by its tensors."""
+    marks = {"ssm_in": "mamba", "attn_q": "attention", "ffn_gate_inp": "moe"}
+    return [
+        next((kind for mark, kind in marks.items() if f"blk.{i}.{mark}.weight" in tensors), "mlp")
+        for i in range(config["num_hidden_layers"])
+    ]
+
+
+def _mamba_sizes(keys: Keys) -> tuple[int, ...]:
+    """Heads, the size of one, groups, states, and taps of the convolution."""
+    inner, heads = keys.int("ssm.inner_size"), keys.int("ssm.time_step_rank")
+    return heads, inner // heads, keys.int("ssm.group_count"), keys.int("ssm.state_size"), keys.int("ssm.conv_kernel")
+
+
+def _experts(keys: Keys) -> dict[str, Any]:
+    return {"num_local_experts": keys.int("expert_count"), "num_experts_per_tok": keys.int("expert_used_count")}
+
+
+def _rows_of(tensors: Mapping[str, Raw], part: str) -> int:
+    """The rows of a layer's matrix that not every layer has; 0 where none has it."""
+    return next((raw.shape[0] for name, raw in tensors.items() if name.endswith(f".{part}.weight")), 0)
+
+
+def _dense(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "intermediate_size": keys.int("feed_forward_length"),
+        "attention_out_bias": "blk.0.attn_output.bias" in tensors,
+        "use_bias": config["attention_bias"],
+    }
+
+
+def _two_ropes(keys: Keys, config: Mapping[str, Any], dim: int, theta: float = 10000.0) -> dict[str, Any]:
+    """Of layers that attend to everything, and of those with a window, whose heads have `dim` numbers."""
+    local = {
+        "rope_type": "default",
+        "rope_theta": keys.float("rope.freq_base_swa", theta, above=1.0),
+        "partial_rotary_factor": keys.int("rope.dimension_count_swa", dim, most=dim) / dim,
+    }
+    return {"full_attention": config["rope_parameters"], "sliding_attention": local}
+
+
+def _layer_types(keys: Keys, layers: int, every: int, full_first: bool = False) -> list[str]:
+    """A file has a flag for each layer, or says that of every so many the last one has no window, or the first one."""
+    name = "attention.sliding_window_pattern"
+    if isinstance(keys.find(name), Elements):
+        sliding = keys.each(name, layers)
+    else:
+        every = keys.int(name, every)
+        sliding = [i % every != (0 if full_first else every - 1) for i in range(layers)]
+    return ["sliding_attention" if flag else "full_attention" for flag in sliding]
+
+
+def _ernie_moe(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -> dict[str, Any]:
+    ffn = keys.int("expert_feed_forward_length")
+    return {
+        "intermediate_size": keys.int("feed_forward_length"),
+        "use_bias": config["attention_bias"],
+        "moe_num_experts": keys.int("expert_count"),
+        "moe_k": keys.int("expert_used_count"),
+        "moe_intermediate_size": ffn,
+        "moe_num_shared_experts": _rows_of(tensors, "ffn_up_shexp") // ffn,
+        "moe_layer_start_index": keys.int("leading_dense_block_count", 0, least=0),
+        "moe_layer_interval": keys.int("interleave_moe_layer_step", 1),
+    }
+
+
+def _hunyuan_moe(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -> dict[str, Any]:
+    return _experts(keys) | {
+        "intermediate_size": _rows_of(tensors, "ffn_up_shexp"),
+        "moe_intermediate_size": keys.int("expert_feed_forward_length"),
+        "use_qk_norm": "blk.0.attn_q_norm.weight" in tensors,
+    }
+
+
+def _per_layer_inputs(keys: Keys, tensors: Mapping[str, Raw]) -> dict[str, Any]:
+    table = tensors.get("per_layer_token_embd.weight")
+    found = {"vocab_size_per_layer_input": table.shape[0]} if table is not None else {}
+    return found | {
+        "hidden_activation": "gelu_pytorch_tanh",
+        "hidden_size_per_layer_input": keys.int("embedding_length_per_layer_input", 0, least=0),
+        "final_logit_softcapping": keys.float("final_logit_softcapping", 30.0),
+    }
+
+
+def _gemma3n(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -> dict[str, Any]:
+    layers, left = config["num_hidden_layers"], tensors.get("blk.0.laurel_l.weight")
+    found = _per_layer_inputs(keys, tensors) | {
+        "layer_types": _layer_types(keys, layers, 5),
+        "num_kv_shared_layers": keys.int("attention.shared_kv_layers", max(0, layers - 20), least=0),
+        "rope_parameters": _two_ropes(keys, config, config["head_dim"]),
+        "altup_num_inputs": keys.int("altup.num_inputs", 4),
+        "altup_active_idx": keys.int("altup.active_idx", 0, least=0),
+        "laurel_rank": 64 if left is None else left.shape[0],
+    }
+    scales = keys.find("activation_sparsity_scale")
+    if isinstance(scales, Elements):  # quantiles of the normal distribution, minus infinity where nothing is cut
+        shares = [NormalDist().cdf(scale) if math.isfinite(scale) else 0.0 for scale in scales.numbers().tolist()]
+        found["activation_sparsity_pattern"] = [round(share, 6) for share in shares]
+    return found
+
+
+def _gemma4(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -> dict[str, Any]:
+    layers, wide = config["num_hidden_layers"], config["head_dim"]
+    kinds, kv_heads = _layer_types(keys, layers, 6), keys.each("attention.head_count_kv", layers)
+    dim, ffn = keys.int("attention.key_length_swa", most=_LARGEST_HEAD), keys.each("feed_forward_length", layers)
+    shared = keys.int("attention.shared_kv_layers", 0, least=0, most=layers)
+    own = {i: (wide if kind == "full_attention" else dim, kv_heads[i]) for i, kind in enumerate(kinds)}
+    values = [f"blk.{i}.attn_v.weight" for i in range(layers - shared) if kinds[i] == "full_attention"]
+    found = _per_layer_inputs(keys, tensors) | {
+        "head_dim": dim,
+        "layer_types": kinds,
+        "per_layer_config": {str(i): {"head_dim": d, "num_key_value_heads": n} for i, (d, n) in own.items()},
+        "attention_k_eq_v": bool(values) and not any(name in tensors for name in values),
+        "num_kv_shared_layers": shared,
+        "use_double_wide_mlp": shared > 0 and ffn[-1] == 2 * ffn[0],
+        "rope_parameters": _two_ropes(keys, config, dim),
+    }
+    if not keys.find("expert_count"):
+        return found
+    return found | {
+        "enable_moe_block": True,
+        "num_experts": keys.int("expert_count"),
+        "top_k_experts": keys.int("expert_used_count"),
+        "moe_intermediate_size": keys.int("expert_feed_forward_length"),
+    }
+
+
+def _muse_glimmer(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -> dict[str, Any]:
+    kinds, rope = _layer_types(keys, config["num_hidden_layers"], 4), config["rope_parameters"]
+    theta = keys.float("rope.freq_base_swa", rope["rope_theta"], above=1.0)
+    return {
+        "layer_types": kinds,
+        "layer_rope_theta": [0.0 if kind == "full_attention" else theta for kind in kinds],
+        "rope_parameters": rope | {"rope_theta": theta},
+        "output_multiplier": keys.float("logit_scale", 1.0),
+        "final_logit_softcapping": keys.float("final_logit_softcapping", 0.0),
+        "norms_hold_one": True,
+    }
+
+
+def _laguna(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -> dict[str, Any]:
+    layers, dim = config["num_hidden_layers"], config["head_dim"]
+    heads, gate = keys.each("attention.head_count", layers), tensors.get("blk.0.attn_gate.weight")
+    dense = keys.int("leading_dense_block_count", 0, least=0, most=layers)
+    kinds = _layer_types(keys, layers, 4, full_first=True) if keys.find("attention.sliding_window") else None
+    if keys.int("expert_gating_func", 2) != 2:
+        raise UnsupportedArchitecture(f"{keys.where} chooses experts in a way that is not supported.")
+    return {
+        "layer_types": kinds or ["full_attention"] * layers,
+        "num_attention_heads_per_layer": heads,
+        "rope_parameters": _two_ropes(keys, config, dim, config["rope_parameters"]["rope_theta"]),
+        "gating": "per-element" if gate is not None and gate.shape[0] != heads[0] else "per-head",
+        "mlp_layer_types": ["dense" if i < dense else "sparse" for i in range(layers)],
+        "moe_routed_scaling_factor": keys.float("expert_weights_scale", 1.0),
+        "shared_expert_intermediate_size": keys.int("expert_shared_feed_forward_length"),
+    }
+
+
+def _windowed(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -> dict[str, Any]:
+    """EXAONE 4 and OLMo: some sizes have no windows."""
+    layers, rope = config["num_hidden_layers"], config["rope_parameters"]
+    kinds = _layer_types(keys, layers, 4) if "sliding_window" in config else ["full_attention"] * layers
+    if keys.arch == "exaone4":
+        return {"layer_types": kinds}
+    return {"layer_types": kinds, "rope_parameters": _two_ropes(keys, config, config["head_dim"], rope["rope_theta"])}
+
+
+def _cohere2(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "layer_types": _layer_types(keys, config["num_hidden_layers"], 4),
+        "logit_scale": keys.float("logit_scale", 0.0625),
+        "layer_norm_eps": keys.float("attention.layer_norm_epsilon", 1e-5),
+    }
+
+
+_FAMILIES = {
+    "smollm3": _dense,
+    "seed_oss": _dense,
+    "ernie4_5": _dense,
+    "ernie4_5-moe": _ernie_moe,
+    "hunyuan-moe": _hunyuan_moe,
+    "lfm2": _lfm2,
+    "lfm2moe": _lfm2,
+    "granite": _granite,
+    "granitemoe": _granite,
+    "granitehybrid": _granite,
+    "nemotron_h": _nemotron_h,
+    "nemotron_h_moe": _nemotron_h,
+    "cohere2": _cohere2,
+    "exaone4": _windowed,
+    "olmo2": _windowed,
+    "gemma3": _gemma3,
+    "gemma3n": _gemma3n,
+    "gemma4": _gemma4,
+    "laguna": _laguna,
+    "muse-glimmer": _muse_glimmer,
+}
 
 
 def _rope(keys: Keys, tensors: Mapping[str, Raw], head_dim: int) -> dict[str, Any]:
@@ -220,7 +573,10 @@ def _yarn_of(keys: Keys) -> dict[str, Any]:
     """What two families' files leave out, or say beside the usual."""
     if keys.arch == "gpt-oss":
         return {"truncate": False}
-    if keys.arch != "mistral3":
+    if keys.arch == "deepseek2":  # a tenth of it is written
+        mscale = 10 * keys.float("rope.scaling.yarn_log_multiplier", 0.0, above=-1.0)
+        return {"mscale": mscale, "mscale_all_dim": mscale}
+    if keys.arch not in ("mistral3", "laguna"):
         return {}
     names = {
         "beta_fast": "rope.scaling.yarn_beta_fast",
@@ -247,7 +603,7 @@ _SAMPLING = {
 }
 _ENDS = (  # of a turn or a text
     *("<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|endoftext|>", "<|end_of_text|>"),
-    *("<end_of_turn>", "<|return|>", "<|call|>"),
+    *("<end_of_turn>", "<turn|>", "<|tool_response>", "<|return|>", "<|call|>"),
 )
 _END = "<|end|>"  # of Phi's turns; beside `<|return|>` it ends a message, after which gpt-oss continues
 

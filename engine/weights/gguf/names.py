@@ -8,18 +8,61 @@ from __future__ import annotations
 import re
 
 MODEL_TYPES = {
+    "cohere2": "cohere2",
+    "exaone4": "exaone4",
+    "olmo2": "olmo3",
     "llama": "llama",
     "qwen2": "qwen2",
     "qwen3": "qwen3",
     "qwen3moe": "qwen3_moe",
     "qwen35": "qwen3_5_text",
+    "qwen35moe": "qwen3_5_moe_text",
+    "qwen3next": "qwen3_next",
+    "glm4": "glm4",
+    "glm4moe": "glm4_moe",
+    "deepseek2": "deepseek_v3",
+    "minimax-m2": "minimax_m2",
     "hunyuan-dense": "hunyuan_v1_dense",
     "gemma3": "gemma3_text",
+    "gemma3n": "gemma3n_text",
+    "gemma4": "gemma4_text",
     "gpt-oss": "gpt_oss",
+    "laguna": "laguna",
     "mistral3": "ministral3",
+    "muse-glimmer": "muse_glimmer_text",
     "phi3": "phi3",
+    "lfm2": "lfm2",
+    "lfm2moe": "lfm2_moe",
+    "granite": "granite",
+    "granitemoe": "granitemoe",
+    "granitehybrid": "granitemoehybrid",
+    "nemotron_h": "nemotron_h",
+    "nemotron_h_moe": "nemotron_h",
+    "smollm3": "smollm3",
+    "seed_oss": "seed_oss",
+    "ernie4_5": "ernie4_5",
+    "ernie4_5-moe": "ernie4_5_moe",
+    "hunyuan-moe": "hunyuan_v1_moe",
 }
-READ_ONLY = ("gemma3", "gpt-oss", "mistral3", "phi3")  # no folder is written as one of these
+# no folder is written as one of these
+READ_ONLY = (
+    *(
+        "cohere2",
+        "exaone4",
+        "gemma3",
+        "gemma3n",
+        "gemma4",
+        "gpt-oss",
+        "laguna",
+        "mistral3",
+        "muse-glimmer",
+        "olmo2",
+        "phi3",
+    ),
+    *("qwen35moe", "qwen3next", "glm4", "glm4moe", "deepseek2", "minimax-m2"),
+    *("lfm2", "lfm2moe", "granite", "granitemoe", "granitehybrid", "nemotron_h", "nemotron_h_moe"),
+    *("smollm3", "seed_oss", "ernie4_5", "ernie4_5-moe", "hunyuan-moe"),
+)
 
 _EVERYWHERE = {
     "token_embd.weight": "model.embed_tokens.weight",
@@ -50,6 +93,23 @@ _EXPERTS = {
     "blk.{}.ffn_gate_exps.weight": "model.layers.{}.mlp.switch_mlp.gate_proj.weight",
     "blk.{}.ffn_up_exps.weight": "model.layers.{}.mlp.switch_mlp.up_proj.weight",
     "blk.{}.ffn_down_exps.weight": "model.layers.{}.mlp.switch_mlp.down_proj.weight",
+    "blk.{}.ffn_gate_up_exps.weight": "model.layers.{}.mlp.experts.gate_up_proj.weight",
+}
+
+
+def _shared_expert(name: str) -> dict[str, str]:
+    """The expert that all tokens share, as the model calls it."""
+    return {
+        f"blk.{{}}.ffn_{part}_shexp.weight": f"model.layers.{{}}.mlp.{name}.{part}_proj.weight"
+        for part in ("gate", "up", "down")
+    }
+
+
+_GATED_SHARED = _shared_expert("shared_expert") | {
+    "blk.{}.ffn_gate_inp_shexp.weight": "model.layers.{}.mlp.shared_expert_gate.weight"
+}
+_CORRECTED = _shared_expert("shared_experts") | {
+    "blk.{}.exp_probs_b.bias": "model.layers.{}.mlp.gate.e_score_correction_bias"
 }
 _DELTA = {
     "blk.{}.post_attention_norm.weight": "model.layers.{}.post_attention_layernorm.weight",
@@ -63,10 +123,95 @@ _DELTA = {
     "blk.{}.ssm_norm.weight": "model.layers.{}.linear_attn.norm.weight",
     "blk.{}.ssm_out.weight": "model.layers.{}.linear_attn.out_proj.weight",
 }
+_FUSED_DELTA = {
+    "blk.{}.ssm_ba.weight": "model.layers.{}.linear_attn.in_proj_ba.weight",
+    "blk.{}.ssm_in.weight": "model.layers.{}.linear_attn.in_proj_qkvz.weight",
+}
+_LATENT = {
+    f"blk.{{}}.attn_{theirs}.weight": f"model.layers.{{}}.self_attn.{ours}.weight"
+    for theirs, ours in {
+        "q_a": "q_a_proj",
+        "q_a_norm": "q_a_layernorm",
+        "q_b": "q_b_proj",
+        "kv_a_mqa": "kv_a_proj_with_mqa",
+        "kv_a_norm": "kv_a_layernorm",
+        "kv_b": "kv_b_proj",
+        "k_b": "embed_q",
+        "v_b": "unembed_out",
+    }.items()
+}
+_GLM4 = {
+    "blk.{}.post_attention_norm.weight": "model.layers.{}.post_self_attn_layernorm.weight",
+    "blk.{}.post_ffw_norm.weight": "model.layers.{}.post_mlp_layernorm.weight",
+    "blk.{}.ffn_up.weight": "model.layers.{}.mlp.gate_up_proj.weight",
+}
 _GEMMA3 = {
     "blk.{}.post_attention_norm.weight": "model.layers.{}.post_attention_layernorm.weight",
     "blk.{}.ffn_norm.weight": "model.layers.{}.pre_feedforward_layernorm.weight",
     "blk.{}.post_ffw_norm.weight": "model.layers.{}.post_feedforward_layernorm.weight",
+}
+_NORMS_AFTER = {
+    "blk.{}.post_attention_norm.weight": "model.layers.{}.post_attention_layernorm.weight",
+    "blk.{}.post_ffw_norm.weight": "model.layers.{}.post_feedforward_layernorm.weight",
+}
+_PER_LAYER = {
+    **{
+        f"{theirs}.weight": f"model.{ours}.weight"
+        for theirs, ours in {
+            "per_layer_token_embd": "embed_tokens_per_layer",
+            "per_layer_model_proj": "per_layer_model_projection",
+            "per_layer_proj_norm": "per_layer_projection_norm",
+            "blk.{}.inp_gate": "layers.{}.per_layer_input_gate",
+            "blk.{}.proj": "layers.{}.per_layer_projection",
+            "blk.{}.post_norm": "layers.{}.post_per_layer_input_norm",
+        }.items()
+    },
+}
+_GEMMA3N = {
+    "blk.{}.altup_correct_scale.weight": "model.layers.{}.altup.correct_output_scale",
+    **{
+        f"blk.{{}}.{theirs}.weight": f"model.layers.{{}}.{ours}.weight"
+        for theirs, ours in {
+            "altup_correct_coef": "altup.correction_coefs",
+            "altup_predict_coef": "altup.prediction_coefs",
+            "altup_router": "altup.modality_router",
+            "altup_router_norm": "altup.router_norm",
+            "laurel_l": "laurel.linear_left",
+            "laurel_r": "laurel.linear_right",
+            "laurel_post_norm": "laurel.post_laurel_norm",
+        }.items()
+    },
+}
+_GEMMA4 = {
+    "blk.{}.layer_output_scale.weight": "model.layers.{}.layer_scalar",
+    "blk.{}.ffn_gate_inp.scale": "model.layers.{}.router.scale",
+    "blk.{}.ffn_down_exps.scale": "model.layers.{}.router.per_expert_scale",
+    **{
+        f"blk.{{}}.{theirs}.weight": f"model.layers.{{}}.{ours}.weight"
+        for theirs, ours in {
+            "ffn_gate_inp": "router.proj",
+            "ffn_gate_up_exps": "experts.gate_up_proj",
+            "ffn_gate_exps": "experts.switch_glu.gate_proj",
+            "ffn_up_exps": "experts.switch_glu.up_proj",
+            "ffn_down_exps": "experts.down_proj",
+            "post_ffw_norm_1": "post_feedforward_layernorm_1",
+            "pre_ffw_norm_2": "pre_feedforward_layernorm_2",
+            "post_ffw_norm_2": "post_feedforward_layernorm_2",
+        }.items()
+    },
+}
+_LAGUNA = {
+    "blk.{}.attn_gate.weight": "model.layers.{}.self_attn.g_proj.weight",
+    "blk.{}.exp_probs_b.bias": "model.layers.{}.mlp.experts.e_score_correction_bias",
+    **{
+        f"blk.{{}}.ffn_{name}_shexp.weight": f"model.layers.{{}}.mlp.shared_expert.{name}_proj.weight"
+        for name in ("gate", "up", "down")
+    },
+}
+# tensors that hold several of the model's matrices
+STACKED = {
+    "altup_proj.weight": "model.altup_projections.{}.weight",
+    "altup_unembd_proj.weight": "model.altup_unembed_projections.{}.weight",
 }
 _GPT_OSS = {
     "blk.{}.post_attention_norm.weight": "model.layers.{}.post_attention_layernorm.weight",
@@ -82,25 +227,158 @@ _GPT_OSS = {
         }.items()
     },
 }
+_MINIMAX_M2 = {
+    theirs: ours.replace(".mlp.", ".block_sparse_moe.").replace(".gate.e_score", ".e_score")
+    for theirs, ours in (_EXPERTS | _CORRECTED).items()
+    if "_shexp" not in theirs
+}
+_WITHOUT_FFN_NORM = {k: v for k, v in _EVERYWHERE.items() if "ffn_norm" not in k}
+
+
+def _layers(stem: str, names: dict[str, str], *parts: str) -> dict[str, str]:
+    """Of every layer: theirs and ours below `stem`, with each of these parts (`weight`, where none is given)."""
+    return {
+        f"blk.{{}}.{theirs}.{part}": f"{stem}.{ours}.{part}"
+        for part in parts or ("weight",)
+        for theirs, ours in names.items()
+    }
+
+
+def _mamba(stem: str) -> dict[str, str]:
+    return {
+        **_layers(stem, {"ssm_in": "in_proj", "ssm_out": "out_proj", "ssm_norm": "norm"}),
+        **_layers(stem, {"ssm_conv1d": "conv1d"}, "weight", "bias"),
+        "blk.{}.ssm_dt.bias": f"{stem}.dt_bias",
+        "blk.{}.ssm_a": f"{stem}.A_log",
+        "blk.{}.ssm_d": f"{stem}.D",
+    }
+
+
+_LFM2 = {
+    "token_embd.weight": "model.embed_tokens.weight",
+    "token_embd_norm.weight": "model.embedding_norm.weight",
+    "output.weight": "lm_head.weight",
+    **_layers(
+        "model.layers.{}",
+        {
+            "attn_norm": "operator_norm",
+            "ffn_norm": "ffn_norm",
+            "shortconv.conv": "conv.conv",
+            "shortconv.in_proj": "conv.in_proj",
+            "shortconv.out_proj": "conv.out_proj",
+            "attn_q": "self_attn.q_proj",
+            "attn_k": "self_attn.k_proj",
+            "attn_v": "self_attn.v_proj",
+            "attn_output": "self_attn.out_proj",
+            "attn_q_norm": "self_attn.q_layernorm",
+            "attn_k_norm": "self_attn.k_layernorm",
+            "ffn_gate": "feed_forward.w1",
+            "ffn_up": "feed_forward.w3",
+            "ffn_down": "feed_forward.w2",
+            "ffn_gate_inp": "feed_forward.gate",
+            "ffn_gate_exps": "feed_forward.switch_mlp.gate_proj",
+            "ffn_up_exps": "feed_forward.switch_mlp.up_proj",
+            "ffn_down_exps": "feed_forward.switch_mlp.down_proj",
+        },
+    ),
+    "blk.{}.exp_probs_b.bias": "model.layers.{}.feed_forward.expert_bias",
+}
+_GRANITE = _EVERYWHERE | _layers(
+    "model.layers.{}",
+    {
+        "ffn_gate_inp": "block_sparse_moe.router.layer",
+        "ffn_gate_exps": "block_sparse_moe.switch_mlp.gate_proj",
+        "ffn_up_exps": "block_sparse_moe.switch_mlp.up_proj",
+        "ffn_down_exps": "block_sparse_moe.switch_mlp.down_proj",
+        "ffn_gate_shexp": "shared_mlp.gate_proj",
+        "ffn_up_shexp": "shared_mlp.up_proj",
+        "ffn_down_shexp": "shared_mlp.down_proj",
+    },
+)
+_NEMOTRON_H = {
+    "token_embd.weight": "backbone.embeddings.weight",
+    "output_norm.weight": "backbone.norm_f.weight",
+    "output.weight": "lm_head.weight",
+    "blk.{}.attn_norm.weight": "backbone.layers.{}.norm.weight",
+    **_mamba("backbone.layers.{}.mixer"),
+    **_layers(
+        "backbone.layers.{}.mixer",
+        {
+            "attn_q": "q_proj",
+            "attn_k": "k_proj",
+            "attn_v": "v_proj",
+            "attn_output": "o_proj",
+            "ffn_up": "up_proj",
+            "ffn_down": "down_proj",
+            "ffn_gate_inp": "gate",
+            "ffn_up_exps": "switch_mlp.fc1",
+            "ffn_down_exps": "switch_mlp.fc2",
+            "ffn_up_shexp": "shared_experts.up_proj",
+            "ffn_down_shexp": "shared_experts.down_proj",
+            "ffn_latent_down": "fc1_latent_proj",
+            "ffn_latent_up": "fc2_latent_proj",
+        },
+    ),
+    "blk.{}.exp_probs_b.bias": "backbone.layers.{}.mixer.gate.e_score_correction_bias",
+}
+_HUNYUAN = _EVERYWHERE | {
+    "blk.{}.attn_q_norm.weight": "model.layers.{}.self_attn.query_layernorm.weight",
+    "blk.{}.attn_k_norm.weight": "model.layers.{}.self_attn.key_layernorm.weight",
+}
 _NAMES: dict[str, dict[str, str]] = {
     "llama": _EVERYWHERE,
     "qwen2": _EVERYWHERE,
     "qwen3": _EVERYWHERE | _HEAD_NORMS,
     "qwen3moe": _EVERYWHERE | _HEAD_NORMS | _EXPERTS,
-    "qwen35": {k: v for k, v in _EVERYWHERE.items() if "ffn_norm" not in k} | _HEAD_NORMS | _DELTA,
-    "hunyuan-dense": _EVERYWHERE
-    | {
-        "blk.{}.attn_q_norm.weight": "model.layers.{}.self_attn.query_layernorm.weight",
-        "blk.{}.attn_k_norm.weight": "model.layers.{}.self_attn.key_layernorm.weight",
-    },
+    "qwen35": _WITHOUT_FFN_NORM | _HEAD_NORMS | _DELTA,
+    "qwen35moe": _WITHOUT_FFN_NORM | _HEAD_NORMS | _DELTA | _EXPERTS | _GATED_SHARED,
+    "qwen3next": _WITHOUT_FFN_NORM | _HEAD_NORMS | _DELTA | _FUSED_DELTA | _EXPERTS | _GATED_SHARED,
+    "glm4": _EVERYWHERE | _GLM4,
+    "glm4moe": _WITHOUT_FFN_NORM
+    | _HEAD_NORMS
+    | _EXPERTS
+    | _CORRECTED
+    | {"blk.{}.post_attention_norm.weight": "model.layers.{}.post_attention_layernorm.weight"},
+    "deepseek2": _EVERYWHERE | _LATENT | _EXPERTS | _CORRECTED,
+    "minimax-m2": _EVERYWHERE | _HEAD_NORMS | _MINIMAX_M2,
+    "hunyuan-dense": _HUNYUAN,
+    "hunyuan-moe": _HUNYUAN
+    | _EXPERTS
+    | _shared_expert("shared_mlp")
+    | {"blk.{}.ffn_gate_inp.weight": "model.layers.{}.mlp.gate.wg.weight"},
     "gemma3": _EVERYWHERE | _HEAD_NORMS | _GEMMA3,
+    "gemma3n": _EVERYWHERE | _HEAD_NORMS | _GEMMA3 | _PER_LAYER | _GEMMA3N,
+    "gemma4": _EVERYWHERE | _HEAD_NORMS | _GEMMA3 | _PER_LAYER | _GEMMA4,
     "gpt-oss": {k: v for k, v in _EVERYWHERE.items() if "ffn" not in k} | _GPT_OSS,
+    "cohere2": _EVERYWHERE,
+    "exaone4": _EVERYWHERE | _HEAD_NORMS | _NORMS_AFTER,
+    "olmo2": _EVERYWHERE | _HEAD_NORMS | _NORMS_AFTER,
+    "laguna": _EVERYWHERE | _HEAD_NORMS | _EXPERTS | _LAGUNA,
     "mistral3": _EVERYWHERE,
+    "muse-glimmer": _EVERYWHERE
+    | _HEAD_NORMS
+    | _GEMMA3
+    | {"blk.{}.attn_gate.weight": "model.layers.{}.self_attn.gate_proj.weight"},
     "phi3": _EVERYWHERE
     | {
         "blk.{}.attn_qkv.weight": "model.layers.{}.self_attn.qkv_proj.weight",
         "blk.{}.ffn_up.weight": "model.layers.{}.mlp.gate_up_proj.weight",
     },
+    "lfm2": _LFM2,
+    "lfm2moe": _LFM2,
+    "granite": _EVERYWHERE,
+    "granitemoe": _GRANITE,
+    "granitehybrid": _GRANITE | _mamba("model.layers.{}.mamba"),
+    "nemotron_h": _NEMOTRON_H,
+    "nemotron_h_moe": _NEMOTRON_H,
+    "smollm3": _EVERYWHERE,
+    "seed_oss": _WITHOUT_FFN_NORM
+    | {"blk.{}.post_attention_norm.weight": "model.layers.{}.post_attention_layernorm.weight"},
+    "ernie4_5": _EVERYWHERE,
+    "ernie4_5-moe": _EVERYWHERE
+    | _EXPERTS
+    | _shared_expert("shared_experts")
+    | {"blk.{}.exp_probs_b.bias": "model.layers.{}.mlp.moe_statics.e_score_correction_bias"},
 }
 _OURS = {arch: {ours: theirs for theirs, ours in names.items()} for arch, names in _NAMES.items()}
 _NUMBER = re.compile(r"(?<=\.)\d+(?=\.)")

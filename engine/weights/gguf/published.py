@@ -24,6 +24,10 @@ _LLAMA3_LENGTHS = (8192, 4096, 16384, 32768, 2048, 1024, 512, 256, 128, 64)
 
 
 def publish(config: Mapping[str, Any], where: str) -> dict[str, Any]:
+    if config["model_type"] not in _CLASSES:
+        raise UnsupportedArchitecture(
+            f"{where} has the architecture `{config['model_type']}`, whose GGUF files Grus reads, but does not convert."
+        )
     published = {key: value for key, value in config.items() if key not in _OURS}
     rope = dict(published.pop("rope_parameters"))
     if rope["rope_type"] == "factors":

@@ -14,13 +14,22 @@ import numpy as np
 
 from backends.base import Blocks, Dense, Raw
 from engine.weights.gguf.blocks import dequantize
-from engine.weights.gguf.names import layer_of, to_model
+from engine.weights.gguf.names import STACKED, layer_of, to_model
 from engine.weights.gguf.orders import grouped_heads, rotary_halves
 from engine.weights.gguf.types import FLOATS
 from engine.weights.made import computed, reordered
 from engine.weights.problems import Problem
-from engine.weights.source import Source, SourceMatrix, wrong
+from engine.weights.source import Source, SourceMatrix, split_raw, wrong
 
+PAIRED = (
+    "llama",
+    "mistral3",
+    "muse-glimmer",
+    "granite",
+    "granitemoe",
+    "granitehybrid",
+    "smollm3",
+)  # see `rotary_halves`
 ROPE_FACTORS = "rope_freqs.weight"  # these belong to the config
 LONG_FACTORS, SHORT_FACTORS = "rope_factors_long.weight", "rope_factors_short.weight"
 
@@ -32,36 +41,54 @@ class GgufSource:
         self._arch = arch
         self._config = config
         layers = config["num_hidden_layers"]
+        scaled = _factors(arch, tensors)
         used = {
             name: raw
             for name, raw in tensors.items()
             if name not in (ROPE_FACTORS, LONG_FACTORS, SHORT_FACTORS)
+            and name not in scaled.values()
+            and not name.endswith(".input_scale")  # of activations, which are quantized otherwise here
             and (layer_of(name) or 0) < layers  # beyond: layers that guess ahead
         }
-        self.names: Mapping[str, str] = {to_model(arch, name): name for name in used}
-        self.raws = {name: self._adapted(name, used[original]) for name, original in self.names.items()}
+        names = {to_model(arch, name): name for name in used if name not in STACKED}
+        self.factors = {name: tensors[scaled[original]] for name, original in names.items() if original in scaled}
+        self.raws = {name: self._adapted(name, used[original]) for name, original in names.items()}
+        for original in STACKED.keys() & used.keys():
+            for i, raw in enumerate(split_raw(used[original])):
+                names[STACKED[original].format(i)] = original
+                self.raws[STACKED[original].format(i)] = raw
+        self.names: Mapping[str, str] = names
 
     def raw(self, name: str) -> Raw | None:
         return self.raws.get(name)
 
-    def matrix(self, stem: str, shape: tuple[int, ...]) -> SourceMatrix:
+    def matrix(self, stem: str, shape: tuple[int, ...], inputs_first: bool = False) -> SourceMatrix:
         name = f"{stem}.weight"
         raw = self.raws.get(name)
         if raw is None:
             return SourceMatrix(None, (), (Problem("missing", name),))
         if problem := wrong(name, raw, shape, (raw.dtype,)):
             return SourceMatrix(None, (name,), (problem,))
-        return SourceMatrix(Dense(raw) if raw.dtype in FLOATS else Blocks(raw, raw.dtype, raw.shape), (name,))
+        if raw.dtype in FLOATS:
+            return SourceMatrix(Dense(raw), (name,))
+        factors = self.factors.get(name)
+        if factors is not None and (problem := wrong(name, factors, (shape[0] if len(shape) > 2 else 1,), ("F32",))):
+            return SourceMatrix(None, (name,), (problem,))
+        return SourceMatrix(Blocks(raw, raw.dtype, raw.shape, factors), (name,))
 
     def _adapted(self, name: str, raw: Raw) -> Raw:
         part = name.rpartition("layers.")[2].partition(".")[2]
-        if self._arch in ("llama", "mistral3") and part.startswith(("self_attn.q_proj", "self_attn.k_proj")):
+        if self._arch in PAIRED and part.startswith(("self_attn.q_proj", "self_attn.k_proj")):
             c = self._config
             heads = c["num_attention_heads"] if "q_proj" in part else c["num_key_value_heads"]
             fits = raw.shape[0] == heads * c["head_dim"] and c["head_dim"] % 2 == 0
             return reordered(raw, rotary_halves(raw.shape[0], heads)) if fits else raw
         if part.startswith("linear_attn."):
             return self._linear_attention(part.removeprefix("linear_attn."), raw)
+        if part == "mlp.shared_expert_gate.weight" and len(raw.shape) == 1:
+            return replace(raw, shape=(1, *raw.shape))
+        if part.startswith(("mamba.", "mixer.")):
+            return _mamba(part.partition(".")[2], raw)
         return raw
 
     def _linear_attention(self, part: str, raw: Raw) -> Raw:
@@ -76,7 +103,7 @@ class GgufSource:
         if part == "A_log" and raw.dtype in FLOATS:
             stored = raw
             raw = computed(raw, raw.shape, lambda: np.log(-dequantize(stored)))
-        if key_heads == value_heads:
+        if not c["linear_value_heads_tiled"]:
             return raw
         if part in ("in_proj_qkv.weight", "conv1d.weight") and raw.shape[0] == 2 * keys + values:
             order = grouped_heads(key_heads, value_heads, dim)
@@ -86,6 +113,19 @@ class GgufSource:
         if part in ("in_proj_a.weight", "in_proj_b.weight", "A_log", "dt_bias") and raw.shape[0] == value_heads:
             return reordered(raw, grouped_heads(key_heads, value_heads, 1))
         return raw
+
+
+def _factors(arch: str, tensors: Mapping[str, Raw]) -> dict[str, str]:
+    """NVFP4's matrices may have a factor, of the whole matrix or of each expert: name of the matrix -> its factor's."""
+    named = {f"{name.removesuffix('.weight')}.scale": name for name, raw in tensors.items() if raw.dtype == "NVFP4"}
+    return {named[name]: name for name in tensors if name in named and to_model(arch, name) == name}
+
+
+def _mamba(part: str, raw: Raw) -> Raw:
+    """Files have heads, and groups of the norm, along an axis of their own."""
+    if part == "A_log" and raw.dtype in FLOATS:
+        return computed(raw, raw.shape[:1], lambda: np.log(-dequantize(raw)).reshape(-1))
+    return replace(raw, shape=(int(np.prod(raw.shape)),)) if part in ("D", "norm.weight") else raw
 
 
 class Dequantized:
@@ -99,8 +139,8 @@ class Dequantized:
     def raw(self, name: str) -> Raw | None:
         return self._source.raw(name)
 
-    def matrix(self, stem: str, shape: tuple[int, ...]) -> SourceMatrix:
-        found = self._source.matrix(stem, shape)
+    def matrix(self, stem: str, shape: tuple[int, ...], inputs_first: bool = False) -> SourceMatrix:
+        found = self._source.matrix(stem, shape, inputs_first)
         if not isinstance(found.weight, Blocks):
             return found
         return replace(found, weight=as_dense(found.weight))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from backends.base import Raw
+from backends.base import Blocks, Raw
 from engine.weights.gguf.blocks import decode_rows, dequantize
 from engine.weights.gguf.checkpoint import GgufCheckpoint
 from engine.weights.gguf.orders import grouped_heads
@@ -19,6 +19,7 @@ class GgufStored:
         self.decoded = "BF16"
         self.names = list(checkpoint.source.names)
         self._raws: dict[str, Raw] = checkpoint.source.raws
+        self._factors = checkpoint.source.factors
         self._config = checkpoint.config
         self._delta = checkpoint.architecture == "qwen35"
 
@@ -31,7 +32,9 @@ class GgufStored:
         return kind if kind in FLOATS else None
 
     def values(self, name: str) -> np.ndarray:
-        values = dequantize(self._raws[name]).reshape(self.shape(name))
+        raw = self._raws[name]
+        stored = Blocks(raw, raw.dtype, raw.shape, self._factors[name]) if name in self._factors else raw
+        values = dequantize(stored).reshape(self.shape(name))
         if not self._delta:
             return values
         if name.endswith("norm.weight") and not name.endswith("linear_attn.norm.weight"):
@@ -43,7 +46,7 @@ class GgufStored:
         return values
 
     def rows(self, name: str) -> Iterator[np.ndarray]:
-        if self._delta:
+        if self._delta or name in self._factors:
             yield self.values(name).reshape(-1, self.shape(name)[-1])
         else:
             raw = self._raws[name]

@@ -1,4 +1,5 @@
-"""The tokenizer inside a GGUF file: byte-level BPE as GPT-2 began it, or SentencePiece as Llama 2 has it.
+"""The tokenizer inside a GGUF file: byte-level BPE as GPT-2 began it, or SentencePiece as Llama 2 has it, in Gemma 4's files with
+merges instead of scores.
 
 Makes what `tokenizer.json` would have made. How text is cut into words first is in `words`.
 """
@@ -80,7 +81,9 @@ def build(vocabulary: Vocabulary, arch: str, config: Mapping[str, Any], generati
         if model == "gpt2":
             backend, adds_bos = _byte_level(vocabulary, arch)
         elif model == "llama":
-            backend, adds_bos = _sentencepiece(vocabulary), True
+            backend, adds_bos = _sentencepiece(vocabulary, _merges_by_score(vocabulary)), True
+        elif model == "gemma4":
+            backend, adds_bos = _sentencepiece(vocabulary, vocabulary.merges()), True
         else:
             raise TokenizerError(f"{where} has a tokenizer of the kind `{model}`, which is not supported. {_INSTEAD}")
         _add_tokens(backend, vocabulary)
@@ -111,13 +114,13 @@ def _byte_level(v: Vocabulary, arch: str) -> tuple[Backend, bool]:
     return backend, words.bos
 
 
-def _sentencepiece(v: Vocabulary) -> Backend:
+def _sentencepiece(v: Vocabulary, merges: list[tuple[str, str]]) -> Backend:
     prefix = v.flag("add_space_prefix", True)
     unknown = v.special("unknown")
     backend = Backend(
         BPE(
             vocab=v.ids,
-            merges=_merges_by_score(v),
+            merges=merges,
             unk_token=v.tokens[unknown if unknown is not None else 0],
             fuse_unk=True,
             byte_fallback=True,

@@ -61,6 +61,7 @@ class Words:
 _GPT2 = Words()
 _LLAMA = Words((_LLAMA3,), whole_words=True, bos=True)
 _QWEN2 = Words((QWEN,), compose=True)
+_GLM4 = Words((_LLAMA3,), whole_words=True)
 _HUNYUAN = Words((_THREE_DIGITS, _HAN_AND_KANA, _DEEPSEEK))
 
 KINDS: dict[str, Words] = {
@@ -74,11 +75,19 @@ KINDS: dict[str, Words] = {
     "qwen35": Words((QWEN_MARKS,), compose=True),
     "hunyuan-dense": _HUNYUAN,
     "deepseek-v3": _HUNYUAN,
+    "glm4": _GLM4,
+    "chatglm-bpe": Words((_LLAMA3,)),
+    "dbrx": Words((_LLAMA3,)),  # of OLMo
+    "command-r": Words(single_digits=True, compose=True),
+    "exaone4": _GPT2,
+    "laguna": Words((r"[^\n]+|[\n]+", QWEN)),
     "tekken": Words((_TEKKEN,), whole_words=True),
     "gpt-4o": Words((_O200K,), whole_words=True),
+    "llama4": Words((_O200K,), whole_words=True),
+    "minimax-m2": Words((_O200K,)),
     "smollm": Words(single_digits=True),
 }
-_BY_ARCHITECTURE = {"qwen2": "qwen2", "qwen3": "qwen2", "qwen3moe": "qwen2", "qwen35": "qwen35"}
+_BY_ARCHITECTURE = {"qwen2": "qwen2", "qwen3": "qwen2", "qwen3moe": "qwen2", "qwen35": "qwen35", "qwen35moe": "qwen35"}
 
 
 def named(kind: str | None, arch: str) -> Words | None:

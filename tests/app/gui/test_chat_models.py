@@ -13,19 +13,20 @@ from typing import Any
 import pypdf
 import pytest
 
-from app.gui.store import conversations, messages
+from app.gui.store import conversations, messages, records
 from app.gui.store.messages import Attachment, StoredMessage
 from app.gui.store.worker import AppStore
 from app.gui.viewmodels.chat import conversation, exchange
 from app.gui.viewmodels.chat.conversation import MessageTree, OpenConversation
 from app.gui.viewmodels.chat.conversation_list import ConversationList
-from app.gui.viewmodels.chat.draft import attach, attach_bytes
+from app.gui.viewmodels.chat.draft import MessageDraft, attach, attach_bytes
 from app.gui.viewmodels.chat.markdown import MessageViews
-from app.gui.viewmodels.sampling import sampling
+from app.gui.viewmodels.sampling import reasoning, sampling
 from app.runtime.chat import ReplyEvent
 from app.window_engine import ReplyListener, ReplyRequest
 from engine.errors import BadRequest
 from engine.types import Timings
+from tests.app.gui.media import AtOnce
 from tests.engine.media.test_documents import text_pdf
 
 
@@ -108,13 +109,30 @@ def test_a_message_is_sent_answered_and_kept(bench: Bench) -> None:
     assert bench.talk.path[-1].figures.output_tokens == 4
 
 
+def test_what_is_typed_before_the_store_answers_stands_behind_the_stored_draft(bench: Bench, tmp_path: Path) -> None:
+    bench.store.ask(lambda db: records.keep_draft(db, "new", "stored, "))
+    draft = MessageDraft(bench.store, AtOnce(), tmp_path)
+    draft.open(None)
+    draft.open(None)
+    draft.type("typed")
+    bench.settle()
+    assert draft.text == "stored, typed"
+    assert bench.store.ask(lambda db: records.draft(db, "new")).result().text == "stored, typed"
+    draft.open(7)
+    assert draft.text == ""
+    draft.type("for seven")
+    bench.settle()
+    assert draft.text == "for seven"
+    assert bench.store.ask(lambda db: records.draft(db, "new")).result().text == "stored, typed"
+
+
 def test_the_whole_branch_and_the_system_prompt_reach_the_model(bench: Bench) -> None:
     bench.talk.configure(system="Be brief.", sampling={"temperature": 0.2, "thinking": False})
     bench.send("One", "Two")
     bench.send("Three", "Four")
     ask = bench.mouth.asked[1]
     assert [m["content"] for m in ask.messages] == ["Be brief.", "One", "Two", "Three"]
-    assert (ask.sampling, ask.thinking) == ({"temperature": 0.2}, False)
+    assert (ask.sampling, ask.reasoning) == ({"temperature": 0.2}, {"thinking": False})
 
 
 def test_without_a_model_it_is_said_what_to_do(bench: Bench) -> None:
@@ -368,7 +386,11 @@ def test_files_that_cannot_be_read_are_told_in_plain_words(tmp_path: Path) -> No
 
 
 def test_only_known_sampling_reaches_the_engine() -> None:
-    assert sampling({"temperature": 0.0, "thinking": True, "top_k": None}) == {"temperature": 0.0}
+    chosen = {"temperature": 0.0, "thinking": True, "top_k": None, "reasoning_tokens": 64}
+    assert sampling(chosen) == {"temperature": 0.0}
+    assert reasoning(chosen) == {"thinking": True, "reasoning_tokens": 64}
+    assert reasoning({"thinking": "low", "reasoning_tokens": None}) == {"effort": "low"}
+    assert reasoning({"thinking": "colossal"}) == {}
 
 
 def test_a_reply_without_words_is_left_out_of_the_prompt() -> None:

@@ -141,6 +141,20 @@ def test_escape_ends_an_edit_and_changes_nothing(grus: Opened) -> None:
     assert len(pane.talk.tree) == 2
 
 
+@pytest.mark.parametrize("end", [Qt.Key.Key_Escape, Qt.Key.Key_Return])
+def test_a_draft_is_there_again_after_an_edit(grus: Opened, end: Qt.Key) -> None:
+    pane = send(grus, "Question")
+    grus.qtbot.keyClicks(pane.composer.field, "half a thought")
+    grus.qtbot.mouseClick(views(pane, UserTextWidget)[0].bar.buttons["edit"], LEFT)
+    assert pane.composer.field.toPlainText() == "Question"
+    grus.qtbot.keyClick(pane.composer.field, end)
+    grus.until(lambda: not pane.talk.writing)
+    grus.settle()
+    assert pane.composer.field.toPlainText() == "half a thought"
+    kept_text = grus.context.store.ask(lambda db: records.draft(db, str(pane.talk.id))).result().text
+    assert kept_text == "half a thought"
+
+
 def test_answer_again_by_button(grus: Opened) -> None:
     pane = send(grus, "Q", "First.")
     grus.engine.reply = "Second."
@@ -291,12 +305,15 @@ def test_settings_of_a_conversation_reach_the_engine(grus: Opened) -> None:
     grus.qtbot.keyClicks(pane.panel.system, "Answer in verse.")
     grus.qtbot.keyClicks(pane.panel.fields["temperature"], "0.3")
     grus.qtbot.keyClicks(pane.panel.fields["max_tokens"], "9")
+    grus.qtbot.keyClicks(pane.panel.fields["reasoning_tokens"], "40")
     pane.panel.name.setText("Poet")
     grus.qtbot.keyClick(pane.panel.name, Qt.Key.Key_Return)
     grus.until(lambda: pane.panel.preset.findText("Poet") >= 0)
     send(grus, "Hi")
     request = grus.engine.requests[-1]
     assert (request.sampling.temperature, request.sampling.max_tokens) == (0.3, 9)
+    assert request.sampling.reasoning is not None
+    assert request.sampling.reasoning.tokens == 40
     assert "Answer in verse." in grus.engine.models_loaded["tiny"].tokenizer.decode(request.prompt_ids)
     pane.begin()
     assert pane.panel.fields["temperature"].text() == ""

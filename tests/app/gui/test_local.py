@@ -99,6 +99,21 @@ def test_a_real_model_answers_and_pictures_change_what_it_says(core: WindowEngin
     assert len(answers) > 1
 
 
+def test_nothing_begins_after_the_end(core: WindowEngine) -> None:
+    core.close()
+    begun = threading.Event()
+
+    def work(scoped: Any) -> Iterator[int]:
+        begun.set()
+        yield 1
+
+    given: list[Any] = []
+    core.stream(work, given.append, given.append)
+    assert not begun.wait(0.2)
+    assert given == []
+    assert not core.busy
+
+
 def test_what_a_model_is_for_is_read_from_its_config(core: WindowEngine, tmp_path: Path) -> None:
     for name, model_type in (("ears", "moonshine"), ("mouth", "qwen3_tts"), ("new", "something_else")):
         (tmp_path / name).mkdir()

@@ -29,6 +29,7 @@ from engine.types import (
     PromptScores,
     Request,
     RequestHandle,
+    SamplingParams,
     Started,
     Text,
     Timings,
@@ -172,7 +173,7 @@ class ScriptedEngine:
         text = self.script(request) if self.script is not None else self.reply
         reason: FinishReason = self.reason
         for index in range(params.n):
-            ids = tokenizer.encode(text, add_special=False)
+            ids = _limited(text, params, tokenizer)
             if params.max_tokens is not None and len(ids) > params.max_tokens:
                 ids, reason = ids[: params.max_tokens], "length"
             stream = _Bytes(tokenizer)
@@ -187,6 +188,21 @@ class ScriptedEngine:
                 handle.put(Text(request.id, stream.push(id), [id], index, scores))
             handle.put(Finished(request.id, index, reason))
         return Done(request.id, reason, timings())
+
+
+def _limited(text: str, params: SamplingParams, tokenizer: Tokenizer) -> list[int]:
+    """The tokens of a reply whose reasoning is closed where its limit says so; the answer of the script follows."""
+    ids = tokenizer.encode(text, add_special=False)
+    limit = params.reasoning
+    if limit is None:
+        return list(ids)
+    thought, closed, answer = text.removeprefix(limit.open).partition(limit.close)
+    inner = tokenizer.encode(thought, add_special=False)
+    if (not limit.started and not text.startswith(limit.open)) or (closed and len(inner) <= limit.tokens):
+        return list(ids)
+    opened = () if limit.started else tokenizer.encode(limit.open, add_special=False)
+    rest = tokenizer.encode(answer.lstrip(), add_special=False)
+    return [*opened, *inner[: limit.tokens], *limit.closing, *rest]
 
 
 class _Bytes:

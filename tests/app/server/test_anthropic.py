@@ -100,20 +100,17 @@ def test_a_schema_for_the_reply(client: anthropic.Anthropic, live: Live) -> None
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_thoughts_end_where_their_budget_does(client: anthropic.Anthropic, live: Live, stream: bool) -> None:
-    def script(request: Any) -> str:
-        return "Done." if len(live.engine.requests) > 1 else "<think>\n" + "hm " * 100
-
-    live.engine.script, live.engine.pause = script, 0.001
+    live.engine.reply = "<think>" + "hm " * 100 + "</think>\n\nDone."
     more: dict[str, Any] = {"thinking": {"type": "enabled", "budget_tokens": 30}}
     if stream:
-        with client.messages.stream(model="tiny", max_tokens=100, messages=USER, **more) as events:  # type: ignore[arg-type]
+        with client.messages.stream(model="tiny", max_tokens=500, messages=USER, **more) as events:  # type: ignore[arg-type]
             reply = events.get_final_message()
     else:
-        reply = ask(client, max_tokens=100, **more)
+        reply = ask(client, max_tokens=500, **more)
     assert [block.type for block in reply.content] == ["thinking", "text"]
-    assert len(reply.content[0].thinking) < 30  # type: ignore[union-attr]
+    assert reply.content[0].thinking.startswith("hm " * 10 + "\n\nConsidering")  # type: ignore[union-attr]
     assert reply.content[1].text == "Done."  # type: ignore[union-attr]
-    assert prompt(live).endswith("</think>\n\n")
+    assert live.engine.requests[-1].sampling.reasoning.tokens == 30
     assert reply.stop_reason == "end_turn"
 
 

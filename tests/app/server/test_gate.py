@@ -7,6 +7,7 @@ import json
 import socket
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import httpx
 import pytest
@@ -45,6 +46,9 @@ def post(live: Live, headers: dict[str, str] | None = None, **more: object) -> h
         ({"authorization": "Bearer first"}, 200),
         ({"authorization": "bearer second"}, 200),
         ({"x-api-key": "second", "authorization": ""}, 200),
+        ({"x-api-key": "second", "authorization": "Bearer third"}, 200),
+        ({"x-api-key": "third", "authorization": "Bearer first"}, 200),
+        ({"x-api-key": "third", "authorization": "Bearer third"}, 401),
         ({"authorization": "Bearer third"}, 401),
         ({"authorization": "Bearer"}, 401),
         ({"authorization": "Basic first"}, 401),
@@ -91,6 +95,14 @@ def test_pages_call_only_when_let_in(guarded: Live, origin: str, status: int) ->
     reply = post(guarded, {"origin": origin})
     assert reply.status_code == status
     assert reply.headers.get("access-control-allow-origin") == (origin if status == 200 else None)
+
+
+def test_every_page_of_this_machine_may_be_let_in(tmp_path: Path) -> None:
+    with scripted(tmp_path, origins=("localhost",)) as live:
+        for origin in ("http://localhost", "https://localhost:3000", "http://127.0.0.1:8080", "http://[::1]:3000"):
+            assert post(live, {"origin": origin}).headers["access-control-allow-origin"] == origin
+        for origin in ("http://localhost.evil.com", "http://evil.com", "file://localhost", "http://localhost@evil.com"):
+            assert post(live, {"origin": origin}).status_code == 403
 
 
 def test_a_page_of_this_server_may_call_it(guarded: Live) -> None:

@@ -14,7 +14,7 @@ const char* grus_tier();
 int32_t grus_use_tier(int32_t);
 int64_t grus_packed_bytes(const GrusMatrix*);
 void grus_prepare(const GrusMatrix*);
-void grus_pack(const GrusMatrix*, int64_t, int64_t, int64_t, int32_t, const uint8_t*, const void*, int32_t);
+void grus_pack(const GrusMatrix*, int64_t, int64_t, int64_t, int32_t, const uint8_t*, const void*, float, int32_t);
 void grus_rows(const GrusMatrix*, const int64_t*, int64_t, float*, int32_t);
 void grus_matmul(const GrusMatrix*, const float*, int64_t, int64_t, float*, int64_t, int32_t);
 }
@@ -29,7 +29,7 @@ void compare_shortlists() {
     void* memory = ::operator new(static_cast<size_t>(grus_packed_bytes(&coarse)), std::align_val_t(64));
     coarse.data = static_cast<uint8_t*>(memory);
     grus_prepare(&coarse);
-    grus_pack(&coarse, 0, 0, rows, 0, head.data, nullptr, 2);
+    grus_pack(&coarse, 0, 0, rows, 0, head.data, nullptr, 1.0f, 2);
     std::vector<float> off(rows), length(rows), row(columns);
     for (int64_t r = 0; r < rows; ++r) {
         grus_rows(&coarse, &r, 1, row.data(), 1);

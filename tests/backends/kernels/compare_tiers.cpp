@@ -23,7 +23,7 @@ int32_t grus_use_tier(int32_t);
 int64_t grus_packed_bytes(const GrusMatrix*);
 int64_t grus_source_row_bytes(int32_t, int64_t);
 void grus_prepare(const GrusMatrix*);
-void grus_pack(const GrusMatrix*, int64_t, int64_t, int64_t, int32_t, const uint8_t*, const AffineParts*, int32_t);
+void grus_pack(const GrusMatrix*, int64_t, int64_t, int64_t, int32_t, const uint8_t*, const AffineParts*, float, int32_t);
 void grus_pack_more(GrusMatrix*, int64_t, int32_t);
 void grus_rows(const GrusMatrix*, const int64_t*, int64_t, float*, int32_t);
 void grus_matmul(const GrusMatrix*, const float*, int64_t, int64_t, float*, int64_t, int32_t);
@@ -112,14 +112,14 @@ void compare(const Case& c, int64_t rows, int64_t tokens, int threads) {
             auto scales = fill(rows * row_bytes / 2, scale16), biases = fill(rows * row_bytes / 2, scale16);
             AffineParts parts{reinterpret_cast<uint8_t*>(scales.get()), reinterpret_cast<uint8_t*>(biases.get()), row_bytes,
                               c.bits, c.group, c.format.scale};
-            grus_pack(&m, expert, 0, rows, c.source, codes.get(), &parts, threads);
+            grus_pack(&m, expert, 0, rows, c.source, codes.get(), &parts, 1.0f, threads);
         } else {
             auto data = fill(rows * grus_source_row_bytes(c.source, c.columns), byte);
-            grus_pack(&m, expert, 0, rows, c.source, data.get(), nullptr, threads);
+            grus_pack(&m, expert, 0, rows, c.source, data.get(), nullptr, 1.0f, threads);
         }
     }
     // Random bytes are no sensible scales.
-    if (!m.format.dense()) {
+    if (m.format.scale != ScaleType::None) {
         for (int64_t at = 0; at < nbytes; at += panel.bytes) {
             for (int64_t i = 0; i + 1 < panel.block_scales; i += 2) {
                 uint16_t s = scale16();

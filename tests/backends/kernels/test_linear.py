@@ -79,7 +79,7 @@ def test_experts_multiply_the_tokens_that_chose_them(merged: bool, kind: str, ea
 
 def test_what_the_kernels_cannot_hold_is_told() -> None:
     assert takes([make("Q4_K", 4, 256).weight, make("affine-4-64", 4, 256).weight])
-    strange = Blocks(raw(np.zeros((4, 66), np.uint8), "U8"), "IQ2_XXS", (4, 256))
+    strange = Blocks(raw(np.zeros((4, 66), np.uint8), "U8"), "Q8_K", (4, 256))
     assert not takes([strange])
     with pytest.raises(BackendMissing, match="cannot hold"):
         linear([strange], [None], FLOAT)

@@ -18,6 +18,7 @@ AFFINE = ("affine-2-64", "affine-3-32", "affine-4-64", "affine-4-32", "affine-5-
 ALL = (*DENSE, *GGUF, *AFFINE)
 
 BLOCK_BYTES = {"Q1_0": (128, 18), "TQ2_0_G128": (128, 34), "Q2_0": (64, 18), "PQ2_0": (128, 34), "PTQ1_0": (128, 28)}
+FP8 = {"FP8_32": (32, 36), "FP8_128": (128, 132)}
 # Where a block's 16-bit floats lie.
 FLOATS = {
     "Q4_0": (0,),
@@ -39,6 +40,7 @@ FLOATS = {
     "Q2_0": (0,),
     "PQ2_0": (0,),
     "PTQ1_0": (26,),
+    **dict.fromkeys(("IQ2_XXS", "IQ2_XS", "IQ2_S", "IQ3_XXS", "IQ3_S", "IQ1_S"), (0,)),
 }
 HARD = np.array([0, -0.0, 65504, -65504, 6e-8, -6e-8, 6.1e-5, 1, -1, 3e-6], np.float16)
 
@@ -87,6 +89,8 @@ def _dense(kind: str, rows: int, columns: int, rng: np.random.Generator, hard: b
 
 
 def _blocks(kind: str, rows: int, columns: int, rng: np.random.Generator, hard: bool, shift: int) -> Case:
+    if kind in FP8:
+        return _fp8(kind, rows, columns, rng, hard, shift)
     if kind in BLOCK_BYTES:
         unit, size = BLOCK_BYTES[kind]
     else:
@@ -99,10 +103,27 @@ def _blocks(kind: str, rows: int, columns: int, rng: np.random.Generator, hard: 
             rng.choice(HARD, blocks.shape[:2]) if hard else rng.standard_normal(blocks.shape[:2]).astype(np.float16)
         )
         blocks[..., at : at + 2] = scales[..., None].view(np.uint8)
+    if kind == "IQ1_M":  # its scale is in the highest four bits of four numbers, the lowest first
+        scales = rng.choice(HARD, blocks.shape[:2]) if hard else rng.standard_normal(blocks.shape[:2])
+        bits = scales.astype(np.float16).view(np.uint16)
+        for i in range(4):
+            blocks[..., 49 + 2 * i] = blocks[..., 49 + 2 * i] & 15 | (bits >> 4 * i << 4).astype(np.uint8) & 240
     if kind == "Q8_0" and hard:
         blocks[:, ::2, 2:10] = 128  # -128, which no quantizer writes
     floats, size_of = _decoded(kind, blocks, rows, columns)
     return Case(Blocks(raw(blocks, "U8", shift=shift), kind, (rows, columns)), floats, size_of)
+
+
+def _fp8(kind: str, rows: int, columns: int, rng: np.random.Generator, hard: bool, shift: int) -> Case:
+    unit, size = FP8[kind]
+    blocks = rng.integers(0, 256, (rows, columns // unit, size), np.uint8)
+    codes = blocks[..., 4:]
+    codes[(codes & 127) == 127] = 0  # not a number
+    scales = rng.choice(HARD[HARD != 0], blocks.shape[:2]) if hard else rng.standard_normal(blocks.shape[:2]) / 99
+    blocks[..., :4] = scales.astype(np.float32)[..., None].view(np.uint8)
+    e4m3 = torch.from_numpy(codes.copy()).view(torch.float8_e4m3fn).float().numpy()
+    floats = (e4m3 * scales.astype(np.float32)[..., None]).reshape(rows, columns)
+    return Case(Blocks(raw(blocks, "U8", shift=shift), kind, (rows, columns)), floats, np.abs(floats))
 
 
 def _decoded(kind: str, blocks: np.ndarray, rows: int, columns: int) -> tuple[np.ndarray, np.ndarray]:

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from safetensors.numpy import load_file, save_file
 
-from tests.checkpoints import save
+from tests.checkpoints import save, save_as_qwen_publishes
 from tests.driver import Driver
 
 PROMPT = [5, 17, 33, 41, 8, 9, 60, 3, 200, 7, 7, 150, 99]
@@ -32,7 +33,39 @@ KINDS: dict[str, tuple[str, int, int, Callable[[str, Any], Any] | None]] = {
     ),
     "moe-4bit": ("qwen3_moe", 4, 32, None),
     "hybrid-4bit": ("qwen3_5", 4, 32, None),
+    "gemma4-4bit": ("gemma4", 4, 32, None),
+    "gemma4-moe-4bit": ("gemma4_moe", 4, 32, None),
+    "muse-glimmer-4bit": ("muse_glimmer", 4, 32, None),
+    "hybrid-moe-4bit": ("qwen3_5_moe", 4, 32, None),
+    "glm-4bit": ("glm4", 4, 32, None),
+    "glm-moe-4bit": ("glm4_moe", 4, 32, None),
+    "latent-4bit": ("deepseek_v3", 4, 32, None),
+    "minimax-4bit": ("minimax_m2", 4, 32, None),
+    "lfm2-4bit": ("lfm2", 4, 32, None),
+    "lfm2-moe-4bit": ("lfm2_moe", 4, 32, None),
+    "granite-4bit": ("granite", 4, 32, None),
+    "granite-moe-4bit": ("granitemoe", 4, 32, None),
+    "granite-hybrid-4bit": ("granite_hybrid", 4, 32, None),
+    "granite-dense-hybrid-8bit": ("granite_hybrid_dense", 8, 32, None),
+    "nemotron-4bit": ("nemotron_h_moe", 4, 32, None),
+    "smollm3-4bit": ("smollm3", 4, 32, None),
+    "seed-4bit": ("seed_oss", 4, 32, None),
+    "ernie-4bit": ("ernie4_5", 4, 32, None),
+    "ernie-moe-4bit": ("ernie4_5_moe", 4, 32, None),
+    "olmo3-4bit": ("olmo3", 4, 32, None),
+    "exaone4-4bit": ("exaone4", 4, 32, None),
+    "cohere2-4bit": ("cohere2", 4, 32, None),
 }
+TIED, WIDE, ONE_GROUP = {"tie_word_embeddings": True}, {"intermediate_size": 128}, {"mamba_n_groups": 1}
+# mlx-lm knows no other, quantizes some matrices in groups of 64, or normalizes all groups of Mamba-2 together
+CHANGES: dict[str, dict[str, Any]] = {
+    "lfm2": TIED,
+    "lfm2_moe": TIED,
+    "cohere2": TIED,
+    "granite": WIDE,
+    "granitemoe": WIDE,
+}
+CHANGES |= dict.fromkeys(("granite_hybrid", "granite_hybrid_dense"), ONE_GROUP)
 
 
 def quantize(kind: str, root: Path) -> Path:
@@ -41,10 +74,24 @@ def quantize(kind: str, root: Path) -> Path:
     from mlx_lm.utils import load_model, quantize_model, save_config, save_model
 
     architecture, bits, group, choice = KINDS[kind]
-    source = save(architecture, root / f"{kind}-source", "new" if architecture == "qwen3_5" else "old")
-    if architecture == "qwen3_5":  # mlx-lm knows it only as published: nested beside a vision tower
+    spelling, changes = "new" if "qwen3_5" in architecture else "old", CHANGES.get(architecture, {})
+    saved = source = save(architecture, root / f"{kind}-source", spelling, **changes)
+    # mlx-lm knows these only as published: nested beside a vision tower
+    if architecture == "qwen3_5_moe":
+        source = save_as_qwen_publishes(saved, root / f"{kind}-published")
+    elif architecture == "qwen3_5":
         text = json.loads((source / "config.json").read_text())
         (source / "config.json").write_text(json.dumps({"model_type": "qwen3_5", "text_config": text}))
+    elif architecture == "minimax_m2":
+        said = json.loads((source / "config.json").read_text())
+        rotary = int(said.pop("partial_rotary_factor") * said["head_dim"])
+        said |= {"num_local_experts": said.pop("num_experts"), "rotary_dim": rotary, "shared_intermediate_size": 0}
+        (source / "config.json").write_text(json.dumps(said))
+    elif architecture == "muse_glimmer":  # mlx-lm leaves out image encoders that have a name of their own
+        tensors = load_file(source / "model.safetensors")
+        save_file(
+            {k: v for k, v in tensors.items() if "vision" not in k}, source / "model.safetensors", {"format": "pt"}
+        )
     model, config = load_model(source, lazy=True)
     usual = getattr(model, "quant_predicate", None)
     model, config = quantize_model(model, config, group, bits, quant_predicate=choice or usual)
@@ -53,7 +100,7 @@ def quantize(kind: str, root: Path) -> Path:
     save_model(folder, model)
     save_config(config, folder / "config.json")
     for file in ("tokenizer.json", "tokenizer_config.json"):
-        (folder / file).write_bytes((source / file).read_bytes())
+        (folder / file).write_bytes((saved / file).read_bytes())
     mx.clear_cache()
     return folder
 

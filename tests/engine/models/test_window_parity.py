@@ -15,7 +15,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from backends.base import Sampling, Segment
+from backends.base import KVSpec, Sampling, Segment, SharedKVSpec
+from engine.describe import layers, memory_bytes
 from engine.engine import Engine
 from engine.errors import ConfigError
 from engine.loading import LoadOptions, load
@@ -24,7 +25,10 @@ from tests.checkpoints import reference_cached, save
 from tests.driver import Driver
 from tests.qwen3_tts_cases import checkpoint
 
-NAMES = ("mistral_window", "qwen2_window", "qwen3_moe_window", "gemma3", "phi3", "gpt_oss")
+NAMES = (
+    *("mistral_window", "qwen2_window", "qwen3_moe_window", "phi3", "gpt_oss"),
+    *("gemma3", "gemma3n", "gemma4", "muse_glimmer", "laguna", "cohere2", "exaone4", "olmo3"),
+)
 MARGIN, STEP = 9, 16
 RANDOM = np.random.default_rng(4)
 BEGINNING = RANDOM.integers(0, 250, 48).tolist()
@@ -115,19 +119,32 @@ def test_a_talker_with_a_window(tmp_path: Path, backend: str) -> None:
 
 @pytest.mark.parametrize("bits", [32, 16, 8, 4])
 @pytest.mark.parametrize("backend", ["torch", "mlx"])
+@pytest.mark.parametrize("name", ["qwen3_window", "gemma4"])
 def test_whatever_keys_and_values_are_kept_in(
-    folder: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, backend: str, bits: int
+    folder: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, name: str, backend: str, bits: int
 ) -> None:
-    """As from rows that all stay. On torch this model is one program of the CPU kernels, where they are."""
+    """As from rows that all stay. On torch the first model is one program of the CPU kernels, where they are."""
     ids = [*PROMPTS[0], *PROMPTS[1]][:128]
-    moving = Driver(folder("qwen3_window"), backend, kv_bits=bits).logits(ids, [11] * 5 + [1] * 40 + [11] * 3)
+    moving = Driver(folder(name), backend, kv_bits=bits).logits(ids, [11] * 5 + [1] * 40 + [11] * 3)
     monkeypatch.setattr("backends.kv_cache.WINDOW_STEP", 512)
-    still = Driver(folder("qwen3_window"), backend, kv_bits=bits).logits(ids)
+    still = Driver(folder(name), backend, kv_bits=bits).logits(ids)
     assert np.abs(moving - still).max() <= 1e-3 * np.abs(still).max()
 
 
 @pytest.mark.parametrize("backend", ["torch", "mlx"])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ["gemma3n", "gemma4"])
+def test_layers_that_share_keys_and_values_keep_none(folder: Callable[[str], Path], name: str, backend: str) -> None:
+    driver = Driver(folder(name), backend)
+    memory = driver.model.memory
+    assert [spec.layer for spec in memory if isinstance(spec, SharedKVSpec)] == [2, 1]
+    own = [spec for spec in memory if isinstance(spec, KVSpec)]
+    assert driver.kv.bytes_for(64) == driver.backend.kv(own, 1 << 30).bytes_for(64) > 0
+    assert layers(memory) == "2 attention, 3 window-9 attention"
+    assert memory_bytes(memory, "f32", 32, 64) == memory_bytes(own, "f32", 32, 64)
+
+
+@pytest.mark.parametrize("backend", ["torch", "mlx"])
+@pytest.mark.parametrize("name", [*NAMES, "glm4_moe", "deepseek_v3", "qwen3_5_moe"])
 def test_through_the_engine(folder: Callable[[str], Path], tmp_path: Path, name: str, backend: str) -> None:
     loaded = load(str(folder(name)), LoadOptions(backend=backend, device="cpu", dtype="f32"))
     settings = Settings(prefill_chunk=64, speculation="ngram", max_draft=4, offload_folder=tmp_path / "offload")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from engine.errors import BadRequest
-from engine.pipelines.prompt import chat_prompt, continued, text_prompt, vision_request, with_text
+from engine.pipelines.prompt import chat_prompt, text_prompt, vision_request, with_text
 from tests.app.server.scripted import scripted_model
 from tests.engine.vision.pictures import drawn
 from tests.vision_checkpoints import IMAGE
@@ -37,21 +37,6 @@ def test_text_behind_a_prompt_keeps_its_pictures(model: Any) -> None:
     assert longer.pictures == prompt.pictures
     assert np.array_equal(longer.rope[:, : len(prompt.ids)], prompt.rope)
     assert (np.diff(longer.rope[:, len(prompt.ids) - 1 :]) == 1).all()
-
-
-def test_a_request_goes_on_with_more_tokens_as_if_they_had_been_there(model: Any) -> None:
-    prompt = chat_prompt(model, asking(drawn(40, 32)))
-    request = continued(prompt.request("m"), ids_of(model, "Well,"))
-    whole = with_text(model, prompt, "Well,").request("m")
-    assert request.prompt_ids == whole.prompt_ids
-    assert np.array_equal(request.rope, whole.rope)
-    assert np.array_equal(request.positions, whole.positions)
-
-
-def test_a_request_without_pictures_goes_on_too(model: Any) -> None:
-    request = continued(text_prompt(model, "Well").request("m"), ids_of(model, ", then"))
-    assert request.prompt_ids == ids_of(model, "Well, then")
-    assert request.rope is None
 
 
 def test_what_was_looked_at_is_not_looked_at_again(model: Any) -> None:

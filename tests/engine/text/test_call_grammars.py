@@ -10,7 +10,8 @@ import pytest
 
 from engine.text.builtin_templates import HUNYUAN, LLAMA3, QWEN3
 from engine.text.call_grammars import CallGrammars, json_grammar
-from engine.text.tools import Family, TextPiece, ToolCall, parser_for
+from engine.text.families import FAMILIES, parser_for
+from engine.text.tools import TextPiece, ToolCall
 from engine.types import Grammar
 
 SCHEMA = {
@@ -22,13 +23,14 @@ WEATHER = {"name": "weather", "parameters": SCHEMA, "strict": True}
 TREE = {"name": "tree", "parameters": {"type": "object", "properties": {"sub": {"$ref": "#"}, "leaf": {"$ref": "#/$defs/L"}},
                                        "$defs": {"L": {"enum": ["x"]}}}}  # fmt: skip
 ANSWER = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
-CALLS: dict[Family, str] = {
+CALLS = {
     "qwen": '<tool_call>\n{"name": "weather", "arguments": {"city": "Kyiv", "days": 2}}\n</tool_call>',
     "qwen_xml": "<tool_call>\n<function=weather>\n<parameter=city>\nKyiv\n</parameter>\n<parameter=days>\n2\n</parameter>\n"
     "</function>\n</tool_call>",
     "llama": '{"name": "weather", "parameters": {"city": "Kyiv", "days": 2}}',
     "hunyuan": '<tool_calls><tool_call>weather\n```json\n{"city": "Kyiv", "days": 2}\n```</tool_call></tool_calls>',
 }
+BY_NAME = {family.name: family for family in FAMILIES}
 TEMPLATES = {"qwen": QWEN3, "qwen_xml": "<tool_call><function=", "llama": LLAMA3, "hunyuan": HUNYUAN}
 
 
@@ -53,12 +55,12 @@ def takes(grammar: Grammar, text: str | list[int]) -> bool:
     return bool(matcher.try_consume_tokens(ids) == len(ids) and matcher.is_accepting())
 
 
-def calls(family: Family, most: int | None = None) -> CallGrammars:
-    return CallGrammars(family, [WEATHER, TREE], most)
+def calls(family: str, most: int | None = None) -> CallGrammars:
+    return CallGrammars(BY_NAME[family], [WEATHER, TREE], most)
 
 
 @pytest.mark.parametrize("family", CALLS)
-def test_what_the_grammar_lets_through_the_parser_reads(family: Family) -> None:
+def test_what_the_grammar_lets_through_the_parser_reads(family: str) -> None:
     call = CALLS[family]
     functions = [{"type": "function", "function": WEATHER}]
     parsed = parser_for("", TEMPLATES[family], functions)
@@ -68,7 +70,7 @@ def test_what_the_grammar_lets_through_the_parser_reads(family: Family) -> None:
 
 
 @pytest.mark.parametrize("family", CALLS)
-def test_a_reply_is_calls_or_the_answer(family: Family) -> None:
+def test_a_reply_is_calls_or_the_answer(family: str) -> None:
     grammar, call = calls(family).or_answer(json_grammar(ANSWER)), CALLS[family]
     assert takes(grammar, call)
     assert takes(grammar, '{"name": "weather"}')
@@ -78,7 +80,7 @@ def test_a_reply_is_calls_or_the_answer(family: Family) -> None:
 
 @pytest.mark.parametrize("family", CALLS)
 @pytest.mark.parametrize("most", [None, 1, 2])
-def test_how_many_calls(family: Family, most: int | None) -> None:
+def test_how_many_calls(family: str, most: int | None) -> None:
     call = CALLS[family]
     if family == "hunyuan":
         one = call.removeprefix("<tool_calls>").removesuffix("</tool_calls>")
@@ -90,7 +92,7 @@ def test_how_many_calls(family: Family, most: int | None) -> None:
 
 
 @pytest.mark.parametrize("family", CALLS)
-def test_strict_calls_among_words(family: Family) -> None:
+def test_strict_calls_among_words(family: str) -> None:
     grammar, call = calls(family).among_words(), CALLS[family]
     assert takes(grammar, "No call, <b>really</b>.")
     assert takes(grammar, call)
@@ -99,7 +101,7 @@ def test_strict_calls_among_words(family: Family) -> None:
 
 
 @pytest.mark.parametrize("family", CALLS)
-def test_a_demanded_call_is_all_there_is(family: Family) -> None:
+def test_a_demanded_call_is_all_there_is(family: str) -> None:
     grammar = calls(family).demanded()
     assert takes(grammar, CALLS[family])
     assert not takes(grammar, "Hello")
@@ -108,7 +110,7 @@ def test_a_demanded_call_is_all_there_is(family: Family) -> None:
 
 
 @pytest.mark.parametrize("family", ["qwen", "llama", "hunyuan"])
-def test_references_within_a_tools_schema(family: Family) -> None:
+def test_references_within_a_tools_schema(family: str) -> None:
     arguments = '{"sub": {"sub": {"leaf": "x"}}}'
     call = CALLS[family].replace('{"city": "Kyiv", "days": 2}', arguments).replace("weather", "tree")
     assert takes(calls(family).demanded(), call)
@@ -116,7 +118,7 @@ def test_references_within_a_tools_schema(family: Family) -> None:
 
 
 def test_marks_that_are_special_tokens() -> None:
-    made = CallGrammars("qwen", [WEATHER], None, {"<tool_call>": 257, "</tool_call>": 258}.get)
+    made = CallGrammars(BY_NAME["qwen"], [WEATHER], None, {"<tool_call>": 257, "</tool_call>": 258}.get)
     body = list(b'\n{"name": "weather", "arguments": {"city": "Kyiv"}}\n')
     assert takes(made.or_answer(json_grammar(ANSWER)), [257, *body, 258])
     assert takes(made.among_words(), [*b"Hm. ", 257, *body, 258, *b" Done."])
@@ -133,11 +135,11 @@ def test_an_expression_as_the_answer_and_a_grammar_of_its_own() -> None:
 
 def test_a_tool_whose_schema_is_none_takes_any_object() -> None:
     broken: list[dict[str, Any]] = [{"name": "weather", "parameters": {"type": "any"}, "strict": True}]
-    made = CallGrammars("qwen", broken)
+    made = CallGrammars(BY_NAME["qwen"], broken)
     assert takes(made.demanded(), CALLS["qwen"])
     assert list(made.ignored) == [""]
     made = CallGrammars(
-        "qwen", [{**WEATHER, "parameters": {"type": "object", "minProperties": 1, "properties": {"a": {}}}}]
+        BY_NAME["qwen"], [{**WEATHER, "parameters": {"type": "object", "minProperties": 1, "properties": {"a": {}}}}]
     )
     made.demanded()
     assert list(made.ignored) == ["minProperties"]
@@ -149,4 +151,4 @@ def test_only_strict_documents_end_before_the_limit() -> None:
     assert calls("qwen").or_answer(json_grammar(ANSWER)).reserve is None
     assert (calls("qwen").or_answer(json_grammar(ANSWER, strict=True)).reserve or 0) > 8
     assert calls("qwen").demanded().reserve is None
-    assert CallGrammars("qwen", [WEATHER]).demanded().reserve is not None
+    assert CallGrammars(BY_NAME["qwen"], [WEATHER]).demanded().reserve is not None

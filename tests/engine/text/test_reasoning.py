@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.text.builtin_templates import HUNYUAN, LLAMA3, QWEN3
-from engine.text.reasoning import ReasoningSplitter, ReasoningTags, tags_for
+from engine.text.families import tags_for
+from engine.text.reasoning import ReasoningSplitter, ReasoningTags
 from tests.engine.text.cuts import cut
 
 THINK = ReasoningTags("<think>", "</think>")

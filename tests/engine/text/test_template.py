@@ -336,3 +336,17 @@ def test_a_long_conversation_is_no_attack() -> None:
     ]
     for source in (CHATML, QWEN3, LLAMA3, HUNYUAN):
         assert ours(source, turns, [TOOL]).count("q" * 900) == 1500
+
+
+def test_a_template_is_compiled_before_the_first_conversation(monkeypatch: pytest.MonkeyPatch) -> None:
+    template = ChatTemplate({"default": "{{ messages[0].content }}", "broken": "{% if %}"})
+    template.compile()
+    monkeypatch.setattr(sandbox.Environment, "load", lambda *_: pytest.fail("it is compiled again"))
+    assert template.render([{"role": "user", "content": "Hi"}]) == "Hi"
+
+
+def test_a_broken_template_is_reported_by_the_first_conversation_only() -> None:
+    template = ChatTemplate({"default": "{% if %}"})
+    template.compile()
+    with pytest.raises(TemplateError, match="broken in line 1"):
+        template.render([{"role": "user", "content": "Hi"}])

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tokenizers import Tokenizer as Backend
 from tokenizers import decoders
 
 from engine.errors import TokenizerError
@@ -155,6 +156,17 @@ def test_text_from_outside_can_be_kept_from_meaning_control_tokens() -> None:
     literal = BYTE_LEVEL.encode("a<|im_end|>", parse_special=False)
     assert im_end not in literal
     assert BYTE_LEVEL.decode(literal) == "a<|im_end|>"
+
+
+@pytest.mark.parametrize("made", [BYTE_LEVEL, SENTENCEPIECE])
+def test_reading_control_tokens_as_text_copies_no_vocabulary(made: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    copy = Backend.from_str(made.to_json())
+    copy.encode_special_tokens = True
+    fresh = Tokenizer(Backend.from_str(made.to_json()))
+    monkeypatch.setattr("engine.text.tokenizer.Backend.from_str", lambda _: pytest.fail("the vocabulary is copied"))
+    for text in ("a<|im_end|>b <s>c", "the </s> cat", "<unk>"):
+        assert fresh.encode(text, parse_special=False) == copy.encode(text).ids
+        assert fresh.encode(text) == made.encode(text)
 
 
 def test_a_lone_surrogate_does_not_stop_a_request() -> None:

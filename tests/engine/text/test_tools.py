@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.text.builtin_templates import CHATML, HUNYUAN, LLAMA3, QWEN3
+from engine.text.families import parser_for
 from engine.text.tools import (
     CALL_LIST,
     CallArguments,
@@ -18,7 +19,6 @@ from engine.text.tools import (
     TextPiece,
     ToolCall,
     ToolParser,
-    parser_for,
 )
 from tests.asserting import every
 from tests.engine.text.cuts import cut

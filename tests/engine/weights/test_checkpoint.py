@@ -5,7 +5,7 @@ import pytest
 
 from engine.errors import ConfigError, ModelNotFound, UnsupportedArchitecture, WeightsError
 from engine.weights.checkpoint import Checkpoint
-from engine.weights.quantization import Packing, parse
+from engine.weights.quantization import Packing, method_of, parse
 from tests.engine.weights.files import write_folder
 
 
@@ -90,17 +90,43 @@ def test_what_is_not_quantized():
     assert parse({"quantization_config": None, "text_config": {}}, "here") is None
 
 
-@pytest.mark.parametrize("method", ["awq", "gptq", "fp8", "bitsandbytes", "compressed-tensors"])
+@pytest.mark.parametrize("method", ["bitsandbytes", "hqq", "eetq"])
 def test_unsupported_methods_are_named(method):
     with pytest.raises(UnsupportedArchitecture, match=f"quantized with {method}"):
         parse({"quantization_config": {"quant_method": method, "bits": 4, "group_size": 128}}, "here")
 
 
 def test_unsupported_modes_are_named():
-    with pytest.raises(UnsupportedArchitecture, match="mxfp4"):
-        parse({"quantization": {"group_size": 32, "bits": 4, "mode": "mxfp4"}}, "here")
-    with pytest.raises(UnsupportedArchitecture, match=r"mxfp8 \(lm_head\)"):
-        parse({"quantization": {"group_size": 32, "bits": 4, "lm_head": {"bits": 8, "mode": "mxfp8"}}}, "here")
+    with pytest.raises(UnsupportedArchitecture, match="mxfp4 in 4 bits and groups of 64"):
+        parse({"quantization": {"group_size": 64, "bits": 4, "mode": "mxfp4"}}, "here")
+    with pytest.raises(UnsupportedArchitecture, match=r"fp6 .*\(lm_head\)"):
+        parse({"quantization": {"group_size": 32, "bits": 4, "lm_head": {"bits": 6, "mode": "fp6"}}}, "here")
+
+
+def test_modes_of_mlx_beside_affine_layers():
+    found = parse(
+        {"quantization": {"group_size": 32, "bits": 4, "mode": "mxfp4", "a": {"bits": 8, "group_size": 64}}}, "here"
+    )
+    assert found is not None
+    assert found.default == Packing(4, 32, "mxfp4")
+    assert found.of("a") == Packing(8, 64)
+
+
+@pytest.mark.parametrize("method", ["awq", "gptq", "fp8", "modelopt", "compressed-tensors"])
+def test_methods_of_other_tools(method):
+    config = {"quantization_config": {"quant_method": method, "bits": 4, "group_size": 128}}
+    assert parse(config, "here") is None
+    found = method_of(config, "here")
+    assert found is not None
+    assert found.awq == (method == "awq")
+    assert method_of({"quantization_config": {"quant_method": "mlx"}}, "here") is None
+
+
+def test_what_a_method_may_not_say():
+    with pytest.raises(UnsupportedArchitecture, match="gemv"):
+        method_of({"quantization_config": {"quant_method": "awq", "version": "GEMV"}}, "here")
+    with pytest.raises(ConfigError, match="weight_block_size"):
+        method_of({"quantization_config": {"quant_method": "fp8", "weight_block_size": [128, 0]}}, "here")
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from engine.weights.convert import convert
 from engine.weights.gguf.checkpoint import open_gguf
 from engine.weights.gguf.reader import read
 from engine.weights.stored import FolderStored
+from tests import llamacpp_files
 from tests.checkpoints import reference_cached, save
 from tests.driver import Driver
 
@@ -203,6 +204,9 @@ def test_what_is_there_is_kept(files: Files, tmp_path: Path) -> None:
 
 def test_an_architecture_that_gguf_has_no_place_for(tmp_path: Path) -> None:
     folder = save("qwen3_next", tmp_path / "next")
+    file = llamacpp_files.write("glm4", tmp_path / "glm4.gguf")
+    with pytest.raises(UnsupportedArchitecture, match="`glm4`, whose GGUF files Grus reads"):
+        convert(file, tmp_path / "m", "safetensors")
     with pytest.raises(UnsupportedArchitecture, match="does not write as GGUF"):
         convert(folder, tmp_path / "next.gguf")
 

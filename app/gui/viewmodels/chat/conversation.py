@@ -320,7 +320,7 @@ class OpenConversation:
             )
             return False
         said = StoredMessage(0, self.head.leaf, "user", text, attachments=tuple(attachments))
-        self._add_and_answer(said, folder)
+        self._add_and_answer(said, folder, from_draft=True)
         return True
 
     def edit(self, id: int, text: str) -> None:
@@ -390,7 +390,8 @@ class OpenConversation:
 
     # -- inside
 
-    def _add_and_answer(self, said: StoredMessage, folder: int | None = None) -> None:
+    def _add_and_answer(self, said: StoredMessage, folder: int | None = None, *, from_draft: bool = False) -> None:
+        """`from_draft`: the message was the draft, which is deleted with it."""
         head, known = self.head, self.id
         blank = self._blank()
 
@@ -400,7 +401,8 @@ class OpenConversation:
                 conversation = conversations.create(db, head.model, head.system, head.sampling, folder)
                 conversations.rename(db, conversation, title_of(said), by_person=False)
                 records.keep_draft(db, "new", "")
-            records.keep_draft(db, str(conversation), "")
+            elif from_draft:
+                records.keep_draft(db, str(conversation), "")
             added = messages.add(db, conversation, said)
             return conversation, added, messages.add(db, conversation, replace(blank, parent=added.id))
 
@@ -447,7 +449,7 @@ class OpenConversation:
             self.head.model,
             for_model(self.head.system, path),
             options.sampling(self.head.sampling),
-            options.thinking(self.head.sampling),
+            options.reasoning(self.head.sampling),
             continue_last=go_on,
         )
         self.reply = ReplyStream(message, self._reply_changed, self._save, self._later)

@@ -27,6 +27,11 @@ LONGEST_TEXT = 400_000  # characters
 LARGEST = 512 << 20
 
 
+def place_of(conversation: int | None) -> str:
+    """What the store knows a draft by; a conversation that is not begun yet has no number."""
+    return "new" if conversation is None else str(conversation)
+
+
 def kind_of(file: Path) -> Kind:
     """By its name; what has no known ending must be text."""
     ending = file.suffix.lower()
@@ -119,6 +124,7 @@ class MessageDraft:
         self._store, self._work, self._folder, self._hear = store, work, folder, hear
         self.loaded, self.files_changed, self.failed = Signal(), Signal(), Signal()
         self.place = "new"
+        self._opened = 0  # how often; an answer to an earlier opening is too late
         self.text = ""
         self.files: list[Attachment] = []
         self.reading = 0  # files that are being read
@@ -126,17 +132,25 @@ class MessageDraft:
         self._changes: dict[str, tuple[str, tuple[Attachment, ...]]] = {}  # by place, not yet with the store
 
     def open(self, conversation: int | None) -> None:
-        """The draft of a conversation, or that of the one that is not begun yet."""
-        place = "new" if conversation is None else str(conversation)
+        """The draft of a conversation, or that of the one that is not begun yet. What is typed before the store has answered
+        stands behind what was stored."""
+        place = place_of(conversation)
         if place == self.place and (self.text or self.files):
             return
-        self.place = place
+        if place != self.place:
+            self.place = place
+            self.clear()
+        self._opened = opened = self._opened + 1
 
         def got(draft: records.Draft) -> None:
-            if place == self.place:
-                self.text, self.files = draft.text, list(draft.attachments)
-                self.loaded()
-                self.files_changed()
+            if opened != self._opened or place != self.place or not (draft.text or draft.attachments):
+                return
+            typed = bool(self.text or self.files)
+            self.text, self.files = draft.text + self.text, [*draft.attachments, *self.files]
+            self.loaded()
+            self.files_changed()
+            if typed:
+                self._keep()
 
         self._store.ask(lambda db: records.draft(db, place), got)
 
@@ -175,6 +189,7 @@ class MessageDraft:
         """Everything was deleted: nothing is written that was typed before."""
         with self._guard:
             self._changes.clear()
+        self._opened += 1
         self.place = "new"
         self.clear()
 

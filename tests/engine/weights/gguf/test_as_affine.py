@@ -23,6 +23,12 @@ def blocks(kind: str) -> Blocks:
     scales = rng.uniform(1e-3, 1e-1, (len(data), 2)).astype("<f2").view(np.uint8)
     if kind == "MXFP4":
         data[:, 0] = rng.integers(100, 140, len(data))
+    elif kind == "IQ1_M":  # four bits of the scale in the highest of each of four pairs of bytes
+        for i in range(4):
+            high = (np.ascontiguousarray(scales[:, :2]).view("<u2")[:, 0] >> 4 * i) & 15
+            data[:, 49 + 2 * i] = data[:, 49 + 2 * i] & 15 | (high << 4).astype(np.uint8)
+    elif kind == "NVFP4":
+        pass  # every byte is a scale
     elif kind in ("TQ2_0_G128", "TQ2_0", "TQ1_0", "PTQ1_0", "Q3_K", "Q6_K"):
         data[:, -2:] = scales[:, :2]
         # the code 11 is 2 to one format and nothing to the other
@@ -67,11 +73,11 @@ def test_mlx_reads_them(kind: str) -> None:
 
 def test_every_other_type_fits_exactly() -> None:
     whole = {kind for kind, t in TYPES.items() if t.weights > 1}
-    assert whole - set(EXACT) == {"Q2_K", "Q6_K"}
+    assert whole - set(EXACT) == {"Q2_K", "Q6_K", "IQ2_XS", "IQ2_S", "NVFP4", "FP8_32", "FP8_128"}
     assert exact(blocks("Q6_K")) is None
 
 
-@pytest.mark.parametrize("kind", ["Q6_K", "Q2_K"])
+@pytest.mark.parametrize("kind", ["Q6_K", "Q2_K", "IQ2_XS", "IQ2_S"])
 def test_what_does_not_fit_is_quantized_anew_as_closely_as_it_is_said(kind: str) -> None:
     weight = blocks(kind)
     if kind == "Q2_K":

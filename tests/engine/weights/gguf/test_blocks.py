@@ -12,7 +12,7 @@ from backends.base import Blocks, Raw
 from engine.weights.gguf.blocks import DECODERS, decode, dequantize
 from engine.weights.gguf.types import NUMBERS, TYPES, ternary_order
 
-REFERENCE = sorted(set(TYPES) - {"F32", "F16", "Q1_0", "Q2_0", "PQ2_0", "TQ2_0_G128", "PTQ1_0"})
+REFERENCE = sorted(set(TYPES) - {"F32", "F16", "Q1_0", "Q2_0", "PQ2_0", "TQ2_0_G128", "PTQ1_0", "FP8_32", "FP8_128"})
 
 
 def random_blocks(kind: str, n: int, seed: int = 0) -> np.ndarray:

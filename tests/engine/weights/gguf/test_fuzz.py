@@ -64,6 +64,27 @@ SEEDS = {
         "qwen35.ssm.time_step_rank": 4,
         "qwen35.ssm.inner_size": 128,
     },
+    "deepseek2": {
+        "tokenizer.ggml.model": "gpt2",
+        "tokenizer.ggml.pre": "glm4",
+        "tokenizer.ggml.merges": ["a b"],
+        "deepseek2.attention.key_length": 80,
+        "deepseek2.attention.value_length": 64,
+        "deepseek2.attention.key_length_mla": 48,
+        "deepseek2.attention.value_length_mla": 32,
+        "deepseek2.attention.kv_lora_rank": 64,
+        "deepseek2.rope.dimension_count": 16,
+        "deepseek2.rope.scaling.type": "yarn",
+        "deepseek2.rope.scaling.factor": 4.0,
+        "deepseek2.rope.scaling.original_context_length": 64,
+        "deepseek2.rope.scaling.yarn_log_multiplier": 0.1,
+        "deepseek2.expert_count": 4,
+        "deepseek2.expert_used_count": 2,
+        "deepseek2.expert_shared_count": 1,
+        "deepseek2.expert_feed_forward_length": 64,
+        "deepseek2.expert_gating_func": 2,
+        "deepseek2.expert_weights_norm": True,
+    },
 }
 
 
@@ -87,7 +108,14 @@ def sample(folder: Path, arch: str) -> bytes:
         "general.sampling.temp": 0.5,
     }
     rows = {"token_embd": "Q8_0", "blk.0.attn_q": "Q4_K", "blk.0.ffn_up": "Q2_0", "blk.0.attn_k": "Q1_0"}
+    rows |= {
+        "blk.0.attn_v": "IQ1_M",
+        "blk.0.ffn_gate": "IQ3_XXS",
+        "blk.0.ffn_down": "IQ2_S",
+        "blk.0.attn_output": "NVFP4",
+    }
     plans = [zeros(f"{name}.weight", kind, (128, 256)) for name, kind in rows.items()]
+    plans += [zeros("blk.0.attn_k_b.weight", "Q8_0", (2, 64, 32)), zeros("blk.0.exp_probs_b.bias", "F32", (4,))]
     plans += [zeros("blk.0.ssm_a", "F32", (4,)), zeros("blk.0.ssm_conv1d.weight", "F32", (256, 4))]
     return save(folder / "seed.gguf", metadata | SEEDS[arch], plans).read_bytes()
 

@@ -6,32 +6,21 @@ is compared along llama.cpp's own reply, and a choice may differ only where its 
 
 from __future__ import annotations
 
-import importlib.util
-import json
 import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from backends.base import Segment
-from engine.loading import LoadOptions, load
 from engine.weights.convert import convert
 from engine.weights.gguf.reader import read
 from tests.checkpoints import save
+from tests.llamacpp_peer import CHILD, MARKS, both
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        importlib.util.find_spec("llama_cpp") is None, reason="llama-cpp-python is not installed (the extra `bench`)"
-    ),
-]
+pytestmark = MARKS
 
-PROMPT = [ord(letter) - 33 for letter in "Whatever.one.says,the.other.says.too."]
-REPLY = 40
 # How far apart logits may be, as a share of their length. From those of f32 activations, llama.cpp's K types were seen 4.8 % off
 # (it rounds 256 activations by one scale) and ours 2.7 %.
 EXACT, QUANTIZED = 1e-4, 0.09
@@ -68,46 +57,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
             name, root / f"{name}-{wide}", "new" if name == "qwen3_5" else "old", **(WIDE if wide else {})
         )
     )
-
-
-CHILD = [sys.executable, str(Path(__file__).with_name("llamacpp_child.py"))]
-
-
-class Theirs:
-    """llama.cpp's logits after a prompt, and after each further token."""
-
-    def __init__(self, path: Path) -> None:
-        self._child = subprocess.Popen([*CHILD, "reply", str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-
-    def step(self, ids: list[int]) -> np.ndarray:
-        asked, answer = self._child.stdin, self._child.stdout
-        assert asked is not None
-        assert answer is not None
-        asked.write(json.dumps(ids).encode() + b"\n")
-        asked.flush()
-        size = answer.read(4)
-        assert len(size) == 4, "llama.cpp does not open the file, or ended"
-        return np.frombuffer(answer.read(4 * int.from_bytes(size, "little")), np.float32)
-
-    def close(self) -> None:
-        self._child.communicate(timeout=60)
-
-
-def both(path: Path) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Logits of both along llama.cpp's greedy reply."""
-    theirs = Theirs(path)
-    model = load(str(path), LoadOptions(backend="torch", device="cpu", quant="none"))
-    slot = model.kv.open(len(PROMPT) + REPLY)
-    assert slot is not None
-    ids = PROMPT
-    for _ in range(REPLY):
-        want = theirs.step(ids)
-        got = model.runner.run([Segment(slot, ids, want=range(len(ids) - 1, len(ids)))]).read()[slot].logits
-        assert got is not None
-        yield got[-1], want
-        ids = [int(want.argmax())]
-    theirs.close()
-    model.close()
 
 
 def agree(path: Path, room: float) -> None:

@@ -97,9 +97,9 @@ def shapes(config: dict, source: Source) -> dict[str, tuple[int, ...]]:
     asked: dict[str, tuple[int, ...]] = {}
 
     class Asking(Dequantized):
-        def matrix(self, stem: str, shape: tuple[int, ...]):
+        def matrix(self, stem: str, shape: tuple[int, ...], inputs_first: bool = False):
             asked[stem] = shape
-            return super().matrix(stem, shape)
+            return super().matrix(stem, shape, inputs_first)
 
     make = find_architecture(config, "test")
     found = survey(lambda view: make(view, config), Asking(source))

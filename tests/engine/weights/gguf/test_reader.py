@@ -187,7 +187,7 @@ BROKEN = {
     "same place": (header([], [entry("t", (4,), 0, 0), entry("u", (4,), 0, 0)]) + F32_64, "t and u overlap"),
     "name twice": (header([], [entry("t", (4,), 0, 0), entry("t", (4,), 0, 32)]) + F32_64, "named t"),
     "part of a block": (header([], [entry("t", (40,), 8, 0)]) + F32_64, "do not divide"),
-    "other type": (header([], [entry("t.w", (256,), 16, 0)]) + F32_64, "tensor t.w is stored as IQ2_XXS"),
+    "other type": (header([], [entry("t.w", (256,), 15, 0)]) + F32_64, "tensor t.w is stored as Q8_K"),
     "unheard type": (header([], [entry("t.w", (256,), 2**32 - 1, 0)]) + F32_64, "type 4294967295"),
     "no data": (header([], [entry("t", (4,), 0, 0)])[:-8], "truncated"),
 }

@@ -136,6 +136,30 @@ def test_newer_files_put_the_space_elsewhere(tmp_path: Path, scheme: str, expect
     assert metadata["tokenizer.ggml.add_bos_token"]
 
 
+def test_gemma_4_merges_pieces_of_text(tmp_path: Path) -> None:
+    """As its own tokenizer does: spaces are written as a sign, and merges go across words."""
+    from transformers import GemmaTokenizer
+
+    control = ["<pad>", "<eos>", "<bos>", "<unk>", "<mask>"]
+    pieces = ["▁", "a", "b", "c", "\n", "\n\n", "ab", "▁a", "▁ab", "▁▁", "ab▁", "ab▁c"]
+    tokens = [*control, *(f"<0x{byte:02X}>" for byte in range(256)), *pieces]
+    merges = [("\n", "\n"), ("a", "b"), ("▁", "▁"), ("ab", "▁"), ("ab▁", "c"), ("▁", "a"), ("▁", "ab")]
+    theirs = GemmaTokenizer(vocab={token: id for id, token in enumerate(tokens)}, merges=merges)
+    metadata = {
+        "tokenizer.ggml.model": "gemma4",
+        "tokenizer.ggml.tokens": tokens,
+        "tokenizer.ggml.token_type": [3] * 5 + [6] * 256 + [1] * len(pieces),
+        "tokenizer.ggml.merges": [" ".join(pair) for pair in merges],
+        "tokenizer.ggml.add_space_prefix": False,
+        **{f"tokenizer.ggml.{name}_token_id": id for id, name in enumerate(("padding", "eos", "bos", "unknown"))},
+    }
+    ours = opened(tmp_path / "m.gguf", metadata, "gemma4")
+    for text in ("ab c", "  ab\n\na  b", "cab ab", "né 🙂\tb", "<eos>a"):
+        ids = theirs.encode(text, add_special_tokens=False)
+        assert ours.encode(text) == [2, *ids]
+        assert ours.decode(ids, skip_special=False) == text
+
+
 @pytest.mark.parametrize(("low", "high", "expected"), [("ab", "bc", ["a", "bc"]), ("bc", "ab", ["ab", "c"])])
 def test_scores_decide_which_pair_merges_first(tmp_path: Path, low: str, high: str, expected: list[str]) -> None:
     tokens = ["<unk>", "<s>", "</s>", "▁", "a", "b", "c", "ab", "bc"]

@@ -33,6 +33,14 @@ void fill_dense(Tier& tier) {
     if constexpr (kTile >= 8) row[3] = dense_tile<C, 8>;
 }
 
+void fill_f8(Tier& tier) {
+    auto& row = tier.kernels[static_cast<int>(Code::F8)][0][0];
+    row[0] = f8_tile<1>;
+    row[1] = f8_tile<2>;
+    if constexpr (kTile >= 4) row[2] = f8_tile<4>;
+    if constexpr (kTile >= 8) row[3] = f8_tile<8>;
+}
+
 template <ScaleType T>
 void fill_rows(Tier& tier, int type) {
     auto& row = tier.rows_kernels[type];
@@ -73,6 +81,7 @@ Tier make_tier(const char* name) {
     fill_dense<Code::F32>(tier);
     fill_dense<Code::F16>(tier);
     fill_dense<Code::BF16>(tier);
+    fill_f8(tier);
     tier.positions = kPositions;
     tier.panels = kPanels;
     tier.snake = snake_row;

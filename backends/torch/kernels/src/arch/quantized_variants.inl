@@ -17,4 +17,7 @@ void fill_quantized(Tier& tier) {
     fill<Code::U2, 2, true, true>(tier);
     fill<Code::U1, 1, false, false>(tier);
     fill<Code::L4, 1, false, true>(tier);
+    fill<Code::L4, 2, false, false>(tier);
+    fill<Code::L3, 1, false, false>(tier);
+    fill<Code::L3, 2, false, true>(tier);
 }

@@ -46,6 +46,33 @@ struct Reader<Code::L4> {
         return signed_codes(lookup(in.values, bits<Planes<Code::U4>::low, G>(codes)));
     }
 };
+template <>
+struct Reader<Code::L3> {
+    static constexpr bool is_signed = true;
+    static constexpr int run = 1;
+    template <int G>
+    static INLINE Bytes get(const Tile& in, const uint8_t* codes) {
+        return signed_codes(lookup(in.values, either(bits<Planes<Code::L3>::low, G>(codes), bits<Planes<Code::L3>::high, G>(codes))));
+    }
+};
+
+// Floats of eight bits without a sign, by 2^-8: f16 has one more bit of exponent and seven more of fraction.
+INLINE Floats load_e4m3(const uint8_t* from) {
+    alignas(32) uint16_t halves[kRows];
+    for (int i = 0; i < kRows; ++i) halves[i] = static_cast<uint16_t>((from[i] & 0x7f) << 7);
+    return load_f16(reinterpret_cast<const uint8_t*>(halves));
+}
+
+// The same with signs.
+INLINE Floats load_f8(const uint8_t* from) {
+    alignas(32) uint16_t halves[kRows];
+    for (int i = 0; i < kRows; ++i) halves[i] = static_cast<uint16_t>(static_cast<int8_t>(from[i]) * 128) & 0xbf80;
+    return load_f16(reinterpret_cast<const uint8_t*>(halves));
+}
+
+INLINE Floats load_block_scales(BlockScales kind, const uint8_t* from) {
+    return kind == BlockScales::Unsigned ? load_u8(from) : kind == BlockScales::Signed ? load_s8(from) : load_e4m3(from);
+}
 
 // A panel's scales and minima, block after block: as `expand_scales` has laid them out, or (Stored) made of what is stored, in
 // the same order of operations. Made where they are used they wait for memory together with the codes; so it is for few tokens.
@@ -57,6 +84,7 @@ class Scales {
     INLINE void begin(const float* expanded, const uint8_t* panel, const Panel* layout) {
         next_ = expanded;
         if constexpr (Stored) {
+            unit_ = broadcast(&layout->unit);
             d_ = panel;
             m_ = panel + layout->minima;
             block_scales_ = panel + layout->block_scales;
@@ -78,7 +106,7 @@ class Scales {
             d_ += 2 * kRows;
         } else {
             if (half == 0 && b % kStoredBlocks == 0) {
-                of_group_ = load_f16(d_);
+                of_group_ = mul(load_f16(d_), unit_);
                 d_ += 2 * kRows;
                 if constexpr (Minima) {
                     minima_of_group_ = load_f16(m_);
@@ -97,5 +125,5 @@ class Scales {
   private:
     const float* next_ = nullptr;
     const uint8_t *d_ = nullptr, *m_ = nullptr, *block_scales_ = nullptr, *block_minima_ = nullptr;
-    Floats of_group_{}, minima_of_group_{};
+    Floats unit_{}, of_group_{}, minima_of_group_{};
 };

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "common/half_float.hpp"
+#include "formats/grids.hpp"
 
 namespace grus {
 namespace {
@@ -111,6 +112,22 @@ void read_mxfp4(const uint8_t* p, Block& out) {  // a power of two as a byte; th
     nibbles(p + 1, out);
     uint32_t half = p[0] < 2 ? 0x00200000u << p[0] : static_cast<uint32_t>(p[0] - 1) << 23;
     out.scale = half >> 16;
+}
+
+void read_f8(const uint8_t* p, int j, Block& out) {
+    std::memcpy(&out.scale, p, 4);
+    std::memcpy(out.codes, p + 4 + kBlock * j, kBlock);
+}
+
+void read_nvfp4(const uint8_t* p, int j, Block& out) {  // four scales, then eight bytes of codes for each
+    for (int h = 0; h < 2; ++h) {
+        const uint8_t scale = p[2 * j + h], *q = p + 4 + 8 * (2 * j + h);
+        out.block_scale[h] = scale == 0x7f ? 0 : scale;  // not a number: the format's readers take it for zero
+        for (int i = 0; i < 8; ++i) {
+            out.codes[16 * h + i] = q[i] & 15;
+            out.codes[16 * h + i + 8] = q[i] >> 4;
+        }
+    }
 }
 
 // Codes of the commonest types go straight into planes, eight at a time. A plane of four bits has codes 0 to 15 in its low halves
@@ -244,6 +261,16 @@ void read_block(SourceFormat source, const uint8_t* row, int64_t b, Block& out) 
             quarters(row + 2 + 8 * (b % 2), out);
             out.scale = u16(row);
             return;
+        case SourceFormat::IQ2_XXS: return read_iq2_xxs(row + 66 * super, j, out);
+        case SourceFormat::IQ2_XS: return read_iq2_xs(row + 74 * super, j, out);
+        case SourceFormat::IQ2_S: return read_iq2_s(row + 82 * super, j, out);
+        case SourceFormat::IQ3_XXS: return read_iq3_xxs(row + 98 * super, j, out);
+        case SourceFormat::IQ3_S: return read_iq3_s(row + 110 * super, j, out);
+        case SourceFormat::IQ1_S: return read_iq1_s(row + 50 * super, j, out);
+        case SourceFormat::IQ1_M: return read_iq1_m(row + 56 * super, j, out);
+        case SourceFormat::NVFP4: return read_nvfp4(row + 36 * (b / 2), static_cast<int>(b % 2), out);
+        case SourceFormat::FP8_32: return read_f8(row + 36 * b, 0, out);
+        case SourceFormat::FP8_128: return read_f8(row + 132 * (b / 4), static_cast<int>(b % 4), out);
         case SourceFormat::PQ2_0:
             row += 34 * (b / 4);
             quarters(row + 2 + 8 * (b % 4), out);
@@ -322,6 +349,16 @@ int64_t source_row_bytes(SourceFormat source, int64_t columns) {
         case SourceFormat::TQ2_0_G128: case SourceFormat::PQ2_0: return columns / 128 * 34;
         case SourceFormat::Q2_0: return columns / 64 * 18;
         case SourceFormat::PTQ1_0: return columns / 128 * 28;
+        case SourceFormat::IQ2_XXS: return columns / 256 * 66;
+        case SourceFormat::IQ2_XS: return columns / 256 * 74;
+        case SourceFormat::IQ2_S: return columns / 256 * 82;
+        case SourceFormat::IQ3_XXS: return columns / 256 * 98;
+        case SourceFormat::IQ3_S: return columns / 256 * 110;
+        case SourceFormat::IQ1_S: return columns / 256 * 50;
+        case SourceFormat::IQ1_M: return columns / 256 * 56;
+        case SourceFormat::NVFP4: return columns / 64 * 36;
+        case SourceFormat::FP8_32: return columns / 32 * 36;
+        case SourceFormat::FP8_128: return columns / 128 * 132;
         default: return 0;
     }
 }

@@ -11,6 +11,8 @@ enum class SourceFormat : int32_t {
     F32, F16, BF16, Affine,
     Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K, Q3_K, Q4_K, Q5_K, Q6_K, IQ4_NL, IQ4_XS, TQ1_0, TQ2_0, MXFP4, Q1_0, TQ2_0_G128,
     Q2_0, PQ2_0, PTQ1_0,
+    IQ2_XXS, IQ2_XS, IQ2_S, IQ3_XXS, IQ3_S, IQ1_S, IQ1_M, NVFP4,
+    FP8_32, FP8_128,  // of E4M3, made of safetensors: a scale (f32), then so many bytes
     Count
 };
 

@@ -21,9 +21,9 @@ constexpr int kRows = 16;   // of a panel
 constexpr int kBlock = 32;  // columns
 constexpr int kQuad = 4;    // neighbouring columns of one row, the unit of a byte dot product
 
-enum class Code : int32_t { S8, U6, U5, U4, U3, U2, U1, L4, F32, F16, BF16, Count };
+enum class Code : int32_t { S8, U6, U5, U4, U3, U2, U1, L4, L3, F32, F16, BF16, F8, Count };
 enum class ScaleType : int32_t { F16, BF16, F32, None };
-enum class BlockScales : int32_t { None, Unsigned, Signed };
+enum class BlockScales : int32_t { None, Unsigned, Signed, E4M3 };  // bytes: whole numbers, or floats without a sign
 
 struct Format {
     Code code;
@@ -33,10 +33,19 @@ struct Format {
     BlockScales block_scales;
     int32_t halves;   // block scales per block: 1, or 2 where one covers 16 columns
     int32_t offset;   // of codes
-    int32_t table;    // 0: codes are numbers; 1: IQ4_NL's values; 2: MXFP4's, doubled
+    int32_t table;    // 0: codes are numbers; else whose values they stand for, see `values_of`
 
-    bool dense() const { return code == Code::F32 || code == Code::F16 || code == Code::BF16; }
+    bool dense() const { return code >= Code::F32; }  // multiplied as floats, with floats
 };
+
+enum Table : int32_t { kNumbers, kIQ4, kFP4, kIQ2, kIQ3XXS, kIQ3S, kIQ1 };
+
+// What a scale is multiplied with before its block scales: a table's values are whole numbers, and E4M3 is read as if it were f16.
+inline float unit_of(const Format& f) {
+    if (f.code == Code::F8) return 256.0f;
+    if (f.block_scales == BlockScales::E4M3) return f.table == kFP4 ? 128.0f : 256.0f;
+    return f.table == kIQ2 || f.table == kIQ1 ? 0.125f : f.table == kIQ3XXS ? 0.25f : 1.0f;
+}
 
 constexpr int kStoredBlocks = 8;  // that share a scale, where blocks have scales of their own
 
@@ -52,11 +61,11 @@ constexpr int64_t code_bytes(Code code) {  // of 16 rows of one block
     switch (code) {
         case Code::F32: return 2048;
         case Code::F16: case Code::BF16: return 1024;
-        case Code::S8: return 512;
+        case Code::S8: case Code::F8: return 512;
         case Code::U6: return 384;
         case Code::U5: return 320;
         case Code::U4: case Code::L4: return 256;
-        case Code::U3: return 192;
+        case Code::U3: case Code::L3: return 192;
         case Code::U2: return 128;
         case Code::U1: return 64;
         default: return 0;
@@ -67,11 +76,13 @@ inline int64_t scale_bytes(ScaleType type) { return type == ScaleType::F32 ? 4 :
 inline int64_t rounded(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
 
 struct Panel {  // byte offsets inside a panel
-    int64_t blocks, groups, minima, block_scales, block_minima, codes, bytes;
+    int64_t blocks, groups, blocks_per_scale, minima, block_scales, block_minima, codes, bytes;
+    float unit;
 
     Panel(const Format& f, int64_t columns) {
         blocks = (columns + kBlock - 1) / kBlock;
-        groups = f.dense() ? 0 : (blocks + f.blocks_per_scale - 1) / f.blocks_per_scale;
+        groups = f.scale == ScaleType::None ? 0 : (blocks + f.blocks_per_scale - 1) / f.blocks_per_scale;
+        blocks_per_scale = f.blocks_per_scale;
         int64_t scales = rounded(groups * kRows * scale_bytes(f.scale), 64);
         int64_t sub = f.block_scales == BlockScales::None ? 0 : rounded(blocks * f.halves * kRows, 64);
         minima = scales;
@@ -79,13 +90,21 @@ struct Panel {  // byte offsets inside a panel
         block_minima = block_scales + sub;
         codes = block_minima + (f.minima ? sub : 0);
         bytes = codes + blocks * code_bytes(f.code);
+        unit = unit_of(f);
     }
 };
 
+// Sixteen values, or eight for codes of three bits: then the highest bit is a sign.
 inline const int8_t* values_of(int32_t table) {
-    alignas(16) static const int8_t iq4[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
-    alignas(16) static const int8_t fp4[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
-    return table == 1 ? iq4 : fp4;
+    alignas(16) static const int8_t values[][16] = {
+        {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113},
+        {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12},  // doubled
+        {8, 25, 43, 0, -8, -25, -43, 0, 8, 25, 43, 0, -8, -25, -43, 0},
+        {4, 12, 20, 28, 36, 44, 52, 62, -4, -12, -20, -28, -36, -44, -52, -62},
+        {1, 3, 5, 7, 9, 11, 13, 15, -1, -3, -5, -7, -9, -11, -13, -15},
+        {-7, 1, 9, 0, -9, -1, 7, 0, -7, 1, 9, 0, -9, -1, 7, 0},  // eightfold: -1, 0 or 1, an eighth more or less
+    };
+    return table == kNumbers ? nullptr : values[table - 1];
 }
 
 // The bit planes that make up a code: `bits` wide, moved up to `place`, `start` bytes into the block's codes.
@@ -96,6 +115,7 @@ template <> struct Planes<Code::U6> { static constexpr Plane low{4, 0, 0}, high{
 template <> struct Planes<Code::U5> { static constexpr Plane low{4, 0, 0}, high{1, 4, 256}; };
 template <> struct Planes<Code::U4> { static constexpr Plane low{4, 0, 0}, high{0, 0, 0}; };
 template <> struct Planes<Code::U3> { static constexpr Plane low{2, 0, 0}, high{1, 2, 128}; };
+template <> struct Planes<Code::L3> : Planes<Code::U3> {};
 template <> struct Planes<Code::U2> { static constexpr Plane low{2, 0, 0}, high{0, 0, 0}; };
 template <> struct Planes<Code::U1> { static constexpr Plane low{1, 0, 0}, high{0, 0, 0}; };
 

@@ -18,6 +18,7 @@ struct GrusStoredRows {
     const uint8_t* data;   // expert after expert
     const int64_t* order;  // null, or: row i is the file's row order[i]
     int32_t source;        // a grus::SourceFormat
+    const float* factors;  // null, or: of each expert, what NVFP4's scales are multiplied with
 };
 
 struct GrusMatrix {

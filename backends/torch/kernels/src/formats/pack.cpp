@@ -72,7 +72,7 @@ void get_codes(Code code, const uint8_t* from, uint8_t* codes, int lane) {
             return;
         case Code::U6: return get_planes<Code::U6>(from, codes, lane);
         case Code::U5: return get_planes<Code::U5>(from, codes, lane);
-        case Code::U3: return get_planes<Code::U3>(from, codes, lane);
+        case Code::U3: case Code::L3: return get_planes<Code::U3>(from, codes, lane);
         case Code::U2: return get_planes<Code::U2>(from, codes, lane);
         case Code::U1: return get_planes<Code::U1>(from, codes, lane);
         default: return get_planes<Code::U4>(from, codes, lane);
@@ -105,11 +105,24 @@ void pack_dense_row(uint8_t* to, int lane, const uint8_t* row, int64_t row_bytes
     }
 }
 
+// Floats of eight bits: column after column, as other dense formats, but with scales.
+void pack_f8_row(const GrusMatrix& m, const Panel& p, uint8_t* panel, int lane, SourceFormat source, const uint8_t* row) {
+    Block block{};
+    for (int64_t b = 0; b < p.blocks; ++b) {
+        read_block(source, row, b, block);
+        for (int i = 0; i < kBlock; ++i) panel[p.codes + (b * kBlock + i) * kRows + lane] = block.codes[i];
+        if (b % p.blocks_per_scale == 0) put_scale(m.format.scale, panel, b / p.blocks_per_scale, lane, block.scale);
+    }
+}
+
+float from_e4m3(uint8_t code) { return from_f16(static_cast<uint16_t>(static_cast<int8_t>(code) * 128) & 0xbf80) * 256.0f; }
+
 struct Input {
     SourceFormat source;
     const uint8_t* data;
     int64_t row_bytes;
     AffineParts affine;
+    float factor = 1.0f;
 };
 
 // Floats become blocks of the format on the way: of K-quants, eight at once, kept in `super`.
@@ -140,6 +153,7 @@ void block_of(const GrusMatrix& m, const Input& in, int64_t row, int64_t b, uint
     if (in.source < SourceFormat::Affine) return encode_block<C>(m, in, bytes, b, super, block);
     if (in.source == SourceFormat::Affine) read_affine_block(in.affine, bytes, row, b, block);
     else read_block(in.source, bytes, b, block);
+    if (in.source == SourceFormat::NVFP4) block.scale = as_bits(in.factor);
     in_planes<C>(block.codes);
 }
 
@@ -174,7 +188,7 @@ void pack_part(const GrusMatrix& m, const Panel& p, uint8_t* panel, int lane, co
         case Code::S8: return pack_blocks<Code::S8>(m, p, panel, lane, in, row, from, to);
         case Code::U6: return pack_blocks<Code::U6>(m, p, panel, lane, in, row, from, to);
         case Code::U5: return pack_blocks<Code::U5>(m, p, panel, lane, in, row, from, to);
-        case Code::U3: return pack_blocks<Code::U3>(m, p, panel, lane, in, row, from, to);
+        case Code::U3: case Code::L3: return pack_blocks<Code::U3>(m, p, panel, lane, in, row, from, to);
         case Code::U2: return pack_blocks<Code::U2>(m, p, panel, lane, in, row, from, to);
         case Code::U1: return pack_blocks<Code::U1>(m, p, panel, lane, in, row, from, to);
         default: return pack_blocks<Code::U4>(m, p, panel, lane, in, row, from, to);
@@ -189,7 +203,8 @@ void pack_lanes(const GrusMatrix& m, const Panel& p, uint8_t* panel, int begin, 
         for (int lane = begin; lane < end; ++lane) {
             const uint8_t* row = in.data + row_at(lane) * in.row_bytes;
             const int64_t columns = p.blocks * kBlock;
-            if (code == Code::F16) pack_dense_row<uint16_t>(panel + p.codes, lane, row, in.row_bytes, columns);
+            if (code == Code::F8) pack_f8_row(m, p, panel, lane, in.source, row);
+            else if (code == Code::F16) pack_dense_row<uint16_t>(panel + p.codes, lane, row, in.row_bytes, columns);
             else pack_dense_row<uint32_t>(panel + p.codes, lane, row, in.row_bytes, code == Code::F32 ? columns : columns / 2);
         }
         return;
@@ -215,6 +230,7 @@ void pack_stored(const GrusMatrix& m, const Panel& p, int64_t expert, int64_t pa
         if (from >= until) continue;
         Input in{static_cast<SourceFormat>(s.source), s.data, source_row_bytes(static_cast<SourceFormat>(s.source), m.columns), {}};
         in.data += expert * s.rows * in.row_bytes;
+        if (s.factors) in.factor = s.factors[expert];
         pack_lanes(m, p, to, static_cast<int>(from), static_cast<int>(until), s.rows - first, in, [&](int64_t lane) {
             return s.order ? s.order[first + lane] : first + lane;
         });
@@ -232,6 +248,11 @@ bool is_packed(const GrusMatrix& m, int64_t expert, int64_t panel) {
 void row_of(const GrusMatrix& m, const Panel& p, const uint8_t* panel, int lane, float* out) {
     const Format& f = m.format;
     const uint8_t* codes = panel + p.codes;
+    if (f.code == Code::F8) {
+        for (int64_t c = 0; c < m.columns; ++c)
+            out[c] = from_e4m3(codes[c * kRows + lane]) * get_scale(f.scale, panel, c / kBlock / p.blocks_per_scale, lane);
+        return;
+    }
     if (f.dense()) {
         const SourceFormat source = f.code == Code::F32 ? SourceFormat::F32 : f.code == Code::F16 ? SourceFormat::F16 : SourceFormat::BF16;
         for (int64_t c = 0; c < m.columns; ++c) {
@@ -252,7 +273,10 @@ void row_of(const GrusMatrix& m, const Panel& p, const uint8_t* panel, int lane,
             float scale = d, minimum = m0;
             if (f.block_scales != BlockScales::None) {
                 uint8_t step = panel[p.block_scales + part * kRows + lane];
-                scale = d * static_cast<float>(f.block_scales == BlockScales::Signed ? static_cast<int8_t>(step) : step);
+                const float times = f.block_scales == BlockScales::E4M3     ? from_f16(static_cast<uint16_t>((step & 0x7f) << 7))
+                                    : f.block_scales == BlockScales::Signed ? static_cast<int8_t>(step)
+                                                                            : static_cast<float>(step);
+                scale = d * p.unit * times;
                 if (f.minima) minimum = -(m0 * static_cast<float>(panel[p.block_minima + part * kRows + lane]));
             }
             int code = values ? values[q[i]] : f.code == Code::S8 ? static_cast<int8_t>(q[i]) : f.code == Code::U1 ? 2 * q[i] : q[i];
@@ -294,9 +318,9 @@ GRUS_API void grus_prepare(const GrusMatrix* m) {
 
 // Packs `rows` rows of a source as rows first .. first + rows of one expert. Zeroes what pads the last panel.
 GRUS_API void grus_pack(const GrusMatrix* m, int64_t expert, int64_t first, int64_t rows, int32_t source, const uint8_t* data,
-                        const AffineParts* affine, int32_t threads) {
+                        const AffineParts* affine, float factor, int32_t threads) {
     const Panel p(m->format, m->columns);
-    Input in{static_cast<SourceFormat>(source), data, 0, affine ? *affine : AffineParts{}};
+    Input in{static_cast<SourceFormat>(source), data, 0, affine ? *affine : AffineParts{}, factor};
     in.row_bytes = in.source == SourceFormat::Affine ? m->columns * in.affine.bits / 8 : source_row_bytes(in.source, m->columns);
     const int64_t begin = first / kRows, end = (first + rows + kRows - 1) / kRows;
     parallel(end - begin, 1, threads, [&](int64_t from, int64_t to) {

@@ -119,7 +119,7 @@ void prepare_tile(const MatmulJob& job, int64_t x_first, int64_t at, int n) {
     const float* x = job.x_rows ? job.x : job.x + x_first * job.x_stride;
     const int64_t* rows = job.x_rows ? job.x_rows + x_first : nullptr;
     if (!m.format.dense()) {
-        const bool is_signed = m.format.code == Code::S8 || m.format.code == Code::L4;
+        const bool is_signed = m.format.code == Code::S8 || m.format.table != kNumbers;
         job.tier.quantize(x, job.x_stride, rows, n, m.columns, job.halves(),
                           m.format.offset + (is_signed ? job.tier.signed_bias : 0), job.act_at(at));
         return;

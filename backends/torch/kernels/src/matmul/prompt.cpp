@@ -151,7 +151,7 @@ struct Prompt {
 
 // Making weights bf16 takes as long as multiplying them with some forty tokens.
 bool uses_prompt_product(const Tier& tier, const GrusMatrix& m, int64_t tokens) {
-    return tier.unit && !m.row_bytes && !m.format.dense() && tokens >= kFewest;
+    return tier.unit && !m.row_bytes && (!m.format.dense() || m.format.code == Code::F8) && tokens >= kFewest;
 }
 
 void multiply_prompt(const Tier& tier, const GrusMatrix& m, const GrusMatrix* up, bool gated, const float* x, int64_t tokens,

@@ -112,6 +112,35 @@ void dense_tile(const Tile& in) {
     }
 }
 
+// Floats of eight bits, whose columns share scales in groups.
+template <int N>
+void f8_tile(const Tile& in) {
+    constexpr int chains = N >= 4 ? 1 : 4 / N;
+    Floats acc[N][chains], scale = zeros();
+    for (int t = 0; t < N; ++t)
+        for (int c = 0; c < chains; ++c) acc[t][c] = zeros();
+    const uint8_t *codes = in.codes, *scales = in.panel;
+    const float* x = in.dense;
+    for (int64_t b = 0; b < in.blocks; ++b) {
+        if (b % in.layout->blocks_per_scale == 0) {
+            scale = mul(load_floats(reinterpret_cast<const float*>(scales)), broadcast(&in.layout->unit));
+            scales += 4 * kRows;
+        }
+        if (in.ahead)
+            for (int64_t at = 0; at < code_bytes(Code::F8); at += 64) PREFETCH(codes + in.ahead + at);
+        for (int quad = 0; quad < kBlock / kQuad; ++quad, codes += kQuad * kRows, x += kQuad * N) {
+            Floats w[kQuad];
+            UNROLL for (int i = 0; i < kQuad; ++i) w[i] = mul(scale, load_f8(codes + kRows * i));
+            UNROLL for (int i = 0; i < kQuad; ++i)
+                UNROLL for (int t = 0; t < N; ++t) acc[t][i % chains] = fma(w[i], broadcast(x + i * N + t), acc[t][i % chains]);
+        }
+    }
+    UNROLL for (int t = 0; t < N; ++t) {
+        UNROLL for (int c = 1; c < chains; ++c) acc[t][0] = add(acc[t][0], acc[t][c]);
+        store(in.out + kRows * t, acc[t][0]);
+    }
+}
+
 template <ScaleType T>
 INLINE Floats load_as(const uint8_t* from, int64_t at) {
     if constexpr (T == ScaleType::F32) return load_floats(reinterpret_cast<const float*>(from) + at);
@@ -200,14 +229,14 @@ void expand_scales(const Format& f, const Panel& p, const uint8_t* panel, float*
         for (int64_t at = 0; at < p.codes; at += 64) PREFETCH(panel + at);
     }
     for (int64_t group = 0, b = 0; group < p.groups; ++group) {
-        Floats d = load_scale(f.scale, panel + group * unit);
+        Floats d = mul(load_scale(f.scale, panel + group * unit), broadcast(&p.unit));
         Floats m = f.minima ? load_scale(f.scale, panel + p.minima + group * unit) : zeros();
         int64_t end = b + f.blocks_per_scale < p.blocks ? b + f.blocks_per_scale : p.blocks;
         for (; b < end; ++b) {
             for (int h = 0; h < f.halves; ++h, scales += kRows, block_scales += kRows, block_minima += kRows) {
                 Floats scale = d, minimum = m;
                 if (f.block_scales != BlockScales::None) {
-                    scale = mul(d, f.block_scales == BlockScales::Signed ? load_s8(block_scales) : load_u8(block_scales));
+                    scale = mul(d, load_block_scales(f.block_scales, block_scales));
                     if (f.minima) minimum = sub(zeros(), mul(m, load_u8(block_minima)));
                 }
                 store(scales, scale);

@@ -370,6 +370,7 @@ MatrixUnit make_unit() {
     fill<Code::U2>(unit);
     fill<Code::U1>(unit);
     fill<Code::L4>(unit);
+    fill<Code::L3>(unit);
     fill_products<false>(unit);
     fill_products<true>(unit);
     unit.few[0][0] = multiply<true, 1, false, 4, false>;

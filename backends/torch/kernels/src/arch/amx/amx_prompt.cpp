@@ -67,6 +67,20 @@ void weigh(const UnitWeights& in, uint16_t* to) {
     }
 }
 
+// Floats of eight bits lie column after column.
+void weigh_f8(const UnitWeights& in, uint16_t* to) {
+    const __m512i woven = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6, 21, 5,
+                                           20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
+    const uint8_t* codes = in.codes;
+    for (int64_t b = 0; b < in.blocks; ++b) {
+        const Floats scale = load_floats(in.scales + b * kRows);
+        for (int pair = 0; pair < kBlock / 2; ++pair, codes += 2 * kRows, to += kBlock) {
+            const __m512i both = as_bf16(mul(scale, load_f8(codes + kRows)), mul(scale, load_f8(codes)));
+            _mm512_store_si512(to, _mm512_permutexvar_epi16(woven, both));
+        }
+    }
+}
+
 // Registers 0 to 3 hold sums, 4 and 5 tokens, 6 and 7 weights; registers are part of an instruction's text.
 template <int M, int N>
 void multiply_as(const UnitPrompt& in) {
@@ -108,6 +122,7 @@ UnitPromptKernels kernels_for() {
     UnitPromptKernels made{};
     made.round = round;
     ((made.weigh[static_cast<int>(C)] = weigh<C>), ...);
+    made.weigh[static_cast<int>(Code::F8)] = weigh_f8;
     made.multiply = multiply;
     return made;
 }
@@ -119,7 +134,7 @@ TARGET_END
 namespace grus {
 const UnitPromptKernels* amx_prompts() {
     static const UnitPromptKernels kernels =
-        kernels_for<Code::S8, Code::U6, Code::U5, Code::U4, Code::U3, Code::U2, Code::U1, Code::L4>();
+        kernels_for<Code::S8, Code::U6, Code::U5, Code::U4, Code::U3, Code::U2, Code::U1, Code::L4, Code::L3>();
     return &kernels;
 }
 }  // namespace grus

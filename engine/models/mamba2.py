@@ -1,0 +1,73 @@
+"""Mamba-2: a state space layer. It remembers the last inputs of a short convolution and a matrix for each head, whatever the length."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from backends.base import Array, StateSpec, Step
+from engine.errors import ConfigError
+from engine.models.config import Fields
+from engine.weights.view import View
+
+
+@dataclass(frozen=True)
+class MambaSizes:
+    """What configs say under names of their own."""
+
+    heads: int
+    dim: int  # of a head
+    groups: int  # of heads that share B and C
+    state: int
+    kernel: int
+    conv_bias: bool
+    bias: bool  # of the projections
+    steps: tuple[float, float]  # the bounds of dt
+
+
+class Mamba2:
+    def __init__(self, w: View, hidden: int, layer: int, size: MambaSizes, eps: float) -> None:
+        self.ops, self.dtype, self.layer, self.size, self.eps = w.backend.ops, w.backend.dtype, layer, size, eps
+        if size.heads % size.groups:
+            raise ConfigError(f"Mamba-2: {size.heads} heads do not divide into {size.groups} groups.")
+        inner, shared = size.heads * size.dim, size.groups * size.state
+        channels = inner + 2 * shared
+        self.memory = StateSpec(channels, size.kernel, size.heads, size.state, size.dim)
+        self.inputs, self.mixed = [inner, channels, size.heads], [inner, shared, shared]
+        self.project = w.linear(("in_proj", sum(self.inputs)), inp=hidden, bias=size.bias)
+        self.conv = w.depthwise("conv1d.weight", channels, size.kernel)
+        self.conv_bias = w.tensor("conv1d.bias", (channels,)) if size.conv_bias else None
+        self.dt_bias = w.tensor("dt_bias", (size.heads,), "f32")
+        self.decay = -self.ops.exp(w.tensor("A_log", (size.heads,), "f32"))
+        self.skip = w.tensor("D", (size.heads,), "f32").reshape(size.heads, 1)
+        self.norm = w.norm("norm", inner)
+        self.out = w.linear(("out_proj", hidden), inp=inner, bias=size.bias)
+
+    def __call__(self, x: Array, step: Step, angles: Array | None) -> Array:
+        ops, n, s = self.ops, x.shape[0], self.size
+        gate, mixed, dt = ops.split(self.project(x), self.inputs, 1)
+        mixed = ops.silu(step.cache.conv(self.layer, mixed, self.conv, self.conv_bias))
+        x, b, c = ops.split(mixed, self.mixed, 1)
+        x = ops.cast(x, "f32").reshape(n, s.heads, s.dim)
+        b, c = (part.reshape(n, s.groups, s.state) for part in (b, c))
+        dt = ops.softplus(ops.cast(dt, "f32") + self.dt_bias)
+        least, most = s.steps
+        if least > 0 or most < math.inf:
+            dt = ops.clamp(dt, least, None if most == math.inf else most)
+        y = step.cache.scan(self.layer, c, b, x * dt.reshape(n, s.heads, 1), dt * self.decay) + x * self.skip
+        y = y.reshape(n, s.groups, -1) * ops.silu(ops.cast(gate, "f32")).reshape(n, s.groups, -1)
+        y = ops.rms_norm(y, None, self.eps).reshape(n, s.heads * s.dim)
+        return self.out(ops.cast(y, self.dtype) * self.norm)
+
+
+def step_bounds(f: Fields) -> tuple[float, float]:
+    """The bounds of dt. JSON has no infinity: it is written as Python's `Infinity`, or as an object."""
+    given = f.find("time_step_limit", default=(0.0, math.inf))
+    bounds = (
+        [math.inf if one == {"__float__": "Infinity"} else one for one in given]
+        if isinstance(given, list | tuple)
+        else []
+    )
+    if len(bounds) == 2 and all(isinstance(one, int | float) for one in bounds) and 0 <= bounds[0] < bounds[1]:
+        return float(bounds[0]), float(bounds[1])
+    raise ConfigError(f"{f.where}: time_step_limit must be two numbers from 0 up, the smaller one first.")

@@ -1,0 +1,136 @@
+"""Conversations in the shape that a family's chat template can render.
+
+Clients send several calls in one message, ids of any length and reasoning in a field of its own. Some templates raise an
+error for that, or leave it out without a word. Each change here is made for the templates that need it, told by their text.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from engine.text.families import CallSpelling, Family, family_of
+
+_NINE = re.compile(r"[A-Za-z0-9]{9}")
+_THINKING_PARTS = re.compile(r"\[?['\"]?type['\"]?\]?\s*==\s*['\"]thinking['\"]")
+_REASONING = ("reasoning_content", "thinking", "reasoning")
+
+
+def adapted(messages: Sequence[Mapping[str, Any]], template: str, model_type: str) -> list[dict[str, Any]]:
+    """The messages, changed where this template would refuse them or drop a part."""
+    chat = [copy.copy(dict(message)) for message in messages]
+    family = family_of(model_type, template)
+    if family.name == "harmony" or "single tool-calls" in template:
+        chat = _one_call_each(chat)
+    if family.name == "harmony":
+        for message in chat:
+            if message.get("tool_calls") and message.get("content") and _reasoning(message):
+                del message["content"]  # the template has one place for either
+    if re.search(r"length\s*!=\s*9", template):
+        _shorten_ids(chat)
+    if _THINKING_PARTS.search(template) and "reasoning_content" not in template:
+        for message in chat:
+            _reasoning_as_part(message)
+    if "tool_calls" not in template:
+        for message in chat:
+            _calls_as_text(message, family)
+    return chat
+
+
+def completed(tools: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Tools with the descriptions and parameters that some templates read without asking whether they are there."""
+    made: list[dict[str, Any]] = copy.deepcopy([dict(tool) for tool in tools])
+    for tool in made:
+        function = tool.get("function", tool)
+        function.setdefault("description", "")
+        parameters = function["parameters"] = function.get("parameters") or {"type": "object"}
+        for value in parameters.setdefault("properties", {}).values():
+            if isinstance(value, dict):
+                value.setdefault("description", "")
+    return made
+
+
+def _reasoning(message: Mapping[str, Any]) -> Any:
+    return next((message[key] for key in _REASONING if message.get(key)), None)
+
+
+def _one_call_each(chat: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """A message of several calls becomes one of each, with its result behind it."""
+    made: list[dict[str, Any]] = []
+    results: list[dict[str, Any]] = []
+    for at, message in enumerate(chat):
+        calls = message.get("tool_calls") or []
+        if len(calls) < 2:
+            if not any(message is result for result in results):
+                made.append(dict(message))
+            continue
+        after = chat[at + 1 :]
+        end = next((n for n, later in enumerate(after) if later.get("role") != "tool"), len(after))
+        open_results = list(after[:end])
+        for number, call in enumerate(calls):
+            said = dict(message) if not number else {"role": message["role"], "content": ""}
+            made.append(said | {"tool_calls": [call]})
+            own = [result for result in open_results if result.get("tool_call_id") == call.get("id", "")]
+            for result in own[:1] or open_results[:1]:
+                open_results = [other for other in open_results if other is not result]
+                made.append(dict(result))
+                results.append(result)  # type: ignore[arg-type]
+    return made
+
+
+def _shorten_ids(chat: Sequence[dict[str, Any]]) -> None:
+    """Mistral's ids have nine letters and digits."""
+    for message in chat:
+        if "tool_call_id" in message or message.get("role") == "tool":
+            message["tool_call_id"] = _short(message.get("tool_call_id"))
+        if message.get("tool_calls"):
+            message["tool_calls"] = [dict(call) | {"id": _short(call.get("id"))} for call in message["tool_calls"]]
+
+
+def _short(given: Any) -> str:
+    given = str(given or "")
+    return given if _NINE.fullmatch(given) else hashlib.sha256(given.encode()).hexdigest()[:9]
+
+
+def _reasoning_as_part(message: dict[str, Any]) -> None:
+    reasoning, content = _reasoning(message), message.get("content")
+    if message.get("role") != "assistant" or not reasoning or not isinstance(content, str | None):
+        return
+    text = [{"type": "text", "text": content}] if content else []
+    message["content"] = [{"type": "thinking", "thinking": reasoning}, *text]
+
+
+def _calls_as_text(message: dict[str, Any], family: Family) -> None:
+    """Calls that the template would leave out become a part of the text, as the model has written them."""
+    calls, spelling = message.get("tool_calls"), family.spelling
+    if not calls or not isinstance(spelling, CallSpelling) or spelling.arguments not in ("json", "python"):
+        return
+    texts = [_written(call.get("function", call), spelling) for call in calls]
+    if spelling.grouped:
+        text = spelling.marker + spelling.open + spelling.between.join(texts) + spelling.close
+    else:
+        text = spelling.between.join(spelling.marker + text for text in texts)
+    content = message.get("content") or ""
+    del message["tool_calls"]
+    if isinstance(content, list):
+        message["content"] = [*content, {"type": "text", "text": text}]
+    else:
+        message["content"] = f"{content}\n{text}" if content else text
+
+
+def _written(function: Mapping[str, Any], spelling: CallSpelling) -> str:
+    given = function.get("arguments") or {}
+    try:
+        arguments = json.loads(given) if isinstance(given, str) else given
+    except (ValueError, RecursionError):
+        arguments = {}
+    if spelling.arguments == "python" and isinstance(arguments, Mapping):
+        body = ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in arguments.items())
+    else:
+        body = json.dumps(arguments, ensure_ascii=False)
+    head = spelling.head.replace("{name}", str(function.get("name", ""))).replace("{number}", "0")
+    return f"{spelling.each}{head}{body}{spelling.tail}{spelling.end}"

@@ -1,0 +1,156 @@
+"""Floats of eight and four bits as safetensors files hold them, in the blocks that backends multiply.
+
+FP8 is E4M3 under f32 scales: of the whole matrix, of each row, or of squares (128 x 128 as DeepSeek and Qwen publish). A value is
+float * scale, rounded once, to f32. A matrix becomes blocks of 128 columns of a row, or 32 where those do not divide it, each with
+its scale in front: the bytes stay, and a scale is repeated for each row of its square.
+
+NVFP4 is E2M1, two values a byte and the earlier one in the low half, under an E4M3 scale for 16 of them, which has a factor for the
+whole matrix: ModelOpt's `weight_scale_2` is multiplied with, compressed-tensors' `weight_global_scale` divided by; scale and factor
+are rounded to f32, and so is their product with the value. MXFP4 has powers of two for 32 values instead. Both are GGUF's types in
+another order of bytes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from backends.base import Blocks, Dense, Raw, Weight
+from engine.weights.gguf.blocks import decode
+from engine.weights.gguf.iqblocks import E4M3, e4m3
+from engine.weights.made import Made, computed
+from engine.weights.openai import mxfp4
+
+SCALE_TYPES = ("F32", "F16", "BF16", "U8", "F8_E8M0", "F8_E4M3")
+
+
+class WrongTensor(Exception):
+    """What is wrong with a tensor of a packed matrix; the message goes behind its name."""
+
+
+def fp8(weight: Raw, scale: Raw, shape: tuple[int, ...], square: tuple[int, int] | None = None) -> Weight:
+    """E4M3 `[out, in]` with the scales of squares of this size; None: as many as divide the matrix evenly."""
+    rows, columns = shape
+    if weight.shape != shape:
+        raise WrongTensor(f"has shape {list(weight.shape)}, should be {list(shape)}")
+    grid = _grid(scale, shape, square)
+    wide = -(-columns // grid.shape[1]) if square is None or grid.shape[1] == 1 else square[1]
+    size = next((n for n in (128, 32) if columns % n == 0 and (grid.shape[1] == 1 or wide % n == 0)), None)
+    tall = -(-rows // grid.shape[0]) if square is None or grid.shape[0] in (1, rows) else square[0]
+    row_of, column_of = np.arange(rows) // tall, np.arange(columns) // wide
+    if size is None:
+        return Dense(computed(weight, shape, lambda: e4m3(_bytes(weight)) * grid[row_of][:, column_of]))
+    count = columns // size
+
+    def make() -> np.ndarray:
+        stored = _bytes(weight).reshape(rows, count, size)
+        scales = np.ascontiguousarray(grid[row_of][:, column_of[::size]], "<f4")
+        # A group with a code that is not a number is none: kernels do not look at single codes.
+        scales[((stored & 127) == 127).any(axis=2)] = np.nan
+        made = np.empty((rows, count, 4 + size), np.uint8)
+        made[:, :, :4] = scales.view(np.uint8).reshape(rows, count, 4)
+        made[:, :, 4:] = stored
+        return made
+
+    kind = f"FP8_{size}"
+    return Blocks(Made(weight, kind, shape, rows * count * (4 + size), make), kind, shape)
+
+
+def _grid(scale: Raw, shape: tuple[int, ...], square: tuple[int, int] | None) -> np.ndarray:
+    """Scales as `[rows of squares, columns of squares]`."""
+    values, (rows, columns) = scales_of(scale), shape
+    if values.size == 1:
+        return values.reshape(1, 1)
+    if scale.shape in ((rows,), (rows, 1)):
+        return values.reshape(rows, 1)
+    if len(scale.shape) == 2:
+        if square is not None and scale.shape == (-(-rows // square[0]), -(-columns // square[1])):
+            return values
+        if square is None and rows % scale.shape[0] == 0 and columns % scale.shape[1] == 0:
+            return values
+    sizes = f" of {square[0]} x {square[1]}" if square else ""
+    raise WrongTensor(f"has scales of shape {list(scale.shape)}, which are no squares{sizes} of {list(shape)}")
+
+
+def nvfp4(codes: Raw, scales: Raw, factor: Raw | None, divide: bool, shape: tuple[int, ...]) -> Weight:
+    *outer, columns = shape
+    if codes.shape != (*outer, columns // 2) or scales.shape != (*outer, columns // 16) or columns % 16:
+        raise WrongTensor(f"has codes {list(codes.shape)} and scales {list(scales.shape)}, for {list(shape)}")
+    if codes.dtype != "U8" or scales.dtype not in ("F8_E4M3", "U8"):
+        raise WrongTensor(f"has codes stored as {codes.dtype} and scales as {scales.dtype}, should be U8 and F8_E4M3")
+    if factor is not None and (factor.dtype != "F32" or int(np.prod(factor.shape)) != 1):
+        raise WrongTensor(f"has a factor {factor.dtype} {list(factor.shape)}, should be one F32")
+
+    def make() -> np.ndarray:
+        made = np.empty((int(np.prod(shape)) // 64, 4 + 32), np.uint8)
+        made[:, :4] = _bytes(scales).reshape(-1, 4) & 127
+        both = _bytes(codes).reshape(-1, 4, 8)
+        sixteen = np.stack((both & 15, both >> 4), -1).reshape(-1, 4, 16)
+        made[:, 4:] = (sixteen[..., :8] | sixteen[..., 8:] << 4).reshape(-1, 32)
+        return made
+
+    nbytes = int(np.prod(shape)) // 64 * 36
+    if columns % 64 == 0:
+        return Blocks(Made(codes, "NVFP4", shape, nbytes, make), "NVFP4", shape, factor, divide)
+
+    def values() -> np.ndarray:
+        whole = scales_of(scales)
+        if factor is not None:
+            one = scales_of(factor).reshape(())
+            whole = whole / one if divide else whole * one
+        both = _bytes(codes)
+        pairs = np.stack((both & 15, both >> 4), -1).reshape(*outer, -1, 16)
+        return (E2M1_HALVES[pairs] * whole.reshape(*outer, -1, 1)).reshape(shape)
+
+    return Dense(computed(codes, shape, values))
+
+
+E2M1_HALVES = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, 0, -0.5, -1, -1.5, -2, -3, -4, -6], np.float32)
+
+
+def mxfp4_pairs(codes: Raw, scales: Raw, shape: tuple[int, ...]) -> Weight:
+    """Two neighbours a byte, the earlier one in the low half."""
+    *outer, columns = shape
+    if columns % 32 or codes.nbytes != int(np.prod(shape)) // 2 or scales.shape != (*outer, columns // 32):
+        raise WrongTensor(f"has codes {list(codes.shape)} and scales {list(scales.shape)}, for {list(shape)}")
+    if codes.dtype not in ("U8", "U32") or scales.dtype not in ("U8", "F8_E8M0"):
+        raise WrongTensor(f"has codes stored as {codes.dtype} and scales as {scales.dtype}, should be U8")
+    return mxfp4(replace(codes, shape=(*outer, columns // 32, 16)), scales)
+
+
+def scales_of(raw: Raw) -> np.ndarray:
+    """As f32. Bytes are powers of two."""
+    if raw.dtype not in SCALE_TYPES:
+        raise WrongTensor(f"has scales stored as {raw.dtype}, should be {', '.join(SCALE_TYPES)}")
+    if raw.dtype == "F8_E4M3":
+        return E4M3[_bytes(raw)]
+    if raw.dtype in ("U8", "F8_E8M0"):
+        power = _bytes(raw).astype(np.int32)
+        return np.where(power == 255, np.float32(np.nan), np.ldexp(np.float32(1), power - 127)).astype(np.float32)
+    return decode(raw.buffer, raw.dtype).reshape(raw.shape)
+
+
+def _bytes(raw: Raw) -> np.ndarray:
+    shape = raw.shape
+    return np.frombuffer(raw.buffer, np.uint8).reshape(shape)
+
+
+def of_mode(mode: str, packed: Raw, scales: Raw, shape: tuple[int, ...]) -> Weight:
+    """MLX's `mxfp4`, `nvfp4` and `mxfp8`: codes in words, the earliest in the lowest bits."""
+    *outer, columns = shape
+    if mode == "mxfp4":
+        return mxfp4_pairs(packed, scales, shape)
+    if mode == "nvfp4":
+        return nvfp4(replace(packed, dtype="U8", shape=(*outer, columns // 2)), scales, None, False, shape)
+    rows = int(np.prod(outer))
+    flat = fp8(
+        replace(packed, dtype="F8_E4M3", shape=(rows, columns)),
+        replace(scales, shape=(rows, columns // 32)),
+        (rows, columns),
+    )
+    assert isinstance(flat, Blocks)  # groups of 32 divide the columns
+    made = flat.data
+    return Blocks(
+        Made(packed, flat.type, shape, made.nbytes, lambda: np.frombuffer(made.buffer, np.uint8)), flat.type, shape
+    )

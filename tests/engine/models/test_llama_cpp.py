@@ -1,0 +1,42 @@
+"""The greedy text of llama.cpp from files in its own names, of each architecture that is only read from GGUF."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests import llamacpp_files
+from tests.llamacpp_peer import MARKS, both
+
+pytestmark = MARKS
+
+# How far apart logits may be, as a share of their length: llama.cpp's GELU is a table in half precision.
+EXACT, ROUNDED = 1e-4, 2e-3
+GELU = ("gemma3", "gemma3n", "gemma4", "gemma4_moe")
+# Where llama.cpp computes something else than the models' makers do, and we follow these.
+CHANGES: dict[str, dict[str, Any]] = {
+    "gpt_oss": {  # it rounds YaRN's range to whole dimensions, which gpt-oss does not
+        "rope_parameters": dict(rope_type="yarn", rope_theta=150000.0, factor=1.0, original_max_position_embeddings=16)
+    },
+    "phi3": {"sliding_window": None},  # it knows no window of Phi's
+    "gemma3n": {
+        "intermediate_size": 2048
+    },  # it cuts gates by the deviation of a sample, which many gates hardly change
+}
+# phi3_long: a text is longer than the trained length, from where on llama.cpp takes the other factors for new tokens alone.
+LEFT_OUT = ("phi3_long",)
+
+
+@pytest.mark.parametrize("backend", ["torch", "mlx"])
+@pytest.mark.parametrize("name", [name for name in llamacpp_files.FAMILIES if name not in LEFT_OUT])
+def test_the_text_is_the_same(tmp_path: Path, name: str, backend: str) -> None:
+    choices, most = [], 0.0
+    for got, want in both(llamacpp_files.write(name, tmp_path / "m.gguf", **CHANGES.get(name, {})), backend):
+        most = max(most, float(np.linalg.norm(got - want) / np.linalg.norm(want)))
+        choices.append((int(got.argmax()), int(want.argmax())))
+    assert [ours for ours, _ in choices] == [theirs for _, theirs in choices]
+    assert most <= (ROUNDED if name in GELU else EXACT)
+    assert len({theirs for _, theirs in choices}) >= 8  # a model that repeats itself would prove little

@@ -1,0 +1,63 @@
+"""llama.cpp's replies to GGUF files, beside ours. Needs `llama-cpp-python` (the `bench` extra)."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from backends.base import Segment
+from engine.loading import LoadOptions, load
+
+MARKS = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        importlib.util.find_spec("llama_cpp") is None, reason="llama-cpp-python is not installed (the extra `bench`)"
+    ),
+]
+CHILD = [sys.executable, str(Path(__file__).with_name("llamacpp_child.py"))]
+PROMPT = [ord(letter) - 33 for letter in "Whatever.one.says,the.other.says.too."]
+REPLY = 40
+
+
+class LlamaCpp:
+    """llama.cpp's logits after a prompt, and after each further token."""
+
+    def __init__(self, path: Path) -> None:
+        self._child = subprocess.Popen([*CHILD, "reply", str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def step(self, ids: list[int]) -> np.ndarray:
+        asked, answer = self._child.stdin, self._child.stdout
+        assert asked is not None
+        assert answer is not None
+        asked.write(json.dumps(ids).encode() + b"\n")
+        asked.flush()
+        size = answer.read(4)
+        assert len(size) == 4, "llama.cpp does not open the file, or ended"
+        return np.frombuffer(answer.read(4 * int.from_bytes(size, "little")), np.float32)
+
+    def close(self) -> None:
+        self._child.communicate(timeout=60)
+
+
+def both(path: Path, backend: str = "torch") -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Our logits and llama.cpp's, along its greedy reply."""
+    theirs = LlamaCpp(path)
+    model = load(str(path), LoadOptions(backend=backend, device="cpu", dtype="f32", quant="none"))
+    slot = model.kv.open(len(PROMPT) + REPLY)
+    assert slot is not None
+    ids = PROMPT
+    for _ in range(REPLY):
+        want = theirs.step(ids)
+        got = model.runner.run([Segment(slot, ids, want=range(len(ids) - 1, len(ids)))]).read()[slot].logits
+        assert got is not None
+        yield got[-1], want
+        ids = [int(want.argmax())]
+    theirs.close()
+    model.close()
