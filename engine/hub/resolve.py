@@ -1,5 +1,5 @@
-"""From what a person types to a folder or file: a path, a model that comes with Grus, or the name of a repository that is
-cached or can be downloaded.
+"""From what a person types to a folder or file: a path, a model that comes with Grus or that another application has, or the
+name of a repository that is cached or can be downloaded.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from engine.errors import BadRequest, ModelNotFound, Offline
 from engine.hub.cache import Snapshot, cache_folder, file_in, find, model_in, needs_tokenizer, parse, whole_quants
 from engine.hub.download import Progress
 from engine.hub.download import download as fetch
+from engine.hub.other_apps import app_model
 from engine.starter import GUIDE, starter
 
 
@@ -37,6 +38,8 @@ def resolve(
         _agree(model, weights)
         return file_in(place, part)
     named = parse(model)
+    if (other := app_model(model)) is not None and (named is None or not _is_cached(model, cache_dir, weights)):
+        return other.path
     if named is None:
         raise ModelNotFound(
             f"{model!r} is neither a folder or file here, nor a repository id like owner/name, owner/name@revision or "
@@ -61,6 +64,13 @@ def resolve(
         if here is None and (near := model_in(snapshot, named.quant, weights)) is not None:
             return near
         raise Offline(f"{error} Besides, {_cached(snapshot, cache_dir)}.") from error
+
+
+def _is_cached(model: str, cache_dir: str | Path | None, weights: str) -> bool:
+    """Whether the cache has this model, whole: then another application's copy is not needed."""
+    named = parse(model)
+    snapshot = find(named.repo, named.revision, cache_dir) if named else None
+    return named is not None and snapshot is not None and model_in(snapshot, named.quant, weights) is not None
 
 
 def _agree(model: str, weights: str) -> None:
