@@ -26,24 +26,22 @@ from typing import Any
 
 import numpy as np
 
-from app.runtime.capabilities import capabilities, main_use
-from app.runtime.chat import ChatRequest, Effort, PreparedChat, prepare
+from app.runtime.catalogue import capabilities, main_use
+from app.runtime.chat import ChatRequest, Effort, PreparedChat, ReplyCall, ReplyCollector, ReplyParser, prepare
 from app.runtime.models import Loaded, ServiceOwner, closed_on_error, open_models
 from app.runtime.reading import Read, forget_readers, read, read_all
-from app.runtime.replies import ReplyCall, ReplyCollector, ReplyParser
 from app.runtime.voice import Ears, Sound, Speaker, Spoken, Talker, VoiceActivity
 from engine.errors import BadRequest, GrusError, MissingCapability, UnsupportedArchitecture
 from engine.loading import LoadedModel, LoadOptions
 from engine.pipelines.listening.transcript import Transcript
 from engine.pipelines.listening.voice_activity import SpeechSpan
 from engine.pipelines.prompt import Prompt, text_prompt
-from engine.pipelines.speaking.long_form import SpeechOptions
+from engine.pipelines.speaking.speech import SpeechOptions
 from engine.pipelines.speaking.voice import Clone
 from engine.pipelines.voice_chat import TalkEvent
-from engine.settings import Settings
 from engine.speculation import same_vocabulary
 from engine.starter import GUIDE
-from engine.types import Done, Failed, RequestHandle, Result, SamplingParams, Text
+from engine.types import Done, Failed, RequestHandle, Result, SamplingParams, Settings, Text
 
 __all__ = [
     "Answer",

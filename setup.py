@@ -9,20 +9,20 @@ from pathlib import Path
 from setuptools import Extension, setup
 
 sys.path.insert(0, str(Path(__file__).parent))
-from backends.torch.kernels import recipe
+from backends.torch.kernels import build
 
 ROOT = Path(__file__).resolve().parent
 
 setup(
     ext_modules=[
         Extension(
-            f"backends.torch.kernels.{recipe.STEM}",
-            sources=[str(source.relative_to(ROOT)) for source in recipe.sources()],
-            depends=[str(path.relative_to(ROOT)) for path in recipe.files()],
-            include_dirs=[str(recipe.FOLDER.relative_to(ROOT))],
-            define_macros=[recipe.define()],
-            extra_compile_args=recipe.flags(),
-            extra_link_args=[] if sys.platform == "win32" else recipe.LINK,
+            f"backends.torch.kernels.{build.STEM}",
+            sources=[str(source.relative_to(ROOT)) for source in build.sources()],
+            depends=[str(path.relative_to(ROOT)) for path in build.files()],
+            include_dirs=[str(build.FOLDER.relative_to(ROOT))],
+            define_macros=[build.define()],
+            extra_compile_args=build.flags(),
+            extra_link_args=[] if sys.platform == "win32" else build.LINK,
             language="c++",
             optional=True,
         )

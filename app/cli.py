@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NoReturn
@@ -21,10 +22,17 @@ Where it is left out, the Guide answers: a tiny model that comes with Grus and k
 Everything runs on this machine. Nothing is sent anywhere."""
 
 
-def parser() -> argparse.ArgumentParser:
-    """All commands and their options."""
-    from app.commands import bench, chat, convert, info, listen, read, run, serve, speak, talk, token, window
+COMMANDS = {  # by name, the modules of app.commands
+    "app": "window",
+    **{
+        name: name
+        for name in ["run", "chat", "read", "speak", "listen", "talk", "info", "bench", "convert", "serve", "token"]
+    },
+}
 
+
+def parser(command: str | None = None) -> argparse.ArgumentParser:
+    """All commands and their options; or of `command` alone, so that the modules of the others are not imported."""
     top = _Parser(
         prog="grus",
         description="Private AI on your own machine.",
@@ -33,14 +41,15 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"grus {_version()}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_Command)
-    for command in (window, run, chat, read, speak, listen, talk, info, bench, convert, serve, token):
-        command.add_to(commands)
+    for module in [COMMANDS[command]] if command in COMMANDS else COMMANDS.values():
+        import_module(f"app.commands.{module}").add_to(commands)
     return top
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     try:
-        options = parser().parse_args(with_files(sys.argv[1:] if arguments is None else arguments))
+        words = with_files(sys.argv[1:] if arguments is None else arguments)
+        options = parser(words[0] if words else None).parse_args(words)
         return int(options.command(options) or 0)
     except GrusError as error:
         print(f"grus: {error}", file=sys.stderr)

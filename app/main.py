@@ -72,7 +72,7 @@ def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any
     from app.gui.look import Look
     from app.gui.pane import AppContext
     from app.gui.preferences import Preferences
-    from app.gui.store.files import repair
+    from app.gui.store.database import repair
     from app.gui.store.worker import AppStore
     from app.gui.window import Window
     from app.window_engine import WindowEngine

@@ -19,19 +19,96 @@ from app.explain import explained
 from app.gui.texts import size, tr
 from app.gui.viewmodels.sampling import reasoning
 from app.gui.viewmodels.signal import Signal
-from app.stream import BackgroundStream, FrameSink
-from engine.cancel import CancelScope
 from engine.errors import BadRequest, GrusError
+from engine.tasks import CancelScope
 
 if TYPE_CHECKING:
     from app.gui.preferences import Preferences
-    from app.runtime.capabilities import Capability
+    from app.runtime.catalogue import Capability
+    from app.runtime.chat import ReplyEvent
     from app.runtime.models import ModelService
-    from app.runtime.replies import ReplyEvent
     from engine.loading import LoadedModel
     from engine.tasks import Task
     from engine.tasks import Work as TaskWork
     from engine.types import FinishReason, Request, RequestHandle, SamplingParams, Timings
+
+
+# -- long work beside the UI thread that yields results as it proceeds, such as pages, sound or captions
+#
+# Results reach the UI thread at most once a frame.
+
+
+class FrameSink(Protocol):
+    def put(self, item: Any) -> None: ...
+
+
+class Cancellable(Protocol):
+    def cancel(self) -> None: ...
+
+
+class StreamRunner(Protocol):
+    """What runs such work (`app.window_engine.WindowEngine`)."""
+
+    def stream(
+        self, work: Callable[[Any], Iterator[Any]], hear: Callable[[list[Any]], Any], ended: Callable[[str], Any]
+    ) -> Cancellable: ...
+
+
+class BackgroundStream:
+    """Calls `receive(items)` with results and `ended(problem)` once at the end, both on the UI thread. An empty problem: success.
+
+    After `cancel` neither is called any more. What the work waits for is cancelled, and its iterator is closed.
+    """
+
+    def __init__(
+        self,
+        work: Callable[[], Iterator[Any]],
+        frames: Callable[[Callable[[list[Any]], None]], FrameSink],
+        receive: Callable[[list[Any]], Any],
+        ended: Callable[[str], Any],
+        over: Callable[[BackgroundStream], Any] = lambda stream: None,
+        cancel: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`cancel` ends what the work is waiting for."""
+        self._work, self._receive, self._ended, self._over, self._cancel = work, receive, ended, over, cancel
+        self._cancelled = threading.Event()
+        self._gather = frames(self._deliver)
+
+    def start(self) -> None:
+        threading.Thread(target=self._run, name="grus-stream", daemon=True).start()
+
+    def cancel(self) -> None:
+        self._cancelled.set()
+        self._cancel()
+
+    def _run(self) -> None:
+        problem = ""
+        try:
+            items = self._work()
+            try:
+                for item in items:
+                    if self._cancelled.is_set():
+                        break
+                    self._gather.put(("item", item))
+            finally:
+                if (close := getattr(items, "close", None)) is not None:
+                    close()
+        except BaseException as error:
+            problem = explained(error)
+            if not isinstance(error, GrusError | OSError) and not self._cancelled.is_set():
+                log.exception("long work failed")
+        self._gather.put(("end", problem))
+
+    def _deliver(self, items: list[Any]) -> None:
+        given = [item for kind, item in items if kind == "item"]
+        ends = [problem for kind, problem in items if kind == "end"]
+        if given and not self._cancelled.is_set():
+            self._receive(given)
+        if ends:
+            self._over(self)
+            if not self._cancelled.is_set():
+                self._ended(ends[0])
+
 
 log = logging.getLogger("grus.window")
 _T = TypeVar("_T")
@@ -159,7 +236,7 @@ class WindowEngine:
         """Names of all models that can do this and are on this machine: those in memory first."""
 
         def find(service: ModelService) -> list[str]:
-            from app.runtime.capabilities import able
+            from app.runtime.catalogue import able
 
             resident = service.resident()
             return sorted(able(service.catalogue, capability), key=lambda name: name not in resident)
@@ -223,7 +300,7 @@ class WindowEngine:
     def stream(
         self, work: Callable[[Scoped], Iterator[Any]], hear: Callable[[list[Any]], Any], ended: Callable[[str], Any]
     ) -> BackgroundStream:
-        """Long work that gives something as it goes; see `app.stream`. `work` runs beside the UI thread; what it asks of
+        """Long work that gives something as it goes; see `app.window_engine`. `work` runs beside the UI thread; what it asks of
         the engine is cancelled with it."""
         scoped = Scoped(self)
         stream = BackgroundStream(lambda: work(scoped), self._frames, hear, ended, self._streams.discard, scoped.cancel)
@@ -353,7 +430,7 @@ def local_service(
     from app.runtime.catalogue import Catalogue
     from app.runtime.models import open_service
     from engine.loading import LoadOptions
-    from engine.settings import Settings
+    from engine.types import Settings
 
     def options(source: str) -> LoadOptions:
         return LoadOptions(

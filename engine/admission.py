@@ -19,21 +19,21 @@ from engine.errors import BadRequest, ContextOverflow, GrusError
 from engine.grammar import GrammarCompiler
 from engine.loaded import Loaded
 from engine.ngram import DraftProposer, PredictedOutput
-from engine.sampling import Sampler, check_tokens
 from engine.sequence import (
     EmbeddingPool,
     HostState,
     OutputProcessor,
     PreparedSequence,
     RequestState,
+    Sampler,
     Sequence,
+    check_tokens,
     embedding_keys,
     is_long,
     memory_variant,
 )
-from engine.settings import Settings
 from engine.tasks import Task, wrapped
-from engine.types import Picture, Request, Sound
+from engine.types import Picture, Request, Settings, Sound
 
 FindStored = Callable[[list[int], str | None], HostState | None]
 

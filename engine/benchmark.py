@@ -16,7 +16,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from engine.cancel import EngineLike
 from engine.engine import Engine
 from engine.errors import SpeechRanAway, UnreadableFile
 from engine.loading import LoadedModel
@@ -25,9 +24,9 @@ from engine.metrics import EngineStats
 from engine.models.moonshine import SAMPLE_RATE
 from engine.pipelines.listening.transcription import Transcriber
 from engine.pipelines.reading.session import ReadingSession
-from engine.pipelines.speaking.long_form import SpeechOptions, speak_long_form
-from engine.pipelines.speaking.speech_models import SpeechModel
+from engine.pipelines.speaking.speech import SpeechModel, SpeechOptions, speak_long_form
 from engine.pipelines.speaking.voice import VoiceSettings
+from engine.tasks import EngineLike
 from engine.types import Request, Result, SamplingParams, Sound
 
 Say = Callable[[str], None]

@@ -12,7 +12,7 @@ from backends.base import BackendMissing
 from engine.errors import BackendUnavailable
 from engine.hub.cache import cache_folder
 from engine.loading import LoadOptions, device_memory
-from engine.settings import Settings, memory_limit
+from engine.types import Settings, memory_limit
 
 Fit = Literal["fits", "tight", "too large"]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from backends.base import Raw
 from engine.errors import ConfigError, ModelNotFound
-from engine.hub.snapshots import tokenizer_of
+from engine.hub.cache import tokenizer_of
 from engine.text.builtin_templates import builtin_template
 from engine.text.template import ChatTemplate
 from engine.text.tokenizer import Tokenizer

@@ -1,7 +1,7 @@
 """The model manager: which models are in memory.
 
 A model is loaded at its first request, and unloaded when it was idle for its TTL or when another model needs the room.
-Runs on the engine's thread only; `router.py` asks it for executors.
+Runs on the engine's thread only; the router asks it for executors.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from engine.grammar import GrammarCompiler
 from engine.loaded import Loaded, Loader
 from engine.metrics import EngineContext, ModelStats
 from engine.prefix_cache import CachedPrefix, PrefixCache, PrefixOffload, SequenceMemory, offload_key
-from engine.settings import memory_limit
 from engine.speculation import DraftModelSpeculation, Speculation, same_vocabulary
 from engine.tasks import Task
+from engine.types import memory_limit
 
 log = logging.getLogger("grus.engine")
 

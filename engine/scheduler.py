@@ -20,8 +20,8 @@ from backends.base import KVSnapshot, Segment, Slot
 from engine.metrics import Counters
 from engine.prefix_cache import CachedPrefix, PrefixCache, PrefixMatch, SequenceMemory, thin_checkpoints
 from engine.sequence import HostState, RequestState, Sequence
-from engine.settings import Settings
 from engine.speculation import Speculation
+from engine.types import Settings
 
 _HOST_RATE = 4e9  # bytes a second between device and host, until it is measured
 _CALM_STEPS = 64  # steps without preemption after which one more sequence may run

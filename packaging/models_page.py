@@ -118,7 +118,7 @@ def gguf_names() -> dict[str, list[str]]:
 
 def rows_of_models() -> list[list[str]]:
     """Those with the same name in one row."""
-    from app.runtime.capabilities import capabilities
+    from app.runtime.catalogue import capabilities
     from engine.models.registry import ARCHITECTURES
 
     gguf, grouped = gguf_names(), dict[str, list[str]]()

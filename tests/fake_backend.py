@@ -27,7 +27,7 @@ from backends.base import (
     unprofiled,
 )
 from backends.plan import checkpoint_drafts, roll_back_drafts
-from engine.sampling import uniform
+from engine.sequence import uniform
 from engine.text.detokenizer import Detokenizer
 from engine.types import SamplingParams
 

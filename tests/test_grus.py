@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 import grus
-from app.runtime.chat import PreparedChat
-from app.runtime.replies import ReplyParser
+from app.runtime.chat import PreparedChat, ReplyParser
 from engine.errors import BadRequest, EngineStopped
 from engine.pipelines.prompt import Prompt
 from engine.text.families import parser_for

@@ -12,7 +12,7 @@ from typing import Any
 import grus
 from app.commands.bench_media import listening, reading, speaking
 from app.commands.options import add_model, add_profile, check_profile, load_options, say_quantized
-from app.runtime.capabilities import capabilities_of, main_use
+from app.runtime.catalogue import capabilities_of, main_use
 from engine.benchmark import Figure, Say, TextBenchmark
 from engine.errors import BadRequest
 from engine.loading import LoadedModel, LoadOptions, fetch

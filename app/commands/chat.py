@@ -27,7 +27,7 @@ from app.commands.options import (
 )
 from app.commands.run import figures
 from engine.errors import BadRequest, ContextOverflow, GrusError
-from engine.pipelines.vision_request import open_image
+from engine.pipelines.prompt import open_image
 from engine.starter import GUIDE
 from engine.types import Failed, SamplingParams, Timings
 

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from engine.hub.progress import TerminalBar
+from engine.hub.download import TerminalBar
 from engine.hub.resolve import resolve
 from engine.weights.convert import convert as convert_model
 

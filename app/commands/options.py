@@ -11,11 +11,10 @@ from typing import Any
 from app.option_values import repetition, speculation
 from app.runtime.reasoning import EFFORTS
 from engine.errors import BadRequest
-from engine.hub.progress import TerminalBar
+from engine.hub.download import TerminalBar
 from engine.loading import LoadOptions
-from engine.settings import Settings
 from engine.starter import GUIDE, starter
-from engine.types import SamplingParams
+from engine.types import SamplingParams, Settings
 
 
 def add_model(command: argparse.ArgumentParser, default: str | None = None) -> None:

@@ -13,7 +13,7 @@ from app.commands.options import add_profile, add_where, check_profile, where_op
 if TYPE_CHECKING:
     from engine.pipelines.reading.reader import ReadingEvent
     from engine.pipelines.reading.session import ReadingSession
-    from engine.pipelines.reading.writers.formats import Format
+    from engine.pipelines.reading.writers import Format
 
 DESCRIPTION = """\
 Reads documents: PDFs, photographs, scans, folders of them. Pages are split into regions, the regions of many pages are
@@ -76,7 +76,7 @@ def read(options: argparse.Namespace) -> int:
     from engine.errors import BadRequest
     from engine.pipelines.reading.reader import ReadOptions
     from engine.pipelines.reading.session import ReadingSession, expand_folders, output_targets
-    from engine.pipelines.reading.writers.formats import BINARY, ExportOptions
+    from engine.pipelines.reading.writers import BINARY, ExportOptions
 
     if not 36 <= options.dpi <= 1200:
         raise BadRequest(f"--dpi must be between 36 and 1200, not {options.dpi}.", "dpi")
@@ -109,7 +109,7 @@ def read(options: argparse.Namespace) -> int:
 
 
 def _format(options: argparse.Namespace) -> Format:
-    from engine.pipelines.reading.writers.formats import format_of
+    from engine.pipelines.reading.writers import format_of
 
     if options.format is not None:
         return format_of(options.format)
@@ -154,7 +154,7 @@ class _Printer:
 
     def show(self, event: ReadingEvent) -> None:
         from engine.pipelines.reading.reader import DocumentOpened, DocumentRead, PageRead
-        from engine.pipelines.reading.writers.formats import BY_PAGE, document_json, page_text, write_document
+        from engine.pipelines.reading.writers import BY_PAGE, document_json, page_text, write_document
 
         if isinstance(event, DocumentOpened):
             self._began = False
@@ -194,7 +194,7 @@ class _Teller:
             self.say(f"{event.result.name}: {event.result.error}", always=True)
 
     def _page(self, event: Any) -> None:
-        from engine.hub.progress import clock
+        from engine.hub.download import clock
 
         page, progress, name = event.page, event.progress, self._names[event.document]
         self._pages += 1

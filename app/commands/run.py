@@ -25,7 +25,7 @@ from app.commands.options import (
     say_quantized,
 )
 from engine.errors import BadRequest
-from engine.hub.naming import parse
+from engine.hub.cache import parse
 from engine.starter import GUIDE, starter
 from engine.types import Failed, Text, Timings
 

@@ -17,7 +17,7 @@ from app.commands.loudspeaker import opened, written
 from app.commands.options import add_profile, add_where, check_profile, load_options, writable
 from engine.errors import BadRequest
 from engine.media.sound import FORMATS, encoded, format_of, write_file
-from engine.pipelines.speaking.long_form import SpeechOptions
+from engine.pipelines.speaking.speech import SpeechOptions
 from engine.pipelines.speaking.voice import SavedVoices
 
 DESCRIPTION = """\

@@ -16,7 +16,7 @@ from app.commands.microphone import RATE, pieces
 from app.commands.options import add_where, load_options, writable
 from engine.errors import BadRequest
 from engine.media.sound import FORMATS, format_of, read_sound, write_file
-from engine.pipelines.speaking.long_form import SpeechOptions
+from engine.pipelines.speaking.speech import SpeechOptions
 from engine.pipelines.voice_chat import Answered, Heard, Interrupted, Reply, TalkEvent, Voiced
 from engine.starter import GUIDE
 

@@ -13,8 +13,8 @@ from app.explain import ADVICE
 from app.gui.dialogs import choose_folder
 from app.gui.pane import AppContext
 from app.gui.texts import tr
-from app.runtime import capabilities
-from app.runtime.capabilities import RECOMMENDED
+from app.runtime import catalogue
+from app.runtime.catalogue import RECOMMENDED
 from engine.errors import BadRequest
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class ModelBox(QComboBox):
             self._context.core.models(got, self._context.show_error)
         else:
             self._context.core.use(
-                lambda service: capabilities.able(service.catalogue, self._task), got, self._context.show_error
+                lambda service: catalogue.able(service.catalogue, self._task), got, self._context.show_error
             )
 
     def show_model(self, name: str) -> None:
@@ -123,7 +123,7 @@ class ModelBox(QComboBox):
 
         if self._chat:
             open_model(folder)
-        elif not capabilities.can(str(folder), self._task):
+        elif not catalogue.can(str(folder), self._task):
             raise BadRequest(
                 tr("The model {name} cannot be used here.", name=folder.name) + " " + tr(ADVICE[self._task])
             )

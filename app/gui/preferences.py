@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.gui.store.files import private_file, private_folder
+from app.gui.store.database import private_file, private_folder
 from app.gui.viewmodels.signal import Signal
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import tempfile
+from abc import abstractmethod
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -41,7 +42,7 @@ from PySide6.QtWidgets import (
 from app.gui.look import Look, pixmap
 from app.gui.model_box import ModelBox
 from app.gui.pane import AppContext, Pane
-from app.gui.store.files import DRAGGED, private_folder
+from app.gui.store.database import DRAGGED, private_folder
 from app.gui.theme import GRID
 from app.gui.viewmodels.results import ListedResult, Results
 from app.gui.widgets import paint_row
@@ -71,19 +72,19 @@ class ResultsPane(Pane, Generic[T]):
         self.model_box = ModelBox(context, kind)
         self.outer = QSplitter(Qt.Orientation.Horizontal)
 
+    @abstractmethod
     def offer(self, item: Any) -> tuple[str, Write] | None:
         """What is dragged out of the list."""
-        raise NotImplementedError
 
-    def menu(self, item: T, where: QPoint) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def menu(self, item: T, where: QPoint) -> None: ...
 
     def reset(self) -> None:
         """Everything was deleted."""
         self.results.forget()
 
-    def _show(self) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _show(self) -> None: ...
 
     def lay_out(self, tools: QLayout, middle: QWidget) -> None:
         """The list with `tools` above it on the left, `middle` beside it."""

@@ -16,16 +16,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, Self, cast
 
-from app.runtime.capabilities import Capability, require
-from app.runtime.catalogue import Catalogue, KnownModel
+from app.runtime.catalogue import Capability, Catalogue, KnownModel, require
 from engine.engine import Engine
 from engine.errors import GrusError, ModelNotFound, Unsupported
 from engine.loaded import LoadedPart, Loader
 from engine.loading import LoadedModel, LoadOptions, fetch, load_any, pick_backend, split_piece, weight_bytes
 from engine.metrics import EngineStats, RequestMetrics
-from engine.settings import Settings, memory_limit
 from engine.tasks import Task, Work
-from engine.types import Request, RequestHandle
+from engine.types import Request, RequestHandle, Settings, memory_limit
 
 
 class ServiceEngine(Protocol):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
-from app.runtime import capabilities
-from app.runtime.capabilities import DOES, RECOMMENDED, Capability
+from app.runtime import catalogue
+from app.runtime.catalogue import DOES, RECOMMENDED, Capability
 from engine.errors import MissingCapability
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from engine.pipelines.listening.transcription import Transcriber
     from engine.pipelines.reading.layout import LayoutDetector
     from engine.pipelines.reading.recognizer import Recognizer
-    from engine.pipelines.speaking.speech_models import SpeechModel
+    from engine.pipelines.speaking.speech import SpeechModel
 
 
 class Host(Protocol):
@@ -34,7 +34,7 @@ class Host(Protocol):
 
 def chosen(host: Host, capability: Capability, wanted: str) -> str:
     """The model that was chosen, else the first that can. Raises MissingCapability where there is none."""
-    found = capabilities.able(host.service.catalogue, capability)
+    found = catalogue.able(host.service.catalogue, capability)
     if wanted in found:
         return wanted
     if not found:
@@ -55,7 +55,7 @@ def layout(host: Host) -> LayoutDetector | None:
     """What finds the regions of pages, where a model for that is here; None: the splitter that needs none."""
     from engine.pipelines.reading.layout import LayoutModel
 
-    found = capabilities.able(host.service.catalogue, "layout")
+    found = catalogue.able(host.service.catalogue, "layout")
     return LayoutModel(host.engine, found[0]) if found else None
 
 

@@ -17,9 +17,9 @@ from engine.pipelines.reading.reader import DocumentRead
 from engine.pipelines.reading.recognizer import Recognizer, VisionRecognizer
 from engine.pipelines.reading.results import Document
 from engine.pipelines.reading.session import ReadingSession, ReadOptions, output_targets
-from engine.pipelines.reading.writers.formats import ExportOptions, format_of, page_text
-from engine.settings import Settings
+from engine.pipelines.reading.writers import ExportOptions, format_of, page_text
 from engine.starter import READER, starter
+from engine.types import Settings
 
 
 class ReadingModels(ServiceOwner):

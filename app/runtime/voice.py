@@ -22,13 +22,12 @@ from engine.models.moonshine import SAMPLE_RATE
 from engine.pipelines.listening.transcript import Transcript
 from engine.pipelines.listening.transcription import Captions, Transcriber, asr_model
 from engine.pipelines.listening.voice_activity import VOICE_ACTIVITY, Speech, speech_in, speech_rules
-from engine.pipelines.speaking.long_form import SpeechOptions, SpeechQueue, speak_long_form
+from engine.pipelines.speaking.speech import SpeechOptions, SpeechQueue, speak_long_form
 from engine.pipelines.speaking.speech_models import speaker
 from engine.pipelines.speaking.voice import Clone, SavedVoice, SavedVoices, VoiceSettings
 from engine.pipelines.voice_chat import Message, TalkEvent, VoiceChat
-from engine.settings import Settings
 from engine.starter import GUIDE
-from engine.types import Failed, SamplingParams
+from engine.types import Failed, SamplingParams, Settings
 
 Sound = str | Path | bytes | np.ndarray
 

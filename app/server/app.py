@@ -13,15 +13,14 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.runtime.models import ModelService
-from app.server import docs_page, management
+from app.server import management, openapi
 from app.server.anthropic import routes as anthropic
 from app.server.audio import routes as audio
+from app.server.body import IGNORED_HEADER, IgnoredFields, IgnoredLog, ignored_fields, ignored_header
 from app.server.config import ServerSettings, server_version
 from app.server.context import Server
 from app.server.errors import ApiError, as_api_error, error_body, family_of, from_validation, status_in
 from app.server.gate import Gate
-from app.server.ignored import HEADER, IgnoredFields, IgnoredLog, ignored_fields
-from app.server.ignored import as_header as ignored_header
 from app.server.images import Images
 from app.server.llamacpp import routes as llamacpp
 from app.server.metrics import Meters
@@ -30,10 +29,9 @@ from app.server.ollama import models as ollama_models
 from app.server.openai import chat, completions, embeddings, models, responses, responses_socket, tokens
 from app.server.openai.responses_store import ResponseStore
 from app.server.realtime import routes as realtime
-from app.server.requests import Account, Requests, as_header, as_log, current
+from app.server.requests import Account, ClientGone, Requests, as_header, as_log, current
 from app.server.sglang import generate as sglang_generate
 from app.server.sglang import info as sglang_info
-from app.server.streaming import ClientGone
 from engine.errors import GrusError
 
 log = logging.getLogger("grus.server")
@@ -74,7 +72,7 @@ def create_app(service: ModelService, settings: ServerSettings) -> FastAPI:
     app.state.server = Server(settings, service, requests, ResponseStore(settings.responses_file), Images(settings))
     for family in FAMILIES:
         app.include_router(family.router)
-    app.include_router(docs_page.router)
+    app.include_router(openapi.router)
     app.add_exception_handler(RequestValidationError, _invalid)
     for kind in (HTTPException, GrusError, ClientGone, Exception):
         app.add_exception_handler(kind, _failed)
@@ -159,7 +157,7 @@ class _Observed:
                 if (timings := account.timings) is not None:
                     more.append((b"server-timing", as_header(timings).encode()))
                 if ignored is not None and (names := ignored.names()):
-                    more.append((HEADER, ignored_header(names)))
+                    more.append((IGNORED_HEADER, ignored_header(names)))
                     self._ignored.add(headers.get(b"user-agent", b"").decode("latin-1"), names)
                 message["headers"] = [*message.get("headers", ()), *more]
             await send(message)

@@ -16,19 +16,17 @@ from pathlib import Path
 from typing import Any, Literal
 
 from app.option_values import repetition, speculation
-from app.runtime.capabilities import can
-from app.runtime.catalogue import Catalogue
+from app.runtime.catalogue import Catalogue, can
 from app.runtime.models import ModelService, open_service
 from app.server.openai.responses_store import default_file
 from engine.errors import BadRequest, ModelNotFound
-from engine.hub.progress import TerminalBar
+from engine.hub.download import TerminalBar
 from engine.loaded import LoadedPart
 from engine.loading import LoadedModel, LoadOptions, split_piece
 from engine.models.model_types import model_type_named
 from engine.pipelines.speaking.orpheus import CODEC
-from engine.settings import Settings
 from engine.starter import starters
-from engine.types import SamplingParams
+from engine.types import SamplingParams, Settings
 
 MIB = 1 << 20
 

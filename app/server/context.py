@@ -12,22 +12,27 @@ from fastapi import Depends, Request
 from fastapi.responses import JSONResponse, Response
 
 from app.runtime import embedding
-from app.runtime.chat import ChatRequest, PreparedChat, applied_template, prepare
+from app.runtime.chat import ChatRequest, PreparedChat, ReplyEvent, applied_template, prepare
 from app.runtime.long_prompts import LONG_PROMPT, run_beside
 from app.runtime.models import ModelService
-from app.runtime.replies import ReplyEvent
-from app.server import pages
+from app.server.body import ignore
 from app.server.config import ServerSettings
-from app.server.ephemeral import EphemeralKeys
 from app.server.errors import ApiError, as_api_error, bad_request, error_body
-from app.server.ignored import ignore
-from app.server.images import ImagePart, Images, parts_of, text_size, with_pictures
+from app.server.gate import EphemeralKeys
+from app.server.images import ImagePart, Images, asked_pages, parts_of, prepared_pages, text_size, with_pictures
 from app.server.openai.responses_store import ResponseStore
-from app.server.requests import RequestGroup, Requests, RunningRequest
-from app.server.streaming import COMMENT, StreamingReply, event, while_connected
+from app.server.requests import (
+    COMMENT,
+    RequestGroup,
+    Requests,
+    RunningRequest,
+    StreamingReply,
+    event,
+    while_connected,
+)
 from engine.errors import GrusError
 from engine.loading import LoadedModel
-from engine.pipelines.reading.reply import page_reply
+from engine.pipelines.reading.session import page_reply
 from engine.types import Picture
 
 log = logging.getLogger("grus.server")
@@ -70,9 +75,9 @@ class Server:
         chat, size = self._checked(chat)
         served, model = await self.service.find(name)
         if model.vision is not None and model.vision.line_strips is not None:
-            images = self.images.pages(pages.wanted(chat, served))
+            images = self.images.pages(asked_pages(chat, served))
             seen = await while_connected(request.receive, images, lambda: None)
-            return served, model, pages.prepared(chat, served, model, seen)
+            return served, model, prepared_pages(chat, served, model, seen)
         if parts := parts_of(chat.messages):
             pictures = await self.look(parts, model, request)
             chat = replace(chat, messages=with_pictures(chat.messages, pictures))

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from app.server.body import JsonRoute, RequestFields
 from app.server.context import Here
-from app.server.documented import errors, streams
+from app.server.openapi import errors, streams
 
 router = APIRouter(route_class=JsonRoute, tags=["Management"])
 

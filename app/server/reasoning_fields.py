@@ -9,9 +9,8 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from app.runtime.reasoning import Effort
-from app.server.body import Hint, Preference, RequestFields
+from app.server.body import Hint, Preference, RequestFields, ignore
 from app.server.errors import bad_request
-from app.server.ignored import ignore
 
 ReasoningBudget = Annotated[int, Field(ge=-1, lt=1 << 31)]  # -1: none
 _BUDGETS = ("thinking_token_budget", "thinking_budget_tokens", "reasoning_budget_tokens", "thinking_budget")

@@ -9,9 +9,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator
 
 from app.runtime.chat import json_grammar
-from app.server.body import Preference, RequestFields, parse
+from app.server.body import Preference, RequestFields, ignore, parse
 from app.server.errors import ApiError, bad_request, unsupported
-from app.server.ignored import ignore
 from engine.text.json_schema import grammar_schema
 from engine.types import Grammar, SamplingParams
 

@@ -17,9 +17,8 @@ from torch import Tensor
 from backends.base import EncoderAttention, FramePredictorParts, FrameSampling, Linear, Rope
 from backends.eager import AT_ONCE, EagerEncoder, EagerFramePredictor, places
 from backends.torch.kernels import library
-from backends.torch.kernels.codec_frame import FrameProgram
 from backends.torch.kernels.linear import AnyMatrix, KernelLinear
-from backends.torch.kernels.program import Program
+from backends.torch.kernels.program import FrameProgram, Program
 from backends.torch.ops import TorchAngles, TorchTextOps
 from backends.torch.tracing import IN_FLOATS, NotTraceable, ProgramTracer, Symbol, TracedHeads, trace
 

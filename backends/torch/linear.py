@@ -25,7 +25,7 @@ from torch import Tensor
 from backends.base import Affine, BackendMissing, Blocks, Dense, HeadMatrices, Linear, Raw, Weight
 from backends.torch.kernels import library
 from backends.torch.kernels import linear as kernels
-from backends.torch.kernels.rowwise import TYPES as ROW_TYPES
+from backends.torch.kernels.linear import TYPES as ROW_TYPES
 from backends.torch.tensors import mapped, tensor
 from backends.torch.triton.blocks import BlockMatrix, StoredBlocks
 

@@ -19,7 +19,7 @@ from torch import Tensor
 from backends.base import DType, Rope, Sampling
 from backends.ops import BELOW_ONE, LONG_TEXT, axis_of_frequency
 from backends.torch.cuda_graphs import captured
-from backends.torch.kernels import fused, library, sampling
+from backends.torch.kernels import fused, library
 from backends.torch.sample import TorchSamples, sample
 
 FEW = 1 << 17  # elements up to which one thread is faster than waking torch's threads, which spin afterwards
@@ -290,8 +290,8 @@ class TorchTextOps:
     def choose(
         self, logits: Tensor, noise: Tensor, random: Tensor, temperature: float, top_k: int, top_p: float
     ) -> Tensor:
-        if sampling.supports(logits):
-            return sampling.draw(logits, noise.float(), random, temperature, top_k, top_p)
+        if fused.can_reduce(logits):
+            return fused.draw(logits, noise.float(), random, temperature, top_k, top_p)
         values, ids = self.topk(logits, top_k)
         first = ids[:, 0].to(torch.int32)
         if temperature <= 0 or not logits.shape[0]:

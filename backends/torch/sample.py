@@ -18,7 +18,7 @@ from torch import Tensor
 
 from backends.base import Sampling
 from backends.ops import additive_entries, repetition_entries
-from backends.torch.kernels import sampling
+from backends.torch.kernels import fused
 from backends.torch.tensors import upload_columns
 
 PREFIX = 256  # tokens that are sorted first; the whole vocabulary only if these are not enough
@@ -51,8 +51,8 @@ def sample(logits: Tensor, params: Sequence[Sampling]) -> TorchSamples:
     best, first = _best(logits)
     ids = first.to(torch.int32)
     random = [i for i, p in enumerate(params) if p.temperature > 0]
-    if random and sampling.supports(logits):
-        sampling.sample(logits, best, ids, params)
+    if random and fused.can_reduce(logits):
+        fused.sample(logits, best, ids, params)
         random = [i for i in random if params[i].typical_p < 1]
     if random:
         some = len(random) < len(params)
@@ -65,8 +65,8 @@ def sample(logits: Tensor, params: Sequence[Sampling]) -> TorchSamples:
 
 
 def _best(logits: Tensor) -> tuple[Tensor, Tensor]:
-    if sampling.supports(logits):
-        return sampling.argmax(logits)
+    if fused.can_reduce(logits):
+        return fused.argmax(logits)
     found = logits.max(-1)
     return found.values, found.indices
 
@@ -111,8 +111,8 @@ def _prefix(logits: Tensor, n: int) -> tuple[Tensor, Tensor, Tensor]:
     `topk` chooses among equals as it likes: equals are put in order afterwards, but those that equal the last one may
     have been chosen over one with a lower index.
     """
-    if sampling.supports(logits) and not sampling.argmax(logits)[0].isnan().any():
-        values, ids = sampling.top_k(logits, n)
+    if fused.can_reduce(logits) and not fused.argmax(logits)[0].isnan().any():
+        values, ids = fused.top_k(logits, n)
         return values, ids, ids.new_full((len(ids), 1), n)
     ids = logits.topk(n, sorted=False).indices.sort(-1).values
     values, places = _in_order(logits.gather(-1, ids))
@@ -173,8 +173,8 @@ def _share(values: Tensor, logits: Tensor, best: Tensor, settings: _Settings) ->
     """The probabilities of logits `values [N, n]`, which are some of `logits [N, V]`."""
     # measured from the best logit, so that a tiny temperature underflows to zero instead of overflowing
     weight = torch.exp((values - best) / settings.temperature)
-    if sampling.supports(logits):
-        return weight / sampling.softmax_mass(logits, best[:, 0], settings.temperature[:, 0])[:, None]
+    if fused.can_reduce(logits):
+        return weight / fused.softmax_mass(logits, best[:, 0], settings.temperature[:, 0])[:, None]
     return weight / torch.exp((logits - best) / settings.temperature).sum(-1, keepdim=True)
 
 

@@ -22,7 +22,7 @@ from engine.pipelines.reading.layout import DetectedLayout, LayoutDetector, Layo
 from engine.pipelines.reading.recognizer import Crop, LinePart, RecognitionStream, RecognizedPiece
 from engine.pipelines.reading.results import TASKS, Box, Document, Task
 from engine.pipelines.reading.session import ReadingSession, ReadOptions
-from engine.pipelines.reading.writers.formats import ExportOptions, Format, write_document
+from engine.pipelines.reading.writers import ExportOptions, Format, write_document
 
 FOLDER = Path(__file__).resolve().parent
 INK, SECOND, LINE, CROWN = "#18181B", "#52525B", "#E4E4E7", "#C23B22"

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from engine.media.sound import write_file  # noqa: E402
-from engine.pipelines.speaking.long_form import SpeechOptions, speak_long_form  # noqa: E402
+from engine.pipelines.speaking.speech import SpeechOptions, speak_long_form  # noqa: E402
 from engine.pipelines.speaking.voice import MODEL_DEFAULTS, Clone, OnCodes, SpeechSampling, VoiceSettings  # noqa: E402
 
 RATE = 24000

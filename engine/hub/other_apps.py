@@ -23,8 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from engine.hub.gguf_files import chosen, gguf_models, missing_of
-from engine.hub.naming import parse
+from engine.hub.cache import chosen, gguf_models, missing_of, parse
 
 App = Literal["LM Studio", "Ollama", "llama.cpp"]
 

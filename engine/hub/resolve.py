@@ -7,13 +7,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from engine.errors import BadRequest, ModelNotFound, Offline
-from engine.hub.cache import Snapshot, cache_folder, find, whole_quants
+from engine.hub.cache import Snapshot, cache_folder, file_in, find, model_in, needs_tokenizer, parse, whole_quants
+from engine.hub.download import Progress
 from engine.hub.download import download as fetch
-from engine.hub.gguf_files import file_in
-from engine.hub.naming import parse
 from engine.hub.other_apps import app_model
-from engine.hub.progress import Progress
-from engine.hub.snapshots import model_in, needs_tokenizer
 from engine.starter import GUIDE, starter
 
 

@@ -12,10 +12,9 @@ from typing import Any, TypeVar
 
 from engine.errors import BadRequest, ModelNotFound, Offline
 from engine.hub import client, library, offline
-from engine.hub.failures import busy, explained
-from engine.hub.gguf_files import chosen, gguf_models, kind_of
-from engine.hub.naming import parse
-from engine.hub.selection import wanted
+from engine.hub.cache import chosen, gguf_models, kind_of, parse
+from engine.hub.client import busy, explained
+from engine.hub.download import wanted
 from engine.hub.token import token
 
 _T = TypeVar("_T")

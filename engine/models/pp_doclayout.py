@@ -6,6 +6,7 @@ masks. Both look at the page as a square of 800 pixels, whatever its shape.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -104,11 +105,11 @@ class PpDocLayout:
     def first(self, proposals: Queries, fine: Array, maps: Sequence[Array]) -> Queries:
         return proposals
 
-    def box_head(self, layer: int) -> Callable[[Array], Array]:
-        raise NotImplementedError
+    @abstractmethod
+    def box_head(self, layer: int) -> Callable[[Array], Array]: ...
 
-    def judged(self, final: Queries) -> Candidates:
-        raise NotImplementedError
+    @abstractmethod
+    def judged(self, final: Queries) -> Candidates: ...
 
     def _decided(self, found: Candidates, limits: np.ndarray, height: int, width: int) -> list[Region]:
         """A candidate is what it most looks like; its other classes would only read the same place twice."""

@@ -20,7 +20,7 @@ from app.runtime.catalogue import Catalogue
 from engine.engine import Engine
 from engine.errors import BadRequest
 from engine.loading import LoadOptions, load_any
-from engine.settings import Settings
+from engine.types import Settings
 from tests.app.server.live import Live, serving
 from tests.engine.pipelines.listening.conftest import RATE, silence, talk, voice
 

@@ -16,7 +16,7 @@ from app.gui.store.worker import AppStore
 from app.gui.viewmodels.listen import ListenResults
 from app.gui.viewmodels.read import ReadResults, ReadSettings
 from app.gui.viewmodels.speak import SpeakResults, SpeakSettings
-from app.runtime import capabilities, pipelines
+from app.runtime import catalogue, pipelines
 from app.server.app import create_app
 from app.server.config import ServerSettings
 from app.server.listening import Listener
@@ -73,13 +73,13 @@ class Streams(AtOnce):
 
 def test_each_model_is_offered_for_what_it_can_do(core: WindowEngine) -> None:
     found = {
-        ability: capabilities.able(core.service.catalogue, ability) for ability in ("read", "layout", "listen", "speak")
+        ability: catalogue.able(core.service.catalogue, ability) for ability in ("read", "layout", "listen", "speak")
     }  # type: ignore[arg-type]
     assert found == {"read": ["eyes", READER], "layout": ["layout"], "listen": ["ears"], "speak": ["voice"]}
 
 
 def test_what_is_missing_is_said(core: WindowEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(capabilities, "able", lambda service, ability: [])
+    monkeypatch.setattr(catalogue, "able", lambda service, ability: [])
     for make, said in ((pipelines.recognizer, "PaddleOCR-VL"), (pipelines.listener, "moonshine"),
                        (pipelines.speaker, "Qwen3-TTS")):  # fmt: skip
         with pytest.raises(BadRequest, match=said):
@@ -124,7 +124,7 @@ def test_a_text_is_spoken_by_a_real_model(core: WindowEngine, store: AppStore, t
         streams.held[0].step()
     studio.stop()
     assert np.isfinite(studio.playback.samples).all()
-    assert capabilities.capabilities_of("no/such-model") == {"chat", "embed"}
+    assert catalogue.capabilities_of("no/such-model") == {"chat", "embed"}
 
 
 def test_window_and_server_share_a_voice(core: WindowEngine, store: AppStore, tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.hub.blobs import damaged_files
 from engine.hub.cache import Snapshot
+from engine.hub.download import damaged_files
 from engine.starter import GUIDE, starter
 from tests.app.new_machine import Ended, Fresh, files_of, one_sentence, until
 from tests.hub_server import TOKEN, FakeHub, Hold, serving

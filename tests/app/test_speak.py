@@ -12,7 +12,7 @@ import grus
 from app.cli import main
 from engine.errors import BadRequest
 from engine.loading import LoadOptions
-from engine.pipelines.speaking.long_form import SpeechOptions
+from engine.pipelines.speaking.speech import SpeechOptions
 from engine.pipelines.speaking.voice import SavedVoices
 from tests.qwen3_tts_cases import checkpoint, ending
 

@@ -9,7 +9,7 @@ import soundfile
 import grus
 from app.cli import main
 from app.commands import talk as command
-from engine.pipelines.speaking.long_form import SpeechOptions
+from engine.pipelines.speaking.speech import SpeechOptions
 from engine.pipelines.voice_chat import Answered, Heard, Reply, Voiced
 from tests.checkpoints import save as save_text
 from tests.engine.pipelines.listening.conftest import RATE, talk

@@ -10,9 +10,9 @@ import pytest
 import torch
 
 from backends.base import Sampling, Segment, SegmentOutput
-from backends.torch import greedy as module
-from backends.torch.greedy import TOKENS, Best
-from backends.torch.kernels import library, repack
+from backends.torch import runner
+from backends.torch.kernels import arena, library
+from backends.torch.runner import GREEDY_TOKENS, Best
 from tests.backends.test_torch_tracing import Side, tokens
 from tests.checkpoints import save
 
@@ -22,15 +22,15 @@ pytestmark = pytest.mark.skipif(not library.available(), reason=library.why_not(
 @pytest.fixture(params=["f32, by shortlist", "f32", "q8_0"])
 def side(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Side:
     if "shortlist" in request.param:  # a small head is taken for a large one
-        monkeypatch.setattr(module, "LEAST", 1)
-        monkeypatch.setattr(module, "CLOSER", 1 / 2)
+        monkeypatch.setattr(runner, "SHORTLIST_WEIGHTS", 1)
+        monkeypatch.setattr(runner, "SHORTLIST_SHARE", 1 / 2)
     save("qwen3", tmp_path)
     made = Side(tmp_path, recorded=True, quant="q8_0" if request.param == "q8_0" else None)
     replies(made, Sampling(), 2)
     greedy = made.runner._greedy
     assert greedy is not None
     assert (greedy.shortlist is not None) == ("shortlist" in request.param)
-    repack.wait()
+    arena.wait()
     if greedy.shortlist is not None:
         x = torch.from_numpy(np.random.default_rng(0).standard_normal((1, greedy.head.columns), np.float32))
         where = torch.empty(1), torch.empty(1, dtype=torch.int64)
@@ -55,7 +55,7 @@ def texts(made: list[list[SegmentOutput]]) -> list[list[list[int]]]:
     return [[token.ids for token in step] for step in made]
 
 
-@pytest.mark.parametrize("count", [1, 3, TOKENS, TOKENS + 1])
+@pytest.mark.parametrize("count", [1, 3, GREEDY_TOKENS, GREEDY_TOKENS + 1])
 def test_replies_are_those_of_all_logits(side: Side, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     found = texts(replies(side, Sampling(), count=count))
     monkeypatch.setattr(side.runner, "_greedy", None)

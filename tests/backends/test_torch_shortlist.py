@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 import torch
 
-from backends.torch import greedy as module
-from backends.torch.greedy import ArgmaxShortlist, Best
-from backends.torch.kernels import library, repack, sampling
-from backends.torch.kernels.rowwise import RowMatrix
+from backends.torch import runner
+from backends.torch.kernels import arena, fused, library
+from backends.torch.kernels.linear import RowMatrix
+from backends.torch.runner import ArgmaxShortlist, Best
 from tests.backends.kernels.conftest import HERE
 from tests.backends.kernels.weights_made_here import raw
 
@@ -24,7 +24,7 @@ VOCAB = 3000
 def made(w: np.ndarray) -> tuple[RowMatrix, ArgmaxShortlist]:
     head = RowMatrix(raw(w.astype(np.float32), "F32"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(repack, "schedule", lambda one: one.move())
+        patch.setattr(arena, "schedule", lambda one: one.move())
         return head, ArgmaxShortlist(head)
 
 
@@ -39,7 +39,7 @@ def told(found: ArgmaxShortlist, x: torch.Tensor, likely: bool = False) -> Best 
 def whole(head: RowMatrix, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     logits = torch.empty(len(x), head.rows_each)
     head.matmul(x, logits)
-    return sampling.argmax(logits)
+    return fused.argmax(logits)
 
 
 def normal(*shape: int, seed: int = 0) -> np.ndarray:
@@ -68,7 +68,7 @@ HEADS: list[Callable[..., np.ndarray]] = [normal, uneven, neighbours]
 def test_it_is_the_largest_of_all(
     make: Callable[..., np.ndarray], columns: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "CLOSER", 1)
+    monkeypatch.setattr(runner, "SHORTLIST_SHARE", 1)
     head, found = made(make(VOCAB, columns))
     for count in (1, 2, 3, 8, 33, 63):
         for size in (1e-3, 1.0, 300.0):
@@ -188,7 +188,7 @@ def test_where_all_logits_are_needed_there_is_none() -> None:
 
 @pytest.mark.skipif(not library.has_matrix_unit(), reason="needs a CPU with a matrix unit")
 def test_so_many_tokens_that_they_are_not_multiplied_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "CLOSER", 1)
+    monkeypatch.setattr(runner, "SHORTLIST_SHARE", 1)
     _, found = made(normal(VOCAB, 64))
     assert told(found, torch.from_numpy(normal(63, 64))) is not None
     assert told(found, torch.from_numpy(normal(64, 64))) is None
@@ -197,5 +197,5 @@ def test_so_many_tokens_that_they_are_not_multiplied_in_bytes(monkeypatch: pytes
 def test_before_its_copy_is_made_there_is_none() -> None:
     found = ArgmaxShortlist(RowMatrix(raw(normal(VOCAB, 64), "F32")))
     assert told(found, torch.from_numpy(normal(1, 64))) is None
-    repack.wait()
+    arena.wait()
     assert told(found, torch.from_numpy(normal(1, 64))) is not None

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import grus
 from engine.benchmark import TextBenchmark
-from engine.settings import Settings
+from engine.types import Settings
 from tests.bench.shapes import checkpoint
 from tests.bench.table import Row
 

@@ -26,7 +26,7 @@ class GrusHearer:
         began = time.perf_counter()
         from engine.engine import Engine
         from engine.loading import LoadOptions, load_any
-        from engine.settings import Settings
+        from engine.types import Settings
 
         self.imported = time.perf_counter() - began
         self.began = time.perf_counter()

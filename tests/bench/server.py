@@ -30,7 +30,7 @@ ROUNDS, REQUESTS, CLIENTS = 300, 1500, 16
 def rows() -> list[Row]:
     from app.runtime.catalogue import Catalogue
     from engine.engine import Engine
-    from engine.settings import Settings
+    from engine.types import Settings
     from tests.app.server.fake_model import FakeServed
     from tests.app.server.live import serving
 

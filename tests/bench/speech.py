@@ -18,8 +18,7 @@ from engine.engine import Engine
 from engine.loading import LoadOptions, load_any
 from engine.pipelines.speaking.qwen3_tts import RATE, Qwen3TTSPrompts, embed_prompt, synthesize
 from engine.pipelines.speaking.voice import VoiceSettings
-from engine.settings import Settings
-from engine.types import Frames, Request, SamplingParams
+from engine.types import Frames, Request, SamplingParams, Settings
 from tests.bench.kernels import bandwidth
 from tests.bench.shapes import KEPT
 from tests.bench.speech_peer import Reference

@@ -189,7 +189,7 @@ class _Program:
 
 def _speaks(rate: float, seconds: float, engine: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
     """What the engine would do, from the thread that listens to it: words at a steady rate. The program's go to it."""
-    from app.runtime.replies import ReplyEvent
+    from app.runtime.chat import ReplyEvent
     from engine.types import Timings
 
     text = "".join(PARAGRAPH.replace("{n}", str(k)) for k in range(200))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engine.engine import Engine
-from engine.settings import Settings
+from engine.types import Settings
 from tests.fake_backend import FakeLoaded
 
 

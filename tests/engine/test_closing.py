@@ -12,12 +12,11 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from engine import closing
-from engine.closing import DocumentCloser
+from engine import grammar as module
 from engine.engine import Engine
-from engine.settings import Settings
+from engine.grammar import DocumentCloser
 from engine.text.json_schema import BLANK, compiles, grammar_schema, room_for_more
-from engine.types import Grammar, Request, SamplingParams
+from engine.types import Grammar, Request, SamplingParams, Settings
 from tests.asserting import every
 from tests.fake_backend import FakeLoaded, Nature
 
@@ -145,8 +144,8 @@ def test_a_document_that_cannot_be_ended_is_not_searched_for_an_end_at_every_tok
     names = [f"a_long_name_of_a_property_{number}" for number in range(200)]
     schema = {"type": "object", "properties": {name: {"type": "null"} for name in names}, "required": names}
     searched: list[int] = []
-    search = closing._completion
-    monkeypatch.setattr(closing, "_completion", lambda *given: searched.append(given[2]) or search(*given))
+    search = module._completion
+    monkeypatch.setattr(module, "_completion", lambda *given: searched.append(given[2]) or search(*given))
     (result,) = replies(strict(schema), [900])
     assert result.reason == "length"
     assert len(searched) < 12

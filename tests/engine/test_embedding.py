@@ -10,8 +10,7 @@ from engine.engine import Engine
 from engine.errors import BadRequest, ContextOverflow, NumericalError
 from engine.loading import LoadOptions, load
 from engine.sequence import EmbeddingPool
-from engine.settings import Settings
-from engine.types import Progress, Request, SamplingParams
+from engine.types import Progress, Request, SamplingParams, Settings
 from tests.checkpoints import reference_cached, save
 from tests.driver import Driver
 from tests.fake_backend import NAN, FakeLoaded, Nature, fake_hidden, mix

@@ -12,8 +12,7 @@ from engine.engine import Engine
 from engine.errors import BadRequest, EngineStopped
 from engine.model_manager import ModelManager
 from engine.sequence import RequestState
-from engine.settings import Settings
-from engine.types import Done, Failed, Request, RequestHandle, SamplingParams, Timings
+from engine.types import Done, Failed, Request, RequestHandle, SamplingParams, Settings, Timings
 from tests.app.server.scripted import until
 from tests.fake_backend import FakeClock, FakeLoaded, Nature
 

@@ -10,8 +10,7 @@ import pytest
 from engine.engine import Engine
 from engine.errors import BadRequest, CheckpointError, EngineStopped, ModelNotFound, OutOfMemory
 from engine.loaded import Loaded, Loader
-from engine.settings import Settings
-from engine.types import Request, SamplingParams
+from engine.types import Request, SamplingParams, Settings
 from tests.fake_backend import FakeClock, FakeDevice, FakeLoaded, Nature, oracle
 
 

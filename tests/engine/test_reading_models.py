@@ -11,8 +11,7 @@ import pytest
 from engine.engine import Engine
 from engine.loading import LoadOptions, load_any
 from engine.models.pp_doclayout import Region
-from engine.settings import Settings
-from engine.types import Request, SamplingParams
+from engine.types import Request, SamplingParams, Settings
 from engine.vision.registry import make_vision_processor
 from engine.weights.checkpoint import Checkpoint
 from tests.asserting import every

@@ -13,8 +13,7 @@ import pytest
 
 from engine.engine import Engine
 from engine.loading import LoadOptions, load
-from engine.settings import Settings
-from engine.types import Grammar, ReasoningLimit, Request, SamplingParams
+from engine.types import Grammar, ReasoningLimit, Request, SamplingParams, Settings
 from tests.checkpoints import save
 from tests.driver import Driver
 

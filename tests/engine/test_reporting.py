@@ -10,8 +10,7 @@ import pytest
 from engine.engine import Engine
 from engine.errors import BadRequest
 from engine.metrics import Rate
-from engine.settings import Settings, memory_limit
-from engine.types import Progress, PromptScores, Request, SamplingParams
+from engine.types import Progress, PromptScores, Request, SamplingParams, Settings, memory_limit
 from tests.asserting import every
 from tests.fake_backend import FakeClock, FakeLoaded, Nature, fake_logits, mix
 

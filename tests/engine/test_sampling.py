@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from engine.errors import BadRequest
-from engine.sampling import Sampler, check_tokens, uniform
+from engine.sequence import Sampler, check_tokens, uniform
 from engine.types import Request, SamplingParams, Text
 from tests.asserting import every
 from tests.fake_backend import EOS, VOCAB, FakeLoaded, Nature, oracle

@@ -14,8 +14,7 @@ import pytest
 from backends.base import Segment
 from engine.engine import Engine
 from engine.errors import EngineFault, NumericalError, OutOfMemory
-from engine.settings import Settings
-from engine.types import Done, Failed, Finished, Request, RequestHandle, SamplingParams, Text
+from engine.types import Done, Failed, Finished, Request, RequestHandle, SamplingParams, Settings, Text
 from tests.fake_backend import BOOM, NAN, FakeLoaded, Nature, oracle
 
 KINDS = {

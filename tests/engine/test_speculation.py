@@ -9,8 +9,7 @@ import pytest
 from engine.engine import Engine
 from engine.errors import BadRequest
 from engine.ngram import DraftProposer, PredictedOutput
-from engine.settings import Settings
-from engine.types import Request, SamplingParams
+from engine.types import Request, SamplingParams, Settings
 from tests.fake_backend import FakeLoaded, Nature, oracle
 
 

@@ -14,9 +14,8 @@ import grus
 from engine.engine import Engine
 from engine.loading import LoadOptions, load
 from engine.pipelines.prompt import chat_prompt
-from engine.settings import Settings
 from engine.starter import GUIDE, starter
-from engine.types import Request, SamplingParams
+from engine.types import Request, SamplingParams, Settings
 from engine.weights.convert import convert
 
 ASKED = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +35,7 @@ from app.gui.look import Look, restate
 from app.gui.texts import mark, size, tr
 from app.gui.theme import GRID
 from app.gui.viewmodels.chat.highlight import HighlightSpan, spans
-from app.gui.viewmodels.chat.message_views import MessageView
+from app.gui.viewmodels.chat.markdown import MessageView
 from app.gui.widgets import icon_button, label, text_button
 
 if TYPE_CHECKING:
@@ -138,11 +139,11 @@ class MessageWidget(QWidget):
             before, self.view = self.view, view
             self.fill(view, before)
 
-    def fill(self, view: MessageView, before: MessageView | None) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def fill(self, view: MessageView, before: MessageView | None) -> None: ...
 
-    def measure(self, width: int) -> int:
-        raise NotImplementedError
+    @abstractmethod
+    def measure(self, width: int) -> int: ...
 
 
 _HEAD = 32

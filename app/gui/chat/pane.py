@@ -32,8 +32,7 @@ from app.gui.theme import GRID
 from app.gui.viewmodels.chat.conversation import OpenConversation
 from app.gui.viewmodels.chat.conversation_list import ConversationList
 from app.gui.viewmodels.chat.draft import MessageDraft, place_of
-from app.gui.viewmodels.chat.markdown import IncrementalMarkdown
-from app.gui.viewmodels.chat.message_views import MessageView, MessageViews
+from app.gui.viewmodels.chat.markdown import IncrementalMarkdown, MessageView, MessageViews
 from app.gui.widgets import EmptyState, icon_button, label
 
 

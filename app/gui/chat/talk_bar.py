@@ -18,8 +18,8 @@ from app.gui.theme import GRID
 from app.gui.viewmodels.chat.conversation import OpenConversation
 from app.gui.viewmodels.chat.hands_free import HandsFree, TalkModels
 from app.gui.widgets import label, text_button
-from app.runtime import capabilities
-from app.runtime.capabilities import RECOMMENDED, Capability
+from app.runtime import catalogue
+from app.runtime.catalogue import RECOMMENDED, Capability
 from engine.errors import BackendUnavailable
 
 _STATES = {
@@ -183,4 +183,4 @@ def _tail(text: str) -> str:
 
 def _missing(service: Any) -> list[Capability]:
     wanted: tuple[Capability, ...] = ("listen", "speak")
-    return [ability for ability in wanted if not capabilities.able(service.catalogue, ability)]
+    return [ability for ability in wanted if not catalogue.able(service.catalogue, ability)]

@@ -28,7 +28,7 @@ from app.gui.chat.message_view import (
 from app.gui.look import Look
 from app.gui.texts import tr
 from app.gui.theme import GRID
-from app.gui.viewmodels.chat.message_views import MessageView
+from app.gui.viewmodels.chat.markdown import MessageView
 
 READING = 72  # characters in a line
 _KINDS: dict[str, type[MessageWidget]] = {

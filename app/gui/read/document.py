@@ -34,8 +34,7 @@ from app.gui.texts import tr
 from app.gui.theme import GRID
 from app.gui.viewmodels.read import KINDS
 from app.gui.widgets import label
-from engine.pipelines.reading.results import Box, Element
-from engine.pipelines.reading.tables import Table
+from engine.pipelines.reading.results import Box, Element, Table
 
 _ZOOMS = (0.25, 6.0)
 

@@ -31,8 +31,18 @@ from app.gui.read.snip import snip
 from app.gui.results import ResultsPane, from_outside
 from app.gui.texts import mark, tr, trn
 from app.gui.theme import GRID
-from app.gui.viewmodels.read import TASKS, ReadDocument, ReadResults, ReadSettings
-from app.gui.viewmodels.read_export import FORMATS, Pixels, as_markdown, export, export_all, pixels
+from app.gui.viewmodels.read import (
+    FORMATS,
+    TASKS,
+    Pixels,
+    ReadDocument,
+    ReadResults,
+    ReadSettings,
+    as_markdown,
+    export,
+    export_all,
+    pixels,
+)
 from app.gui.widgets import EmptyState, icon_button, label, text_button
 
 _KEPT = 6  # pages whose pixels are held

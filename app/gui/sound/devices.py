@@ -8,6 +8,7 @@ disappears, one sentence says what to do.
 from __future__ import annotations
 
 import time
+from abc import abstractmethod
 from collections import deque
 from collections.abc import Callable
 from typing import Any
@@ -78,15 +79,15 @@ class _Device(QObject):
             self._close()
             self.deleteLater()
 
-    def _default(self) -> Any:
-        raise NotImplementedError
+    @abstractmethod
+    def _default(self) -> Any: ...
 
-    def _start(self, device: Any) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _start(self, device: Any) -> None: ...
 
+    @abstractmethod
     def _move(self) -> bool:
         """Serve the device. True when it took or gave something."""
-        raise NotImplementedError
 
     def _doubtful(self) -> bool:
         """Whether the system may have put something else in the device's place."""
@@ -148,15 +149,15 @@ class _Device(QObject):
             if self._lost is not None:
                 self._lost(self._farewell())
 
-    def _farewell(self) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    def _farewell(self) -> str: ...
 
     def _run(self) -> None:
         self._known_changed().connect(self._follow, Qt.ConnectionType.QueuedConnection)
         self._timer.start()
 
-    def _known_changed(self) -> Any:
-        raise NotImplementedError
+    @abstractmethod
+    def _known_changed(self) -> Any: ...
 
 
 class SoundOutput(_Device):

@@ -162,7 +162,7 @@ def configure(db: sqlite3.Connection, id: int, **values: Any) -> None:
 
 
 def delete(db: sqlite3.Connection, id: int) -> None:
-    """Out of sight; `restore` brings it back until it is purged (`deletion.py`)."""
+    """Out of sight; `restore` brings it back until it is purged (`database.py`)."""
     db.execute("UPDATE conversations SET deleted = ? WHERE id = ?", (time.time(), id))
 
 

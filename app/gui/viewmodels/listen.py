@@ -12,13 +12,13 @@ from typing import Any, Literal
 import numpy as np
 
 from app.gui.store import records
-from app.gui.store.files import private_file
+from app.gui.store.database import private_file
 from app.gui.store.worker import AppStore
 from app.gui.texts import seconds as in_seconds
 from app.gui.texts import tr
 from app.gui.viewmodels.results import ListedResult, Results
 from app.gui.viewmodels.signal import Signal
-from app.stream import StreamRunner
+from app.window_engine import StreamRunner
 from engine.pipelines.listening.transcript import FORMATS, Transcript, TranscriptSegment, write
 
 KIND = "listen"

@@ -6,19 +6,20 @@ and how it is made is the subclass's: `read.py`, `listen.py`, `speak.py`.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
 from app.gui.store import records
-from app.gui.store.files import OWN_FOLDERS
+from app.gui.store.database import OWN_FOLDERS
 from app.gui.store.worker import AppStore
 from app.gui.texts import tr
 from app.gui.viewmodels.signal import Signal
-from app.stream import Cancellable, StreamRunner
+from app.window_engine import Cancellable, StreamRunner
 
 
-class ListedResult:
+class ListedResult(ABC):
     """The base of all items. `id` is 0 until it is stored; `state` is "waiting", "done", "stopped", "failed" or the pane's own."""
 
     id: int
@@ -30,13 +31,13 @@ class ListedResult:
         return self.state in ("failed", "locked")
 
     @property
+    @abstractmethod
     def share(self) -> float | None:
         """How much of it is made; None: it is not being made now."""
-        raise NotImplementedError
 
+    @abstractmethod
     def status(self) -> str:
         """One line about it."""
-        raise NotImplementedError
 
     def tooltip(self) -> str:
         return f"{self.title}, {self.status()}"
@@ -45,7 +46,7 @@ class ListedResult:
 T = TypeVar("T", bound=ListedResult)
 
 
-class Results(Generic[T]):
+class Results(ABC, Generic[T]):
     """`listed`: the list changed. `changed(item)`: state or progress of one item. `shown`: another item is looked at."""
 
     kind: ClassVar[str]  # in the store
@@ -60,20 +61,20 @@ class Results(Generic[T]):
 
     # -- what a kind of result defines
 
-    def to_record(self, item: T) -> records.StoredResult:
-        raise NotImplementedError
+    @abstractmethod
+    def to_record(self, item: T) -> records.StoredResult: ...
 
+    @abstractmethod
     def from_record(self, record: records.StoredResult) -> T:
         """What was running when the process ended becomes stopped."""
-        raise NotImplementedError
 
+    @abstractmethod
     def file_of(self, item: T) -> Path:
         """The file that the item is of: Grus's own copy, or a file of the person's."""
-        raise NotImplementedError
 
+    @abstractmethod
     def cancel(self, item: T) -> bool:
         """Stop one. False when it neither ran nor waited."""
-        raise NotImplementedError
 
     # -- the list
 
@@ -117,7 +118,7 @@ class Results(Generic[T]):
             self.choose(self.items[max(0, min(len(self.items) - 1, at))])
 
     def remove(self, item: T) -> None:
-        """Gone at once, with an Undo; the row and Grus's own files are deleted for good later (`store/deletion.py`)."""
+        """Gone at once, with an Undo; the row and Grus's own files are deleted for good later (`store/database.py`)."""
         self.cancel(item)
         at = self.items.index(item)
         self.items.remove(item)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from app.gui.preferences import Preferences
     from app.runtime.models import ModelService
     from app.server.config import ServerSettings
-    from app.server.hosted import Hosted
+    from app.server.listening import Hosted
     from app.window_engine import WindowEngine
 
 HERE, EVERYWHERE = "127.0.0.1", "0.0.0.0"
@@ -147,7 +147,7 @@ class ServerControl:
         self._hear()
 
         def begin(service: ModelService) -> Hosted:
-            from app.server.hosted import Hosted
+            from app.server.listening import Hosted
 
             return Hosted(service, self._server_preferences.settings())
 

@@ -95,7 +95,7 @@ def _title(names: Sequence[tuple[str, str]], wanted: str) -> str:
 def read_limit(text: str) -> float | str | None:
     """A share as a number up to 1, a size as a text that the engine reads. Raises BadRequest."""
     from engine.errors import BadRequest
-    from engine.settings import memory_limit
+    from engine.types import memory_limit
 
     text = text.strip()
     if not text:

@@ -36,8 +36,8 @@ from app.server.anthropic.protocol import (
     ToolUseBlock,
     Undeclared,
 )
+from app.server.body import ignore
 from app.server.errors import ApiError, bad_request, unsupported
-from app.server.ignored import ignore
 from app.server.images import ImagePart, data_url, written_content
 from engine.types import SamplingParams
 

@@ -14,17 +14,15 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from app.runtime.chat import PreparedChat, reasoning_off
-from app.runtime.replies import ReplyCollector, ReplyEvent, ReplyMessage
-from app.server import pages
+from app.runtime.chat import PreparedChat, ReplyCollector, ReplyEvent, ReplyMessage, reasoning_off
 from app.server.anthropic.conversation import conversation, signature
 from app.server.anthropic.protocol import AnthropicMessage, CountTokensRequest, MessagesRequest, TokenCount
 from app.server.body import JsonRoute
 from app.server.context import Here, Server, answer
-from app.server.documented import errors, streams
 from app.server.errors import ApiError, error_body
-from app.server.requests import RunningRequest
-from app.server.streaming import event
+from app.server.images import check_counted
+from app.server.openapi import errors, streams
+from app.server.requests import RunningRequest, event
 from engine.errors import ContextOverflow
 from engine.loading import LoadedModel
 from engine.types import Timings, new_id
@@ -57,7 +55,7 @@ async def count_tokens(body: CountTokensRequest, request: Request, server: Here)
         if not error.exact:
             raise
         return TokenCount(input_tokens=error.tokens)
-    pages.check_counted(prepared)
+    check_counted(prepared)
     return TokenCount(input_tokens=len(prepared.prompt.ids))
 
 

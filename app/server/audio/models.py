@@ -7,9 +7,9 @@ import asyncio
 import re
 from typing import Any
 
-from app.runtime.capabilities import DOES, Capability, capabilities, config_in, folder_of, serves
+from app.runtime.catalogue import DOES, Capability, capabilities, config_in, folder_of, serves
+from app.server.body import ignore
 from app.server.context import Server
-from app.server.ignored import ignore
 from engine.errors import MissingCapability, ModelNotFound
 
 _OPENAI = re.compile(r"(gpt(?!-oss)|tts|whisper|chatgpt|o\d)-")

@@ -32,8 +32,8 @@ from app.server.audio.threads import cancel_scope
 from app.server.audio.transcription import find_speech, transcribe
 from app.server.body import JsonRoute
 from app.server.context import Here
-from app.server.documented import errors
 from app.server.errors import ApiError
+from app.server.openapi import errors
 from engine.media import sound as sound_files
 from engine.media.sound import FORMATS
 from engine.pipelines.speaking.speech_models import speaker

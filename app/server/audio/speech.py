@@ -26,16 +26,16 @@ from app.server.audio.protocol import (
     VoiceId,
 )
 from app.server.audio.threads import ThreadedGenerator, cancel_scope
+from app.server.body import IgnoredFields, ignored_fields
 from app.server.context import Server, with_errors
 from app.server.errors import ApiError, bad_request, error_body
-from app.server.ignored import IgnoredFields, ignored_fields
-from app.server.streaming import COMMENT, ClientGone, StreamingReply, event
-from engine.cancel import CancelScope
+from app.server.requests import COMMENT, ClientGone, StreamingReply, event
 from engine.errors import BadRequest, GrusError, SpeechRanAway
 from engine.media.sound import check_format, encoded, media_type, read_sound, written
-from engine.pipelines.speaking.long_form import SpeechOptions, speak_long_form
-from engine.pipelines.speaking.speech_models import SpeechModel, speaker
+from engine.pipelines.speaking.speech import SpeechModel, SpeechOptions, speak_long_form
+from engine.pipelines.speaking.speech_models import speaker
 from engine.pipelines.speaking.voice import Clone, SavedVoice, SavedVoices, VoiceSettings, read_clone, write_clone
+from engine.tasks import CancelScope
 
 log = logging.getLogger("grus.server")
 

@@ -14,9 +14,9 @@ from typing import Any, Generic, TypeVar
 from fastapi import Request
 
 from app.server.context import Server
-from app.server.streaming import while_connected
-from engine.cancel import CancelScope
+from app.server.requests import while_connected
 from engine.errors import EngineStopped
+from engine.tasks import CancelScope
 
 T = TypeVar("T")
 _END = object()

@@ -20,16 +20,16 @@ from app.server.audio.protocol import (
     WordTimes,
 )
 from app.server.audio.threads import ThreadedGenerator, cancel_scope
+from app.server.body import ignore
 from app.server.context import Server, with_errors
 from app.server.errors import bad_request, error_body
-from app.server.ignored import ignore
-from app.server.streaming import COMMENT, StreamingReply, event
-from engine.cancel import CancelScope
+from app.server.requests import COMMENT, StreamingReply, event
 from engine.media.sound import read_sound
 from engine.models.moonshine import SAMPLE_RATE
 from engine.pipelines.listening.transcript import Transcript, TranscriptSegment, as_srt, as_text, as_vtt
 from engine.pipelines.listening.transcription import Transcriber, asr_model
 from engine.pipelines.listening.voice_activity import FORMATS, Speech, as_dict, speech_in, speech_rules
+from engine.tasks import CancelScope
 
 _PLAIN = {"text": as_text, "srt": as_srt, "vtt": as_vtt}
 

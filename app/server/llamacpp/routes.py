@@ -10,13 +10,12 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from app.runtime.chat import json_grammar
-from app.server import pages
 from app.server.body import JsonRoute
 from app.server.config import server_version
 from app.server.context import Here, Server, answer
-from app.server.documented import errors, streams
 from app.server.errors import bad_request, unsupported
 from app.server.generation import GeneratedChoice, Generation, check_ids
+from app.server.images import check_counted
 from app.server.llamacpp.protocol import (
     LlamaAppliedTemplate,
     LlamaCompletionReply,
@@ -29,9 +28,9 @@ from app.server.llamacpp.protocol import (
     LlamaProps,
 )
 from app.server.openai.shapes import LEAST_LOGPROB, token_text
-from app.server.requests import RequestGroup
+from app.server.openapi import errors, streams
+from app.server.requests import RequestGroup, event
 from app.server.sampling import repetition_window, report_schema, stop_list
-from app.server.streaming import event
 from engine.loading import LoadedModel
 from engine.pipelines.prompt import Prompt, infill_prompt, placed, text_prompt
 from engine.text.tokenizer import Tokenizer
@@ -91,7 +90,7 @@ async def apply_template(body: LlamaConversation, request: Request, server: Here
 async def input_tokens(body: LlamaConversation, request: Request, server: Here) -> LlamaInputTokens:
     """How many tokens the model would read of a conversation."""
     _, _, prepared = await server.prepare(body.chat(), body.model, request)
-    pages.check_counted(prepared)
+    check_counted(prepared)
     return LlamaInputTokens(input_tokens=len(prepared.prompt.ids))
 
 

@@ -15,15 +15,21 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from app.runtime.chat import ChatRequest, PreparedChat, ToolChoice, json_grammar
+from app.runtime.chat import (
+    ChatRequest,
+    PreparedChat,
+    ReplyCollector,
+    ReplyEvent,
+    ReplyParser,
+    ToolChoice,
+    json_grammar,
+    with_logprobs,
+)
 from app.runtime.embedding import tokenized
-from app.runtime.replies import ReplyCollector, ReplyEvent, ReplyParser, with_logprobs
-from app.server.body import JsonRoute
+from app.server.body import JsonRoute, ignore
 from app.server.context import Here, Server, answer, long_answer
-from app.server.documented import errors, streams
 from app.server.errors import bad_request, unsupported
 from app.server.generation import check_ids
-from app.server.ignored import ignore
 from app.server.images import ImagePart, written_content
 from app.server.ollama.models import known_model
 from app.server.ollama.options import sampling
@@ -47,8 +53,8 @@ from app.server.ollama.protocol import (
     timestamp,
 )
 from app.server.openai.shapes import content_logprobs
-from app.server.requests import RunningRequest
-from app.server.streaming import line
+from app.server.openapi import errors, streams
+from app.server.requests import RunningRequest, line
 from engine.errors import ContextOverflow
 from engine.loading import LoadedModel
 from engine.pipelines.embedding import text_ids

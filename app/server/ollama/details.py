@@ -11,8 +11,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from app.runtime.capabilities import capabilities, config_in, folder_of
-from app.runtime.catalogue import KnownModel
+from app.runtime.catalogue import KnownModel, capabilities, config_in, folder_of
 from app.runtime.models import ModelService
 from app.server.ollama.protocol import OllamaModelDetails, OllamaShowReply, timestamp
 from engine.errors import BadRequest, GrusError

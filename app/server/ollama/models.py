@@ -18,7 +18,6 @@ from app.runtime.catalogue import KnownModel
 from app.runtime.models import ModelService
 from app.server.body import JsonRoute
 from app.server.context import Here, Server, with_errors
-from app.server.documented import errors, streams
 from app.server.errors import ApiError, bad_request
 from app.server.ollama import details
 from app.server.ollama.protocol import (
@@ -35,11 +34,12 @@ from app.server.ollama.protocol import (
     error_line,
     timestamp,
 )
-from app.server.streaming import StreamingReply, line
+from app.server.openapi import errors, streams
+from app.server.requests import StreamingReply, line
 from engine.errors import GrusError, ModelNotFound, Offline
 from engine.hub import offline
+from engine.hub.cache import parse
 from engine.hub.download import download
-from engine.hub.naming import parse
 from engine.loading import LoadedModel
 
 SPOKEN_VERSION = "0.14.0"  # of Ollama's API; clients refuse servers with an older one

@@ -15,8 +15,8 @@ from app.runtime.chat import Effort
 from app.server.body import Hint, Preference, RequestFields
 from app.server.errors import ApiError, bad_request, error_body
 from app.server.reasoning_fields import ReasoningBudget
+from app.server.requests import line
 from app.server.sampling import StopText, TokenId
-from app.server.streaming import line
 
 LINES = "application/x-ndjson"
 

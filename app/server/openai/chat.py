@@ -15,20 +15,17 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
-from app.runtime.chat import ChatRequest, ToolChoice, json_grammar
-from app.runtime.replies import ReplyCollector, ReplyEvent, with_logprobs
-from app.runtime.replies import ReplyMessage as Reply
-from app.server.body import Hint, JsonRoute, Preference, RequestFields
+from app.runtime.chat import ChatRequest, ReplyCollector, ReplyEvent, ToolChoice, json_grammar, with_logprobs
+from app.runtime.chat import ReplyMessage as Reply
+from app.server.body import Hint, JsonRoute, Preference, RequestFields, ignore
 from app.server.context import Here, answer
-from app.server.documented import errors, streams
 from app.server.errors import bad_request, unsupported
-from app.server.ignored import ignore
 from app.server.images import ImagePart, little_detail, written_content
 from app.server.openai.shapes import content_logprobs, fingerprint, finish_reason, usage
+from app.server.openapi import errors, streams
 from app.server.reasoning_fields import ReasoningFields
-from app.server.requests import RunningRequest, told_timings
+from app.server.requests import DONE, RunningRequest, event, told_timings
 from app.server.sampling import Count, SamplingFields
-from app.server.streaming import DONE, event
 from engine.loading import LoadedModel
 from engine.types import FinishReason, Grammar, SamplingParams, Timings, TokenLogprob, new_id
 

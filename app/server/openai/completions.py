@@ -16,14 +16,13 @@ from starlette.responses import Response
 
 from app.server.body import Hint, JsonRoute
 from app.server.context import Here, answer
-from app.server.documented import errors, streams
 from app.server.errors import bad_request
 from app.server.generation import GeneratedChoice, Generation, TokenIds, check_ids, split_prompts, whole_text
 from app.server.openai.chat import ChatStreamOptions, CompletionUsage, check_stream_options
 from app.server.openai.shapes import LEAST_LOGPROB, fingerprint, finish_reason, token_text, usage
-from app.server.requests import RequestGroup, joined, told_timings
+from app.server.openapi import errors, streams
+from app.server.requests import DONE, RequestGroup, event, joined, told_timings
 from app.server.sampling import SamplingFields
-from app.server.streaming import DONE, event
 from engine.loading import LoadedModel
 from engine.pipelines.prompt import infill_prompt, text_prompt
 from engine.types import Done, Text, Timings, TokenLogprob, new_id

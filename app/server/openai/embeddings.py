@@ -13,8 +13,8 @@ from starlette.responses import Response
 from app.runtime.embedding import tokenized
 from app.server.body import JsonRoute, RequestFields
 from app.server.context import Here, long_answer
-from app.server.documented import errors
 from app.server.generation import TokenIds, check_ids, split_prompts
+from app.server.openapi import errors
 from engine.pipelines.embedding import text_ids
 
 router = APIRouter(route_class=JsonRoute, tags=["OpenAI"])

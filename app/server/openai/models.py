@@ -8,8 +8,7 @@ from typing import Literal
 from fastapi import APIRouter, Request
 from pydantic import BaseModel
 
-from app.runtime.capabilities import Use, capabilities, config_in, folder_of, main_use
-from app.runtime.catalogue import KnownModel
+from app.runtime.catalogue import KnownModel, Use, capabilities, config_in, folder_of, main_use
 from app.runtime.models import ModelService
 from app.server.anthropic.models import (
     AnthropicModel,
@@ -20,7 +19,7 @@ from app.server.anthropic.models import (
 )
 from app.server.body import JsonRoute
 from app.server.context import Here
-from app.server.documented import errors
+from app.server.openapi import errors
 
 router = APIRouter(route_class=JsonRoute, tags=["OpenAI"])
 

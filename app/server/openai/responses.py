@@ -13,7 +13,6 @@ from starlette.responses import Response
 
 from app.server.body import JsonRoute
 from app.server.context import Here, Server, answer
-from app.server.documented import errors, streams
 from app.server.errors import ApiError, as_api_error, bad_request, from_validation, unsupported
 from app.server.openai.responses_compaction import SUMMARIZE, CompactedResponse, CompactRequest, compacted
 from app.server.openai.responses_exchange import Exchange, numbered
@@ -27,7 +26,8 @@ from app.server.openai.responses_protocol import (
     ResponsesRequest,
 )
 from app.server.openai.responses_store import StoredResponse
-from app.server.streaming import COMMENT, StreamingReply, event
+from app.server.openapi import errors, streams
+from app.server.requests import COMMENT, StreamingReply, event
 from engine.errors import ContextOverflow, GrusError
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from app.runtime.chat import ChatRequest, ToolChoice, json_grammar
 from app.runtime.custom_tools import InputGrammar, as_arguments, as_function
+from app.server.body import ignore
 from app.server.errors import ApiError, bad_request, unsupported
-from app.server.ignored import ignore
 from app.server.images import ImagePart, little_detail, written_content
 from app.server.openai.responses_compaction import as_message
 from app.server.openai.responses_items import (

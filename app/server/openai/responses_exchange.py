@@ -11,11 +11,10 @@ from typing import Any
 
 from starlette.requests import Request
 
-from app.runtime.chat import PreparedChat
-from app.runtime.replies import ReplyEvent
+from app.runtime.chat import PreparedChat, ReplyEvent
+from app.server.body import ignore
 from app.server.context import Server
 from app.server.errors import ApiError, as_api_error, bad_request, error_body, unsupported
-from app.server.ignored import ignore
 from app.server.openai.responses_conversation import (
     LOGPROBS,
     chat_request,
@@ -35,8 +34,7 @@ from app.server.openai.responses_items import (
 from app.server.openai.responses_output import OutputItems, ResponseEvent
 from app.server.openai.responses_protocol import ResponseFunctionTool, ResponsesRequest, RunnableTool, SchemaFormat
 from app.server.openai.responses_store import ResponseStore, StoredResponse
-from app.server.requests import RunningRequest
-from app.server.streaming import while_connected
+from app.server.requests import RunningRequest, while_connected
 from engine.errors import ContextOverflow, GrusError
 from engine.loading import LoadedModel
 from engine.types import SamplingParams, Timings

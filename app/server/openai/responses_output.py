@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Any
 
+from app.runtime.chat import ReplyEvent
 from app.runtime.custom_tools import InputReader
-from app.runtime.replies import ReplyEvent
 from app.server.openai.responses_items import new_item_id
 from app.server.openai.shapes import content_logprobs
 from engine.text.tokenizer import Tokenizer

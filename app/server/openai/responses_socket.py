@@ -15,15 +15,14 @@ from pydantic import ValidationError
 from starlette.types import Message
 from starlette.websockets import WebSocketDisconnect
 
-from app.server.body import parse
+from app.server.body import IgnoredFields, IgnoredLog, ignored_fields, parse
 from app.server.context import Server
 from app.server.errors import ApiError, as_api_error, bad_request, error_body
-from app.server.ignored import IgnoredFields, IgnoredLog, ignored_fields
 from app.server.openai.responses import invalid
 from app.server.openai.responses_exchange import Exchange, numbered
 from app.server.openai.responses_protocol import ResponsesRequest
 from app.server.openai.responses_store import StoredResponse
-from app.server.streaming import ClientGone
+from app.server.requests import ClientGone
 from engine.errors import GrusError
 
 router = APIRouter(tags=["OpenAI"])

@@ -14,15 +14,15 @@ from starlette.responses import Response
 
 from app.runtime.chat import ChatRequest, ToolChoice
 from app.runtime.embedding import tokenized
-from app.server import pages
 from app.server.body import JsonRoute, RequestFields
 from app.server.context import Here, long_answer
-from app.server.documented import errors
 from app.server.generation import check_ids
+from app.server.images import check_counted
 from app.server.openai.chat import ChatMessage, ChatTool, template_message
 from app.server.openai.shapes import token_text
+from app.server.openapi import errors
+from app.server.requests import while_connected
 from app.server.sampling import TokenId
-from app.server.streaming import while_connected
 from engine.loading import LoadedModel
 
 router = APIRouter(route_class=JsonRoute, tags=["Tokens"])
@@ -90,7 +90,7 @@ async def tokenize(body: TokenizeRequest, request: Request, server: Here) -> Any
             variables=body.chat_template_kwargs or {},
         )
         _, model, prepared = await server.prepare(chat, body.model, request)
-        pages.check_counted(prepared)
+        check_counted(prepared)
         rows = [list(prepared.prompt.ids)]
     else:
         given = body.prompt or body.text or body.content or ""

@@ -10,17 +10,17 @@ import base64
 import binascii
 from collections import deque
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import soxr
 
 from app.server.errors import ApiError, bad_request
-from app.server.realtime import g711
-from app.server.realtime.settings import AudioFormat, TurnDetection
-from engine.cancel import EngineLike
+from app.server.realtime.protocol import AudioFormat, TurnDetection
 from engine.media.sound import to_pcm
 from engine.models.moonshine import SAMPLE_RATE
 from engine.pipelines.listening.voice_activity import CHUNK, SpeechChange, SpeechStarted, VadRules, VoiceActivityStream
+from engine.tasks import EngineLike
 
 
 def samples_in(text: str, format: AudioFormat, param: str = "audio") -> np.ndarray:
@@ -30,7 +30,7 @@ def samples_in(text: str, format: AudioFormat, param: str = "audio") -> np.ndarr
     except (binascii.Error, ValueError):
         raise bad_request(f"`{param}` is not base64.", param) from None
     if format.type != "audio/pcm":
-        return g711.decoded(data, format.type).astype(np.float32) / 32768.0
+        return decoded(data, format.type).astype(np.float32) / 32768.0
     if len(data) % 2:
         raise bad_request(f"`{param}` holds half a sample: a sample is 16 bits, little-endian.", param)
     return np.frombuffer(data, "<i2").astype(np.float32) / 32768.0
@@ -40,7 +40,7 @@ def as_text(samples: np.ndarray, format: AudioFormat) -> str:
     """Floats at the format's rate to base64."""
     data = to_pcm(samples)
     if format.type != "audio/pcm":
-        data = g711.encoded(np.frombuffer(data, "<i2"), format.type)
+        data = encoded(np.frombuffer(data, "<i2"), format.type)
     return base64.b64encode(data).decode()
 
 
@@ -227,3 +227,41 @@ class InputAudioBuffer:
         keep_from = still - self._turns.prefix_padding_ms * SAMPLE_RATE // 1000 - CHUNK
         while self._pieces and self._first + len(self._pieces[0]) <= keep_from:
             self._first += len(self._pieces.popleft())
+
+
+# -- G.711, the sound of telephony: 16-bit samples as 8 bits on a logarithmic scale, by the mu-law or the A-law
+
+
+def decoded(data: bytes, law: str) -> np.ndarray:
+    """16-bit samples. `law`: "audio/pcmu" or "audio/pcma"."""
+    return _levels(law)[np.frombuffer(data, np.uint8)]
+
+
+def encoded(samples: np.ndarray, law: str) -> bytes:
+    """The code of the level that is nearest to each sample."""
+    bounds, codes = _encoding(law)
+    return codes[np.searchsorted(bounds, samples)].tobytes()
+
+
+@cache
+def _levels(law: str) -> np.ndarray:
+    """The sample of each of the 256 codes."""
+    codes = np.arange(256)
+    bits = ~codes & 0xFF if law == "audio/pcmu" else codes ^ 0x55
+    exponent, mantissa = bits >> 4 & 7, bits & 15
+    if law == "audio/pcmu":
+        size = ((mantissa << 3) + 132 << exponent) - 132
+        negative = bits & 0x80 != 0
+    else:
+        size = np.where(exponent == 0, (mantissa << 4) + 8, (mantissa << 4) + 264 << np.maximum(exponent - 1, 0))
+        negative = bits & 0x80 == 0
+    return np.where(negative, -size, size).astype(np.int16)
+
+
+@cache
+def _encoding(law: str) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds between neighbouring levels, and the code of each level."""
+    levels = _levels(law).astype(int)
+    codes = np.argsort(levels, kind="stable").astype(np.uint8)
+    ordered = levels[codes]
+    return (ordered[:-1] + ordered[1:]) / 2, codes

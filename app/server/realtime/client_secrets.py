@@ -10,10 +10,9 @@ from pydantic import Field
 
 from app.server.body import JsonRoute, RequestFields
 from app.server.context import Here
-from app.server.documented import errors
 from app.server.errors import ApiError
-from app.server.realtime.beta import as_beta, nested
-from app.server.realtime.settings import SessionFields, checked, shown
+from app.server.openapi import errors
+from app.server.realtime.protocol import SessionFields, as_beta, checked, nested, shown
 from engine.types import new_id
 
 router = APIRouter(route_class=JsonRoute, tags=["Voices"])

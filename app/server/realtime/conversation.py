@@ -12,14 +12,21 @@ import numpy as np
 
 from app.runtime.chat import ChatRequest, PreparedChat, prepare, reasoning_off
 from app.runtime.long_prompts import run_beside
+from app.server.body import ignore
 from app.server.context import Server
 from app.server.errors import ApiError, bad_request, unsupported
-from app.server.ignored import ignore
 from app.server.openai import responses_items as protocol
 from app.server.openai.responses_conversation import template_messages, template_tools, tool_choice
 from app.server.realtime.audio import samples_in
-from app.server.realtime.protocol import GivenItem, RealtimeContent, RealtimeFunctionCall, RealtimeMessage
-from app.server.realtime.settings import RATE, AudioFormat, SessionFields
+from app.server.realtime.protocol import (
+    RATE,
+    AudioFormat,
+    GivenItem,
+    RealtimeContent,
+    RealtimeFunctionCall,
+    RealtimeMessage,
+    SessionFields,
+)
 from engine.errors import ContextOverflow
 from engine.loading import LoadedModel
 from engine.pipelines.voice_chat import PlaybackTracker

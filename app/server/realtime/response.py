@@ -17,32 +17,32 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from app.runtime.replies import ReplyEvent
+from app.runtime.chat import ReplyEvent
 from app.server.audio.models import choose_model, is_openai_name
 from app.server.audio.speech import voice_settings
 from app.server.audio.threads import in_thread
+from app.server.body import IgnoredFields, ignore, ignored_fields
 from app.server.context import Server
 from app.server.errors import ApiError, unsupported
-from app.server.ignored import IgnoredFields, ignore, ignored_fields
 from app.server.realtime.audio import StreamResampler, as_text
 from app.server.realtime.conversation import ConversationItem, RealtimeConversation, assistant_item, prepare_prompt
-from app.server.realtime.protocol import SendEvent, error_fields
-from app.server.realtime.settings import (
+from app.server.realtime.protocol import (
     AudioFormat,
     RealtimeAudio,
     RealtimeAudioOutput,
     RealtimeTranscription,
+    SendEvent,
     SessionFields,
+    error_fields,
 )
-from app.server.requests import RunningRequest
-from app.server.streaming import ClientGone
-from engine.cancel import CancelScope
+from app.server.requests import ClientGone, RunningRequest
 from engine.errors import GrusError, MissingCapability
 from engine.loading import LoadedModel
 from engine.pipelines.listening.transcription import Transcriber, asr_model
-from engine.pipelines.speaking.long_form import SpeechOptions, SpeechQueue
+from engine.pipelines.speaking.speech import SpeechOptions, SpeechQueue
 from engine.pipelines.speaking.speech_models import speaker
 from engine.pipelines.voice_chat import AnswerEvent, Reply, SpokenReply, Voiced
+from engine.tasks import CancelScope
 from engine.types import Timings, new_id
 
 Shape = dict[str, Any]

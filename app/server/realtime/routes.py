@@ -15,14 +15,12 @@ from starlette.websockets import WebSocketDisconnect, WebSocketState
 
 from app.server.audio.models import choose_model, default_model, is_openai_name
 from app.server.audio.threads import in_thread
-from app.server.body import parse
+from app.server.body import IGNORED_HEADER, ignored_header, parse
 from app.server.context import Server
-from app.server.documented import errors
 from app.server.errors import ApiError, error_body, unsupported
 from app.server.gate import given_keys
-from app.server.ignored import HEADER, as_header
+from app.server.openapi import errors
 from app.server.realtime import client_secrets
-from app.server.realtime.beta import as_beta, asked_for
 from app.server.realtime.conversation import ConversationItem, client_item
 from app.server.realtime.protocol import (
     ClientEvent,
@@ -31,24 +29,24 @@ from app.server.realtime.protocol import (
     ItemEvent,
     ItemReference,
     ItemTruncate,
+    RealtimeAudio,
+    RealtimeAudioInput,
+    RealtimeAudioOutput,
+    RealtimeTranscription,
     ResponseCancel,
     ResponseCreate,
+    SessionFields,
     SessionUpdate,
+    as_beta,
+    asked_for,
     error_fields,
+    for_response,
     read_event,
     read_item,
 )
 from app.server.realtime.response import RealtimeResponse, chat_model
 from app.server.realtime.session import RealtimeSession, collecting
-from app.server.realtime.settings import (
-    RealtimeAudio,
-    RealtimeAudioInput,
-    RealtimeAudioOutput,
-    RealtimeTranscription,
-    SessionFields,
-    for_response,
-)
-from app.server.streaming import ClientGone
+from app.server.requests import ClientGone
 from engine.errors import GrusError
 from engine.media.sound import resampled
 from engine.models.moonshine import SAMPLE_RATE
@@ -95,7 +93,7 @@ async def realtime(socket: WebSocket) -> None:
             ignored.append("model")
         await socket.accept(
             _SUBPROTOCOL if _SUBPROTOCOL in socket.scope["subprotocols"] else None,
-            [(HEADER, as_header(ignored))] if ignored and not server.settings.strict else None,
+            [(IGNORED_HEADER, ignored_header(ignored))] if ignored and not server.settings.strict else None,
         )
         await _converse(socket, server)
     finally:

@@ -15,15 +15,14 @@ from typing import Any
 import numpy as np
 
 from app.server.audio.threads import cancel_scope, in_thread
+from app.server.body import IgnoredFields, IgnoredLog, ignored_fields
 from app.server.context import Server
 from app.server.errors import ApiError, as_api_error, unsupported
-from app.server.ignored import IgnoredFields, IgnoredLog, ignored_fields
 from app.server.realtime.audio import InputAudioBuffer, TurnEvent, TurnStarted, TurnStopped, milliseconds
 from app.server.realtime.conversation import ConversationItem, RealtimeConversation, user_audio_item
-from app.server.realtime.protocol import SendEvent, error_fields
+from app.server.realtime.protocol import SendEvent, SessionFields, error_fields, read_session, shown
 from app.server.realtime.response import RealtimeResponse, SessionModels
-from app.server.realtime.settings import SessionFields, read_session, shown
-from app.server.streaming import ClientGone
+from app.server.requests import ClientGone
 from engine.media.sound import Audio
 from engine.models.moonshine import SAMPLE_RATE
 from engine.pipelines.listening.transcription import Transcriber

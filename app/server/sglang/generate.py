@@ -12,19 +12,17 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from app.runtime.reasoning import limit_of_prompt
-from app.server.body import JsonRoute
+from app.server.body import JsonRoute, ignore
 from app.server.context import Here, answer
-from app.server.documented import errors, streams
 from app.server.errors import bad_request
 from app.server.generation import GeneratedChoice, Generation, check_ids, split_prompts, whole_text
-from app.server.ignored import ignore
 from app.server.images import ImagePart
 from app.server.openai.shapes import LEAST_LOGPROB, token_text
+from app.server.openapi import errors, streams
 from app.server.reasoning_fields import custom_budget
-from app.server.requests import RequestGroup, told_timings
+from app.server.requests import DONE, RequestGroup, event, told_timings
 from app.server.sampling import repetition_window, stop_list
 from app.server.sglang.protocol import SglangGenerateReply, SglangGenerateRequest, SglangSamplingParams
-from app.server.streaming import DONE, event
 from engine.loading import LoadedModel
 from engine.pipelines.prompt import Prompt, placed, text_prompt
 from engine.types import Picture, SamplingParams, TokenLogprob, new_id

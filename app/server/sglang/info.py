@@ -11,16 +11,16 @@ import numpy as np
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from app.runtime.capabilities import capabilities, main_use, require
+from app.runtime.catalogue import capabilities, main_use, require
 from app.runtime.embedding import tokenized
 from app.server.audio.threads import cancel_scope, in_thread
 from app.server.body import JsonRoute
 from app.server.config import server_version
 from app.server.context import Here, answer
-from app.server.documented import errors
 from app.server.errors import ApiError, bad_request
 from app.server.generation import check_ids, split_prompts
 from app.server.management import Health
+from app.server.openapi import errors
 from app.server.sglang.protocol import (
     SglangAbortRequest,
     SglangActionReply,
@@ -32,16 +32,16 @@ from app.server.sglang.protocol import (
     SglangServerStats,
     SglangUnsupportedRequest,
 )
-from engine.cancel import CancelScope
 from engine.loaded import LoadedPart
 from engine.loading import LoadedModel
 from engine.models.moonshine import SAMPLE_RATE
 from engine.pipelines.embedding import text_ids
 from engine.pipelines.listening.transcription import Transcriber, asr_model
 from engine.pipelines.speaking.qwen3_tts import Qwen3TTS, default_settings
+from engine.pipelines.speaking.speech import FRAME_RATE
 from engine.pipelines.speaking.speech_models import speaker
-from engine.pipelines.speaking.synthesis import FRAME_RATE
 from engine.pipelines.speaking.voice import SpeechSampling, VoiceSettings
+from engine.tasks import CancelScope
 from engine.types import Request as EngineRequest
 from engine.types import SamplingParams, new_id
 

@@ -8,6 +8,7 @@ processes from compiling at once.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -17,7 +18,53 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from backends.torch.kernels import recipe
+# -- how the kernels are compiled: source files, compiler flags, library name; for setup.py too
+#
+# Every file is compiled with the same flags. Code that needs a newer CPU is marked in the sources with target regions
+# (src/common/compiler.hpp), so the library loads on every CPU and selects its tier at run time.
+
+FOLDER = Path(__file__).resolve().parent / "src"
+STEM = "_grus_kernels"  # of the file that is built with the package
+
+# No value depends on "-fno-trapping-math"; without it no loop with a comparison of floats becomes vectors.
+FLAGS = ["-std=c++20", "-O3", "-ffp-contract=off", "-fno-trapping-math", "-fPIC", "-fvisibility=hidden", "-Wno-psabi"]
+LINK = ["-pthread"]
+FLAGS_MSVC = ["/std:c++20", "/O2", "/EHsc"]
+
+
+def sources() -> list[Path]:
+    """The files that are compiled, from every folder below `src`."""
+    return sorted(FOLDER.rglob("*.cpp"))
+
+
+def files() -> list[Path]:
+    """All source files, headers and templates (`.inl`) included."""
+    return sorted(path for suffix in ("cpp", "hpp", "inl") for path in FOLDER.rglob(f"*.{suffix}"))
+
+
+def object_name(source: Path) -> str:
+    """A name for the object file of `source` that is unique among all folders."""
+    return "-".join(source.relative_to(FOLDER).with_suffix(".o").parts)
+
+
+def flags() -> list[str]:
+    """Compiler flags. Includes are written relative to `FOLDER`, which the caller adds to the include path."""
+    return FLAGS_MSVC if sys.platform == "win32" else FLAGS
+
+
+def digest() -> str:
+    """A hash of everything that decides what the library does. The library carries it, so that a stale build is not used."""
+    sha = hashlib.sha256()
+    for path in files():
+        sha.update(path.relative_to(FOLDER).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    sha.update(" ".join(FLAGS).encode())
+    return sha.hexdigest()[:16]
+
+
+def define() -> tuple[str, str]:
+    """The macro that puts the digest into the library."""
+    return "GRUS_DIGEST", digest()
+
 
 SUFFIXES = (".so", ".pyd", ".dylib")
 
@@ -36,7 +83,7 @@ def cache_folder() -> Path:
 
 def packaged() -> Path | None:
     """The library that was built with the package."""
-    found = [p for p in recipe.FOLDER.parent.glob(recipe.STEM + "*") if p.suffix in SUFFIXES]
+    found = [p for p in FOLDER.parent.glob(STEM + "*") if p.suffix in SUFFIXES]
     return found[0] if found else None
 
 
@@ -52,20 +99,20 @@ def compile_into(target: Path, extra: Sequence[str] = ()) -> None:
     tool = compiler()
     if tool is None:
         raise NoKernels("no C++ compiler was found; install g++ or clang++, or a wheel of Grus with built kernels")
-    name, value = recipe.define()
-    command = [tool, *recipe.flags(), f"-I{recipe.FOLDER}", f"-D{name}={value}", *extra]
+    name, value = define()
+    command = [tool, *flags(), f"-I{FOLDER}", f"-D{name}={value}", *extra]
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent) as folder:
 
         def compile_one(source: Path) -> str:
-            made = str(Path(folder) / recipe.object_name(source))
+            made = str(Path(folder) / object_name(source))
             _run([*command, "-c", str(source), "-o", made])
             return made
 
         with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-            objects = list(pool.map(compile_one, recipe.sources()))
+            objects = list(pool.map(compile_one, sources()))
         whole = Path(folder) / target.name
-        _run([*command, "-shared", *objects, *recipe.LINK, "-o", str(whole)])
+        _run([*command, "-shared", *objects, *LINK, "-o", str(whole)])
         whole.replace(target)
 
 
@@ -83,7 +130,7 @@ def cached() -> Path:
     import fcntl
 
     tool = compiler() or "none"
-    target = cache_folder() / f"{recipe.digest()}-{Path(tool).name}" / "libgrus_kernels.so"
+    target = cache_folder() / f"{digest()}-{Path(tool).name}" / "libgrus_kernels.so"
     if target.exists():
         return target
     try:

@@ -12,7 +12,7 @@ from functools import cache
 
 from backends.base import BackendMissing
 from backends.grids import INDICES
-from backends.torch.kernels import recipe
+from backends.torch.kernels import build
 from backends.torch.kernels.build import NoKernels, cached, packaged
 from backends.torch.kernels.formats import Format
 
@@ -273,7 +273,7 @@ def _fresh(path: str) -> ctypes.CDLL | None:
         library = open_library(path)
     except (OSError, AttributeError):  # built for another machine, or before a function was added
         return None
-    return library if library.grus_digest() == recipe.digest().encode() else None
+    return library if library.grus_digest() == build.digest().encode() else None
 
 
 @cache

@@ -6,17 +6,188 @@ value projection of a Q4_K_M file) becomes a matrix of its own that writes its c
 
 from __future__ import annotations
 
+import ctypes
+import os
+from abc import abstractmethod
 from collections.abc import Sequence
 from itertools import groupby
 from typing import Any, cast
 
+import psutil
 import torch
 from torch import Tensor
 
 from backends.base import BackendMissing, Raw, Weight
-from backends.torch.kernels.formats import PackedFormat
-from backends.torch.kernels.packed import PackedMatrix, pack, packing_of
-from backends.torch.kernels.rowwise import RowMatrix
+from backends.torch.kernels import arena, formats
+from backends.torch.kernels.formats import PANEL, PackedFormat
+from backends.torch.kernels.library import Bf12Matrix, KernelMatrix, has_matrix_unit, library
+from backends.torch.kernels.packed import PackedMatrix, check_rows, pack, packing_of
+from backends.torch.tensors import STORED, mapped
+
+# -- lossless 12-bit encoding of bf16 rows (`bf12` in identifiers): a step reads a quarter less memory (src/formats/bf16_12bit.hpp)
+
+BF12_LEAST = 1 << 16  # numbers of a matrix that is encoded
+BF12_OUTLIERS = 1 / 64  # of the numbers may be outliers
+BF12_SAMPLED = 64  # rows that are sampled first
+BF12_COLUMNS, BF12_BYTES = 128, 192  # of a block
+
+
+class Bf12Rows:
+    """The encoded rows that `KernelMatrix.bf12` points to; owns their memory."""
+
+    def __init__(
+        self, columns: int, piece: arena.HugePageBlock, address: int, bases: Tensor, counts: Tensor, w: Tensor
+    ) -> None:
+        self._piece, self._bases = piece, bases
+        ends = counts.cumsum(0)
+        last = torch.arange(PANEL, len(w) + PANEL, PANEL).clamp_max(len(w)) - 1  # row of each panel
+        self._starts = torch.cat((torch.zeros(1, dtype=torch.int64), ends[last]))
+        self._outliers = torch.empty(int(ends[-1]), dtype=torch.int64)  # GrusBf12Outlier: eight bytes each
+        library().grus_bf12_outliers(
+            w.data_ptr(), len(w), columns, bases.data_ptr(), counts.data_ptr(), self._outliers.data_ptr()
+        )
+        self.nbytes = len(w) * row_bytes(columns) + sum(t.nbytes for t in (bases, self._starts, self._outliers))
+        self._struct = Bf12Matrix(address, bases.data_ptr(), self._starts.data_ptr(), self._outliers.data_ptr())
+        self.address = ctypes.addressof(self._struct)
+
+
+def row_bytes(columns: int) -> int:
+    return -(-columns // BF12_COLUMNS) * BF12_BYTES
+
+
+def encode_bf12(w: Tensor) -> Bf12Rows | None:
+    """`w` bf16 `[rows, columns]` without gaps. None if there are too many outliers."""
+    rows, columns = w.shape
+    few = w[:BF12_SAMPLED]
+    room = torch.empty(len(few) * row_bytes(columns), dtype=torch.uint8)
+    if _encode(few, room.data_ptr())[1].sum() > few.numel() * BF12_OUTLIERS:
+        return None
+    piece, address = arena.allocate(rows * row_bytes(columns))
+    bases, counts = _encode(w, address)
+    if counts.sum() > w.numel() * BF12_OUTLIERS:
+        return None
+    return Bf12Rows(columns, piece, address, bases, counts, w)
+
+
+def _encode(w: Tensor, address: int) -> tuple[Tensor, Tensor]:
+    """The base exponent of each row, and its number of outliers."""
+    bases, counts = torch.empty(len(w), dtype=torch.uint8), torch.empty(len(w), dtype=torch.int64)
+    library().grus_bf12_encode(w.data_ptr(), *w.shape, address, bases.data_ptr(), counts.data_ptr())
+    return bases, counts
+
+
+# -- a dense matrix that is multiplied row by row in the file's layout, without being packed. Rows of another dtype than the model's
+# are converted once; bf16 is re-encoded losslessly in 12 bits per number.
+#
+# Rows are copied to huge pages, which are read half as fast again as a mapped file: at once if there is no file, otherwise in the
+# background (arena.py). f32 rows of a large file stay mapped, since copying takes longer than many a reply and the system can reclaim
+# mapped memory. The interface is that of `packed.PackedMatrix`, without experts.
+
+TYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
+SMALL = 1 << 30  # bytes of a file whose f32 rows move too
+MANY = 128  # tokens from which torch multiplies f32 rows as fast or faster, where there is no matrix unit (src/matmul/matmul.hpp)
+
+
+class RowMatrix:
+    """`[rows, columns]`, columns next to each other. A model that computes in f32 takes rows of any float."""
+
+    def __init__(self, raw: Raw, dtype: torch.dtype = torch.float32) -> None:
+        self.raw = raw
+        in_file = type(raw) is Raw and os.path.isfile(raw.path)
+        if dtype not in (torch.float32, TYPES[raw.dtype]):
+            w, in_file = self._converted_to(dtype), False
+        else:
+            w = mapped(raw) if in_file or raw.dtype == "F32" else self._copy_to_huge_pages()
+        self.w = w  # kept alive: the kernels hold its address
+        self.rows_each, self.columns = w.shape
+        self.library = library()
+        packing = formats.PACKINGS[next(name for name, kept in TYPES.items() if kept == w.dtype)]
+        row_bytes = w.stride(0) * w.itemsize
+        self.matrix = KernelMatrix(packing.format, 1, self.rows_each, self.columns, w.data_ptr(), None, row_bytes)
+        self.handle = ctypes.byref(self.matrix)
+        self.nbytes = w.nbytes
+        self.bf12: Bf12Rows | None = None
+        self.bias: Tensor | None = None
+        if in_file and (raw.dtype != "F32" or _worth_a_copy(raw.path)):
+            arena.schedule(self)
+
+    def _copy_to_huge_pages(self) -> Tensor:
+        self._piece, address = arena.allocate(self.raw.nbytes)
+        place = self._piece.bytes_at(address, self.raw.nbytes)
+        _read(self.raw, memoryview(place.numpy()))
+        return place.view(STORED[self.raw.dtype]).view(self.raw.shape)
+
+    def _converted_to(self, dtype: torch.dtype) -> Tensor:
+        stored = mapped(self.raw)
+        nbytes = stored.numel() * dtype.itemsize
+        self._piece, address = arena.allocate(nbytes)
+        return self._piece.bytes_at(address, nbytes).view(dtype).view(stored.shape).copy_(stored)
+
+    def move(self) -> None:
+        """Safe during concurrent products: both copies are equal, and the old one stays readable."""
+        if self.w.dtype == torch.bfloat16 and self.w.numel() >= BF12_LEAST and (made := encode_bf12(self.w)):
+            self.matrix.bf12 = made.address  # before `rows` looks there
+            self.bf12 = made
+            arena.release(self.w.data_ptr(), self.w.nbytes)
+            return
+        self._before = self.w
+        self.w = self._copy_to_huge_pages()
+        self.matrix.data = self.w.data_ptr()
+        arena.release(self._before.data_ptr(), self._before.nbytes)
+
+    def set_bias(self, bias: Tensor) -> None:
+        padded = torch.zeros(-(-self.rows_each // formats.PANEL) * formats.PANEL)
+        padded[: self.rows_each] = bias
+        self.bias = padded
+        self.matrix.bias = padded.data_ptr()
+
+    def matmul(self, x: Tensor, out: Tensor) -> None:
+        """`out[t] = matrix @ x[t]`; f32, two axes, columns next to each other, rows any distance apart."""
+        if len(x) >= MANY and self.w.dtype == torch.float32 and not has_matrix_unit():
+            mine = out[:, : self.rows_each]
+            torch.mm(x, self.w.t(), out=mine)
+            if self.bias is not None:
+                mine += self.bias[: self.rows_each]
+            return
+        self.library.grus_matmul(
+            self.handle,
+            x.data_ptr(),
+            x.shape[0],
+            x.stride(0),
+            out.data_ptr(),
+            out.stride(0),
+            torch.get_num_threads(),
+        )
+
+    def rows(self, ids: Tensor) -> Tensor:
+        """`[n, columns]` f32"""
+        if self.bf12 is None:
+            return self.w.index_select(0, ids).float()
+        check_rows(ids, self.rows_each)
+        ids, found = ids.to(torch.int64).contiguous(), torch.empty(len(ids), self.columns)
+        self.library.grus_bf12_rows(self.handle, ids.data_ptr(), len(ids), found.data_ptr())
+        return found
+
+
+def _worth_a_copy(path: str) -> bool:
+    """Whether a file of f32 is small, and memory has room for several of it."""
+    size = os.path.getsize(path)
+    return size <= SMALL and 4 * size <= psutil.virtual_memory().available
+
+
+def _read(raw: Raw, place: memoryview) -> None:
+    """From the file itself where it holds these bytes: a mapped page costs a fault each time it is first seen."""
+    done = 0
+    if hasattr(os, "preadv") and type(raw) is Raw and os.path.isfile(raw.path):
+        file = os.open(raw.path, os.O_RDONLY)
+        try:
+            while done < raw.nbytes and (got := os.preadv(file, [place[done : done + (64 << 20)]], raw.offset + done)):
+                done += got
+        finally:
+            os.close(file)
+    if done < raw.nbytes:
+        place[done:] = raw.buffer.cast("B")[done : raw.nbytes]
+
 
 AnyMatrix = PackedMatrix | RowMatrix
 
@@ -24,8 +195,8 @@ AnyMatrix = PackedMatrix | RowMatrix
 class SymbolicInput:
     """A symbolic input: products with it are traced, not computed."""
 
-    def product(self, linear: KernelLinear) -> Any:
-        raise NotImplementedError
+    @abstractmethod
+    def product(self, linear: KernelLinear) -> Any: ...
 
 
 def takes(parts: Sequence[Weight], quant: str | None = None) -> bool:

@@ -4,7 +4,7 @@ Packing reads a file's bytes in order and never copies them as a whole. Inputs a
 `linear.py`.
 
 Blocks of a memory-mapped file need not be packed before they are used: each product packs the panels it needs into a cache, until
-the background thread has packed all of them (repack.py). So opening a model allocates none of the packed memory.
+the background thread has packed all of them (arena.py). So opening a model allocates none of the packed memory.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from backends.base import Affine, BackendMissing, Blocks, Dense, Raw, Reordered, Weight
-from backends.torch.kernels import arena, formats, repack
+from backends.torch.kernels import arena, formats
 from backends.torch.kernels.formats import PANEL, PackedFormat, SourceFormat
 from backends.torch.kernels.library import AffineParts, KernelMatrix, StoredRows, library
 
@@ -105,7 +105,7 @@ class PackedMatrix:
         self._stored = (StoredRows * len(parts))(*(stored for stored, _, _ in self._in_place))
         self.matrix.stored, self.matrix.stored_count = ctypes.addressof(self._stored), len(parts)
         self.matrix.unpacked = self.experts * self._panels
-        repack.schedule(self)
+        arena.schedule(self)
 
     def move(self) -> None:
         """Safe during concurrent products: a packed panel equals its rows in the file, and both stay readable."""

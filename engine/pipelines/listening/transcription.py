@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from engine.cancel import EngineLike
 from engine.errors import BadRequest
 from engine.media.sound import Audio
 from engine.models.moonshine import SAMPLE_RATE, token_times
@@ -30,6 +29,7 @@ from engine.pipelines.listening.voice_activity import (
     VoiceActivityStream,
     spans,
 )
+from engine.tasks import EngineLike
 from engine.types import Request, RequestHandle, Result, SamplingParams, Sound
 
 _TIMES = 4  # repetitions of a run of words that count as a loop

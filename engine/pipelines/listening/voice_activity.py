@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 import resources
-from engine.cancel import EngineLike
 from engine.errors import BadRequest
 from engine.media.sound import Audio
 from engine.models.moonshine import SAMPLE_RATE
 from engine.pipelines.listening.transcript import Transcript, TranscriptSegment, as_srt, as_vtt
+from engine.tasks import EngineLike
 
 
 @dataclass(frozen=True)

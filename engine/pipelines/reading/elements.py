@@ -1,6 +1,6 @@
 """From a layout region to page elements: choose the task, cut the crop, recognize it, parse the output, place the words.
 
-The parsers at the end read what models write besides tables (`tables.py`): LaTeX, and text with locations. Models return
+The parsers at the end read what models write besides tables: LaTeX, and text with locations. Models return
 text without positions; `word_boxes` finds them in the ink of the page.
 """
 
@@ -16,11 +16,9 @@ import numpy as np
 from engine.errors import BadRequest
 from engine.media.documents import TextLayerWord
 from engine.pipelines.reading.ink import columns_of, cut, cut_lines, has_ink, ink_of, runs
-from engine.pipelines.reading.layout import LayoutRegion, RegionRole, role_of
+from engine.pipelines.reading.layout import LayoutRegion, RegionRole, lines_within, role_of
 from engine.pipelines.reading.recognizer import CheckedRecognizer, Recognition, Recognizer
-from engine.pipelines.reading.results import Box, Element, Kind, PlacedWord, Task, is_list
-from engine.pipelines.reading.splitter import lines_within
-from engine.pipelines.reading.tables import read_table
+from engine.pipelines.reading.results import Box, Element, Kind, PlacedWord, Task, is_list, read_table
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -23,10 +23,15 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from engine.errors import GrusError, PasswordNeeded
 from engine.media.documents import DPI, PageImage, Source, SourceDocument, check_pages, open_document, page_numbers
 from engine.pipelines.reading.elements import PageContent, RegionReader
-from engine.pipelines.reading.layout import DetectedLayout, LayoutDetector, LayoutRegion, without_duplicates
+from engine.pipelines.reading.layout import (
+    DetectedLayout,
+    LayoutDetector,
+    LayoutRegion,
+    PageSplitter,
+    without_duplicates,
+)
 from engine.pipelines.reading.recognizer import CheckedRecognizer, RecognitionStream, Recognizer
 from engine.pipelines.reading.results import Box, Document, Element, Page, Task
-from engine.pipelines.reading.splitter import PageSplitter
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from engine.cancel import EngineLike
 from engine.errors import BadRequest
 from engine.models.snac import SnacStream
-from engine.pipelines.speaking.synthesis import TRIES, RepetitionGuard, Take, max_frames, retry_takes, stream_take
+from engine.pipelines.speaking.speech import TRIES, RepetitionGuard, Take, max_frames, retry_takes, stream_take
 from engine.pipelines.speaking.voice import MODEL_DEFAULTS, Clone, OnCodes, SpeechSampling, VoiceSettings
-from engine.tasks import Task
+from engine.tasks import EngineLike, Task
 from engine.types import Event, Request, SamplingParams, Text
 
 CODEC = "hubertsiuzdak/snac_24khz"

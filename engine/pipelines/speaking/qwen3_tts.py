@@ -16,14 +16,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from engine.cancel import EngineLike
 from engine.errors import BadRequest, ConfigError
 from engine.media.mel import speaker_mel
 from engine.models.causal import StreamState
 from engine.models.codec12 import TOGETHER
 from engine.models.config import Fields
 from engine.models.qwen3_tts import Qwen3TTSModel
-from engine.pipelines.speaking.synthesis import (
+from engine.pipelines.speaking.speech import (
     FRAME_RATE,
     TRIES,
     RepetitionGuard,
@@ -40,7 +39,7 @@ from engine.pipelines.speaking.voice import (
     VoiceSettings,
     checked_recording,
 )
-from engine.tasks import Joint, Task
+from engine.tasks import EngineLike, Joint, Task
 from engine.types import Event, Frames, Request, SamplingParams
 
 LONGEST_TEXT = 4000  # characters per call; `text.passages` splits longer texts

@@ -17,11 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from engine.cancel import EngineLike
 from engine.errors import BadRequest, SpeechRanAway, TokenizerError
 from engine.media.mel import bicodec_mel
 from engine.models.bicodec import BiCodecStream
-from engine.pipelines.speaking.synthesis import (
+from engine.pipelines.speaking.speech import (
     FRAME_RATE,
     LOOP_LASTS,
     TRIES,
@@ -39,7 +38,7 @@ from engine.pipelines.speaking.voice import (
     VoiceSettings,
     checked_recording,
 )
-from engine.tasks import Task
+from engine.tasks import EngineLike, Task
 from engine.types import Event, Failed, Request, SamplingParams, Text
 
 LONGEST_TEXT = 2000  # characters per call; `text.passages` splits longer texts

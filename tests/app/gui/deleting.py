@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QLabel, QLineEdit, QPlainTextEdit, QTextEdit, QWid
 
 import app.main
 from app.cli import main
-from app.gui.store import deletion
+from app.gui.store import database
 from tests.app.gui.person import CTRL, Waits, follow, say
 
 SHIFT = Qt.KeyboardModifier.ShiftModifier
@@ -127,7 +127,7 @@ def shown(pane: QWidget) -> list[str]:
 
 if __name__ == "__main__":
     task = {"delete": delete, "take_back": take_back, "wipe": wipe, "full": full}[sys.argv[1]]
-    deletion.UNDO_SECONDS = float(sys.argv[2])
+    database.UNDO_SECONDS = float(sys.argv[2])
     announce = app.main._announce
     app.main._announce = lambda window: (announce(window), follow(task(window)))[0]
     sys.exit(main(["app", *sys.argv[3:]]))

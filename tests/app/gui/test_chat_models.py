@@ -20,9 +20,9 @@ from app.gui.viewmodels.chat import conversation, exchange
 from app.gui.viewmodels.chat.conversation import MessageTree, OpenConversation
 from app.gui.viewmodels.chat.conversation_list import ConversationList
 from app.gui.viewmodels.chat.draft import MessageDraft, attach, attach_bytes
-from app.gui.viewmodels.chat.message_views import MessageViews
+from app.gui.viewmodels.chat.markdown import MessageViews
 from app.gui.viewmodels.sampling import reasoning, sampling
-from app.runtime.replies import ReplyEvent
+from app.runtime.chat import ReplyEvent
 from app.window_engine import ReplyListener, ReplyRequest
 from engine.errors import BadRequest
 from engine.types import Timings

@@ -15,7 +15,7 @@ from PySide6.QtGui import QDropEvent, QGuiApplication
 import grus as sdk
 from app.gui.listen.pane import ListenPane
 from app.gui.sound import devices
-from app.runtime import capabilities, pipelines
+from app.runtime import catalogue, pipelines
 from engine.errors import BackendUnavailable
 from engine.loading import LoadOptions
 from tests.app.gui.conftest import Opened
@@ -146,4 +146,4 @@ def test_who_has_no_ears_yet_is_led_to_some(grus: Opened) -> None:
     grus.until(lambda: pane.empty.action.text() == "Get a model")
     grus.qtbot.mouseClick(pane.empty.action, LEFT)
     assert grus.window.shown == "models"
-    assert grus.window.panes["models"].cards.name == capabilities.RECOMMENDED["listen"]
+    assert grus.window.panes["models"].cards.name == catalogue.RECOMMENDED["listen"]

@@ -12,8 +12,7 @@ import pytest
 from PIL import Image
 
 from app.gui.preferences import Preferences
-from app.runtime.capabilities import able, capabilities_of, main_use
-from app.runtime.catalogue import Catalogue
+from app.runtime.catalogue import Catalogue, able, capabilities_of, main_use
 from app.window_engine import ReplyRequest, WindowEngine, local_service
 from tests.app.gui.media import ORPHEUS, like_spark
 from tests.checkpoints import save

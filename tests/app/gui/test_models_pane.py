@@ -274,7 +274,7 @@ def test_every_button_of_a_card_has_a_name(open_models: Any) -> None:
 
 def test_the_catalogue_is_whole() -> None:
     from app.gui.viewmodels.models.library import FILE, TASKS, read_catalogue
-    from app.runtime.capabilities import RECOMMENDED
+    from app.runtime.catalogue import RECOMMENDED
 
     choices = read_catalogue()
     assert {choice.task for choice in choices} == set(TASKS)

@@ -12,8 +12,7 @@ import pytest
 
 from app import explain
 from app.gui.store.worker import AppStore
-from app.gui.viewmodels.read import ReadResults, ReadSettings
-from app.gui.viewmodels.read_export import FORMATS, export, export_all
+from app.gui.viewmodels.read import FORMATS, ReadResults, ReadSettings, export, export_all
 from app.runtime import pipelines
 from engine.errors import BadRequest
 from tests.app.gui.media import AtOnce

@@ -12,7 +12,7 @@ from PySide6.QtGui import QDropEvent, QGuiApplication, QPixmap
 
 from app.gui.read import snip as snipping
 from app.gui.read.pane import ReadPane
-from app.runtime import capabilities, pipelines
+from app.runtime import catalogue, pipelines
 from tests.app.gui.conftest import Opened
 from tests.engine.pipelines.reading.fakes import Fake, by_colour
 from tests.engine.pipelines.reading.sheets import Sheet, article
@@ -178,7 +178,7 @@ def test_everything_is_there_after_a_restart(open_grus: Callable[..., Opened], s
 
 
 def test_without_a_model_the_empty_pane_says_which_to_get(grus: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(capabilities, "able", lambda service, ability: [])
+    monkeypatch.setattr(catalogue, "able", lambda service, ability: [])
     pane = pane_of(grus)
     pane.model_box.look()
     grus.until(lambda: "PaddleOCR-VL" in pane.empty.sentence.text())

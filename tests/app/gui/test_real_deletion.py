@@ -20,7 +20,7 @@ import soundfile
 from PIL import Image
 
 from app.gui.preferences import AppFolders, Preferences, places_under
-from app.gui.store import conversations, files, messages, records
+from app.gui.store import conversations, database, messages, records
 from app.gui.store.messages import StoredMessage
 from app.gui.store.worker import AppStore
 from app.gui.viewmodels.chat.draft import attach_bytes
@@ -58,7 +58,7 @@ class Filled:
 
     @property
     def files(self) -> list[str]:
-        return sorted(file.name for name in files.OWN_FOLDERS for file in (self.places.data / name).glob("*"))
+        return sorted(file.name for name in database.OWN_FOLDERS for file in (self.places.data / name).glob("*"))
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def filled(tmp_path: Path) -> Filled:
     dice = random.Random(3)
     Image.frombytes("L", (64, 64), dice.randbytes(64 * 64)).save(picture)
     page = attach_bytes("page.png", picture.read_bytes(), places.attachments)
-    sounds = [files.private_file(places.data / name) for name in ("spoken/line.wav", "recordings/talk.wav")]
+    sounds = [database.private_file(places.data / name) for name in ("spoken/line.wav", "recordings/talk.wav")]
     for seed, file in enumerate(sounds):
         soundfile.write(str(file), sound(seed), 24_000, "PCM_16")
 
@@ -97,7 +97,7 @@ def filled(tmp_path: Path) -> Filled:
     Preferences(places.preferences).put("conversation", store.ask(fill).result())
     store.close()
     for each in (note, page):
-        files.release(each.path)
+        database.release(each.path)
     pieces = {f"{WORD} as {form}": WORD.encode(form) for form in FORMS}
     pieces |= {f"the sound of {file.name}": samples(file) for file in sounds}
     pieces["the picture"] = picture.read_bytes()[100:1000]

@@ -12,10 +12,18 @@ import pytest
 import soundfile
 
 from app.gui.store.worker import AppStore
-from app.gui.viewmodels.speak import PACES, PITCHES, SpeakOptions, SpeakResults, SpeakSettings, fitting, offer_of
-from app.gui.viewmodels.text_files import text_of
+from app.gui.viewmodels.speak import (
+    PACES,
+    PITCHES,
+    SpeakOptions,
+    SpeakResults,
+    SpeakSettings,
+    fitting,
+    offer_of,
+    text_of,
+)
 from app.runtime import pipelines
-from app.runtime.capabilities import config_in
+from app.runtime.catalogue import config_in
 from engine.engine import Engine
 from engine.errors import BadRequest
 from engine.loading import LoadOptions, load_any

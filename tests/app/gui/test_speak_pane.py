@@ -14,7 +14,7 @@ from PySide6.QtGui import QDropEvent
 from app.gui.sound import devices
 from app.gui.speak.pane import SpeakPane
 from app.gui.viewmodels.speak import UNKNOWN
-from app.runtime import capabilities, pipelines
+from app.runtime import catalogue, pipelines
 from engine.pipelines.speaking.voice import Clone
 from tests.app.gui.conftest import Opened
 from tests.app.gui.media import ORPHEUS, like_spark
@@ -209,7 +209,7 @@ def test_who_has_no_voice_yet_is_led_to_one(grus: Opened) -> None:
     assert (pane.go.text(), pane.go.isEnabled()) == ("Get a model", True)
     grus.qtbot.mouseClick(pane.go, LEFT)
     assert grus.window.shown == "models"
-    assert grus.window.panes["models"].cards.name == capabilities.RECOMMENDED["speak"]
+    assert grus.window.panes["models"].cards.name == catalogue.RECOMMENDED["speak"]
     assert pane.text.toPlainText() == "Hello."
 
 

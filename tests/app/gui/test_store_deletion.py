@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from app.gui.store import conversations, database, deletion, files, messages, records
+from app.gui.store import conversations, database, messages, records
 from app.gui.store.messages import Attachment, StoredMessage
 from app.gui.store.worker import AppStore
 from app.gui.viewmodels.chat.draft import attach_bytes
@@ -37,7 +37,7 @@ def open_store(data: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
         for store in opened:
             store.close()
         opened.clear()
-        monkeypatch.setattr(deletion, "UNDO_SECONDS", undo)
+        monkeypatch.setattr(database, "UNDO_SECONDS", undo)
         opened.append(AppStore(data / "grus.sqlite3"))
         opened[0].wait()
         return opened[0]
@@ -103,7 +103,7 @@ def test_until_the_undo_time_is_over_everything_can_be_brought_back(
     store = open_store(undo=0.6)
     held = attach_bytes("crane.txt", b"the crane", data / "attachments")
     id = talk(store, "the marsh", held)
-    files.release(held.path)
+    database.release(held.path)
     store.delete(lambda db: conversations.delete(db, id))
     assert store.ask(conversations.listed).result() == []
     assert store.ask(lambda db: conversations.restore(db, id)).result()
@@ -143,11 +143,11 @@ def test_a_shared_file_goes_with_its_last_user(open_store: Callable[..., AppStor
     held = attach_bytes("crane.txt", b"the crane", data / "attachments")
     one, other = talk(store, "the heron", held), talk(store, "the stork", held)
     copy = store.ask(lambda db: conversations.duplicate(db, other, "copy")).result()
-    files.release(held.path)
+    database.release(held.path)
     store.delete(lambda db: conversations.delete(db, one))
     until(lambda: not left(data, "the heron"))
     store.delete(lambda db: conversations.delete(db, other))
-    until(lambda: store.ask(deletion.next_due).result() is None)
+    until(lambda: store.ask(database.next_due).result() is None)
     assert Path(held.path).exists(), "a copy of the conversation uses it"
     store.ask(lambda db: records.keep_draft(db, "new", "typing", [held])).result()
     store.delete(lambda db: conversations.delete(db, copy))
@@ -170,7 +170,7 @@ def test_files_of_a_person_are_never_deleted(open_store: Callable[..., AppStore]
     store = open_store()
     mine = tmp_path / "interview.wav"
     mine.write_bytes(b"mine")
-    spoken = files.private_file(data / "spoken" / "a.wav")
+    spoken = database.private_file(data / "spoken" / "a.wav")
     spoken.write_bytes(b"made")
     sneaky = str(data / "spoken" / ".." / "grus.sqlite3")
     for source in (str(mine), sneaky):
@@ -188,7 +188,7 @@ def test_what_was_deleted_when_the_process_was_killed_goes_at_the_next_start(
     store = open_store(undo=1000)
     held = attach_bytes("crane.txt", b"the crane", data / "attachments")
     id = talk(store, "the marsh", held)
-    files.release(held.path)
+    database.release(held.path)
     store.delete(lambda db: conversations.delete(db, id))
     store.wait()
     assert left(data, "the marsh", "the crane") == ["the marsh", "the crane"]
@@ -229,7 +229,7 @@ def begun(data: Path, seconds_ago: float) -> None:
 
 
 def write(file: Path) -> Path:
-    files.private_file(file).write_bytes(b"sound")
+    database.private_file(file).write_bytes(b"sound")
     return file
 
 
@@ -240,7 +240,7 @@ def test_files_without_a_row_go_at_the_next_start_and_no_others(
     held = attach_bytes("crane.txt", b"the crane", data / "attachments")
     dropped = attach_bytes("marsh.txt", b"the marsh", data / "attachments")
     for each in (held, dropped):
-        files.release(each.path)
+        database.release(each.path)
     store.ask(lambda db: records.keep_draft(db, "new", "typing", [dropped])).result()
     result = records.StoredResult(0, "speak", "A line", "", {}, str(write(data / "spoken" / "kept.wav")))
     id = store.ask(lambda db: records.add_result(db, result)).result()
@@ -277,15 +277,15 @@ def test_a_file_that_a_job_holds_is_not_deleted(open_store: Callable[..., AppSto
     """Between the copy of a dropped file and the row of its draft."""
     store = open_store()
     first = attach_bytes("crane.txt", b"the crane", data / "attachments")
-    files.release(first.path)
+    database.release(first.path)
     id = talk(store, "the heron", first)
     second = attach_bytes("crane.txt", b"the crane", data / "attachments")
     assert second.path == first.path
     store.delete(lambda db: conversations.delete(db, id))
-    until(lambda: store.ask(deletion.next_due).result() is None and not left(data, "the heron"))
+    until(lambda: store.ask(database.next_due).result() is None and not left(data, "the heron"))
     assert Path(second.path).exists()
     store.ask(lambda db: records.keep_draft(db, "new", "", [second])).result()
-    files.release(second.path)
+    database.release(second.path)
     store.drop_files(second.path)
     store.wait()
     assert Path(second.path).exists()
@@ -369,9 +369,9 @@ def test_only_the_owner_can_read_what_is_kept(open_store: Callable[..., AppStore
     assert modes() == expected
     for path in (data, *data.rglob("*")):
         path.chmod(0o755 if path.is_dir() else 0o644)  # as an older Grus left them
-    files.repair([data])
+    database.repair([data])
     assert modes() == expected
-    files.release(held.path)
+    database.release(held.path)
 
 
 def test_everything_can_be_wiped_and_the_store_goes_on(open_store: Callable[..., AppStore], data: Path) -> None:

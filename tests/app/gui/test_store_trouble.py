@@ -37,10 +37,10 @@ MOUNTS = pytest.mark.skipif(not can_mount(), reason="this user may not mount a f
 BEGIN = """
 import json, os, sys, time
 from pathlib import Path
-from app.gui.store import conversations, messages, unsaved
+from app.gui.store import conversations, messages, worker
 from app.gui.store.messages import StoredMessage
 from app.gui.store.worker import AppStore
-unsaved._FIRST = unsaved._LONGEST = 0.2
+worker._FIRST = worker._LONGEST = 0.2
 folder = Path(sys.argv[1])
 told = []
 def open_store():

@@ -12,7 +12,7 @@ from PySide6.QtCore import Qt
 import grus as sdk
 from app.gui.chat.talk_bar import TalkBar
 from app.gui.sound import devices
-from app.runtime import capabilities, pipelines
+from app.runtime import catalogue, pipelines
 from engine.errors import BackendUnavailable
 from engine.loading import LoadOptions
 from tests.app.gui.conftest import Opened
@@ -47,7 +47,7 @@ def hearing(ears: sdk.Ears, monkeypatch: pytest.MonkeyPatch) -> Callable[[Opened
     Microphone.opened, Loudspeaker.opened = [], []
     monkeypatch.setattr(devices, "Microphone", Microphone)
     monkeypatch.setattr(devices, "SoundOutput", Loudspeaker)
-    monkeypatch.setattr(capabilities, "able", lambda service, ability: [ability])
+    monkeypatch.setattr(catalogue, "able", lambda service, ability: [ability])
     monkeypatch.setattr(pipelines, "listener", lambda core, wanted: ears.listener)
     monkeypatch.setattr(pipelines, "speaker", lambda core, wanted: Spoken())
 
@@ -164,14 +164,14 @@ def test_another_conversation_ends_it(grus: Opened, bar: TalkBar) -> None:
 
 
 def test_models_that_are_missing_are_named_and_models_opens(grus: Opened, bar: TalkBar, monkeypatch: Any) -> None:
-    monkeypatch.setattr(capabilities, "able", lambda service, ability: [])
+    monkeypatch.setattr(catalogue, "able", lambda service, ability: [])
     grus.qtbot.mouseClick(grus.window.panes["chat"].composer.talk, LEFT)
     grus.until(lambda: grus.window.shown == "models")
     told = grus.window.notice.sentence.text()
     assert "UsefulSensors/moonshine-base" in told
     assert "Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice" in told
     assert grus.window.panes["models"].cards.name == "UsefulSensors/moonshine-base"
-    monkeypatch.setattr(capabilities, "able", lambda service, ability: ["ears"] if ability == "listen" else [])
+    monkeypatch.setattr(catalogue, "able", lambda service, ability: ["ears"] if ability == "listen" else [])
     grus.window.open_pane("chat")
     grus.qtbot.mouseClick(grus.window.panes["chat"].composer.talk, LEFT)
     grus.until(lambda: "moonshine" not in grus.window.notice.sentence.text())

@@ -21,7 +21,7 @@ from app.runtime.catalogue import Catalogue
 from app.server.audio.speech import unpacked
 from engine.engine import Engine
 from engine.loading import LoadOptions, load_any
-from engine.settings import Settings
+from engine.types import Settings
 from tests.app.server.live import Live, serving
 from tests.app.server.scripted import until
 from tests.asserting import every

@@ -13,7 +13,7 @@ import pytest
 from app.runtime.catalogue import Catalogue
 from engine.engine import Engine
 from engine.loading import LoadOptions, load
-from engine.settings import Settings
+from engine.types import Settings
 from tests.app.server.live import Live, serving
 from tests.checkpoints import save
 

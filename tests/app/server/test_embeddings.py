@@ -19,7 +19,7 @@ from app.runtime.catalogue import Catalogue
 from engine.engine import Engine
 from engine.errors import BadRequest, QueueFull
 from engine.loading import LoadOptions, load
-from engine.settings import Settings
+from engine.types import Settings
 from tests.app.server.live import Live, serving
 from tests.app.server.scripted import VECTOR, scripted_model, until
 from tests.asserting import every

@@ -17,13 +17,11 @@ import openai
 import pytest
 
 from app.runtime.catalogue import Catalogue
-from app.server.requests import RunningRequest
-from app.server.streaming import StreamingReply
+from app.server.requests import RunningRequest, StreamingReply
 from engine.engine import Engine
 from engine.loading import LoadOptions, load
 from engine.sequence import RequestState
-from engine.settings import Settings
-from engine.types import RequestHandle
+from engine.types import RequestHandle, Settings
 from tests.app.server.fake_model import FakeServed
 from tests.app.server.live import Live, serving
 from tests.app.server.scripted import until

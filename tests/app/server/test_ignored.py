@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from app.server.ignored import IgnoredFields, as_header
+from app.server.body import IgnoredFields, ignored_header
 from tests.app.server.live import Live, scripted
 
 USER = [{"role": "user", "content": "Hi"}]
@@ -105,7 +105,7 @@ def test_names_cannot_break_the_header(live: Live) -> None:
     reply = chat(live, **{"a\r\nset-cookie: b": 1, "ü" * 500: 1, "": 1})
     assert reply.status_code == 200
     assert reply.headers["x-grus-ignored"] == f"a??set-cookie??b, {'?' * 100}, ?"
-    many = as_header([f"n{i}" for i in range(5000)])
+    many = ignored_header([f"n{i}" for i in range(5000)])
     assert len(many) < 5000
     assert many.endswith(b", ...")
 

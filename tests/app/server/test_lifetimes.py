@@ -13,9 +13,8 @@ from app.runtime.catalogue import Catalogue
 from app.runtime.models import ModelService
 from engine.engine import Engine
 from engine.loading import LoadOptions, load_any, weight_bytes
-from engine.settings import Settings
 from engine.tasks import Task
-from engine.types import Request, SamplingParams
+from engine.types import Request, SamplingParams, Settings
 from tests.app.server.live import Live, serving
 from tests.app.server.scripted import until
 from tests.app.server.test_audio import wav

@@ -20,7 +20,7 @@ import pytest
 from app.runtime.catalogue import Catalogue
 from engine.engine import Engine
 from engine.loading import LoadOptions, load_any
-from engine.settings import Settings
+from engine.types import Settings
 from tests.app.server.live import Live, serving
 from tests.app.server.scripted import until
 from tests.app.server.test_audio import wav

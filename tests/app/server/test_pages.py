@@ -17,8 +17,8 @@ from PIL import Image
 from app.runtime.catalogue import Catalogue
 from engine.engine import Engine
 from engine.loading import LoadOptions, load
-from engine.settings import Settings
 from engine.starter import READER, starters
+from engine.types import Settings
 from tests.app.server.live import Live, serving
 
 PICTURES = Path(__file__).resolve().parents[2] / "starters" / "pictures"

@@ -16,8 +16,7 @@ import pytest
 from app.runtime.catalogue import Catalogue
 from engine.engine import Engine
 from engine.loading import LoadOptions, load_any
-from engine.settings import Settings
-from engine.types import Picture
+from engine.types import Picture, Settings
 from tests.app.server.fake_model import FakeServed
 from tests.app.server.live import Live, serving
 from tests.app.server.scripted import scripted_model, until

@@ -15,7 +15,7 @@ import grus
 from app.runtime.catalogue import Catalogue
 from engine.engine import Engine
 from engine.loading import LoadOptions, load
-from engine.settings import Settings
+from engine.types import Settings
 from tests.app.server.live import Live, serving
 from tests.engine.vision.pictures import drawn
 from tests.vision_checkpoints import save

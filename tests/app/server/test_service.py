@@ -11,8 +11,7 @@ from typing import Any
 from app.runtime.catalogue import Catalogue
 from app.runtime.models import ModelService
 from engine.engine import Engine
-from engine.settings import Settings
-from engine.types import Done, Request, SamplingParams
+from engine.types import Done, Request, SamplingParams, Settings
 from tests.app.server.fake_model import FakeServed
 from tests.app.server.scripted import ScriptedEngine
 

@@ -15,7 +15,7 @@ from app.runtime.catalogue import Catalogue
 from engine.engine import Engine
 from engine.loading import LoadOptions, load_any
 from engine.media import sound as sound_files
-from engine.settings import Settings
+from engine.types import Settings
 from tests.app.server.live import Live, serving
 from tests.qwen3_tts_cases import checkpoint, ending
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from app.server.audio.threads import ThreadedGenerator
-from engine.cancel import CancelScope
 from engine.errors import EngineStopped
+from engine.tasks import CancelScope
 
 
 class Sounds:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app.server.welcome import facts_of
+from app.commands.serve import facts_of
 from engine.loading import LoadOptions, load_any
 from tests.checkpoints import save
 from tests.spark_checkpoint import save_codec

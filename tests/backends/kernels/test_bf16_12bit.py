@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from backends.torch.kernels import bf16_12bit, repack
-from backends.torch.kernels.linear import KernelLinear, rows_linear
-from backends.torch.kernels.rowwise import RowMatrix
+from backends.torch.kernels import arena, linear
+from backends.torch.kernels.linear import KernelLinear, RowMatrix, rows_linear
 from tests.backends.kernels.test_rowwise import in_a_file
 from tests.backends.kernels.weights_made_here import raw
 
@@ -38,7 +37,7 @@ def matrix_of(bits: np.ndarray) -> RowMatrix:
 
 def moved(bits: np.ndarray) -> RowMatrix:
     matrix = matrix_of(bits)
-    matrix.bf12 = bf16_12bit.encode_bf12(matrix.w)
+    matrix.bf12 = linear.encode_bf12(matrix.w)
     assert matrix.bf12 is not None
     matrix.matrix.bf12 = matrix.bf12.address
     return matrix
@@ -46,14 +45,14 @@ def moved(bits: np.ndarray) -> RowMatrix:
 
 @pytest.mark.parametrize(("rows", "columns"), [(1, 1), (16, 64), (37, 75), (50, 300), (33, 130)])
 def test_rows_come_back_bit_for_bit(tier: str, rows: int, columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bf16_12bit, "MOST", 1.0)
+    monkeypatch.setattr(linear, "BF12_OUTLIERS", 1.0)
     bits = adversarial(rows, columns)
     ids = torch.tensor([rows - 1, 0, rows // 2])
     assert np.array_equal(bits_of(moved(bits).rows(ids).numpy()), bits[ids.numpy()])
 
 
 def test_every_number_there_is(tier: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bf16_12bit, "MOST", 1.0)
+    monkeypatch.setattr(linear, "BF12_OUTLIERS", 1.0)
     bits = np.arange(1 << 16, dtype=np.uint16).reshape(256, 256).T.copy()
     found = moved(bits).rows(torch.arange(256)).numpy().view(np.uint32) >> 16
     assert np.array_equal(found, bits)
@@ -84,18 +83,18 @@ def test_what_lay_in_memory_before_does_no_harm(tier: str, tokens: int) -> None:
 
 def test_a_matrix_whose_exponents_lie_apart_stays_as_it_is(tier: str) -> None:
     bits = np.random.default_rng(0).integers(0, 1 << 16, (64, 64)).astype(np.uint16)
-    assert bf16_12bit.encode_bf12(matrix_of(bits).w) is None
+    assert linear.encode_bf12(matrix_of(bits).w) is None
 
 
 def test_rows_of_a_file_come_to_lie_so_while_they_are_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bf16_12bit, "LEAST", 1)
+    monkeypatch.setattr(linear, "BF12_LEAST", 1)
     weight, floats = in_a_file(tmp_path, 300, 200)
     matrix = rows_linear([weight], [None])
     rows = matrix.matrices[0]
     assert isinstance(rows, RowMatrix)
     x, ids = torch.randn(3, 200, generator=torch.Generator().manual_seed(0)), torch.tensor([299, 0])
     before = matrix(x)
-    repack.wait()
+    arena.wait()
     assert rows.bf12 is not None
     torch.testing.assert_close(matrix(x), before, rtol=0, atol=2e-6 * float(before.abs().max()))
     assert np.array_equal(matrix.rows(ids).numpy(), floats[[299, 0]])

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from backends.base import BackendMissing
-from backends.torch.kernels import build, library, recipe
+from backends.torch.kernels import build, library
 
 load = library._load.__wrapped__  # without its memory
 
@@ -106,14 +106,14 @@ def test_it_is_compiled_once_however_many_ask(bare: Path, monkeypatch: pytest.Mo
     with ThreadPoolExecutor(4) as pool:
         paths = set(pool.map(lambda _: build.cached(), range(4)))
     assert [p.read_text() for p in paths] == ["made\n"]
-    assert len((bare / "calls").read_text().split()) == len(recipe.sources()) + 1
+    assert len((bare / "calls").read_text().split()) == len(build.sources()) + 1
     assert sorted(p.name for p in paths.pop().parent.iterdir()) == ["libgrus_kernels.so", "lock"]
 
 
 def test_a_library_of_other_sources_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     built = library.library()._name
     assert library._fresh(built) is not None
-    monkeypatch.setattr(recipe, "digest", lambda: "other")
+    monkeypatch.setattr(build, "digest", lambda: "other")
     assert library._fresh(built) is None
 
 
@@ -124,15 +124,15 @@ def test_a_library_that_does_not_load_is_not_used(tmp_path: Path) -> None:
 
 
 def test_the_digest_follows_the_sources(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    before = recipe.digest()
-    copy = shutil.copytree(recipe.FOLDER, tmp_path / "src")
-    monkeypatch.setattr(recipe, "FOLDER", copy)
-    assert recipe.digest() == before
+    before = build.digest()
+    copy = shutil.copytree(build.FOLDER, tmp_path / "src")
+    monkeypatch.setattr(build, "FOLDER", copy)
+    assert build.digest() == before
     (copy / "matmul" / "tile.inl").write_text("// changed")
-    assert recipe.digest() != before
+    assert build.digest() != before
 
 
 def test_object_files_have_names_of_their_own() -> None:
     """Files of one name may lie in two folders."""
-    names = [recipe.object_name(source) for source in recipe.sources()]
+    names = [build.object_name(source) for source in build.sources()]
     assert len(set(names)) == len(names) > 25

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from backends.torch.kernels import recipe
+from backends.torch.kernels.build import FOLDER, object_name, sources
 from backends.torch.kernels.formats import PACKINGS, PackedFormat, SourceFormat, affine
 from tests.needs import no_program
 
@@ -46,13 +46,11 @@ def cases() -> str:
 
 def build(folder: Path, compiler: str, *flags: str) -> Path:
     (folder / "cases.inc").write_text(cases())
-    files = [*(p for p in recipe.sources() if p.name != "module.cpp"), *HERE.glob("compare_*.cpp")]
+    files = [*(p for p in sources() if p.name != "module.cpp"), *HERE.glob("compare_*.cpp")]
 
     def compile_one(source: Path) -> str:
-        made = str(
-            folder / (recipe.object_name(source) if source.is_relative_to(recipe.FOLDER) else f"{source.stem}.o")
-        )
-        include = [f"-I{recipe.FOLDER}", f"-I{folder}"]
+        made = str(folder / (object_name(source) if source.is_relative_to(FOLDER) else f"{source.stem}.o"))
+        include = [f"-I{FOLDER}", f"-I{folder}"]
         subprocess.run([compiler, "-std=c++20", *flags, *include, "-c", str(source), "-o", made], check=True)
         return made
 

@@ -11,8 +11,8 @@ import pytest
 import torch
 
 from backends.base import Blocks, Raw
+from backends.torch.kernels import arena
 from backends.torch.kernels import packed as packed_module
-from backends.torch.kernels import repack
 from backends.torch.kernels.linear import KernelLinear, experts, linear
 from backends.torch.kernels.packed import PackedMatrix
 from engine.weights.made import reordered
@@ -24,7 +24,7 @@ HEAD = 7  # bytes before the first tensor: nothing in a file is aligned for vect
 @pytest.fixture
 def _by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     """Until a test says `move`, everything stays where it is."""
-    monkeypatch.setattr(repack, "schedule", lambda matrix: None)
+    monkeypatch.setattr(arena, "schedule", lambda matrix: None)
 
 
 def move(linear: KernelLinear) -> None:
@@ -102,7 +102,7 @@ def test_experts_are_packed_when_they_are_chosen(tmp_path: Path) -> None:
 
 
 def test_products_go_on_while_it_moves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(repack, "QUIET", 0.01)
+    monkeypatch.setattr(arena, "QUIET", 0.01)
     monkeypatch.setattr(packed_module, "MOVED", 1 << 14)  # a few panels at a time
     here, there = parts_of(tmp_path, "Q8_0", (4000,))
     packed, stored = (linear(parts, [None], torch.float32) for parts in (here, there))
@@ -111,7 +111,7 @@ def test_products_go_on_while_it_moves(tmp_path: Path, monkeypatch: pytest.Monke
     while stored.matrices[0].matrix.unpacked or products < 5:
         assert torch.equal(stored(x), want)
         products += 1
-    repack.wait()
+    arena.wait()
     assert torch.equal(stored(x), want)
 
 

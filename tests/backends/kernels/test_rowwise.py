@@ -10,9 +10,8 @@ import pytest
 import torch
 
 from backends.base import Raw
-from backends.torch.kernels import repack
-from backends.torch.kernels.linear import rows_linear
-from backends.torch.kernels.rowwise import RowMatrix
+from backends.torch.kernels import arena
+from backends.torch.kernels.linear import RowMatrix, rows_linear
 from tests.backends.kernels.weights_made_here import raw
 
 
@@ -74,7 +73,7 @@ def test_rows_in_a_file_move_to_huge_pages_while_they_are_used(tmp_path: Path) -
     assert isinstance(rows, RowMatrix)
     x = torch.randn(3, 200, generator=torch.Generator().manual_seed(0))
     mapped, before = rows.matrix.data, matrix(x)
-    repack.wait()
+    arena.wait()
     assert rows.matrix.data == rows.w.data_ptr() != mapped
     assert torch.equal(matrix(x), before)
     assert np.array_equal(matrix.rows(torch.tensor([299])).numpy(), floats[[299]])
@@ -85,7 +84,7 @@ def test_a_matrix_that_nobody_holds_any_more_does_not_move(tmp_path: Path, monke
     monkeypatch.setattr(RowMatrix, "move", lambda matrix: moved.append(matrix))
     kept = rows_linear([in_a_file(tmp_path, 20, 40)[0]], [None])
     rows_linear([in_a_file(tmp_path, 20, 40)[0]], [None])
-    repack.wait()
+    arena.wait()
     assert moved == kept.matrices
 
 
@@ -117,12 +116,12 @@ def test_f32_products_of_many_tokens_hide_nothing(tier: str) -> None:
 
 def test_small_files_of_f32_move_and_large_ones_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for most, moves in ((1 << 20, True), (100, False)):
-        monkeypatch.setattr("backends.torch.kernels.rowwise.SMALL", most)
+        monkeypatch.setattr("backends.torch.kernels.linear.SMALL", most)
         weight, floats = in_a_file(tmp_path, 30, 20, "F32")
         matrix = rows_linear([weight], [None])
         rows = matrix.matrices[0]
         assert isinstance(rows, RowMatrix)
         mapped = rows.matrix.data
-        repack.wait()
+        arena.wait()
         assert (rows.matrix.data != mapped) == moves
         assert np.array_equal(matrix.rows(torch.tensor([29])).numpy(), floats[[29]])

@@ -9,9 +9,8 @@ from types import SimpleNamespace
 import pytest
 
 from engine.errors import GrusError, Offline
-from engine.hub.blobs import Damaged, damaged_files, matches
 from engine.hub.cache import find
-from engine.hub.download import download
+from engine.hub.download import Damaged, damaged_files, download, matches
 
 WEIGHTS = bytes(range(256)) * 12_000  # three pieces
 FILES = {"config.json": b'{"model_type": "x"}', "model.safetensors": WEIGHTS}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from engine.hub.cache import REPO_ID, cache_folder, cached_models, find
-from engine.hub.progress import TerminalBar, clock, size
+from engine.hub.download import TerminalBar, clock, size
 from tests.engine.hub.conftest import COMMIT
 
 

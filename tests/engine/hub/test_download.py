@@ -7,9 +7,8 @@ import pytest
 
 from engine.errors import GrusError, ModelNotFound, Offline
 from engine.hub.cache import find
-from engine.hub.download import download
+from engine.hub.download import download, wanted
 from engine.hub.resolve import resolve
-from engine.hub.selection import wanted
 from tests.asserting import every
 from tests.engine.hub.conftest import COMMIT
 

@@ -9,14 +9,10 @@ import pytest
 
 from app.runtime.catalogue import Catalogue
 from engine.errors import ModelNotFound, Offline
-from engine.hub.cache import cached_models
-from engine.hub.download import download
-from engine.hub.gguf_files import chosen, gguf_models
-from engine.hub.naming import Named, parse
-from engine.hub.removal import discard_unfinished, remove
+from engine.hub.cache import Named, cached_models, chosen, discard_unfinished, gguf_models, parse, remove
+from engine.hub.download import download, wanted
 from engine.hub.resolve import resolve
 from engine.hub.searching import facts, search
-from engine.hub.selection import wanted
 from engine.loading import LoadOptions, load
 from engine.model_files import open_model
 from engine.weights.convert import convert

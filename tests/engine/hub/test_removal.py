@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.errors import ModelNotFound
-from engine.hub.cache import cached_models, find
-from engine.hub.removal import discard_unfinished, purge_all, remove
+from engine.hub.cache import cached_models, discard_unfinished, find, purge_all, remove
 
 WHOLE = {"config.json": b"{}", "model.safetensors": b"weights"}
 

@@ -210,7 +210,7 @@ def test_a_page_without_text_has_no_layer() -> None:
 def test_a_searchable_pdf_of_ours_carries_its_words() -> None:
     """What Grus writes, Grus reads."""
     from engine.pipelines.reading.results import Box, Document, Element, Page, PlacedWord
-    from engine.pipelines.reading.writers.pdf import searchable_pdf
+    from engine.pipelines.reading.writers import searchable_pdf
 
     line = (PlacedWord("Kraniche", Box(20, 20, 120, 40)), PlacedWord("ziehen", Box(130, 20, 200, 40)))
     page = Page(1, 300, 100, (Element("text", Box(20, 20, 200, 40), 0, "", lines=(line,)),), dots=72)

@@ -13,8 +13,7 @@ from backends.base import Segment
 from backends.ops import LONG_TEXT
 from engine.engine import Engine
 from engine.loading import LoadOptions, load
-from engine.settings import Settings
-from engine.types import Request, SamplingParams
+from engine.types import Request, SamplingParams, Settings
 from tests.checkpoints import reference_cached, save
 from tests.driver import Driver
 

@@ -12,8 +12,7 @@ import pytest
 
 from engine.engine import Engine
 from engine.loading import LoadOptions, load
-from engine.settings import Settings
-from engine.types import Request, SamplingParams
+from engine.types import Request, SamplingParams, Settings
 from tests.checkpoints import reference_cached, save
 
 NAMES = ("lfm2", "lfm3", "granite_hybrid", "nemotron_h_moe")

@@ -20,8 +20,7 @@ from engine.describe import layers, memory_bytes
 from engine.engine import Engine
 from engine.errors import ConfigError
 from engine.loading import LoadOptions, load
-from engine.settings import Settings
-from engine.types import Request, SamplingParams
+from engine.types import Request, SamplingParams, Settings
 from tests.checkpoints import reference_cached, save
 from tests.driver import Driver
 from tests.qwen3_tts_cases import checkpoint

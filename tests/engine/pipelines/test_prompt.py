@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from engine.errors import BadRequest
-from engine.pipelines.prompt import chat_prompt, text_prompt, with_text
-from engine.pipelines.vision_request import vision_request
+from engine.pipelines.prompt import chat_prompt, text_prompt, vision_request, with_text
 from tests.app.server.scripted import scripted_model
 from tests.engine.vision.pictures import drawn
 from tests.vision_checkpoints import IMAGE

@@ -13,7 +13,7 @@ from engine.errors import EngineFault
 from engine.loading import LoadOptions, load_any
 from engine.pipelines.listening.transcript import TranscriptSegment
 from engine.pipelines.listening.transcription import Caption, Captions, Transcriber, asr_model
-from engine.pipelines.speaking.long_form import SpeechOptions, speak_long_form
+from engine.pipelines.speaking.speech import SpeechOptions, speak_long_form
 from engine.pipelines.speaking.speech_models import speaker
 from engine.pipelines.speaking.voice import VoiceSettings
 from engine.pipelines.voice_chat import Answered, Heard, Interrupted, Reply, VoiceChat, Voiced

@@ -20,10 +20,10 @@ from engine.loading import LoadOptions, load_any
 from engine.models.codec12 import CodecDecoder
 from engine.pipelines.speaking import qwen3_tts
 from engine.pipelines.speaking.qwen3_tts import Qwen3TTS
-from engine.pipelines.speaking.synthesis import BLOCK, RepetitionGuard, SilenceGate, max_frames
+from engine.pipelines.speaking.speech import BLOCK, RepetitionGuard, SilenceGate, max_frames
 from engine.pipelines.speaking.voice import Clone, SpeechSampling, SpokenPassage, VoiceSettings
-from engine.settings import Settings
 from engine.tasks import Joint, Task
+from engine.types import Settings
 from tests.qwen3_tts_cases import KINDS, TEXT, cases, checkpoint, ending
 
 Speakers = Callable[[str], Qwen3TTS]

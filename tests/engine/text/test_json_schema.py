@@ -8,8 +8,8 @@ from typing import Any
 import llguidance
 import pytest
 
-from engine.closing import _byte_tokenizer
 from engine.errors import BadRequest
+from engine.grammar import _byte_tokenizer
 from engine.text.json_schema import BLANK, grammar_schema, room_for_more
 from tests.asserting import every
 

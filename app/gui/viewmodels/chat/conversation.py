@@ -17,7 +17,7 @@ from app.gui.viewmodels.signal import Signal
 from app.window_engine import ReplyListener, ReplyRequest
 
 if TYPE_CHECKING:
-    from app.runtime.replies import ReplyEvent
+    from app.runtime.chat import ReplyEvent
     from app.window_engine import ReplyListener
     from engine.types import FinishReason, Timings
 

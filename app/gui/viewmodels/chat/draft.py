@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from app.gui.store import records
-from app.gui.store.files import keep_bytes, release
+from app.gui.store.database import keep_bytes, release
 from app.gui.store.messages import Attachment
 from app.gui.store.worker import AppStore
 from app.gui.texts import tr

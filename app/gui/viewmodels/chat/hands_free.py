@@ -15,7 +15,7 @@ from app.gui.store.messages import StoredMessage
 from app.gui.viewmodels.chat.conversation import OpenConversation
 from app.gui.viewmodels.playback import Playback
 from app.gui.viewmodels.signal import Signal
-from app.stream import Cancellable, StreamRunner
+from app.window_engine import Cancellable, StreamRunner
 from engine.errors import GrusError
 from engine.pipelines.listening.voice_activity import VadRules
 from engine.pipelines.voice_chat import Answered, Heard, Interrupted, Voiced
@@ -174,7 +174,7 @@ def conversed(
     from app.gui.viewmodels.speak import fitting
     from app.runtime import pipelines
     from engine.pipelines.listening.transcription import Captions
-    from engine.pipelines.speaking.long_form import SpeechQueue
+    from engine.pipelines.speaking.speech import SpeechQueue
     from engine.pipelines.speaking.voice import SavedVoices
     from engine.pipelines.voice_chat import VoiceChat
 

@@ -207,7 +207,7 @@ class Downloads:
         cache_dir = self._preferences.get("cache_dir")
 
         def discard(service: Any) -> None:
-            from engine.hub.removal import discard_unfinished
+            from engine.hub.cache import discard_unfinished
 
             discard_unfinished(repo, cache_dir)
 

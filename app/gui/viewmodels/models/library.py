@@ -255,9 +255,8 @@ class ModelLibrary:
         self._begin(model.name, tr("Verifying the files of {model}.", model=model.name))
 
         def look(service: ModelService) -> list[str]:
-            from engine.hub.blobs import damaged_files
-            from engine.hub.cache import find
-            from engine.hub.naming import parse
+            from engine.hub.cache import find, parse
+            from engine.hub.download import damaged_files
 
             named = parse(model.source)
             snapshot = find(named.repo, named.revision, service.catalogue.cache_dir) if named else None
@@ -290,7 +289,7 @@ class ModelLibrary:
 
     def _delete(self, model: InstalledModel) -> None:
         def take_out(service: ModelService) -> Any:
-            from engine.hub.removal import remove
+            from engine.hub.cache import remove
 
             if model.name in service.resident():
                 service.engine.unload(model.name, cancel=True)
@@ -402,7 +401,7 @@ def take_in(service: ModelService, folder: Path) -> tuple[str, list[str]]:
 
 
 def _throw_away_old(cache_dir: str | None) -> None:
-    from engine.hub.removal import purge_all
+    from engine.hub.cache import purge_all
 
     purge_all(cache_dir)
 

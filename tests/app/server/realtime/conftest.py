@@ -10,8 +10,7 @@ import pytest
 from app.runtime.catalogue import Catalogue
 from engine.engine import Engine
 from engine.loading import LoadOptions, load_any
-from engine.settings import Settings
-from engine.types import Request
+from engine.types import Request, Settings
 from tests.app.server.live import Live, serving
 from tests.app.server.scripted import ScriptedEngine
 from tests.checkpoints import save

@@ -12,7 +12,7 @@ import pytest
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from app.server.ephemeral import EphemeralKeys
+from app.server.gate import EphemeralKeys
 from tests.app.server.live import Live, scripted
 
 KEY = {"Authorization": "Bearer first"}
@@ -93,6 +93,6 @@ def test_keys_expire_and_their_number_is_bounded(monkeypatch: pytest.MonkeyPatch
     assert keys.session(key) == {"type": "realtime"}
     now = 160.0
     assert keys.session(key) is None
-    monkeypatch.setattr("app.server.ephemeral._MOST_KEYS", 2)
+    monkeypatch.setattr("app.server.gate._MOST_KEYS", 2)
     first, second, third = (keys.make({}, 60)[0] for _ in range(3))
     assert [keys.session(one) for one in (first, second, third)] == [None, {}, {}]

@@ -10,7 +10,7 @@ import soundfile
 import soxr
 
 from app.server.errors import ApiError
-from app.server.realtime import g711
+from app.server.realtime import audio
 from app.server.realtime.audio import (
     DEFAULT_FORMAT,
     InputAudioBuffer,
@@ -20,7 +20,7 @@ from app.server.realtime.audio import (
     as_text,
     samples_in,
 )
-from app.server.realtime.settings import AudioFormat, TurnDetection
+from app.server.realtime.protocol import AudioFormat, TurnDetection
 from app.server.requests import AccountedEngine
 from tests.app.server.live import Live
 from tests.app.server.realtime.caller import pcm, text
@@ -124,10 +124,10 @@ def test_g711_is_what_libsndfile_writes(law: str, subtype: str) -> None:
     levels, _ = soundfile.read(
         io.BytesIO(codes), dtype="int16", format="RAW", samplerate=8000, channels=1, subtype=subtype
     )
-    assert np.array_equal(g711.decoded(codes, law), levels)
-    assert np.array_equal(g711.decoded(g711.encoded(levels, law), law), levels)
+    assert np.array_equal(audio.decoded(codes, law), levels)
+    assert np.array_equal(audio.decoded(audio.encoded(levels, law), law), levels)
     samples = np.arange(-32768, 32768, 7).astype(np.int16)
-    error = np.abs(g711.decoded(g711.encoded(samples, law), law).astype(int) - samples)
+    error = np.abs(audio.decoded(audio.encoded(samples, law), law).astype(int) - samples)
     assert np.all(error <= np.maximum(np.abs(samples.astype(int)) / 16, 16))
 
 

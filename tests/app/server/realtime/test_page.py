@@ -12,7 +12,7 @@ import pytest
 from pydantic import BaseModel
 
 from app.gui.viewmodels.server import written
-from app.server.realtime import protocol, settings
+from app.server.realtime import protocol
 from tests.app.server.live import Live
 from tests.app.server.realtime.caller import pcm
 from tests.engine.pipelines.listening.conftest import silence, voice
@@ -71,8 +71,8 @@ def test_every_event_is_on_the_page() -> None:
 
 
 @pytest.mark.parametrize(
-    "model", [settings.SessionFields, settings.RealtimeAudioOutput, settings.RealtimeAudioInput, settings.TurnDetection, settings.RealtimeTranscription,
-              settings.ResponseOptions, protocol.ItemCreate, protocol.ItemTruncate, protocol.InputAudioAppend],
+    "model", [protocol.SessionFields, protocol.RealtimeAudioOutput, protocol.RealtimeAudioInput, protocol.TurnDetection, protocol.RealtimeTranscription,
+              protocol.ResponseOptions, protocol.ItemCreate, protocol.ItemTruncate, protocol.InputAudioAppend],
 )  # fmt: skip
 def test_every_field_is_on_the_page(model: type[BaseModel]) -> None:
     def told(name: str) -> Any:

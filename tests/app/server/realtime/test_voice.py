@@ -12,7 +12,7 @@ import pytest
 import soxr
 
 from app.server.realtime.audio import as_text
-from app.server.realtime.settings import AudioFormat
+from app.server.realtime.protocol import AudioFormat
 from tests.app.server.live import Live
 from tests.app.server.realtime.caller import Caller, calling, kinds, of, pcm, sound, text
 from tests.app.server.scripted import until

@@ -9,7 +9,7 @@ import pytest
 
 import grus
 from engine.loading import LoadOptions
-from engine.settings import Settings
+from engine.types import Settings
 from tests.speech_checkpoints import save
 
 RATE = 16000

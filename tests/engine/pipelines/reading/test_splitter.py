@@ -8,9 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageDraw
 
-from engine.pipelines.reading.layout import DetectedLayout
+from engine.pipelines.reading.layout import DetectedLayout, PageSplitter, find_lines, lines_within
 from engine.pipelines.reading.results import Box
-from engine.pipelines.reading.splitter import PageSplitter, find_lines, lines_within
 from tests.engine.pipelines.reading.sheets import Sheet, article, font, photograph, prose
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.pipelines.reading.tables import Cell, Table, from_html, from_otsl, read_table
-from engine.pipelines.reading.writers.formats import table_html
+from engine.pipelines.reading.results import Cell, Table, from_html, from_otsl, read_table
+from engine.pipelines.reading.writers import table_html
 
 TAGS = ["<fcel>", "<ecel>", "<lcel>", "<ucel>", "<xcel>", "<nl>", "<ched>", "text", "<", "12"]
 

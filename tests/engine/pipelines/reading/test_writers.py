@@ -17,10 +17,19 @@ from PIL import Image, ImageFont
 
 from engine.errors import BadRequest
 from engine.pipelines.reading.elements import word_boxes
-from engine.pipelines.reading.results import Box, Document, Element, Page, PlacedWord, page_from_json
-from engine.pipelines.reading.tables import Cell, Table, from_otsl, from_rows
-from engine.pipelines.reading.writers.formats import FORMATS, ExportOptions, format_of, page_text, write_document
-from engine.pipelines.reading.writers.pdf import FONT
+from engine.pipelines.reading.results import (
+    Box,
+    Cell,
+    Document,
+    Element,
+    Page,
+    PlacedWord,
+    Table,
+    from_otsl,
+    from_rows,
+    page_from_json,
+)
+from engine.pipelines.reading.writers import FONT, FORMATS, ExportOptions, format_of, page_text, write_document
 from tests.engine.pipelines.reading.sheets import Sheet, prose
 from tests.engine.pipelines.reading.test_tables import tiled
 
@@ -299,7 +308,7 @@ def test_formats_are_known_by_name_and_by_ending() -> None:
 
 
 def test_cells_of_a_table_are_numbered_like_a_sheet() -> None:
-    from engine.pipelines.reading.writers.xlsx import workbook_of
+    from engine.pipelines.reading.writers import workbook_of
 
     wide = Table(1, 30, tuple(Cell(str(n), 0, n) for n in range(30)))
     sheet = openpyxl.load_workbook(io.BytesIO(workbook_of([wide]))).worksheets[0]

@@ -9,11 +9,11 @@ from concurrent.futures import CancelledError
 import numpy as np
 import pytest
 
-from engine.cancel import CancelScope
 from engine.errors import BadRequest, SpeechRanAway
-from engine.pipelines.speaking.long_form import TOGETHER, SpeechOptions, speak_long_form
+from engine.pipelines.speaking.speech import TOGETHER, SpeechOptions, speak_long_form
 from engine.pipelines.speaking.text import passages
 from engine.pipelines.speaking.voice import MODEL_DEFAULTS, VoiceSettings
+from engine.tasks import CancelScope
 
 RATE = 24000
 LONG = " ".join(f"This is sentence number {i}, and it goes on for quite a while before it ends." for i in range(20))

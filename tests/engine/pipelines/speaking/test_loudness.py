@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.pipelines.speaking.long_form import MOST, LoudnessMatcher, SpeechOptions, power, speak_long_form
+from engine.pipelines.speaking.speech import MOST, LoudnessMatcher, SpeechOptions, power, speak_long_form
 from engine.pipelines.speaking.voice import VoiceSettings
 from tests.engine.pipelines.speaking.test_long_form import LONG, Tones
 from tests.engine.pipelines.speaking.test_passage_joiner import RATE, gaps, silence, tone

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.pipelines.speaking.long_form import PassageJoiner
+from engine.pipelines.speaking.speech import PassageJoiner
 
 RATE = 24000
 FADE = 119  # steps

@@ -116,7 +116,7 @@ def introduced(spark, voice=VOICE):
 
 @pytest.mark.parametrize("manner", [VoiceSettings("male"), VoiceSettings(clone=CLONE)])
 def test_sound_is_that_of_the_tokens(spark, manner, monkeypatch):
-    monkeypatch.setattr("engine.pipelines.speaking.synthesis.AUDIBLE", 1e-9)
+    monkeypatch.setattr("engine.pipelines.speaking.speech.AUDIBLE", 1e-9)
     codes = some(140)
     spark.engine.script = [*([introduced(spark)] if manner.clone is None else []), written(spark, codes)]
     chunks = list(spark.speak("Hello there.", manner))

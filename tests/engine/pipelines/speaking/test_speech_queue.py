@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from engine.errors import BadRequest
-from engine.pipelines.speaking.long_form import SpeechOptions, SpeechQueue
+from engine.pipelines.speaking.speech import SpeechOptions, SpeechQueue
 from engine.pipelines.speaking.voice import VoiceSettings
 from tests.asserting import every
 from tests.engine.pipelines.speaking.test_long_form import Tones

@@ -1,1 +1,0 @@
-"""What was read, as files: one writer a format, each a function from a `Document` to bytes."""

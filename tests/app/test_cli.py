@@ -1,0 +1,41 @@
+"""The command line as a whole: which commands there are, and what one of them imports."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.cli import COMMANDS, parser
+
+LOADED = """
+import sys
+from app.cli import parser
+parser("token")
+print(*sorted(name for name in sys.modules if name.startswith("app.commands.")))
+"""
+
+
+def test_every_file_of_a_command_is_one() -> None:
+    files = {
+        path.stem for path in Path("app/commands").glob("*.py") if "def add_to(" in path.read_text(encoding="utf-8")
+    }
+    assert files == set(COMMANDS.values())
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_alone_takes_what_it_takes_among_all(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    shown = []
+    for among in (None, command):
+        with pytest.raises(SystemExit) as ended:
+            parser(among).parse_args([command, "--help"])
+        assert ended.value.code == 0
+        shown.append(capsys.readouterr().out)
+    assert shown[0] == shown[1] != ""
+
+
+def test_a_command_does_not_import_the_others() -> None:
+    done = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["app.commands.token"]
