@@ -36,8 +36,9 @@ from app.gui.viewmodels.models.card import (
     title_of,
 )
 from app.gui.viewmodels.models.downloads import Downloads, HubSearch
-from app.gui.viewmodels.models.library import MachineFacts, ModelLibrary, read_catalogue
+from app.gui.viewmodels.models.library import MachineFacts, ModelLibrary
 from app.gui.widgets import EmptyState, icon_button, label
+from app.runtime.recommended import read_catalogue
 
 _POLL = 1500  # milliseconds between two looks at memory, while the pane is shown
 _HERE, _GOOD, _HUB = range(3)
@@ -205,7 +206,7 @@ class ModelsPane(Pane):
 
     def look_again(self) -> None:
         self.library.look()
-        self.machinery.look()
+        self.machinery.look(again=True)
 
     def load_or_unload(self) -> None:
         model = self.library.find(self.cards.name)
