@@ -23,7 +23,7 @@ from engine.models.config import named_architectures, text_fields
 from engine.models.model_types import AUTO, model_type_named
 from engine.models.registry import ARCHITECTURES, EXACT_PARTS, find_architecture, find_part, part_kind
 from engine.text.detokenizer import Detokenizer
-from engine.text.families import parser_for, tags_for
+from engine.text.families import marks_of
 from engine.text.template import ChatTemplate
 from engine.text.tokenizer import Tokenizer
 from engine.vision.processor import VisionProcessor
@@ -274,13 +274,12 @@ def _checked(model: TokenModel, kv_bits: int | None) -> TokenModel:
 
 
 def markers(tokenizer: Tokenizer, template: ChatTemplate, config: Mapping[str, Any]) -> frozenset[int]:
-    """Ids of the tokens that delimit reasoning and tool calls in this model's replies."""
+    """Ids of the special tokens that delimit reasoning and tool calls in this model's replies."""
     if not template.names:
         return frozenset()
     kind, source = str(config["model_type"]), template.source(tools=True)
-    tags = tags_for(kind, source)
-    words = [*(tags.markers if tags else ()), *parser_for(kind, source).markers]
-    return frozenset(id for word in words if (id := tokenizer.id(word)) is not None)
+    known = (tokenizer.id(mark) for mark in marks_of(kind, source))
+    return frozenset(id for id in known if id is not None and tokenizer.is_special(id))
 
 
 def vision_processor_of(

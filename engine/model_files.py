@@ -20,6 +20,7 @@ from engine.text.tokenizer import Tokenizer
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.fit import kinds_of
 from engine.weights.gguf.checkpoint import GgufCheckpoint, open_gguf
+from engine.weights.gguf.reader import MAGIC
 from engine.weights.packed_tensors import PackedTensors
 from engine.weights.source import Source
 
@@ -78,7 +79,7 @@ def open_model(path: Path, weights: str = "auto", model_type: str | None = None)
     is, whatever its config says.
     """
     if path.is_file():
-        if path.suffix.lower() != ".gguf":
+        if path.suffix.lower() != ".gguf" and not _begins_as_gguf(path):  # Ollama's files have no suffix
             raise ModelNotFound(f"{path} is a file, but not a GGUF file. Give the checkpoint's folder.")
         if weights not in ("auto", "gguf"):
             raise _lacks(path, weights)
@@ -97,6 +98,14 @@ def _gguf(file: Path, model_type: str | None) -> GgufFiles:
     if model_type is not None:
         opened.config["model_type"] = model_type
     return GgufFiles(opened)
+
+
+def _begins_as_gguf(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except OSError:
+        return False
 
 
 def _lacks(path: Path, weights: str) -> ConfigError:

@@ -141,24 +141,39 @@ def rows_of_parts() -> list[list[str]]:
 
 def rows_of_blocks() -> list[list[str]]:
     """GGUF's types, and what becomes of them."""
+    from engine.weights.fit import IN_PANELS, MLX_MODES
     from engine.weights.gguf.as_affine import EXACT
-    from engine.weights.gguf.types import FLOATS, TYPES
+    from engine.weights.gguf.types import FLOATS, OF_FILES, TYPES
 
     return [
         [
             f"`{name}`",
             f"{8 * kind.nbytes / kind.weights:.3g}",
-            "the same numbers" if name in EXACT or name in FLOATS else "quantized anew to 8 bit",
+            f"{IN_PANELS[name]:.3g}" if name in IN_PANELS else "",
+            f"its mode {name.lower()}"
+            if name in MLX_MODES
+            else "the same numbers"
+            if name in EXACT or name in FLOATS
+            else "quantized anew to 8 bit",
         ]
         for name, kind in TYPES.items()
+        if name in OF_FILES
     ]
+
+
+def rows_of_folders() -> list[list[str]]:
+    """What other tools write, and what becomes of it."""
+    from engine.weights.packed_tensors import FORMATS
+
+    return [[form.name, form.files, form.on_cpu, form.on_mlx] for form in FORMATS.values()]
 
 
 def page() -> str:
     sections: Mapping[str, str] = {
         "Models": table(("models", "`model_type`", "GGUF", "what they do"), rows_of_models()),
         "Parts that other models use": table(("part", "`model_type`"), rows_of_parts()),
-        "GGUF": GGUF + "\n\n" + table(("type", "bits a weight", "on MLX"), rows_of_blocks()),
+        "GGUF": GGUF + "\n\n" + table(("type", "bits a weight", "packed, if more", "on MLX"), rows_of_blocks()),
+        "Safetensors": SAFETENSORS + "\n\n" + table(("weights", "from", "CPU", "MLX"), rows_of_folders()),
     }
     return HEAD + "".join(f"\n## {title}\n\n{text}\n" for title, text in sections.items()) + TAIL
 
@@ -169,13 +184,12 @@ they are multiplied as they are or unpacked for a product. MLX keeps weights in 
 nothing is lost, else they are quantized anew.
 [gguf.md](gguf.md) tells more."""
 
-TAIL = """
-## Safetensors
-
+SAFETENSORS = """\
 Single files and sharded ones, in 16 and 32 bits, in the spellings of transformers 4 and 5; MLX's own quantized checkpoints (2 to 8 bits,
-groups of 32, 64 and 128) on both backends; gpt-oss's experts in MXFP4. torch's own files (`.bin`, `.pth`) are read where a model has no
-other.
+groups of 32, 64 and 128, and its modes mxfp4, nvfp4 and mxfp8) on both backends; gpt-oss's experts in MXFP4. torch's own files (`.bin`, `.pth`)
+are read where a model has no other. Other tools' quantizations are computed from their own bits; [gguf.md](gguf.md) has the rules."""
 
+TAIL = """
 ## Any other model
 
 - **MLX**: a text model that mlx-lm knows runs through mlx-lm, one sequence after another.

@@ -630,6 +630,8 @@ def publish(config: dict[str, Any]) -> dict[str, Any]:
     config, kinds = dict(config), config.get("layer_types")
     if "text_config" in config:
         return config | {"text_config": publish(config["text_config"])}
+    if config.get("model_type") == "laguna":  # with two ropes from the beginning
+        return config
     layers = config.pop("per_layer_config", None)
     if layers is not None:  # Gemma 4: ropes as they are, and one size of heads for all layers that attend to everything
         full = next(iter(layers.values()))

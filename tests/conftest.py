@@ -20,6 +20,7 @@ from tests.needs import no_window
 for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+os.environ.setdefault("GRUS_OTHER_APPS", "off")  # what this machine's LM Studio or Ollama has is nothing to a test
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ from app.client_lines import client_lines
 from tests.clients.matrix import ABILITIES, PROGRAMS, page_table
 
 ROOT = Path(__file__).resolve().parent.parent
-NOT_TRIED = {"Ollama", "Zed", "Neovim, CodeCompanion", "Python, Realtime"}
+NOT_TRIED = {"Ollama", "Zed", "Neovim, CodeCompanion", "Python, Realtime", "pipecat, Realtime", "livekit, Realtime"}
 
 
 def test_the_table_is_that_of_the_tests() -> None:

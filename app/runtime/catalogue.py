@@ -1,7 +1,7 @@
 """Which models may be asked for by name, and where they lie. A request can name a model, never a path.
 
-Known are: models given by name when the server started, folders in models folders, and what is whole in the Hugging
-Face cache. An alias is another name of such a model: programs that know the names of one provider only can use any model.
+Known are: models given by name when the server started, folders in models folders, what is whole in the Hugging Face cache, and
+what other applications have (`engine.hub.other_apps`). An alias is another name of such a model: programs that know the names of one provider only can use any model.
 Loading is in `app.runtime.models`.
 """
 
@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from engine.errors import ModelNotFound
 from engine.hub.cache import cached_models, find
 from engine.hub.gguf_files import chosen, gguf_models
 from engine.hub.naming import parse
+from engine.hub.other_apps import AppModel, app_model, app_models
 from engine.hub.snapshots import model_in
 
 LONGEST_NAME = 200
@@ -29,6 +30,7 @@ class KnownModel:
     name: str
     source: str
     created: int = 0
+    app: str | None = None  # the application that has it, where that is not Grus
 
 
 @dataclass
@@ -67,7 +69,7 @@ class Catalogue:
         for spelling in (name, name.removesuffix(":latest")):
             if spelling in self.named:
                 return self._known(spelling, self.named[spelling])
-            found = self._in_folder(spelling) or self._in_cache(spelling)
+            found = self._in_folder(spelling) or self._in_cache(spelling) or self._in_app(spelling)
             if found is not None:
                 return found
         return None
@@ -97,6 +99,8 @@ class Catalogue:
             for model in cached_models(self.cache_dir):
                 for name in model.names if model.snapshot.complete or model.quants else ():
                     known.setdefault(name, KnownModel(name, name, int(model.modified)))
+            for other in app_models():
+                known.setdefault(other.name, self._of_app(other))
         return list(known.values())
 
     def _in_folder(self, name: str) -> KnownModel | None:
@@ -121,6 +125,14 @@ class Catalogue:
         if snapshot is None or model_in(snapshot, named.quant) is None:
             return None
         return KnownModel(name, name, int(snapshot.path.stat().st_mtime))
+
+    def _in_app(self, name: str) -> KnownModel | None:
+        """Names of other applications' models are compared with those that are there."""
+        found = app_model(name) if self.use_cache and len(name) <= LONGEST_NAME else None
+        return None if found is None else self._of_app(replace(found, name=name))
+
+    def _of_app(self, model: AppModel) -> KnownModel:
+        return replace(self._known(model.name, str(model.path)), app=model.app)
 
     def _known(self, name: str, source: str) -> KnownModel:
         try:

@@ -66,6 +66,7 @@ def create_app(service: ModelService, settings: ServerSettings) -> FastAPI:
         version=server_version(),
         docs_url=None,
         redoc_url=None,
+        openapi_url=None,
         redirect_slashes=False,
     )
     meters = Meters()

@@ -1,7 +1,8 @@
 """JSON bodies of requests: how they are parsed, and what becomes of fields that the server does not know.
 
-A body must be valid UTF-8 and valid JSON with finite numbers and bounded depth: Python's parser lets NaN, lone surrogates
-and numbers beyond every range through, each of which would become a fault later. Fields that are not declared are ignored,
+A body must be valid UTF-8 and valid JSON with finite numbers, bounded depth and not millions of texts and objects: Python's parser
+lets NaN, lone surrogates and numbers beyond every range through, each of which would become a fault later, and lets no other thread
+run until it has ended. Fields that are not declared are ignored,
 and so are `Hint`s; both are reported (app/server/ignored.py), or refused under `--strict`. A field that would change the
 reply in a way that Grus cannot is declared as `name: None = None`, so that any value of it is refused by name.
 """
@@ -19,7 +20,8 @@ from typing import Annotated, Any, NoReturn, TypeVar, get_args
 
 from fastapi import Request
 from fastapi.routing import APIRoute
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
 from starlette.responses import Response
 from starlette.types import Scope
 
@@ -29,11 +31,22 @@ from app.server.ignored import ignored_fields
 
 _LARGEST = 1 << 63
 _LONG_BODY = 1 << 16
+_MOST_VALUES = 200_000  # of texts, lists and objects: a tenth of a second
+_VALUE = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[\[{]', re.DOTALL)
 _HALF_PAIR = re.compile(r"\\u[dD][89a-fA-F]")  # or a whole one
 
 T = TypeVar("T")
 _HINT, _PREFERENCE = "hint", "preference"
-Hint = Annotated[T | None, _HINT]  # accepted without effect, whatever its value
+
+
+def _refused_hint(value: Any) -> Any:
+    """Under --strict: else a hint is taken out of the body before."""
+    if value is not None:
+        raise PydanticCustomError("extra_forbidden", "it has no effect")
+    return value
+
+
+Hint = Annotated[T | None, _HINT, BeforeValidator(_refused_hint)]  # accepted without effect, whatever its value
 Preference = Annotated[T | None, _PREFERENCE]  # honoured where its value is known, else without effect
 
 
@@ -85,6 +98,12 @@ def _declared(kind: type[RequestFields]) -> Mapping[str, _Field]:
         nullable = not hint and (info.annotation is NoneType or NoneType in get_args(info.annotation))
         fields[info.alias or name] = _Field(nullable, hint, preference)
     return fields
+
+
+def type_of(value: Any, default: str = "") -> str:
+    """Which class of a union an object of a body is read as: that of its `type`, also of types that are not declared."""
+    kind = value.get("type") if isinstance(value, dict) else getattr(value, "type", None)
+    return kind if isinstance(kind, str) else default
 
 
 class JsonRequest(Request):
@@ -146,6 +165,7 @@ def parse(raw: bytes, max_depth: int = 64) -> Any:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
         raise _invalid(f"The body is not UTF-8: byte {error.start} fits nowhere.") from None
+    _check_count(raw)
     try:
         value = json.loads(text, parse_constant=_no_constant, parse_float=_finite, parse_int=_bounded)
     except json.JSONDecodeError as error:
@@ -161,6 +181,14 @@ def parse(raw: bytes, max_depth: int = 64) -> Any:
         except UnicodeEncodeError:
             raise _invalid("The body holds half a surrogate pair, which is no character.") from None
     return value
+
+
+def _check_count(raw: bytes) -> None:
+    """Brackets in texts count for nothing; they are looked at only where there are so many. Other threads run meanwhile."""
+    if raw.count(b'"') // 2 + raw.count(b"[") + raw.count(b"{") <= _MOST_VALUES:
+        return
+    if any(at >= _MOST_VALUES for at, _ in enumerate(_VALUE.finditer(raw))):
+        raise _invalid(f"The body has more than {_MOST_VALUES} texts, lists and objects.")
 
 
 def _invalid(message: str) -> ApiError:

@@ -1,13 +1,14 @@
-"""`GET /docs`: the routes, readable in a browser. Made here and whole in itself: the usual page loads its scripts from
+"""`GET /docs`: the routes, readable in a browser; `GET /openapi.json`, which describes them for programs. Made here and whole in itself: the usual page loads its scripts from
 the network, and this server asks nobody for anything."""
 
 from __future__ import annotations
 
+import asyncio
 from html import escape
 from typing import Any
 
 from fastapi import APIRouter, Request
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, JSONResponse
 
 router = APIRouter()
 
@@ -20,9 +21,19 @@ td { padding: .1rem .8rem .1rem 0; vertical-align: top } .m { display: inline-bl
 """
 
 
+@router.get("/openapi.json", include_in_schema=False)
+async def openapi(request: Request) -> JSONResponse:
+    return JSONResponse(await _document(request))
+
+
+async def _document(request: Request) -> dict[str, Any]:
+    """The first time it is made, which takes most of a second: beside the event loop."""
+    return await asyncio.to_thread(request.app.openapi)
+
+
 @router.get("/docs", include_in_schema=False)
 async def docs(request: Request) -> HTMLResponse:
-    page = render(request.app.openapi())
+    page = render(await _document(request))
     policy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
     return HTMLResponse(page, headers={"Content-Security-Policy": policy})
 

@@ -1,5 +1,5 @@
-"""From what a person types to a folder or file: a path, a model that comes with Grus, or the name of a repository that is
-cached or can be downloaded.
+"""From what a person types to a folder or file: a path, a model that comes with Grus or that another application has, or the
+name of a repository that is cached or can be downloaded.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from engine.hub.cache import Snapshot, cache_folder, find, whole_quants
 from engine.hub.download import download as fetch
 from engine.hub.gguf_files import file_in
 from engine.hub.naming import parse
+from engine.hub.other_apps import app_model
 from engine.hub.progress import Progress
 from engine.hub.snapshots import model_in, needs_tokenizer
 from engine.starter import GUIDE, starter
@@ -40,6 +41,8 @@ def resolve(
         _agree(model, weights)
         return file_in(place, part)
     named = parse(model)
+    if (other := app_model(model)) is not None and (named is None or not _is_cached(model, cache_dir, weights)):
+        return other.path
     if named is None:
         raise ModelNotFound(
             f"{model!r} is neither a folder or file here, nor a repository id like owner/name, owner/name@revision or "
@@ -64,6 +67,13 @@ def resolve(
         if here is None and (near := model_in(snapshot, named.quant, weights)) is not None:
             return near
         raise Offline(f"{error} Besides, {_cached(snapshot, cache_dir)}.") from error
+
+
+def _is_cached(model: str, cache_dir: str | Path | None, weights: str) -> bool:
+    """Whether the cache has this model, whole: then another application's copy is not needed."""
+    named = parse(model)
+    snapshot = find(named.repo, named.revision, cache_dir) if named else None
+    return named is not None and snapshot is not None and model_in(snapshot, named.quant, weights) is not None
 
 
 def _agree(model: str, weights: str) -> None:

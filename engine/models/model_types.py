@@ -11,6 +11,10 @@ AUTO = "auto"
 ALIASES = {
     "hunyuan": "hunyuan_v1_dense",
     "hunyuan_dense": "hunyuan_v1_dense",
+    "hunyuan_moe": "hunyuan_v1_moe",
+    "granitehybrid": "granitemoehybrid",
+    "lfm2moe": "lfm2_moe",
+    "nemotron_h_moe": "nemotron_h",
     "phi4": "phi3",
     "qwen25": "qwen2",
     "qwen2_5": "qwen2",

@@ -14,11 +14,11 @@ import numpy as np
 
 from backends.base import Array
 from engine.errors import ConfigError
-from engine.models.config import TextConfig, text_config
+from engine.models.config import Fields, TextConfig, text_config
 from engine.models.decoder import Attention, Decoder, Mlp, Traits, nested_names
 from engine.models.gemma3 import NORMS
 from engine.models.rope import text_rope
-from engine.models.windows import layer_windows
+from engine.models.windows import FULL, SLIDING, layer_windows
 from engine.weights.view import View
 
 
@@ -48,11 +48,13 @@ class MuseDecoder(Decoder):
 
 def muse_glimmer(w: View, config: Mapping[str, Any]) -> Decoder:
     c = text_config(config)
-    f = c.fields
-    rope, windows = text_rope(c, default_theta=500000.0), layer_windows(c, pattern=4)
-    thetas = f.find("layer_rope_theta", default=None)
-    if thetas is None:
-        thetas = [0 if (c.layers - 1 - i) % 4 == 0 else 1 for i in range(c.layers)]
+    f, full = c.fields, [(c.layers - 1 - i) % 4 == 0 for i in range(c.layers)]  # where a config does not say so
+    if f.find("layer_types", default=None) is None:
+        c = replace(
+            c, fields=Fields({**f.values, "layer_types": [FULL if last else SLIDING for last in full]}, f.where)
+        )
+    rope, windows = text_rope(c, default_theta=500000.0), layer_windows(c)
+    thetas = f.find("layer_rope_theta", default=[0 if last else 1 for last in full])
     if not isinstance(thetas, list) or len(thetas) != c.layers:
         raise ConfigError(f"{f.where}: layer_rope_theta must have a number for each layer.")
     bias, plus = f.flag("attention_bias"), 0.0 if f.flag("norms_hold_one") else 1.0

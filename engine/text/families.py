@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any, Literal, TypeAlias
 
 from engine.text.channels import CALL_OPEN, HARMONY, MUSE
@@ -66,6 +66,7 @@ class Family:
     spelling: CallSpelling | MessageSpelling | None  # None: JSON that nothing marks
     types: tuple[str, ...] = ()  # beginnings of model types, for templates that show no calls
     also: str = ""  # the template must have this as well
+    marks: tuple[str, ...] = ()  # of parts of a call, which its spelling does not show
     stops: tuple[str, ...] = ()  # tokens that end a reply, besides those that the files name
 
     @property
@@ -236,6 +237,9 @@ _DEEPSEEK = _named(
 _MISTRAL = _named(r"\s*([\w.:/-]+?)(?:\[CALL_ID\]\w*)?(?:\[ARGS\])?\s*", opens=("[TOOL_CALLS]",), closes=())
 
 
+_MISTRAL_MARKS = ("[ARGS]", "[CALL_ID]")
+
+
 def _mistral(schemas: Schemas) -> Convention:
     """`[TOOL_CALLS]name[ARGS]{...}`, or the older list."""
     inner = _MISTRAL(schemas)
@@ -289,6 +293,7 @@ FAMILIES: tuple[Family, ...] = (
         _literal(GEMMA, ("<|tool_call>",), ("<tool_call|>",)),
         CallSpelling("<|tool_call>", "call:{name}{", "}", end="<tool_call|>", arguments="gemma"),
         ("gemma4",),
+        marks=GEMMA.quotes[:1],
         stops=("<turn|>", "<|tool_response>"),
     ),
     _dsml("function_calls", "'function_calls>"),
@@ -313,13 +318,22 @@ FAMILIES: tuple[Family, ...] = (
         ("[CALL_ID]",),
         _mistral,
         CallSpelling("[TOOL_CALLS]", "{name}[CALL_ID]{id}[ARGS]"),
+        marks=_MISTRAL_MARKS,
     ),
-    Family("mistral", ("[ARGS]",), _mistral, CallSpelling("[TOOL_CALLS]", "{name}[ARGS]"), ("ministral3", "mistral3")),
+    Family(
+        "mistral",
+        ("[ARGS]",),
+        _mistral,
+        CallSpelling("[TOOL_CALLS]", "{name}[ARGS]"),
+        ("ministral3", "mistral3"),
+        marks=_MISTRAL_MARKS,
+    ),
     Family(
         "mistral_list",
         ("[TOOL_CALLS]",),
         _mistral,
         CallSpelling("[TOOL_CALLS]", _JSON_HEAD, ', "id": "{id}"}', grouped=True, between=", ", open="[", close="]"),
+        marks=_MISTRAL_MARKS,
     ),
     Family(
         "kimi",
@@ -470,6 +484,26 @@ def parser_for(model_type: str, template_text: str, tools: Sequence[Mapping[str,
         function = tool.get("function", tool)
         schemas[function.get("name", "")] = (function.get("parameters") or {}).get("properties") or {}
     return ToolParser(family_of(model_type, template_text).convention(schemas))
+
+
+_MARK = re.compile(r"<[^<>\s]{1,60}>|\[/?[A-Z_]+\]|｜DSML｜")
+
+
+def marks_of(model_type: str, template_text: str) -> set[str]:
+    """What delimits reasoning, calls and their parts. Where the vocabulary has one of these as a special token, the text of a
+    reply must keep it."""
+    family, tags = family_of(model_type, template_text), tags_for(model_type, template_text)
+    texts = [*family.marks, *parser_for(model_type, template_text).markers, *(tags.markers if tags else ())]
+    if family.spelling is not None:
+        texts += _texts_in(astuple(family.spelling))
+    return {*texts, *(mark for text in texts for mark in _MARK.findall(text))}
+
+
+def _texts_in(values: Sequence[Any]) -> list[str]:
+    nested = [value for value in values if isinstance(value, tuple)]
+    return [value for value in values if isinstance(value, str)] + [
+        text for value in nested for text in _texts_in(value)
+    ]
 
 
 # -- reasoning

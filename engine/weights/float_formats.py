@@ -30,22 +30,28 @@ class WrongTensor(Exception):
 
 
 def fp8(weight: Raw, scale: Raw, shape: tuple[int, ...], square: tuple[int, int] | None = None) -> Weight:
-    """E4M3 `[out, in]` with the scales of squares of this size; None: as many as divide the matrix evenly."""
-    rows, columns = shape
+    """E4M3 `[out, in]`, or `[experts, out, in]`, with the scales of squares of this size; None: as many as divide a matrix evenly."""
     if weight.shape != shape:
         raise WrongTensor(f"has shape {list(weight.shape)}, should be {list(shape)}")
+    out, columns = shape[-2:]
     grid = _grid(scale, shape, square)
-    wide = -(-columns // grid.shape[1]) if square is None or grid.shape[1] == 1 else square[1]
-    size = next((n for n in (128, 32) if columns % n == 0 and (grid.shape[1] == 1 or wide % n == 0)), None)
-    tall = -(-rows // grid.shape[0]) if square is None or grid.shape[0] in (1, rows) else square[0]
-    row_of, column_of = np.arange(rows) // tall, np.arange(columns) // wide
+    tall = -(-out // grid.shape[-2]) if square is None or grid.shape[-2] in (1, out) else square[0]
+    wide = -(-columns // grid.shape[-1]) if square is None or grid.shape[-1] == 1 else square[1]
+    size = next((n for n in (128, 32) if columns % n == 0 and (grid.shape[-1] == 1 or wide % n == 0)), None)
+    row_of, column_of = np.arange(out) // tall, np.arange(columns) // wide
+    # of one square for all experts, as of one for all rows
+    rows_of = grid[..., row_of, :].reshape(-1, grid.shape[-1])
+    rows = int(np.prod(shape[:-1]))
+    if len(rows_of) != rows:
+        rows_of = np.tile(rows_of, (rows // len(rows_of), 1))
     if size is None:
-        return Dense(computed(weight, shape, lambda: e4m3(_bytes(weight)) * grid[row_of][:, column_of]))
+        flat = (rows, columns)
+        return Dense(computed(weight, shape, lambda: e4m3(_bytes(weight)).reshape(flat) * rows_of[:, column_of]))
     count = columns // size
 
     def make() -> np.ndarray:
         stored = _bytes(weight).reshape(rows, count, size)
-        scales = np.ascontiguousarray(grid[row_of][:, column_of[::size]], "<f4")
+        scales = np.ascontiguousarray(rows_of[:, column_of[::size]], "<f4")
         # A group with a code that is not a number is none: kernels do not look at single codes.
         scales[((stored & 127) == 127).any(axis=2)] = np.nan
         made = np.empty((rows, count, 4 + size), np.uint8)
@@ -58,16 +64,19 @@ def fp8(weight: Raw, scale: Raw, shape: tuple[int, ...], square: tuple[int, int]
 
 
 def _grid(scale: Raw, shape: tuple[int, ...], square: tuple[int, int] | None) -> np.ndarray:
-    """Scales as `[rows of squares, columns of squares]`."""
-    values, (rows, columns) = scales_of(scale), shape
+    """Scales as `[rows of squares, columns of squares]`, or `[experts, ...]` of these."""
+    values, (*experts, rows, columns) = scales_of(scale), shape
     if values.size == 1:
         return values.reshape(1, 1)
-    if scale.shape in ((rows,), (rows, 1)):
+    if not experts and scale.shape == (rows,):
         return values.reshape(rows, 1)
-    if len(scale.shape) == 2:
-        if square is not None and scale.shape == (-(-rows // square[0]), -(-columns // square[1])):
+    if len(scale.shape) == len(shape) and list(scale.shape[:-2]) in (experts, [1] * len(experts)):
+        tall, wide = scale.shape[-2:]
+        if square is not None and (tall, wide) == (-(-rows // square[0]), -(-columns // square[1])):
             return values
-        if square is None and rows % scale.shape[0] == 0 and columns % scale.shape[1] == 0:
+        if (tall, wide) in ((rows, 1), (1, 1)):
+            return values
+        if square is None and tall and wide and rows % tall == 0 and columns % wide == 0:
             return values
     sizes = f" of {square[0]} x {square[1]}" if square else ""
     raise WrongTensor(f"has scales of shape {list(scale.shape)}, which are no squares{sizes} of {list(shape)}")
@@ -143,14 +152,4 @@ def of_mode(mode: str, packed: Raw, scales: Raw, shape: tuple[int, ...]) -> Weig
         return mxfp4_pairs(packed, scales, shape)
     if mode == "nvfp4":
         return nvfp4(replace(packed, dtype="U8", shape=(*outer, columns // 2)), scales, None, False, shape)
-    rows = int(np.prod(outer))
-    flat = fp8(
-        replace(packed, dtype="F8_E4M3", shape=(rows, columns)),
-        replace(scales, shape=(rows, columns // 32)),
-        (rows, columns),
-    )
-    assert isinstance(flat, Blocks)  # groups of 32 divide the columns
-    made = flat.data
-    return Blocks(
-        Made(packed, flat.type, shape, made.nbytes, lambda: np.frombuffer(made.buffer, np.uint8)), flat.type, shape
-    )
+    return fp8(replace(packed, dtype="F8_E4M3", shape=shape), scales, shape)

@@ -43,6 +43,7 @@ _BESIDE = frozenset(
 _ACTIVATIONS = frozenset(
     ["input_scale", "input_global_scale", "input_zero_point", "output_scale", "q_scale", "k_scale", "v_scale"]
 )
+_FUSED = "_scale_inv"  # of a tensor that holds all experts
 _TELLING = frozenset(["weight_scale_inv", "weight_scale", "weight_packed", "qweight"])
 
 
@@ -94,7 +95,9 @@ class PackedTensors(Tensors):
         found: dict[str, Parts] = {}
         for name, raw in tensors.items():
             stem, _, part = name.rpartition(".")
-            if part in _BESIDE or (part == "weight" and _is_packed(stem, tensors)):
+            if part not in _BESIDE and part.endswith(_FUSED) and (whole := name.removesuffix(_FUSED)) in tensors:
+                found[whole] = {"weight": tensors[whole], "weight_scale_inv": raw}
+            elif part in _BESIDE or (part == "weight" and _is_packed(stem, tensors)):
                 found.setdefault(stem, {})[part] = raw
         kinds = {stem: kind for stem, parts in found.items() if (kind := self._kind(parts))}
         left: dict[str, Raw] = {}
@@ -102,7 +105,12 @@ class PackedTensors(Tensors):
         self.kinds: dict[str, str] = {}  # of each packed matrix by its name here: a key of FORMATS
         for name, raw in tensors.items():
             stem, _, part = name.rpartition(".")
-            if stem in kinds and part in found[stem]:
+            if name in kinds:  # all experts in one tensor, under a name without `.weight`
+                ours = rename(name) if rename else name
+                self._parts[ours], self.kinds[ours], left[name] = found[name], kinds[name], raw
+            elif part.endswith(_FUSED) and name.removesuffix(_FUSED) in kinds:
+                continue
+            elif stem in kinds and part in found[stem]:
                 if part in _CODES:
                     whole = f"{stem}.weight"
                     left[whole] = raw
@@ -133,7 +141,8 @@ class PackedTensors(Tensors):
         for stem, kind in self.kinds.items():
             bits = _bits(self._parts[stem]) if kind in ("int", "gptq") else 4 if kind == "awq" else 8
             word = f"{bits} bit" if kind in ("int", "int8", "gptq", "awq") else kind.upper()
-            total[word] = total.get(word, 0) + self._raws[f"{stem}.weight"].nbytes
+            name = stem if stem in self._raws else f"{stem}.weight"
+            total[word] = total.get(word, 0) + self._raws[name].nbytes
         most = max(total, key=lambda word: total[word], default="packed")
         return most if self._method.name in (most, "packed") else f"{most} ({self._method.name})"
 
@@ -177,10 +186,10 @@ class PackedTensors(Tensors):
     def matrix(self, stem: str, shape: tuple[int, ...], inputs_first: bool = False) -> SourceMatrix:
         if stem not in self._parts:
             return super().matrix(stem, shape, inputs_first)
-        name = f"{stem}.weight"
+        name = stem if stem in self._raws else f"{stem}.weight"
         names = (name, *self._empty_bias(stem))
         try:
-            if len(shape) != 2:
+            if len(shape) != 2 and (name != stem or inputs_first):
                 raise WrongTensor(f"is one matrix, should be {list(shape)}")
             return SourceMatrix(self._made(stem, shape), names)
         except WrongTensor as error:

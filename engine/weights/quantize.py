@@ -25,11 +25,12 @@ CHOICES = ("auto", "none", *KINDS)
 # Small matrices whose errors go everywhere: a router's choice of experts, the decay of a recurrent memory. And those between
 # latents and heads, which most backends would unpack.
 _WHOLE = re.compile(
-    r"((mlp|block_sparse_moe)\.gate|mlp\.router|mlp\.gate\.proj|router\.proj|altup\.modality_router|shared_expert_gate"
-    r"|linear_attn\.(in_proj_a|in_proj_b|in_proj_ba|conv1d)"
+    r"((mlp|block_sparse_moe|feed_forward|mixer)\.gate|mlp\.router|mlp\.gate\.(proj|wg)|router\.(proj|layer)"
+    r"|altup\.modality_router|shared_expert_gate"
+    r"|linear_attn\.(in_proj_a|in_proj_b|in_proj_ba)|(linear_attn|mamba|mixer)\.conv1d|conv\.conv"
     r"|self_attn\.(kv_b_proj|embed_q|unembed_out))$"
 )
-_EMBEDDINGS = re.compile(r"(embed_tokens|lm_head)$")
+_EMBEDDINGS = re.compile(r"(embed_tokens|embeddings|lm_head)$")
 
 
 def chosen(quant: str, device: str, tensors: Mapping[str, Raw]) -> str | None:

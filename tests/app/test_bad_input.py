@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
+from engine.models.registry import ARCHITECTURES
 from tests.app.conftest import Outcome
 from tests.checkpoints import save
 
@@ -74,7 +75,7 @@ BROKEN: dict[str, tuple[Callable[[Path], Any], list[str]]] = {
     "heads do not divide": (lambda f: edit_config(f, num_key_value_heads=3), ["num_key_value_heads"]),
     "unknown rope": (lambda f: edit_config(f, rope_scaling={"rope_type": "spiral"}), ["spiral", "yarn"]),
     "rope without its factor": (lambda f: edit_config(f, rope_scaling={"rope_type": "linear"}), ["factor"]),
-    "unknown quantization": (lambda f: edit_config(f, quantization_config={"quant_method": "awq"}), ["awq"]),
+    "unknown quantization": (lambda f: edit_config(f, quantization_config={"quant_method": "hqq"}), ["hqq"]),
     "truncated weights": (truncate, [WEIGHTS]),
     "corrupt weights": (scramble_header, [WEIGHTS]),
     "empty weights": (lambda f: (f / WEIGHTS).write_bytes(b""), [WEIGHTS]),
@@ -120,8 +121,9 @@ def test_an_unknown_architecture_is_told_with_what_is_supported(command: Command
             f"{broken} has the architecture `mamba9` (`architectures`: Qwen3ForCausalLM), which Grus does not know"
             in said
         )
-        assert "Supported: gemma3, gemma3_text, gpt_oss, hunyuan_v1_dense, llama" in said
+        assert f"Supported: {', '.join(sorted(ARCHITECTURES))}." in said
         assert ("mlx-lm was tried" in said) == (backend == "mlx")
+        assert ("transformers was tried" in said) == (backend == "torch")
 
 
 def test_what_mlx_lm_cannot_read_is_one_sentence(command: Command, broken: Path) -> None:

@@ -14,6 +14,7 @@ import pytest
 from app.runtime.custom_tools import InputGrammar, InputReader, arguments_rules
 from engine.errors import BadRequest
 from engine.text.call_grammars import CallGrammars
+from engine.text.families import family_of
 
 PATCH = r"""
 // a change to files
@@ -49,7 +50,7 @@ def vocabulary() -> llguidance.LLTokenizer:
 
 def calls(functions: list[dict[str, Any]], **inputs: InputGrammar) -> CallGrammars:
     rules = {name: partial(arguments_rules, grammar=grammar) for name, grammar in inputs.items()}
-    return CallGrammars("qwen", functions, inputs=rules)
+    return CallGrammars(family_of("qwen3", ""), functions, inputs=rules)
 
 
 def fits(vocabulary: llguidance.LLTokenizer, grammar: InputGrammar, text: str, ascii: bool = False) -> bool:

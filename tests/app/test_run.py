@@ -86,6 +86,21 @@ def test_a_seed_repeats_an_answer(command: Command, model: Path) -> None:
     assert ids(1) != ids(2)
 
 
+@pytest.mark.parametrize(("effort", "budget", "most"), [("high", 5, 5), (None, 0, 0), ("none", -1, 0)])
+def test_a_thought_is_bounded(command: Command, tmp_path: Path, effort: str | None, budget: int, most: int) -> None:
+    """A model that would go on reasoning, as it was made with random weights."""
+    folder = save("qwen3", tmp_path / "thinker", spelling="old")
+    (folder / "chat_template.jinja").write_text("{% for m in messages %}{{ m.content }}{% endfor %}<think>")
+    more = ["--reasoning-effort", effort] if effort else []
+    seen = command("run", folder, "Hello", "--thinking-budget", budget, *more, "--max-tokens", 160, "--json")
+    report = json.loads(seen.out)
+    thought, close, answer = report["text"].partition("</think>\n\n")
+    assert close, report["text"]
+    assert ("Considering the limited time" in thought) == (most > 0)
+    assert len(thought) <= most + 3 + 120 * (most > 0) + 1
+    assert answer
+
+
 def test_bf16_is_said(command: Command, model: Path) -> None:
     report = json.loads(command("run", model, "Hi", "--json", "--max-tokens", 2, "--dtype", "bf16").out)
     assert report["backend"]["dtype"] == "bf16"
@@ -94,6 +109,9 @@ def test_bf16_is_said(command: Command, model: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        (["--thinking-budget", "-2"], "--thinking-budget must be at least -1, not -2."),
+        (["--reasoning-effort", "colossal"], "--reasoning-effort: invalid choice: 'colossal'"),
+        (["--raw", "--thinking-budget", "5"], "--raw sends the prompt as it is"),
         (["--temperature", "-1"], "temperature must be between 0 and 100"),
         (["--top-p", "0"], "top_p must be above 0"),
         (["--max-tokens", "0"], "max_tokens must be between 1 and 2147483648, not 0."),

@@ -30,3 +30,9 @@ def test_the_others_are_tests_that_there_are(ran: Ran) -> None:
     _, names = ran
     known = {part for name in names for part in (name, name.partition("[")[0], name.partition("::")[0])}
     assert every(key in known for key in NOT_HERE)
+
+
+def test_the_page_has_their_counts(ran: Ran) -> None:
+    passed, names = ran
+    page = (llama_server.ROOT / "docs/api.md").read_text(encoding="utf-8")
+    assert f"{len(passed)} of {len(names)} apply and" in page

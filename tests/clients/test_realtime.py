@@ -113,3 +113,7 @@ def test_pipecat(talking: Live, python: str, tmp_path: Path) -> None:  # noqa: F
     conversed(told)
     assert told["greeting"] == GREETING
     assert LONG.startswith(told["interrupted"][:40])
+
+
+def test_livekit(talking: Live, python: str, tmp_path: Path) -> None:  # noqa: F811
+    conversed(run(talking, tmp_path, python, str(PROGRAMS / "livekit_session.py")))

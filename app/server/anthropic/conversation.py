@@ -15,6 +15,7 @@ from typing import Any
 from xml.sax.saxutils import quoteattr
 
 from app.runtime.chat import ChatRequest, ToolChoice, json_grammar
+from app.server.anthropic.client_tools import client_tool
 from app.server.anthropic.protocol import (
     AnthropicBlock,
     AnthropicTool,
@@ -108,8 +109,9 @@ def _tools(body: CountTokensRequest) -> tuple[list[AnthropicTool], list[Undeclar
     """Those that are offered to the model, and those that only Anthropic's servers can run.
 
     A tool with `defer_loading` is offered once the conversation refers to it, unless what would find it was dropped."""
-    offered = {tool.name: tool for tool in body.tools or () if isinstance(tool, AnthropicTool)}
-    dropped = [tool for tool in body.tools or () if isinstance(tool, Undeclared)]
+    given = [client_tool(tool) for tool in body.tools or ()]
+    offered = {tool.name: tool for tool in given if isinstance(tool, AnthropicTool)}
+    dropped = [tool for tool in given if isinstance(tool, Undeclared)]
     loaded = {body.tool_choice.name} if isinstance(body.tool_choice, NamedChoice) else set()
     for block in _all_blocks(body):
         if isinstance(block, ToolReferenceBlock):
@@ -117,8 +119,9 @@ def _tools(body: CountTokensRequest) -> tuple[list[AnthropicTool], list[Undeclar
         elif isinstance(block, ToolChangeBlock) and block.type == "tool_removal":
             offered.pop(str(block.tool.name), None)
         elif isinstance(block, ToolChangeBlock):
-            if isinstance(block.tool.definition, AnthropicTool):
-                offered[block.tool.definition.name] = block.tool.definition
+            definition = block.tool.definition and client_tool(block.tool.definition)
+            if isinstance(definition, AnthropicTool):
+                offered[definition.name] = definition
             loaded.add(str(block.tool.name))
     for tool in dropped:
         if not ignore(f"tools.{tool.type}"):

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
-from app.server.body import Hint, Preference, RequestFields
+from app.server.body import Hint, Preference, RequestFields, type_of
 from app.server.sampling import Count, StopText
 
 Name = Annotated[str, Field(min_length=1, max_length=256, pattern=r"^[\w.:/-]+$")]
@@ -22,11 +22,6 @@ class Undeclared(BaseModel):
     model_config = ConfigDict(extra="allow")
 
     type: str
-
-
-def _type_of(value: Any) -> str:
-    given = value.get("type") if isinstance(value, dict) else getattr(value, "type", None)
-    return given if isinstance(given, str) else ""
 
 
 class _Block(RequestFields):
@@ -50,7 +45,7 @@ class AnthropicTool(_Block):
 
 AnyTool = Annotated[
     Annotated[AnthropicTool, Tag("custom")] | Annotated[Undeclared, Tag("undeclared")],
-    Discriminator(lambda value: "custom" if _type_of(value) in ("", "custom") else "undeclared"),
+    Discriminator(lambda value: "custom" if type_of(value) in ("", "custom") else "undeclared"),
 ]
 
 
@@ -117,7 +112,7 @@ class ToolChangeBlock(_Block):
 
 
 def _block_tag(value: Any) -> str:
-    given = _type_of(value)
+    given = type_of(value)
     if given in ("server_tool_use", "mcp_tool_use"):
         return "tool_use"
     return "tool_change" if given in ("tool_addition", "tool_removal") else given if given in _TAGS else "undeclared"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from app.server.body import Hint, RequestFields
+from app.runtime.chat import ChatRequest, Effort
+from app.server.body import Hint, Preference, RequestFields
+from app.server.openai.chat import ChatCompletionRequest, ChatMessage, ChatTool, ChatToolChoice, conversation
 from app.server.sampling import RepeatLastN, StopText, TokenId
 
 Bias = float | bool  # false: never
@@ -78,6 +80,22 @@ class LlamaCompletionReply(BaseModel):
     stopping_word: str
     generation_settings: dict[str, Any]
     timings: dict[str, float]
+
+
+class LlamaConversation(RequestFields):
+    """What of a chat completion's fields changes its prompt."""
+
+    model: str | None = None
+    messages: Annotated[list[ChatMessage], Field(min_length=1)]
+    tools: list[ChatTool] | None = None
+    tool_choice: Literal["auto", "none", "required"] | ChatToolChoice | None = None
+    reasoning_effort: Preference[Effort] = None
+    chat_template_kwargs: dict[str, Any] | None = None
+    continue_final_message: bool | None = None
+    add_generation_prompt: bool | None = None
+
+    def chat(self) -> ChatRequest:
+        return conversation(ChatCompletionRequest(**{name: getattr(self, name) for name in self.model_fields_set}))
 
 
 class LlamaAppliedTemplate(BaseModel):

@@ -21,13 +21,13 @@ from app.server.llamacpp.protocol import (
     LlamaAppliedTemplate,
     LlamaCompletionReply,
     LlamaCompletionRequest,
+    LlamaConversation,
     LlamaInfillRequest,
     LlamaInputTokens,
     LlamaPrompt,
     LlamaPromptObject,
     LlamaProps,
 )
-from app.server.openai.chat import ChatCompletionRequest, conversation
 from app.server.openai.shapes import LEAST_LOGPROB, token_text
 from app.server.requests import RequestGroup
 from app.server.sampling import repetition_window, report_schema, stop_list
@@ -82,15 +82,15 @@ async def infill(body: LlamaInfillRequest, request: Request, server: Here) -> An
 
 
 @router.post("/apply-template", responses=errors(400, 404))
-async def apply_template(body: ChatCompletionRequest, request: Request, server: Here) -> LlamaAppliedTemplate:
+async def apply_template(body: LlamaConversation, request: Request, server: Here) -> LlamaAppliedTemplate:
     """The prompt that the model would read of a conversation."""
-    return LlamaAppliedTemplate(prompt=await server.rendered(conversation(body), body.model, request))
+    return LlamaAppliedTemplate(prompt=await server.rendered(body.chat(), body.model, request))
 
 
-@router.post("/v1/chat/completions/input_tokens", include_in_schema=False)
-async def input_tokens(body: ChatCompletionRequest, request: Request, server: Here) -> LlamaInputTokens:
+@router.post("/v1/chat/completions/input_tokens", responses=errors(400, 404))
+async def input_tokens(body: LlamaConversation, request: Request, server: Here) -> LlamaInputTokens:
     """How many tokens the model would read of a conversation."""
-    _, _, prepared = await server.prepare(conversation(body), body.model, request)
+    _, _, prepared = await server.prepare(body.chat(), body.model, request)
     pages.check_counted(prepared)
     return LlamaInputTokens(input_tokens=len(prepared.prompt.ids))
 

@@ -43,6 +43,7 @@ class ModelCard(BaseModel):
     owned_by: str = "grus"
     loaded: bool
     kind: Kind  # what it does
+    app: str | None = None  # the application that has downloaded it: LM Studio, Ollama, llama.cpp
     context_length: int | None = None  # only of a model that is loaded
 
 
@@ -53,8 +54,8 @@ class ModelList(BaseModel):
 
 @router.get("/v1/models", responses=errors())
 async def list_models(server: Here, request: Request) -> ModelList | AnthropicModelPage:
-    """Every model that a request may name: served by name, in the models folder, or whole in the cache. Anthropic's clients
-    receive those that write text, in their own shape."""
+    """Every model that a request may name: served by name, in the models folder, whole in the cache, or another
+    application's. Anthropic's clients receive those that write text, in their own shape."""
 
     def cards() -> list[ModelCard]:
         return [_card(one, server.service) for one in server.service.catalogue.all()]
@@ -85,6 +86,7 @@ def _card(known: KnownModel, service: ModelService) -> ModelCard:
     return ModelCard(
         id=known.name,
         created=known.created,
+        app=known.app,
         loaded=known.name in service.resident(),
         kind=KINDS[main_use(capabilities(loaded.config if loaded is not None else config_in(folder), folder))],
         context_length=getattr(loaded, "context", None),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
@@ -89,13 +89,27 @@ async def create(body: ResponsesRequest, request: Request, server: Here) -> Any 
         # OpenAI has begun the stream by then, and clients look for this error there
         return _streaming(exchange.refusal(as_api_error(overflow)), lambda: None, server)
     if body.stream:
-        return _streaming(exchange.events(), running.cancel, server)
+        names = _OPEN_NAMES if "openresponses-version" in request.headers else {}
+        return _streaming(exchange.events(), running.cancel, server, names)
     return answer(await asyncio.to_thread(exchange.complete, await server.parts(request, running)))
 
 
-def _streaming(events: AsyncIterator[ResponseEvent], cancel: Callable[[], None], server: Server) -> StreamingReply:
+# events that Open Responses has under other names than OpenAI, whose SDKs know theirs only
+_OPEN_NAMES = {
+    "response.reasoning_text.delta": "response.reasoning.delta",
+    "response.reasoning_text.done": "response.reasoning.done",
+}
+
+
+def _streaming(
+    events: AsyncIterator[ResponseEvent],
+    cancel: Callable[[], None],
+    server: Server,
+    names: Mapping[str, str] | None = None,
+) -> StreamingReply:
     async def chunks() -> AsyncIterator[bytes]:
         async for data in numbered(events):
+            data["type"] = (names or {}).get(data["type"], data["type"])
             yield event(data, data["type"])
 
     settings = server.settings

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Discriminator, Field, Tag, TypeAdapter
 
-from app.server.body import Hint, Preference, RequestFields
+from app.server.body import Hint, Preference, RequestFields, type_of
 from app.server.openai.chat import Name
 from engine.types import new_id
 
@@ -22,11 +22,6 @@ def new_item_id(prefix: str) -> str:
 
 def text_or_list(value: Any) -> str:
     return "as-text" if isinstance(value, str) else "as-list"
-
-
-def _type_of(value: Any, default: str = "") -> str:
-    kind = value.get("type") if isinstance(value, dict) else getattr(value, "type", None)
-    return kind if isinstance(kind, str) else default
 
 
 # -- the parts of a content
@@ -75,7 +70,7 @@ ResponseInputPart = Annotated[
     | Annotated[ResponseRefusal, Tag("part-refusal")]
     | Annotated[ResponseInputImage, Tag("part-image")]
     | Annotated[ResponseOtherPart, Tag("part-other")],
-    Discriminator(lambda part: _PARTS.get(_type_of(part), "part-other")),
+    Discriminator(lambda part: _PARTS.get(type_of(part), "part-other")),
 ]
 ResponseContent = Annotated[
     Annotated[str, Tag("as-text")] | Annotated[list[ResponseInputPart], Tag("as-list")], Discriminator(text_or_list)
@@ -171,7 +166,7 @@ def _item_kind(item: Any) -> str:
     """A message may omit its type, and so may a reference, which is nothing but an id."""
     keys = item if isinstance(item, dict) else {}
     default = "item_reference" if "id" in keys and "role" not in keys and "content" not in keys else "message"
-    return _ITEMS.get(_type_of(item, default), "item-other")
+    return _ITEMS.get(type_of(item, default), "item-other")
 
 
 ResponseItem = Annotated[

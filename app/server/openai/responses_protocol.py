@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Discriminator, Field, Tag
 
 from app.runtime.chat import Effort
-from app.server.body import Hint, Preference, RequestFields
+from app.server.body import Hint, Preference, RequestFields, type_of
 from app.server.openai.chat import Name
 from app.server.openai.responses_items import ResponseInput
 from app.server.reasoning_fields import ReasoningBudget
@@ -51,7 +51,7 @@ RunnableTool = ResponseFunctionTool | ResponseCustomTool
 
 
 def _tool_kind(tool: Any) -> str:
-    kind = tool.get("type") if isinstance(tool, dict) else getattr(tool, "type", None)
+    kind = type_of(tool)
     return f"tool-{kind}" if kind in ("function", "custom") else "tool-other"
 
 
@@ -93,7 +93,7 @@ class ResponseOtherChoice(BaseModel):
 def _choice_kind(choice: Any) -> str:
     if isinstance(choice, str):
         return "choice-word"
-    kind = choice.get("type") if isinstance(choice, dict) else getattr(choice, "type", None)
+    kind = type_of(choice)
     return f"choice-{kind}" if kind in ("function", "custom", "allowed_tools") else "choice-other"
 
 

@@ -16,68 +16,14 @@ import numpy as np
 from backends.base import Raw
 from engine.errors import ConfigError, UnsupportedArchitecture
 from engine.weights.gguf.blocks import dequantize
+from engine.weights.gguf.hybrids import HYBRIDS, expert_counts, rows_of
+from engine.weights.gguf.keys import Keys
 from engine.weights.gguf.names import MODEL_TYPES, layer_of
 from engine.weights.gguf.source import LONG_FACTORS, ROPE_FACTORS, SHORT_FACTORS
 from engine.weights.gguf.values import Elements
 
 _POOLINGS = {1: "mean", 2: "cls", 3: "last", 4: "rank"}  # how embeddings are made of tokens, where a file says so
 _LARGEST_HEAD = 1 << 16
-_BY_LAYER = {  # numbers that may differ between layers
-    "gemma4": ("attention.head_count_kv", "feed_forward_length"),
-    "laguna": ("attention.head_count",),
-}
-
-
-class Keys:
-    """Typed access to the metadata of one architecture."""
-
-    def __init__(self, metadata: Mapping[str, Any], arch: str, where: str) -> None:
-        self.metadata = metadata
-        self.arch = arch
-        self.where = where
-
-    def find(self, name: str) -> Any:
-        return self.metadata.get(f"{self.arch}.{name}")
-
-    def each(self, name: str, layers: int) -> list[Any]:
-        """One number or flag for each layer."""
-        value = self.find(name)
-        if not isinstance(value, Elements):
-            return [self.int(name)] * layers
-        if value.count < layers:
-            raise ConfigError(f"{self.where}: {self.arch}.{name} has {value.count} numbers for {layers} layers.")
-        return list(value.numbers()[:layers].tolist())
-
-    def int(self, name: str, default: Any = None, least: int = 1, most: int = 1 << 31) -> int:
-        value = self.find(name)
-        if isinstance(value, Elements) and value.count:  # some writers give one number a layer, mostly all alike
-            value = int(value.numbers()[0]) if name in _BY_LAYER.get(self.arch, ()) else self._same(name, value)
-        if value is None:
-            value = default
-        if value is None:
-            raise ConfigError(f"{self.where} lacks {self.arch}.{name}.")
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            raise ConfigError(
-                f"{self.where}: {self.arch}.{name} must be a whole number from {least} to {most:,}, not {value!r}."
-            )
-        return value
-
-    def float(self, name: str, default: float, above: float = 0.0) -> float:
-        value = self.find(name)
-        if value is None:
-            return default
-        if isinstance(value, bool) or not isinstance(value, int | float) or not above < value < math.inf:
-            raise ConfigError(f"{self.where}: {self.arch}.{name} must be a number above {above:g}, not {value!r}.")
-        return float(str(np.float32(value)))
-
-    def _same(self, name: str, value: Elements) -> Any:
-        numbers = set(value.numbers().tolist())
-        numbers = numbers - {0} or numbers  # where some layers have none
-        if len(numbers) > 1:
-            raise UnsupportedArchitecture(
-                f"{self.where}: {self.arch}.{name} differs between layers, which is not supported."
-            )
-        return numbers.pop()
 
 
 def architecture(metadata: Mapping[str, Any], where: str) -> str:
@@ -268,98 +214,6 @@ def _gemma3(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -
     }
 
 
-def _lfm2(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -> dict[str, Any]:
-    layers = range(config["num_hidden_layers"])
-    made: dict[str, Any] = {
-        "intermediate_size": keys.int("feed_forward_length"),
-        "block_auto_adjust_ff_dim": False,
-        "conv_L_cache": keys.int("shortconv.l_cache"),
-        "layer_types": ["full_attention" if f"blk.{i}.attn_q.weight" in tensors else "conv" for i in layers],
-    }
-    if keys.arch == "lfm2moe":
-        made |= _experts(keys) | {
-            "moe_intermediate_size": keys.int("expert_feed_forward_length"),
-            "num_dense_layers": keys.int("leading_dense_block_count", 0, least=0),
-            "norm_topk_prob": True,
-            "use_expert_bias": any(name.endswith(".exp_probs_b.bias") for name in tensors),
-            "routed_scaling_factor": keys.float("expert_weights_scale", 1.0),
-        }
-    return made
-
-
-def _granite(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -> dict[str, Any]:
-    kinds = _kinds(tensors, config)
-    made: dict[str, Any] = {
-        "intermediate_size": keys.int("feed_forward_length"),
-        "attention_multiplier": keys.float("attention.scale", config["head_dim"] ** -0.5),
-        "embedding_multiplier": keys.float("embedding_scale", 1.0),
-        "residual_multiplier": keys.float("residual_scale", 1.0),
-        "logits_scaling": keys.float("logit_scale", 1.0),
-    }
-    if keys.find("expert_count"):
-        made |= _experts(keys) | {"shared_intermediate_size": _rows_of(tensors, "ffn_gate_shexp")}
-    elif keys.arch == "granitehybrid":
-        made |= {"num_local_experts": 0, "shared_intermediate_size": _rows_of(tensors, "ffn_gate")}
-    if keys.arch == "granitehybrid":
-        sizes = _mamba_sizes(keys)
-        made |= {
-            "layer_types": kinds,
-            "position_embedding_type": "rope" if keys.find("rope.scaling.finetuned") is not False else "nope",
-            **{
-                f"mamba_{name}": size
-                for name, size in zip(("n_heads", "d_head", "n_groups", "d_state", "d_conv"), sizes)
-            },
-            "mamba_conv_bias": any(name.endswith(".ssm_conv1d.bias") for name in tensors),
-        }
-    return made
-
-
-def _nemotron_h(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -> dict[str, Any]:
-    names = ("mamba_num_heads", "mamba_head_dim", "n_groups", "ssm_state_size", "conv_kernel")
-    made: dict[str, Any] = {
-        "layers_block_type": _kinds(tensors, config),
-        "intermediate_size": _rows_of(tensors, "ffn_up") or 1,
-        "layer_norm_epsilon": keys.float("attention.layer_norm_epsilon", config["rms_norm_eps"]),
-        "use_conv_bias": any(name.endswith(".ssm_conv1d.bias") for name in tensors),
-        **dict(zip(names, _mamba_sizes(keys))),
-    }
-    if keys.find("expert_count"):
-        made |= _experts(keys) | {
-            "moe_intermediate_size": keys.int("expert_feed_forward_length"),
-            "moe_shared_expert_intermediate_size": _rows_of(tensors, "ffn_up_shexp"),
-            "moe_latent_size": _rows_of(tensors, "ffn_latent_down"),
-            "n_group": max(1, keys.int("expert_group_count", 1, least=0)),
-            "topk_group": max(1, keys.int("expert_group_used_count", 1, least=0)),
-            "norm_topk_prob": keys.find("expert_weights_norm") is not False,
-            "routed_scaling_factor": keys.float("expert_weights_scale", 1.0),
-        }
-    return made
-
-
-def _kinds(tensors: Mapping[str, Raw], config: Mapping[str, Any]) -> list[str]:
-    """What each layer is, by its tensors."""
-    marks = {"ssm_in": "mamba", "attn_q": "attention", "ffn_gate_inp": "moe"}
-    return [
-        next((kind for mark, kind in marks.items() if f"blk.{i}.{mark}.weight" in tensors), "mlp")
-        for i in range(config["num_hidden_layers"])
-    ]
-
-
-def _mamba_sizes(keys: Keys) -> tuple[int, ...]:
-    """Heads, the size of one, groups, states, and taps of the convolution."""
-    inner, heads = keys.int("ssm.inner_size"), keys.int("ssm.time_step_rank")
-    return heads, inner // heads, keys.int("ssm.group_count"), keys.int("ssm.state_size"), keys.int("ssm.conv_kernel")
-
-
-def _experts(keys: Keys) -> dict[str, Any]:
-    return {"num_local_experts": keys.int("expert_count"), "num_experts_per_tok": keys.int("expert_used_count")}
-
-
-def _rows_of(tensors: Mapping[str, Raw], part: str) -> int:
-    """The rows of a layer's matrix that not every layer has; 0 where none has it."""
-    return next((raw.shape[0] for name, raw in tensors.items() if name.endswith(f".{part}.weight")), 0)
-
-
 def _dense(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "intermediate_size": keys.int("feed_forward_length"),
@@ -397,15 +251,15 @@ def _ernie_moe(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]
         "moe_num_experts": keys.int("expert_count"),
         "moe_k": keys.int("expert_used_count"),
         "moe_intermediate_size": ffn,
-        "moe_num_shared_experts": _rows_of(tensors, "ffn_up_shexp") // ffn,
+        "moe_num_shared_experts": rows_of(tensors, "ffn_up_shexp") // ffn,
         "moe_layer_start_index": keys.int("leading_dense_block_count", 0, least=0),
         "moe_layer_interval": keys.int("interleave_moe_layer_step", 1),
     }
 
 
 def _hunyuan_moe(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -> dict[str, Any]:
-    return _experts(keys) | {
-        "intermediate_size": _rows_of(tensors, "ffn_up_shexp"),
+    return expert_counts(keys) | {
+        "intermediate_size": rows_of(tensors, "ffn_up_shexp"),
         "moe_intermediate_size": keys.int("expert_feed_forward_length"),
         "use_qk_norm": "blk.0.attn_q_norm.weight" in tensors,
     }
@@ -512,19 +366,12 @@ def _cohere2(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) 
     }
 
 
-_FAMILIES = {
+_FAMILIES = HYBRIDS | {
     "smollm3": _dense,
     "seed_oss": _dense,
     "ernie4_5": _dense,
     "ernie4_5-moe": _ernie_moe,
     "hunyuan-moe": _hunyuan_moe,
-    "lfm2": _lfm2,
-    "lfm2moe": _lfm2,
-    "granite": _granite,
-    "granitemoe": _granite,
-    "granitehybrid": _granite,
-    "nemotron_h": _nemotron_h,
-    "nemotron_h_moe": _nemotron_h,
     "cohere2": _cohere2,
     "exaone4": _windowed,
     "olmo2": _windowed,

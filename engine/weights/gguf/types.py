@@ -100,6 +100,8 @@ NUMBERS = {
     143: "PTQ1_0",
 }
 
+OF_FILES = frozenset(NUMBERS.values()) | {"TQ2_0_G128"}  # others are made here
+
 # Types that exist, so that a message can name what is not supported.
 OTHER_NAMES = {
     9: "Q8_1",

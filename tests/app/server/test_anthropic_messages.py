@@ -109,13 +109,14 @@ def test_reasoning_that_was_not_asked_for_is_switched_off_or_left_out(
     plain.engine.reply = REASONED
     reply = post(plain, thinking=thinking, stream=stream)
     assert "thinking_delta" not in reply.text
-    assert ("thinking" in reply.headers.get("x-grus-ignored", "")) is (thinking is not None)
+    assert "thinking" not in reply.headers.get("x-grus-ignored", "")  # it is closed before it begins
     if stream:
         assert re.findall(r'"text_delta","text":"(.)"', reply.text) == list("Yes.")
         assert reply.text.count("event: content_block_start") == 1
     else:
         assert reply.json()["content"] == [{"type": "text", "text": "Yes."}]
-        assert reply.json()["usage"]["output_tokens"] == len(REASONED)
+        thought = len("hm\n") if thinking is not None else 0  # what is closed before it begins is not generated
+        assert reply.json()["usage"]["output_tokens"] == len(REASONED) - thought
 
 
 @pytest.mark.parametrize("thinking", ["adaptive", "enabled", "between_tools", "invented"])
@@ -232,14 +233,38 @@ def test_messages_of_one_role_are_one_turn(live: Live) -> None:
 
 
 def test_tools_of_the_provider_are_left_out_and_reported(live: Live, strict: Live) -> None:
-    shown = prompt(live, tools=[WEATHER, SEARCH, BASH])
+    shown = prompt(live, tools=[WEATHER, SEARCH])
     assert "weather" in shown
     assert "web_search" not in shown
-    reply = post(
-        live, tools=[SEARCH, BASH, {"type": "mcp_toolset", "mcp_server_name": "s"}], tool_choice={"type": "auto"}
-    )
-    assert reply.headers["x-grus-ignored"] == "tools.web_search_20250305, tools.bash_20250124, tools.mcp_toolset"
+    reply = post(live, tools=[SEARCH, {"type": "mcp_toolset", "mcp_server_name": "s"}], tool_choice={"type": "auto"})
+    assert reply.headers["x-grus-ignored"] == "tools.web_search_20250305, tools.mcp_toolset"
     assert "web_search_20250305" in refused(strict, tools=[SEARCH])
+
+
+def test_tools_that_the_client_runs_are_offered_with_their_schema(live: Live, strict: Live) -> None:
+    editor = {"type": "text_editor_20250728", "name": "str_replace_based_edit_tool", "max_characters": 10000}
+    older = {"type": "text_editor_20250124", "name": "str_replace_editor"}
+    for server in (live, strict):
+        shown = prompt(server, tools=[BASH, editor, {"type": "memory_20250818", "name": "memory"}])
+        assert '"name": "bash"' in shown
+        assert '"restart": {"type": "boolean"' in shown
+        assert '"name": "str_replace_based_edit_tool"' in shown
+        assert '"enum": ["view", "create", "str_replace", "insert"]' in shown
+        assert '"insert_text"' in shown
+        assert '"rename"' in shown
+    assert "x-grus-ignored" not in post(live, tools=[BASH]).headers
+    shown = prompt(live, tools=[older])
+    assert '"undo_edit"' in shown
+    assert '"insert_text"' not in shown
+
+
+def test_a_call_of_a_tool_that_the_client_runs(live: Live) -> None:
+    live.engine.reply = '<tool_call>\n{"name": "bash", "arguments": {"command": "ls"}}\n</tool_call>'
+    for choice in ({"type": "auto"}, {"type": "tool", "name": "bash"}):
+        reply = post(live, tools=[BASH], tool_choice=choice).json()
+        (call,) = reply["content"]
+        assert (call["type"], call["name"], call["input"]) == ("tool_use", "bash", {"command": "ls"})
+        assert reply["stop_reason"] == "tool_use"
 
 
 def test_a_call_of_one_of_them_cannot_be_demanded(live: Live) -> None:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+import httpx
 import openai
 import pytest
 
@@ -190,3 +191,42 @@ def test_an_answer_in_json_comes_after_the_notes(live: Live, client: openai.Open
 
     assert takes(grammar, live.engine.reply)
     assert not takes(grammar, f"{tags.open}hm{tags.close}{tags.answers}Hello")
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/chat/completions", {"messages": [ASKED], "thinking_token_budget": 9}),
+        ("/v1/responses", {"input": "Hi", "thinking_token_budget": 9}),
+        ("/v1/responses", {"input": "Hi", "reasoning": {"max_tokens": 9}}),
+        ("/v1/messages", {"messages": [ASKED], "max_tokens": 400, "thinking": {"type": "enabled", "budget_tokens": 9}}),
+        ("/api/chat", {"messages": [ASKED], "thinking_token_budget": 9}),
+        ("/api/generate", {"prompt": "Hi", "think": "low", "thinking_token_budget": 9}),
+        (
+            "/generate",
+            {"text": "Hi", "sampling_params": {"max_new_tokens": 400, "custom_params": {"thinking_budget": 9}}},
+        ),
+    ],
+)
+def test_a_budget_over_every_protocol(live: Live, path: str, body: dict[str, Any]) -> None:
+    live.engine.reply = "<think>" + "abc" * 100 + "</think>\n\nDone."
+    reply = httpx.post(live.url + path, json={"model": "qwen3", "stream": False} | body, timeout=30)
+    assert reply.status_code == 200, reply.text
+    assert "x-grus-ignored" not in reply.headers
+    assert live.engine.requests[-1].sampling.reasoning.tokens == 9
+    assert "abcabcabc" in reply.text
+    assert "abcabcabca" not in reply.text
+    assert "Considering the limited time" in reply.text
+    assert "Done." in reply.text
+
+
+def test_other_parameters_of_a_logit_processor_are_named(live: Live) -> None:
+    params = {"custom_params": {"thinking_budget": True}}
+    reply = httpx.post(
+        f"{live.url}/generate", json={"model": "qwen3", "text": "Hi", "sampling_params": params}, timeout=30
+    )
+    assert reply.headers["x-grus-ignored"] == "sampling_params.custom_params"
+    params = {"custom_params": {"thinking_budget": 9}}
+    plain = {"model": "llama3", "text": "Hi", "sampling_params": params}
+    assert httpx.post(f"{live.url}/generate", json=plain, timeout=30).status_code == 200
+    assert live.engine.requests[-1].sampling.reasoning is None

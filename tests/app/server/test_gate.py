@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import socket
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,8 +15,10 @@ import pytest
 
 from app.server.body import parse
 from app.server.config import ServerSettings
+from app.server.errors import ApiError
 from engine.errors import BadRequest
 from tests.app.server.live import Live, scripted
+from tests.asserting import every
 
 BODY = {"model": "tiny", "messages": [{"role": "user", "content": "Hi"}]}
 
@@ -233,3 +236,26 @@ def test_a_base_url_without_the_version(guarded: Live) -> None:
         assert found.status_code in (200, 405)
     assert httpx.post(f"{guarded.url}/chat/completions", headers=headers, json=BODY).status_code == 200
     assert httpx.get(f"{guarded.url}/nothing", headers=headers).status_code == 404
+
+
+def test_a_body_has_so_many_objects_and_not_millions() -> None:
+    with pytest.raises(ApiError, match="more than 200000 texts, lists and objects"):
+        parse(b'{"junk": [' + b",".join([b"[]"] * 200_000) + b"]}")
+    assert len(parse(b"[" + b",".join([b'"a"'] * 199_999) + b"]")) == 199_999
+    code = '[{\\"' * 200_000  # brackets and quotes of a text
+    assert parse(f'{{"a": "{code}"}}'.encode())["a"] == '[{"' * 200_000
+
+
+def test_the_description_of_the_routes_is_made_beside_the_event_loop(
+    guarded: Live, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[str] = []
+
+    def made(_: object) -> dict[str, object]:
+        threads.append(threading.current_thread().name)
+        return {"openapi": "3.1.0"}
+
+    monkeypatch.setattr("fastapi.FastAPI.openapi", made)
+    reply = httpx.get(f"{guarded.url}/openapi.json", headers={"authorization": "Bearer first"})
+    assert reply.json() == {"openapi": "3.1.0"}
+    assert every(name.startswith("asyncio_") for name in threads)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import stat
 import time
@@ -72,6 +73,18 @@ def test_a_stream_of_everything(client: openai.OpenAI, live: Live) -> None:
     assert whole.output_text == "Look:"
     with client.responses.stream(model="tiny", input="Hi") as stream:
         assert stream.get_final_response().output[0].type == "reasoning"
+
+
+def test_reasoning_has_the_names_of_open_responses_where_they_are_asked_for(live: Live) -> None:
+    live.engine.reply = "<think>\nhm\n</think>\n\nYes."
+    body = {"model": "tiny", "input": "Hi", "stream": True}
+    for headers, name in (({}, "reasoning_text"), ({"OpenResponses-Version": "latest"}, "reasoning")):
+        text = httpx.post(f"{live.url}/v1/responses", json=body, headers=headers).text
+        events = [json.loads(line.removeprefix("data: ")) for line in text.splitlines() if line.startswith("data: ")]
+        names = [line.removeprefix("event: ") for line in text.splitlines() if line.startswith("event: ")]
+        assert names == [event["type"] for event in events]
+        kinds = {event["type"] for event in events if event["type"].startswith("response.reasoning")}
+        assert kinds == {f"response.{name}.delta", f"response.{name}.done"}
 
 
 def test_a_conversation_goes_on_by_id(client: openai.OpenAI, live: Live) -> None:

@@ -15,16 +15,15 @@ pytestmark = MARKS
 
 # How far apart logits may be, as a share of their length: llama.cpp's GELU is a table in half precision.
 EXACT, ROUNDED = 1e-4, 2e-3
-GELU = ("gemma3", "gemma3n", "gemma4", "gemma4_moe")
+ROOM = dict.fromkeys(("gemma3", "gemma4", "gemma4_moe"), ROUNDED) | {"gemma3n": 6e-3}
 # Where llama.cpp computes something else than the models' makers do, and we follow these.
 CHANGES: dict[str, dict[str, Any]] = {
     "gpt_oss": {  # it rounds YaRN's range to whole dimensions, which gpt-oss does not
         "rope_parameters": dict(rope_type="yarn", rope_theta=150000.0, factor=1.0, original_max_position_embeddings=16)
     },
     "phi3": {"sliding_window": None},  # it knows no window of Phi's
-    "gemma3n": {
-        "intermediate_size": 2048
-    },  # it cuts gates by the deviation of a sample, which many gates hardly change
+    # it cuts gates by the deviation of a sample, which differs less the more gates there are
+    "gemma3n": {"intermediate_size": 2048},
 }
 # phi3_long: a text is longer than the trained length, from where on llama.cpp takes the other factors for new tokens alone.
 LEFT_OUT = ("phi3_long",)
@@ -38,5 +37,5 @@ def test_the_text_is_the_same(tmp_path: Path, name: str, backend: str) -> None:
         most = max(most, float(np.linalg.norm(got - want) / np.linalg.norm(want)))
         choices.append((int(got.argmax()), int(want.argmax())))
     assert [ours for ours, _ in choices] == [theirs for _, theirs in choices]
-    assert most <= (ROUNDED if name in GELU else EXACT)
+    assert most <= ROOM.get(name, EXACT)
     assert len({theirs for _, theirs in choices}) >= 8  # a model that repeats itself would prove little

@@ -136,7 +136,6 @@ def yarn(mscale: float) -> dict[str, Any]:
     )
 
 
-EXAONE = dict(LLAMA3, rope_theta=1e6, factor=16.0)
 OLMO = {
     "full_attention": dict(rope_type="yarn", rope_theta=5e5, factor=8.0, original_max_position_embeddings=8192),
     "sliding_attention": plain(5e5),
@@ -217,24 +216,7 @@ SIZES: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "laguna-xs": ("Laguna", laguna(2048, 8192, 40, 64, 512, 8)),
     "laguna-s": ("Laguna", laguna(3072, 12288, 48, 72, 1024, 10)),
-    "command-r7b": ("Cohere2", sizes(4096, 14336, 32, 32, 8, 256000, rope_parameters=plain(5e4))),
     "command-a": ("Cohere2", sizes(12288, 36864, 64, 96, 8, 256000, rope_parameters=plain(5e4))),
-    "exaone-4-1.2b": (
-        "Exaone4",
-        sizes(
-            2048,
-            4096,
-            30,
-            32,
-            8,
-            102400,
-            sliding_window=None,
-            layer_types=["full_attention"] * 30,
-            rope_parameters=EXAONE,
-        ),
-    ),
-    "exaone-4-32b": ("Exaone4", sizes(5120, 27392, 64, 40, 8, 102400, head_dim=128, rope_parameters=EXAONE)),
-    "olmo-3-7b": ("Olmo3", sizes(4096, 11008, 32, 32, 32, 100278, rope_parameters=OLMO)),
     "olmo-3-32b": ("Olmo3", sizes(5120, 27648, 64, 40, 8, 100278, rope_parameters=OLMO)),
     "phi-3-mini-4k": (
         "Phi3",
@@ -347,7 +329,7 @@ SIZES: dict[str, tuple[str, dict[str, Any]]] = {
 
 # whose experts are published one by one
 SPLIT = (
-    *("Qwen3Moe", "MiniMaxM2", "Glm4Moe", "Glm4MoeLite", "DeepseekV2", "DeepseekV3"),
+    *("Laguna", "Qwen3Moe", "MiniMaxM2", "Glm4Moe", "Glm4MoeLite", "DeepseekV2", "DeepseekV3"),
     *("Lfm2Moe", "GraniteMoe", "GraniteMoeHybrid", "NemotronH", "Ernie4_5_Moe", "HunYuanMoEV1"),
 )
 

@@ -6,7 +6,7 @@ The hybrid is there because mlx-lm saves it differently: its norms hold 1 + w an
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,8 @@ KINDS: dict[str, tuple[str, int, int, Callable[[str, Any], Any] | None]] = {
     "hybrid-4bit": ("qwen3_5", 4, 32, None),
     "gemma4-4bit": ("gemma4", 4, 32, None),
     "gemma4-moe-4bit": ("gemma4_moe", 4, 32, None),
+    "laguna-4bit": ("laguna", 4, 32, None),
+    "gemma3n-4bit": ("gemma3n", 4, 32, None),
     "muse-glimmer-4bit": ("muse_glimmer", 4, 32, None),
     "hybrid-moe-4bit": ("qwen3_5_moe", 4, 32, None),
     "glm-4bit": ("glm4", 4, 32, None),
@@ -62,10 +64,22 @@ CHANGES: dict[str, dict[str, Any]] = {
     "lfm2": TIED,
     "lfm2_moe": TIED,
     "cohere2": TIED,
+    "gemma3n": TIED,
     "granite": WIDE,
     "granitemoe": WIDE,
 }
 CHANGES |= dict.fromkeys(("granite_hybrid", "granite_hybrid_dense"), ONE_GROUP)
+
+
+def rename(folder: Path, change: Callable[[str], str | None], unused: Sequence[int] = ()) -> None:
+    """The tensors of a checkpoint under other names; None leaves one out. `unused`: layers that get keys and values that nothing reads,
+    as published ones have."""
+    tensors = load_file(folder / "model.safetensors")
+    for name in ("k_proj", "v_proj", "k_norm") if unused else ():
+        own = tensors[f"model.layers.0.self_attn.{name}.weight"]
+        tensors |= {f"model.layers.{i}.self_attn.{name}.weight": own.copy() for i in unused}
+    named = {new: values for name, values in tensors.items() if (new := change(name)) is not None}
+    save_file(named, folder / "model.safetensors", {"format": "pt"})
 
 
 def quantize(kind: str, root: Path) -> Path:
@@ -76,22 +90,22 @@ def quantize(kind: str, root: Path) -> Path:
     architecture, bits, group, choice = KINDS[kind]
     spelling, changes = "new" if "qwen3_5" in architecture else "old", CHANGES.get(architecture, {})
     saved = source = save(architecture, root / f"{kind}-source", spelling, **changes)
+    text = json.loads((source / "config.json").read_text())
     # mlx-lm knows these only as published: nested beside a vision tower
     if architecture == "qwen3_5_moe":
         source = save_as_qwen_publishes(saved, root / f"{kind}-published")
-    elif architecture == "qwen3_5":
-        text = json.loads((source / "config.json").read_text())
-        (source / "config.json").write_text(json.dumps({"model_type": "qwen3_5", "text_config": text}))
+    elif architecture in ("qwen3_5", "gemma3n"):
+        (source / "config.json").write_text(json.dumps({"model_type": architecture, "text_config": text}))
     elif architecture == "minimax_m2":
-        said = json.loads((source / "config.json").read_text())
-        rotary = int(said.pop("partial_rotary_factor") * said["head_dim"])
-        said |= {"num_local_experts": said.pop("num_experts"), "rotary_dim": rotary, "shared_intermediate_size": 0}
-        (source / "config.json").write_text(json.dumps(said))
-    elif architecture == "muse_glimmer":  # mlx-lm leaves out image encoders that have a name of their own
-        tensors = load_file(source / "model.safetensors")
-        save_file(
-            {k: v for k, v in tensors.items() if "vision" not in k}, source / "model.safetensors", {"format": "pt"}
-        )
+        rotary = int(text.pop("partial_rotary_factor") * text["head_dim"])
+        text |= {"num_local_experts": text.pop("num_experts"), "rotary_dim": rotary, "shared_intermediate_size": 0}
+        (source / "config.json").write_text(json.dumps(text))
+    elif architecture == "exaone4":
+        (source / "config.json").write_text(json.dumps(text | {"sliding_window_pattern": "LLLG"}))
+    if architecture == "muse_glimmer":  # mlx-lm leaves out image encoders that have a name of their own
+        rename(source, lambda name: None if "vision" in name else name)
+    elif architecture == "gemma3n":
+        rename(source, lambda name: name.replace("model.", "model.language_model.", 1), unused=(3, 4))
     model, config = load_model(source, lazy=True)
     usual = getattr(model, "quant_predicate", None)
     model, config = quantize_model(model, config, group, bits, quant_predicate=choice or usual)
@@ -113,10 +127,11 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
 def mlx_lm_logits(folder: Path) -> np.ndarray:
     import mlx.core as mx
+    from mlx_lm.models.cache import make_prompt_cache
     from mlx_lm.utils import load_model
 
     model, _ = load_model(folder)
-    return np.array(model(mx.array([PROMPT]))[0].astype(mx.float32))
+    return np.array(model(mx.array([PROMPT]), cache=make_prompt_cache(model))[0].astype(mx.float32))
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -8,16 +8,19 @@ from typing import Any
 import pytest
 
 from engine.errors import TemplateError
+from engine.loading import markers
 from engine.text.builtin_templates import HUNYUAN, LLAMA3
 from engine.text.call_grammars import CallGrammars, json_grammar
 from engine.text.families import family_of, parser_for, shows_convention, tags_for
 from engine.text.history import adapted, completed
 from engine.text.template import ChatTemplate
+from engine.text.tokenizer import Tokenizer
 from engine.text.tools import CallBroken, TextPiece, ToolCall
 from tests.asserting import every
 from tests.engine.text import published
 from tests.engine.text.published import template
 from tests.engine.text.test_call_grammars import takes
+from tests.engine.text.tokenizers_made_here import byte_level
 
 PLACE = 'say "x" <b>\nZürich, it\'s'
 DEEP = {"a": [1, None, True, "x"]}
@@ -279,3 +282,27 @@ def test_a_prompt_that_ends_inside_a_message_of_harmony() -> None:
     said = kept.push("<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>Yes.")
     assert "".join(piece.text for piece in said) == "<|channel|>analysis<|message|>hm<|end|>Yes."
     assert {piece.kind for piece in said} == {"answer"}
+
+
+@pytest.mark.parametrize(
+    ("name", "marks"),
+    [
+        ("gpt-oss", {"<|channel|>", "<|message|>", "<|start|>", "<|end|>", "<|call|>", "<|return|>", "<|constrain|>"}),
+        ("gemma4", {"<|channel>", "<channel|>", "<|tool_call>", "<tool_call|>", '<|"|>'}),
+        ("mistral-small", {"[TOOL_CALLS]", "[ARGS]", "[CALL_ID]"}),
+        ("deepseek-v3.1", {"<think>", "</think>", "<｜tool▁calls▁begin｜>", "<｜tool▁sep｜>", "<｜tool▁call▁end｜>"}),
+        ("deepseek-v3.2", {"｜DSML｜"}),
+        ("glm45", {"<tool_call>", "</tool_call>", "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>", "<think>"}),
+        ("lfm2", {"<|tool_call_start|>", "<|tool_call_end|>"}),
+        ("command-r7b", {"<|START_ACTION|>", "<|END_ACTION|>", "<|START_THINKING|>", "<|END_RESPONSE|>"}),
+        ("kimi-k2", {"<|tool_call_begin|>", "<|tool_call_argument_begin|>", "<|tool_calls_section_end|>"}),
+        ("phi4-mini", {"<|tool_call|>", "<|/tool_call|>"}),
+        ("seed-oss", {"<seed:tool_call>", "</seed:tool_call>", "<seed:think>", "</seed:think>"}),
+    ],
+)
+def test_special_tokens_that_a_reply_is_read_by_stay_in_its_text(name: str, marks: set[str]) -> None:
+    others = ["<|im_start|>", "<|im_end|>"]
+    backend = byte_level([*others, *marks], plain=())
+    tokenizer, (kind, source, _) = Tokenizer(backend), FAMILIES[name]
+    kept = markers(tokenizer, ChatTemplate({"default": source}), {"model_type": kind})
+    assert kept == {tokenizer.id(mark) for mark in marks}

@@ -300,3 +300,26 @@ def test_random_shapes_and_types_raise_nothing() -> None:
             made += 1
     assert made > 20
     assert refused > 200
+
+
+def test_all_experts_in_one_tensor_of_fp8() -> None:
+    """As transformers saves a mixture's: `gate_up_proj` and `gate_up_proj_scale_inv`, squares that the last row does not fill."""
+    rng = np.random.default_rng(2)
+    codes = rng.integers(0, 120, (3, 40, 64), np.uint8)
+    scales = rng.uniform(0.1, 1, (3, 2, 2)).astype(np.float32)
+    tensors = {
+        "experts.gate_up_proj": raw("w", codes, "F8_E4M3", codes.shape),
+        "experts.gate_up_proj_scale_inv": of_array("s", scales),
+        "m.weight": raw("m", codes[0], "F8_E4M3", (40, 64)),
+        "m.weight_scale_inv": of_array("s", scales[0]),
+    }
+    source = tensors_of("here", tensors, None, Method("FP8", (32, 32)))
+    assert set(source.names) == {"experts.gate_up_proj", "m.weight"}
+    assert source.raw("experts.gate_up_proj") is not None
+    found = source.matrix("experts.gate_up_proj", codes.shape)
+    assert isinstance(found.weight, Blocks)
+    each = scales.repeat(32, 1).repeat(32, 2)[:, :40]
+    want = torch.from_numpy(codes).view(torch.float8_e4m3fn).float().numpy() * each
+    assert np.array_equal(floats_of(found.weight), want)
+    assert np.array_equal(floats_of(source.matrix("m", (40, 64)).weight), want[0])  # type: ignore[arg-type]
+    assert source.matrix("experts.gate_up_proj", (3, 64, 40), inputs_first=True).problems

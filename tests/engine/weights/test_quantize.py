@@ -38,6 +38,11 @@ def raw(dtype: str, shape: tuple[int, ...]) -> Raw:
         ("q6_k", "model.layers.0.mlp.switch_mlp.up_proj", (4, 8, 256), "Q6_K"),
         ("q8_0", "model.layers.0.mlp.gate", (8, 64), None),
         ("q8_0", "model.layers.0.linear_attn.in_proj_a", (8, 64), None),
+        ("q8_0", "model.layers.2.feed_forward.gate", (8, 64), None),
+        ("q8_0", "backbone.layers.1.mixer.gate", (8, 64), None),
+        ("q8_0", "model.layers.0.block_sparse_moe.router.layer", (8, 64), None),
+        ("q8_0", "model.layers.0.mlp.gate.wg", (8, 64), None),
+        ("q4_k", "backbone.embeddings", (8, 512), "Q6_K"),
         ("q8_0", "model.norm", (64,), None),
     ],
 )

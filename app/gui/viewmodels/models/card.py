@@ -306,6 +306,8 @@ def _download_deeds(download: Download | None, left: bool) -> tuple[ModelAction,
 def _where(model: InstalledModel) -> str:
     if model.place == "cache":
         return tr("The Hugging Face cache")
+    if model.place == "app":
+        return tr("{app}, {path}", app=model.app, path=model.source)
     return tr("Included with Grus") if model.place == "grus" else model.source
 
 

@@ -94,7 +94,7 @@ def fit_mark(machine: Machine | None, nbytes: int) -> str:
     return words[machine.fit(nbytes)]
 
 
-Place = Literal["cache", "folder", "grus"]
+Place = Literal["cache", "folder", "grus", "app"]
 UNDO_SECONDS = 30.0  # a deleted model can be put back for so long
 _WEIGHTS = (".safetensors", ".gguf", ".bin", ".pt", ".pth")
 
@@ -119,6 +119,7 @@ class InstalledModel:
     missing: tuple[str, ...] = ()
     resident: ModelMemory | None = None
     quants: tuple[str, ...] = ()  # of a repository of GGUF files: those that are here
+    app: str = ""  # whose it is, of those that another application has downloaded
 
     @property
     def whole(self) -> bool:
@@ -337,8 +338,9 @@ def on_disk(service: ModelService) -> list[InstalledModel]:
     for known in service.catalogue.all():
         path = Path(known.source).expanduser()
         if path.exists():
-            place: Place = "grus" if known.source in own else "folder"
-            found[known.name] = InstalledModel(known.name, known.source, _size(path), place, (), now.get(known.name))
+            place: Place = "grus" if known.source in own else "app" if known.app else "folder"
+            about = InstalledModel(known.name, known.source, _size(path), place, (), now.get(known.name))
+            found[known.name] = replace(about, app=known.app or "")
     for cached in cached_models(service.catalogue.cache_dir) if service.catalogue.use_cache else []:
         for name in cached.names:
             missing = () if cached.quants else cached.snapshot.missing

@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from backends.base import Blocks, Dense
+from backends.base import Blocks, Dense, Segment
 from backends.pick import pick
+from engine.loading import LoadOptions, load
 from engine.models.registry import find_architecture
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.convert import convert
@@ -77,6 +78,32 @@ def test_files_of_llamacpp_are_read(tmp_path: Path, name: str, backend: str) -> 
         want = llamacpp_files.written(name)(torch.tensor([PROMPT])).logits[0].numpy()
     got = FromGguf(open_gguf(llamacpp_files.write(name, tmp_path / "m.gguf")), backend).logits(PROMPT)
     assert np.abs(got - want).max() <= 1e-4 * np.abs(want).max()
+
+
+TABLES = ("per_layer_token_embd.weight", "token_embd.weight")
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(
+    ("name", "blocks", "changes"),
+    [
+        ("gemma4_moe", ("_exps.weight",), {"moe_intermediate_size": 64}),  # gates and ups in one tensor
+        ("gemma4", TABLES, {"hidden_size_per_layer_input": 32}),
+    ],
+)
+def test_gemma_4_in_blocks(
+    tmp_path: Path, name: str, blocks: tuple[str, ...], changes: dict[str, int], backend: str
+) -> None:
+    import torch
+
+    with torch.no_grad():
+        want = llamacpp_files.written(name, **changes)(torch.tensor([PROMPT])).logits[0].numpy()
+    file = llamacpp_files.write(name, tmp_path / "m.gguf", "Q8_0", blocks, **changes)
+    model = load(str(file), LoadOptions(backend=backend, device="cpu", dtype="f32"))
+    slot = model.kv.open(len(PROMPT))
+    got = model.runner.run([Segment(slot, PROMPT, want=range(len(PROMPT)))]).read()[slot].logits
+    assert float((got * want).sum() / np.linalg.norm(got) / np.linalg.norm(want)) >= 0.9995
+    model.close()
 
 
 @pytest.mark.parametrize("name", ["llama", "qwen2", "qwen3", "qwen3_moe"])
