@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from backends import pick
-from backends.base import Array, Backend, BackendMissing, DeviceMemory, KVCache, Raw, Runner, TokenModel
+from backends.base import Array, Backend, BackendMissing, KVCache, Raw, Runner, TokenModel
 from engine.errors import BackendUnavailable, GrusError, OutOfMemory, UnsupportedArchitecture
 from engine.hub.resolve import resolve
 from engine.loaded import LoadedPart, load_part
@@ -120,11 +120,6 @@ class LoadOptions:
     format: str = "auto"  # which weights to load where there are several: safetensors, gguf
     download: bool = True
     progress: Callable[[int, int], None] | None = None
-
-
-def device_memory(choice: pick.BackendChoice) -> DeviceMemory:
-    """The memory of a backend's device, without keeping the backend."""
-    return pick.pick(choice.backend, choice.device, choice.dtype).memory()
 
 
 def pick_backend(options: LoadOptions) -> Backend:

@@ -1,4 +1,4 @@
-"""The memory and disk of this machine, and whether a model of some size fits, before anything is downloaded."""
+"""The memory, bandwidth and disk of this machine: whether a model fits and how fast it would be, before it is downloaded."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ from typing import Literal
 
 from backends import pick
 from backends.base import BackendMissing
+from engine.bandwidth import bandwidth
 from engine.errors import BackendUnavailable
 from engine.hub.cache import cache_folder
-from engine.loading import LoadOptions, device_memory
+from engine.loading import LoadOptions
 from engine.types import Settings, memory_limit
 
 Fit = Literal["fits", "tight", "too large"]
 
 _BESIDE = 1.08  # of the weights: what a model computes with besides them
 _TALK = 400_000_000  # bytes of a conversation of a few thousand tokens
+_REACHED = 0.8  # of the bandwidth, by a single reply: docs/performance.md measures 0.71 to 0.95
 
 
 @dataclass(frozen=True)
@@ -27,11 +29,16 @@ class Machine:
     memory: int  # bytes of the device
     allowed: int  # of these, what models may use
     disk_free: int
+    bandwidth: float = 0.0  # bytes a second that the device reads; 0: not measured
 
     def fit(self, weight_bytes: int) -> Fit:
         """`tight`: it would run if models were allowed more of the memory."""
         needed = needed_bytes(weight_bytes)
         return "fits" if needed <= self.allowed else "tight" if needed <= self.memory else "too large"
+
+    def tokens_per_second(self, bytes_per_token: int) -> float:
+        """Of one reply, about, by a model of which a token reads so much. 0: unknown."""
+        return _REACHED * self.bandwidth / bytes_per_token if bytes_per_token else 0.0
 
 
 def needed_bytes(weight_bytes: int) -> int:
@@ -39,16 +46,19 @@ def needed_bytes(weight_bytes: int) -> int:
     return round(weight_bytes * _BESIDE) + _TALK
 
 
-def look(options: LoadOptions | None = None, limit: str | float | None = None) -> Machine:
-    """Inspect this machine. Imports the backend's library, which takes a second the first time."""
+def look(options: LoadOptions | None = None, limit: str | float | None = None, again: bool = False) -> Machine:
+    """Inspect this machine. Imports the backend's library and measures the bandwidth, which takes a second the first time.
+    `again`: measure it even if it is known."""
     options = options or LoadOptions()
     try:
         choice = pick.choose(options.backend, options.device, options.dtype)
-        memory = device_memory(choice).total
+        backend = pick.pick(choice.backend, choice.device, choice.dtype)
     except BackendMissing as error:
         raise BackendUnavailable(str(error)) from None
-    allowed = memory_limit(Settings.gpu_memory_limit if limit is None else limit, memory)
-    return Machine(choice.backend, choice.device, memory, min(memory, allowed), free_space(options.cache_dir))
+    memory = backend.memory().total
+    allowed = min(memory, memory_limit(Settings.gpu_memory_limit if limit is None else limit, memory))
+    free = free_space(options.cache_dir)
+    return Machine(choice.backend, choice.device, memory, allowed, free, bandwidth(backend, again))
 
 
 def free_space(cache_dir: str | Path | None = None) -> int:

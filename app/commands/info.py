@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from typing import Any
 
 from app.commands.options import add_model, load_options
+from app.runtime.recommended import RecommendedModel, read_catalogue
 from engine.describe import Description, describe
-from engine.loading import gigabytes
+from engine.errors import GrusError
+from engine.hub.resolve import resolve
+from engine.loading import LoadOptions, gigabytes
+from engine.machine import Machine, look, needed_bytes
 
 
 def add_to(commands: Any) -> None:
@@ -17,7 +22,7 @@ def add_to(commands: Any) -> None:
         "info",
         help="what a model is and whether it runs here",
         description="Shows what a model is, what memory it needs, and which backend would run it, without loading it. "
-        "Exits with 2 when it cannot run here.",
+        "A recommended model that is not here yet is described as far as that is known before a download. Exits with 2 when it cannot run here.",
     )
     add_model(command)
     command.add_argument("--json", action="store_true", help="print one JSON object")
@@ -25,14 +30,69 @@ def add_to(commands: Any) -> None:
 
 
 def info(options: argparse.Namespace) -> int:
-    found = describe(options.model, load_options(options))
-    if options.json:
-        print(json.dumps(found.as_dict(), ensure_ascii=False))
+    where = load_options(options)
+    choice = to_download(options.model, where)
+    if choice is not None:
+        machine = look(where)
+        runs = machine.fit(choice.size) != "too large"
+        show(before_download(choice, machine), as_dict(choice, machine) if options.json else None)
     else:
-        width = max(len(label) for label, _ in lines(found))
-        for label, value in lines(found):
-            print(f"{label:<{width}}  {value}")
-    return 0 if found.runs else 2
+        found = describe(options.model, where)
+        runs = found.runs
+        show(lines(found), found.as_dict() if options.json else None)
+    return 0 if runs else 2
+
+
+def show(labelled: Iterable[tuple[str, str]], as_json: dict[str, Any] | None) -> None:
+    if as_json is not None:
+        print(json.dumps(as_json, ensure_ascii=False))
+        return
+    rows = list(labelled)
+    width = max(len(label) for label, _ in rows)
+    for label, value in rows:
+        print(f"{label:<{width}}  {value}")
+
+
+def to_download(name: str, where: LoadOptions) -> RecommendedModel | None:
+    """The catalogue's entry of a model that is not on this machine."""
+    choice = next((choice for choice in read_catalogue() if choice.repo == name), None)
+    if choice is None:
+        return None
+    try:
+        resolve(name, where.cache_dir, download=False, weights=where.format)
+    except GrusError:
+        return choice
+    return None
+
+
+def before_download(choice: RecommendedModel, machine: Machine) -> Iterator[tuple[str, str]]:
+    yield "Model", f"{choice.name} ({choice.repo})"
+    yield "Does", choice.does
+    yield "Download", f"about {gigabytes(choice.size)}, {choice.format}; `grus run` and `grus chat` begin with it"
+    yield "Licence", choice.licence + (", to be accepted on huggingface.co first" if choice.gated else "")
+    yield "Memory", f"about {gigabytes(needed_bytes(choice.size))} with a conversation"
+    if speed := choice.speed(machine):
+        yield "Speed", f"about {spoken(speed)} tokens/s here"
+    fit = machine.fit(choice.size)
+    yield "Runs here", "no" if fit == "too large" else "yes"
+    if fit == "tight":
+        yield "Tight", f"models may use {gigabytes(machine.allowed)} of this machine's {gigabytes(machine.memory)}"
+    elif fit == "too large":
+        yield "Why not", f"This machine has {gigabytes(machine.memory)}."
+
+
+def as_dict(choice: RecommendedModel, machine: Machine) -> dict[str, Any]:
+    return asdict(choice) | {
+        "downloaded": False,
+        "memory_needed": needed_bytes(choice.size),
+        "memory_total": machine.memory,
+        "tokens_per_second": round(choice.speed(machine), 1),
+        "runs": machine.fit(choice.size) != "too large",
+    }
+
+
+def spoken(speed: float) -> str:
+    return f"{speed:.0f}" if speed >= 1 else f"{speed:.1f}"
 
 
 def lines(found: Description) -> Iterator[tuple[str, str]]:

@@ -171,8 +171,8 @@ _SHARD = re.compile(r"-(\d{5})-of-(\d{5})$")
 _KIND = re.compile(
     r"(?:^|[-._/])((?:UD-)?(?:P?T?I?Q\d[A-Z0-9_]*|MXFP4[A-Z_]*|NVFP4|BF16|F16|FP16|F32))(?=$|[-._/])", re.IGNORECASE
 )
-# The usual trade of size against quality comes first.
-_CHOICE = ("Q4_K_M", "Q4_K_S", "Q4_0", "Q5_K_M", "Q6_K", "Q8_0", "BF16", "F16")
+# The usual trade of size against quality comes first. MXFP4 is how gpt-oss is published, beside a small draft model in Q8_0.
+_CHOICE = ("Q4_K_M", "UD-Q4_K_M", "MXFP4", "Q4_K_S", "Q4_0", "Q5_K_M", "Q6_K", "Q8_0", "BF16", "F16")
 
 
 def gguf_models(names: Iterable[str]) -> dict[str, list[str]]:

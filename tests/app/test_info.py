@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from backends.pick import choose
 from backends.torch.kernels import library
+from engine.machine import Machine
 from engine.weights.convert import convert
 from tests.app.conftest import Outcome
 from tests.checkpoints import save
@@ -123,3 +125,47 @@ def test_says_which_kernels_run_and_what_a_backend_changes(command: Command, tmp
     assert [entry.partition(" ")[0] for entry in told] == ["Q6_K", "Q8_0"]
     assert "quantized anew to 8 bit for MLX: in 9 bits a weight instead of 6.56" in told[0]
     assert "the same numbers in 9 bits a weight instead of 8.5" in told[1]
+
+
+def test_a_recommended_model_is_described_before_its_download(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = Machine("torch", "cpu", 16 * 10**9, 11 * 10**9, 100 * 10**9, 50 * 10**9)
+    monkeypatch.setattr("app.commands.info.look", lambda where: machine)
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
+    seen = command("info", "unsloth/gemma-4-E4B-it-GGUF")
+    assert seen.code == 0
+    for words in (
+        "Gemma 4 E4B",
+        "about 5.0 GB, GGUF, Q4_K_M",
+        "apache-2.0",
+        "about 13 tokens/s here",
+        "Runs here  yes",
+    ):
+        assert words in seen.out
+    tight = command("info", "ggml-org/gpt-oss-20b-GGUF")
+    assert tight.code == 0
+    assert "models may use 11.0 GB of this machine's 16.0 GB" in tight.out
+    large = command("info", "ggml-org/gpt-oss-120b-GGUF")
+    assert large.code == 2
+    assert "This machine has 16.0 GB." in large.out
+    told = json.loads(command("info", "ggml-org/gpt-oss-20b-GGUF", "--json").out)
+    assert (told["size"], told["tokens_per_second"], told["downloaded"], told["runs"]) == (
+        12109566560,
+        15.3,
+        False,
+        True,
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_recommended_model_that_is_here_is_described_from_its_files(
+    command: Command, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = tmp_path / "Qwen" / "Qwen3-VL-2B-Instruct"
+    here.parent.mkdir()
+    shutil.copytree(model, here)
+    monkeypatch.chdir(tmp_path)
+    seen = command("info", "Qwen/Qwen3-VL-2B-Instruct")
+    assert seen.code == 0
+    assert "256 tokens" in seen.out

@@ -17,7 +17,8 @@ def test_a_model_fits_or_would_or_does_not():
     assert needed_bytes(4 * GB) > 4 * GB
 
 
-def test_this_machine(tmp_path):
+def test_this_machine(tmp_path, monkeypatch):
+    monkeypatch.setattr("engine.machine.bandwidth", lambda *asked: 20e9)
     machine = look(LoadOptions(backend="torch", device="cpu", cache_dir=str(tmp_path / "not" / "yet")), 0.5)
     assert machine.backend == "torch"
     assert machine.allowed == machine.memory // 2

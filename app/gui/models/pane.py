@@ -51,8 +51,9 @@ from app.gui.viewmodels.models.card import (
     title_of,
 )
 from app.gui.viewmodels.models.downloads import Downloads, HubSearch
-from app.gui.viewmodels.models.library import MachineFacts, ModelLibrary, read_catalogue
+from app.gui.viewmodels.models.library import MachineFacts, ModelLibrary
 from app.gui.widgets import EmptyState, icon_button, label, paint_row, text_button
+from app.runtime.recommended import read_catalogue
 
 # -- the views of the models pane: the list of models, and the card of one model
 
@@ -453,7 +454,7 @@ class ModelsPane(Pane):
 
     def look_again(self) -> None:
         self.library.look()
-        self.machinery.look()
+        self.machinery.look(again=True)
 
     def load_or_unload(self) -> None:
         model = self.library.find(self.cards.name)

@@ -12,8 +12,9 @@ import pytest
 
 from app.gui.preferences import Preferences
 from app.gui.viewmodels.models.downloads import Download, Downloads
-from app.gui.viewmodels.models.library import RecommendedModel, best, fit_words
+from app.gui.viewmodels.models.library import fit_words, speed_words
 from app.gui.viewmodels.server import ServerAccess, ServerPreferences, masked
+from app.runtime.recommended import RecommendedModel, best
 from app.window_engine import WindowEngine
 from engine.errors import Offline
 from engine.machine import Machine
@@ -112,12 +113,21 @@ def test_how_far_and_how_long_still() -> None:
     assert Download("a/b", "running", 5 * GB, 5 * GB).sentence == "Verifying"
 
 
+def test_an_expected_speed_in_words() -> None:
+    assert [speed_words(speed) for speed in (0.0, 0.42, 7.6, 120.4)] == [
+        "",
+        "about 0.4 tokens/s",
+        "about 8 tokens/s",
+        "about 120 tokens/s",
+    ]
+
+
 def test_what_to_begin_with_leaves_room_and_needs_nobody_s_consent() -> None:
     def choice(repo: str, size: int, gated: bool = False) -> RecommendedModel:
-        return RecommendedModel(repo, repo, "chat", size, "", "", "", gated)
+        return RecommendedModel(repo, repo, "see", size, "", "", "", gated)
 
     choices = [choice("small", GB), choice("good", 4 * GB), choice("large", 9 * GB), choice("asks", 4 * GB, True)]
-    assert best(choices, MACHINE) == {"chat": "good"}
+    assert best(choices, MACHINE) == {"see": "good"}
     assert fit_words(MACHINE, 20 * GB) == ("Too large for this machine: needs about 22.0 GB of 16.0 GB.", "error")
     assert fit_words(MACHINE, 12 * GB)[1] == "warning"
     assert fit_words(None, GB) == ("", "")

@@ -34,7 +34,7 @@ def open_settings(
 ) -> Callable[..., tuple[Opened, Any]]:
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
 
-    def look(options: Any, limit: Any) -> Machine:
+    def look(options: Any, limit: Any, again: bool = False) -> Machine:
         if options.device == "metal":
             raise BackendUnavailable("This machine has no Metal device. Use --device auto.")
         share = 0.7 if limit is None else limit if isinstance(limit, float) else 0.5

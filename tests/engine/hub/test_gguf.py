@@ -266,3 +266,10 @@ def test_searching_and_facts_know_quantizations(hub) -> None:
     assert (other.quantization, other.nbytes, other.others) == ("Q8_0", 80, (f"{REPO}:Q4_K_M",))
     with pytest.raises(ModelNotFound, match="holds no model files"):
         facts(f"{REPO}:Q2_K")
+
+
+def test_without_a_wish_a_model_is_taken_and_not_its_draft():
+    gpt_oss = gguf_models(["eagle3-gpt-oss-20b-Q8_0.gguf", "gpt-oss-20b-mxfp4.gguf"])
+    assert gpt_oss[chosen(gpt_oss, None) or ""] == ["gpt-oss-20b-mxfp4.gguf"]
+    dynamic = gguf_models(["m-BF16.gguf", "m-Q8_0.gguf", "m-UD-Q4_K_M.gguf", "m-UD-Q4_K_XL.gguf"])
+    assert chosen(dynamic, None) == "UD-Q4_K_M"

@@ -13,12 +13,12 @@ from app.gui.viewmodels.models.library import (
     InstalledModel,
     MachineFacts,
     ModelLibrary,
-    RecommendedModel,
-    best,
     fit_mark,
     fit_words,
+    speed_words,
 )
 from app.gui.viewmodels.signal import Signal
+from app.runtime.recommended import RecommendedModel, best, ranked
 
 if TYPE_CHECKING:
     from app.gui.preferences import Preferences
@@ -70,12 +70,12 @@ def downloaded_lines(library: ModelLibrary, downloads: Downloads, words: str = "
 def recommended_lines(
     choices: Sequence[RecommendedModel], library: ModelLibrary, machine: Machine | None, words: str = ""
 ) -> list[ModelLine]:
-    """Good first choices, by what they do; the best for this machine is marked."""
+    """Good first choices by what they do, those that suit this machine first; the best one is marked."""
     there = {model.name for model in library.models if model.whole}
     chosen = set(best(choices, machine).values()) if machine is not None else set()
     lines: list[ModelLine] = []
     for task, title in TASKS.items():
-        group = [c for c in choices if c.task == task and _fits(words, f"{c.name} {c.repo} {c.does}")]
+        group = [c for c in ranked(choices, machine) if c.task == task and _fits(words, f"{c.name} {c.repo} {c.does}")]
         lines += [ModelLine(tr(title))] if group else []
         for choice in group:
             mark, level = fit_mark(machine, choice.size), ""
@@ -83,7 +83,8 @@ def recommended_lines(
                 mark, level = tr("installed"), "ok"
             elif choice.repo in chosen:
                 mark, level = tr("recommended"), "ok"
-            lines.append(ModelLine(choice.name, choice.repo, f"{size(choice.size)} · {choice.licence}", mark, level))
+            facts = (size(choice.size), speed_words(choice.speed(machine)), choice.licence)
+            lines.append(ModelLine(choice.name, choice.repo, " · ".join(filter(None, facts)), mark, level))
     return lines
 
 
@@ -215,6 +216,8 @@ class ModelDetailsSource:
             words, level = fit_words(self._machinery.machine, nbytes)
             rows.append(ModelFact(tr("Download"), size(nbytes) if facts else tr("about {size}", size=size(nbytes))))
             rows.append(ModelFact(tr("Memory"), words or tr("Checking this machine."), level))
+            if choice is not None and (speed := choice.speed(self._machinery.machine)):
+                rows.append(ModelFact(tr("Speed"), tr("{speed} here", speed=speed_words(speed))))
             rows += self._disk(nbytes)
         if facts is not None:
             rows += _facts(facts)

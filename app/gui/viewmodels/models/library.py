@@ -1,14 +1,13 @@
-"""The models on this machine, the recommended models of `resources/catalogue.json`, and whether they fit its memory."""
+"""The models on this machine, and whether others fit its memory."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from app.gui.texts import mark, size, tr
+from app.gui.texts import mark, number, size, tr
 from app.gui.viewmodels.signal import Signal
 
 if TYPE_CHECKING:
@@ -16,8 +15,6 @@ if TYPE_CHECKING:
     from app.runtime.models import ModelService
     from app.window_engine import WindowEngine
     from engine.machine import Machine
-
-FILE = Path(__file__).resolve().parents[4] / "resources" / "catalogue.json"
 
 # In the order in which they are shown; English, shown through `tr`.
 TASKS = {
@@ -29,35 +26,6 @@ TASKS = {
 }
 
 
-@dataclass(frozen=True)
-class RecommendedModel:
-    """One line of the catalogue."""
-
-    name: str
-    repo: str
-    task: str
-    size: int
-    format: str
-    licence: str
-    does: str
-    gated: bool = False
-
-
-def read_catalogue(file: Path = FILE) -> list[RecommendedModel]:
-    return [RecommendedModel(**entry) for entry in json.loads(file.read_text(encoding="utf-8"))["models"]]
-
-
-def best(choices: Sequence[RecommendedModel], machine: Machine) -> dict[str, str]:
-    """For each task the repository to begin with: the largest that uses at most half of what is allowed."""
-    found: dict[str, RecommendedModel] = {}
-    for choice in choices:
-        if choice.gated or machine.fit(2 * choice.size) != "fits":
-            continue
-        if choice.task not in found or choice.size > found[choice.task].size:
-            found[choice.task] = choice
-    return {task: choice.repo for task, choice in found.items()}
-
-
 class MachineFacts:
     """What this machine is, asked once; `changed` when the answer is there."""
 
@@ -67,7 +35,8 @@ class MachineFacts:
         self.machine: Machine | None = None
         self.problem = ""
 
-    def look(self) -> None:
+    def look(self, again: bool = False) -> None:
+        """`again`: measure the memory's bandwidth even if it is known."""
         preferences = self._preferences
 
         def ask(service: Any) -> Machine:
@@ -79,7 +48,7 @@ class MachineFacts:
                 device=preferences.get("device", "auto"),
                 cache_dir=preferences.get("cache_dir"),
             )
-            return look(options, preferences.get("memory_limit"))
+            return look(options, preferences.get("memory_limit"), again)
 
         self._core.use(ask, self._got, self._failed)
 
@@ -110,6 +79,11 @@ def fit_words(machine: Machine | None, nbytes: int) -> tuple[str, str]:
     return tr(
         "Too large for this machine: needs about {needed} of {has}.", needed=needed, has=size(machine.memory)
     ), "error"
+
+
+def speed_words(speed: float) -> str:
+    """Of an expected number of tokens a second."""
+    return tr("about {n} tokens/s", n=number(speed) if speed < 1 else f"{speed:.0f}") if speed else ""
 
 
 def fit_mark(machine: Machine | None, nbytes: int) -> str:
