@@ -19,7 +19,7 @@ from engine.weights import folder
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.gguf import export, metadata, vocabulary
 from engine.weights.gguf.checkpoint import open_gguf
-from engine.weights.gguf.published import publish
+from engine.weights.gguf.metadata import publish
 from engine.weights.gguf.stored import GgufStored
 from engine.weights.gguf.writer import write
 from engine.weights.quantize import KINDS

@@ -19,8 +19,8 @@ from engine.weights.gguf.blocks import dequantize
 from engine.weights.gguf.hybrids import HYBRIDS, expert_counts, rows_of
 from engine.weights.gguf.keys import Keys
 from engine.weights.gguf.names import MODEL_TYPES, layer_of
+from engine.weights.gguf.reader import Elements
 from engine.weights.gguf.source import LONG_FACTORS, ROPE_FACTORS, SHORT_FACTORS
-from engine.weights.gguf.values import Elements
 
 _POOLINGS = {1: "mean", 2: "cls", 3: "last", 4: "rank"}  # how embeddings are made of tokens, where a file says so
 _LARGEST_HEAD = 1 << 16

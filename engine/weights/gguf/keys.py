@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from engine.errors import ConfigError, UnsupportedArchitecture
-from engine.weights.gguf.values import Elements
+from engine.weights.gguf.reader import Elements
 
 _BY_LAYER = {  # numbers that may differ between layers
     "gemma4": ("attention.head_count_kv", "feed_forward_length"),

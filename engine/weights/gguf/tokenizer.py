@@ -15,7 +15,7 @@ from tokenizers.models import BPE
 
 from engine.errors import TokenizerError
 from engine.text.tokenizer import Tokenizer
-from engine.weights.gguf.values import Elements
+from engine.weights.gguf.reader import Elements
 from engine.weights.gguf.words import KINDS, named
 
 _NORMAL, _UNKNOWN, _CONTROL, _USER, _UNUSED, _BYTE = range(1, 7)

@@ -19,8 +19,7 @@ from engine.errors import GrusError
 from engine.models.registry import find_architecture
 from engine.weights.gguf.blocks import dequantize
 from engine.weights.gguf.checkpoint import GgufCheckpoint
-from engine.weights.gguf.reader import read
-from engine.weights.gguf.values import Elements
+from engine.weights.gguf.reader import Elements, read
 from engine.weights.view import survey
 from tests.engine.weights.gguf.files import save, zeros
 
