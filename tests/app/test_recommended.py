@@ -10,7 +10,7 @@ import pytest
 from app.gui.viewmodels.models.library import TASKS
 from app.runtime.catalogue import RECOMMENDED
 from app.runtime.recommended import FILE, RecommendedModel, best, ranked, read_catalogue
-from engine.hub.naming import parse
+from engine.hub.cache import parse
 from engine.machine import Machine, needed_bytes
 from tests.asserting import every
 
