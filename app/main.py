@@ -145,6 +145,7 @@ def close_context(window: Window) -> None:
     window.gc_policy.end()
     context.core.close()
     QCoreApplication.processEvents()  # the last words of replies that were stopped
+    context.core.silence()
     context.store.close()
     context.work.close()
     context.look.fall_silent()

@@ -334,6 +334,11 @@ class WindowEngine:
         if self._service.done() and not self._service.exception():
             self._service.result().close()
 
+    def silence(self) -> None:
+        """After `close`, when the last words have been delivered: the window goes, and what still comes has no listener."""
+        for speaking in tuple(self._speaking):
+            speaking.silence()
+
     # -- beside the UI thread
 
     def _speak(self, ask: ReplyRequest, speaking: PendingReply) -> None:
@@ -478,6 +483,10 @@ class PendingReply:
         self._cancel: Callable[[], None] | None = None
         self._cancelled = False
         self._ended = False
+        self._silent = False
+
+    def silence(self) -> None:
+        self._silent = True
 
     def cancel(self) -> None:
         with self._guard:
@@ -495,6 +504,8 @@ class PendingReply:
 
     def hand_over(self, items: list[Any]) -> None:
         """On the UI thread: everything that came since the last frame, parts joined."""
+        if self._silent:
+            return
         parts: list[Any] = []
         for kind, *what in items:
             if kind == "parts":

@@ -13,6 +13,7 @@ from PIL import Image
 
 from app.gui.preferences import Preferences
 from app.runtime.catalogue import Catalogue, able, capabilities_of, main_use
+from app.runtime.chat import ReplyEvent
 from app.window_engine import ReplyRequest, WindowEngine, local_service
 from tests.app.gui.media import ORPHEUS, like_spark
 from tests.checkpoints import save
@@ -97,6 +98,22 @@ def test_a_real_model_answers_and_pictures_change_what_it_says(core: WindowEngin
         answers.add(heard.text)
         assert "reads text only" in reply(core, "words", parts).end
     assert len(answers) > 1
+
+
+@pytest.mark.parametrize(("gone", "text"), [(False, "late"), (True, "")])
+def test_a_reply_has_no_listener_once_the_window_is_gone(
+    core: WindowEngine, monkeypatch: pytest.MonkeyPatch, gone: bool, text: str
+) -> None:
+    done = threading.Event()
+    monkeypatch.setattr(core, "_speak", lambda ask, speaking: done.wait(10))  # the reply is still being made
+    heard = Heard()
+    speaking = core.reply(ReplyRequest("words", [{"role": "user", "content": "Hi"}], {}), heard)
+    core.close()
+    if gone:
+        core.silence()
+    speaking.hand_over([("parts", [ReplyEvent(0, "answer", "late")]), ("ended", "cancelled", None)])
+    done.set()
+    assert (heard.text, heard.over.is_set()) == (text, not gone)
 
 
 def test_nothing_begins_after_the_end(core: WindowEngine) -> None:
