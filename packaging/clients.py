@@ -90,8 +90,14 @@ def install_llama_tests() -> None:
         (file,) = Path(folder).glob("*.tar.gz")
         with tarfile.open(file) as sources:
             wanted = ("tools/server/tests/", "models/templates/")
-            members = [one for one in sources if any(f"vendor/llama.cpp/{part}" in one.name for part in wanted)]
-            sources.extractall(LLAMA, members, filter="data")
+            for member in sources:
+                if member.isfile() and any(f"vendor/llama.cpp/{part}" in member.name for part in wanted):
+                    target = LLAMA / member.name
+                    if ".." in target.parts:
+                        raise SystemExit(f"{file.name} holds {member.name}, which leads out of its folder.")
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    with sources.extractfile(member) as content:  # type: ignore[union-attr]
+                        target.write_bytes(content.read())
     (LLAMA / ".ready").write_text(LLAMA_SOURCES, encoding="utf-8")
 
 
