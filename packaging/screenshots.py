@@ -223,7 +223,7 @@ def models(app: Any, window: Any) -> None:
     pane = window.pane("models")
     until(app, lambda: pane.library.known and pane.machinery.machine)
     pane.turn_to(1)
-    pane.choose("Qwen/Qwen3-8B-GGUF")
+    pane.choose("ggml-org/gpt-oss-20b-GGUF")
 
 
 def server(app: Any, window: Any) -> None:
