@@ -7,11 +7,10 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from engine.text.tool_readers import BaseReader
+from engine.text.tool_readers import StepReader
 
 _WORDS = {"True": "true", "False": "false", "None": "null", "true": "true", "false": "false", "null": "null"}
 _WORD = re.compile(r"[^\s,\[\](){}:='\"<]+")
@@ -39,14 +38,13 @@ PYTHON = LiteralSyntax("", "(", "=", ")", ('"', "'"))
 GEMMA = LiteralSyntax("call:", "{", ":", "}", ('<|"|>', '"'), escapes=False)
 
 
-class LiteralReader(BaseReader):
+class LiteralReader(StepReader):
     """`NAME(key=value, ...)`, or what another `syntax` makes of it."""
 
     def __init__(self, syntax: LiteralSyntax) -> None:
         super().__init__()
         self._syntax = syntax
-        self._held = ""
-        self._next: Callable[[], bool] = self._function
+        self._next = self._function
         self._keys = 0
         self._stack: list[str] = []  # what closes the lists and objects that are open
         self._quote = ""  # of the string that is being read
@@ -55,17 +53,6 @@ class LiteralReader(BaseReader):
         self._key_head = re.compile(
             rf"\s*(?:<\|\"\|>|[\"'])?([^\s,(){{}}\[\]=:<\"']{{1,256}})(?:<\|\"\|>|[\"'])?\s*{re.escape(syntax.assign)}"
         )
-
-    def feed(self, text: str) -> str:
-        self._held += text
-        while self.state == "reading" and self._next():
-            pass
-        if self.state == "reading":
-            return ""
-        rest, self._held = self._held, ""
-        return rest
-
-    # Each step takes from the held text, and returns whether there may be more to take.
 
     def _function(self) -> bool:
         head = self._head.match(self._held)

@@ -61,6 +61,25 @@ class BaseReader:
         return new
 
 
+class StepReader(BaseReader):
+    """Reads by steps: each takes from the held text, and returns whether there may be more to take."""
+
+    _next: Callable[[], bool]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._held = ""
+
+    def feed(self, text: str) -> str:
+        self._held += text
+        while self.state == "reading" and self._next():
+            pass
+        if self.state == "reading":
+            return ""
+        rest, self._held = self._held, ""
+        return rest
+
+
 class JsonReader(BaseReader):
     """`{"name": ..., "arguments": {...}}`, keys in any order, "parameters" and Command-R's "tool_name" as well.
 
@@ -192,7 +211,7 @@ class TagSyntax:
 QWEN_TAGS = TagSyntax("<function=", ">", "<parameter=", ">", "</parameter>", "</function>", padded=True)
 
 
-class XmlReader(BaseReader):
+class XmlReader(StepReader):
     """A call in tags, by default `<function=NAME><parameter=KEY>value</parameter></function>`, as Qwen's coders write it.
 
     Values are bare text; a function's schema in `schemas` says which of them are numbers, objects and so on, where the
@@ -203,25 +222,13 @@ class XmlReader(BaseReader):
         super().__init__()
         self._schemas = schemas
         self._tags = tags
-        self._held = ""
-        self._next: Callable[[], bool] = self._function
+        self._next = self._function
         self._keys: set[str] = set()
         self._types: frozenset[str] = frozenset()
         self._value: list[str] = []
         self._gap = ""  # a line break that belongs to the closing tag, should it follow
         self._end = Scanner([tags.value_end])
         self._told: bool | None = None  # whether the key's tag says that its value is a text
-
-    def feed(self, text: str) -> str:
-        self._held += text
-        while self.state == "reading" and self._next():
-            pass
-        if self.state == "reading":
-            return ""
-        rest, self._held = self._held, ""
-        return rest
-
-    # Each step takes from the held text, and returns whether there may be more to take.
 
     def _function(self) -> bool:
         self._held = self._held.lstrip()
