@@ -74,7 +74,7 @@ def _settings_file() -> Path:
 
 
 def _read(file: Path) -> dict[str, float]:
-    """What is no such file, whoever wrote it, counts as none."""
+    """A file of another form counts as none."""
     try:
         kept = json.loads(file.read_text(encoding="utf-8"))
         return {str(device): float(rate) for device, rate in kept.items() if float(rate) > 0}

@@ -39,7 +39,7 @@ class Grammar:
 
 @dataclass(frozen=True)
 class ReasoningLimit:
-    """Reasoning lies between `open` and `close`. After `tokens` of them the reply goes on with the tokens `closing`; where
+    """Reasoning lies between `open` and `close`. After `tokens` of them the reply continues with the tokens `closing`; where
     the model begins to reason once more, with `closing_again`."""
 
     tokens: int

@@ -234,7 +234,7 @@ def sampling(options: argparse.Namespace, **more: Any) -> SamplingParams:
 
 
 def reasoning(options: argparse.Namespace) -> dict[str, Any]:
-    """What `grus.Model.prepare` is told about reasoning."""
+    """The arguments of `grus.Model.prepare` about reasoning."""
     budget = options.thinking_budget
     if budget is not None and budget < -1:
         raise BadRequest(f"--thinking-budget must be at least -1, not {budget}.", "thinking_budget")

@@ -24,7 +24,7 @@ _PLAIN_LEVELS = ("low", "medium", "high")  # where the template writes down what
 _BUDGETS = {"none": 0, "minimal": 512, "low": 2048, "medium": 8192, "high": 16384}
 _SWITCH = re.compile(r"\{%-?\s*(?:el)?if\s+(?:not\s+)?thinking\b(?![\w.])")
 _LAST_TOKENS = 32  # of a prompt, which say whether it ends inside the reasoning
-# how Qwen's models are told to come to an end
+# the sentence with which Qwen's models end their reasoning
 _LAST_WORDS = (
     "\n\nConsidering the limited time by the user, I have to give the solution based on the thinking directly now.\n"
 )
@@ -43,7 +43,7 @@ def can_switch_off(template: str) -> bool:
 
 
 def variables_for(template: str, thinking: bool | None, effort: str | None, budget: int | None) -> dict[str, Any]:
-    """What the template is told."""
+    """The variables that the template gets."""
     variables: dict[str, Any] = {}
     switch = switch_of(template)
     if switch is not None and thinking is not None:

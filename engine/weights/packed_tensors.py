@@ -1,6 +1,6 @@
 """Safetensors of other tools' quantizations: a matrix that is several tensors, found by their names and made one weight.
 
-`float_formats` and `integer_formats` say what each layout means. Here a matrix `STEM.weight` is told by what lies beside it, and
+`float_formats` and `integer_formats` say what each layout means. Here a matrix `STEM.weight` is recognized by what lies beside it, and
 what belongs to quantized activations or to a quantized KV cache (`input_scale`, `k_scale`, ...) is left out: activations are computed
 as the backend computes those of any quantized matrix.
 """

@@ -7,7 +7,7 @@ and once while the interpreter reports every function that is entered, on every 
 - the main path, which a reader opens to follow the work from the door to the token and back: `STATIONS` names the functions
   between which the work changes hands (prompt tokenized, request handed to the engine's thread, step planned, model computed,
   token made text, event handed back, event parsed, reply written). A file counts when one of its functions is on the call stack
-  where a station is entered for the first time, so that whoever only passes on counts as well. A station that is not entered
+  where a station is entered for the first time, so that a file that only passes work on counts as well. A station that is not entered
   is an error.
 - all files in which any function was entered: also those that check, measure, look up and keep accounts.
 
