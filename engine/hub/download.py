@@ -429,7 +429,8 @@ def _bring(
         commit = str(info.sha)
         storage = repo_folder(repo, folder)
         snapshot = inside(storage / "snapshots", commit)
-        _check_space(repo, storage, sum(n for name, n in sizes.items() if not (snapshot / name).exists()))
+        missing = [name for name in sizes if not inside(snapshot, name).exists()]  # a bad name ends it before any byte
+        _check_space(repo, storage, sum(sizes[name] for name in missing))
 
     def fetch(name: str, report: _Report) -> None:
         with plainly(repo, revision):

@@ -79,6 +79,7 @@ def test_a_name_that_leads_out_of_the_folder_is_refused(tmp_path, one):
     one.repos["a/b"] = {**FILES, f"{tmp_path}/escaped.json": b"{}"}
     with pytest.raises(GrusError, match="no name inside a repository"):
         download("a/b", cache_dir=tmp_path / "cache")
+    assert not (tmp_path / "cache").exists()
     one.repos["a/b"] = FILES
     one.tags["config.json"] = "../../escaped"
     with pytest.raises(GrusError, match="does not say which version"):
