@@ -45,26 +45,6 @@ MODEL_TYPES = {
     "ernie4_5-moe": "ernie4_5_moe",
     "hunyuan-moe": "hunyuan_v1_moe",
 }
-# no folder is written as one of these
-READ_ONLY = (
-    *(
-        "cohere2",
-        "exaone4",
-        "gemma3",
-        "gemma3n",
-        "gemma4",
-        "gpt-oss",
-        "laguna",
-        "mistral3",
-        "muse-glimmer",
-        "olmo2",
-        "phi3",
-    ),
-    *("qwen35moe", "qwen3next", "glm4", "glm4moe", "deepseek2", "minimax-m2"),
-    *("lfm2", "lfm2moe", "granite", "granitemoe", "granitehybrid", "nemotron_h", "nemotron_h_moe"),
-    *("bitnet", "smollm3", "seed_oss", "ernie4_5", "ernie4_5-moe", "hunyuan-moe"),
-)
-
 _EVERYWHERE = {
     "token_embd.weight": "model.embed_tokens.weight",
     "output_norm.weight": "model.norm.weight",

@@ -45,6 +45,9 @@ class GgufStored:
             return values[:, grouped_heads(*order)]
         return values
 
+    def blocks(self, name: str) -> Blocks | None:
+        return None
+
     def rows(self, name: str) -> Iterator[np.ndarray]:
         if self._delta or name in self._factors:
             yield self.values(name).reshape(-1, self.shape(name)[-1])

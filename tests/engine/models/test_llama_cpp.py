@@ -1,4 +1,5 @@
-"""The greedy text of llama.cpp from files in its own names, of each architecture that is only read from GGUF."""
+"""The greedy text of llama.cpp, of each architecture: from files that are made as its own converter makes them, and from those that
+`grus convert` writes."""
 
 from __future__ import annotations
 
@@ -8,7 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from engine.weights.convert import convert
 from tests import llamacpp_files
+from tests.checkpoints import save
 from tests.llamacpp_peer import MARKS, both
 
 pytestmark = MARKS
@@ -29,11 +32,24 @@ CHANGES: dict[str, dict[str, Any]] = {
 LEFT_OUT = ("phi3_long",)
 
 
+NAMES = [name for name in llamacpp_files.FAMILIES if name not in LEFT_OUT]
+
+
 @pytest.mark.parametrize("backend", ["torch", "mlx"])
-@pytest.mark.parametrize("name", [name for name in llamacpp_files.FAMILIES if name not in LEFT_OUT])
+@pytest.mark.parametrize("name", NAMES)
 def test_the_text_is_the_same(tmp_path: Path, name: str, backend: str) -> None:
+    agree(llamacpp_files.write(name, tmp_path / "m.gguf", **CHANGES.get(name, {})), name, backend)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if " " not in name])
+def test_what_is_converted_has_the_same_text(tmp_path: Path, name: str) -> None:
+    changes = llamacpp_files.FIXED.get(name, {}) | CHANGES.get(name, {})
+    agree(convert(save(name, tmp_path / "folder", **changes), tmp_path / "m.gguf"), name, "torch")
+
+
+def agree(path: Path, name: str, backend: str) -> None:
     choices, most = [], 0.0
-    for got, want in both(llamacpp_files.write(name, tmp_path / "m.gguf", **CHANGES.get(name, {})), backend):
+    for got, want in both(path, backend):
         most = max(most, float(np.linalg.norm(got - want) / np.linalg.norm(want)))
         choices.append((int(got.argmax()), int(want.argmax())))
     assert [ours for ours, _ in choices] == [theirs for _, theirs in choices]
