@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -62,10 +63,12 @@ def plans(
     found = [_padded(plan, c.vocab) if plan.name == _PER_LAYER and plan.shape[0] < c.vocab else plan for plan in found]
     there = {plan.name for plan in found}
     found += [_constant(name, *given) for name, given in _implied(arch, c).items() if name not in there]
-    extra = [
-        Plan(name, "F32", values.shape, lambda values=values: [values.tobytes()]) for name, values in factors.items()
-    ]
-    return found + extra
+    found += [Plan(name, "F32", values.shape, partial(_bytes_of, values)) for name, values in factors.items()]
+    return found
+
+
+def _bytes_of(values: np.ndarray) -> list[bytes]:
+    return [values.tobytes()]
 
 
 def _matches(pattern: str, name: str) -> bool:
@@ -115,6 +118,7 @@ def _implied(arch: str, c: TextConfig) -> dict[str, tuple[float, tuple[int, ...]
     """Tensors that readers want and checkpoints may lack, with the number that fills each: Muse Glimmer's factor of queries is the weight
     of a norm; Gemma 3n's layers that read others' keys and values have matrices of their own, which nothing uses."""
     kv, dim = c.kv_heads * c.head_dim, (c.head_dim,)
+    given: dict[str, tuple[float, tuple[int, ...]]]
     if arch == "muse-glimmer":
         given = {"q_norm": (c.fields.float("qk_scale_factor", default=3.87), dim), "k_norm": (1.0, dim)}
     elif arch == "gemma3n":

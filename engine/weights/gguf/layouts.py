@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -233,6 +234,11 @@ def _gates_and_ups(stem: str, tensor: Tensor) -> Iterator[tuple[str, Tensor]]:
     yield f"{stem}.up_proj.weight", ups
 
 
+def _columns(taken: slice, x: np.ndarray) -> np.ndarray:
+    made: np.ndarray = x[..., taken]
+    return made
+
+
 def _alternating(stem: str, part: str, tensor: Tensor) -> Iterator[tuple[str, Tensor]]:
     """gpt-oss's experts: gates and ups in turns, plain matrices with inputs first. In blocks outputs are first."""
     bias = part.endswith("_bias")
@@ -246,7 +252,7 @@ def _alternating(stem: str, part: str, tensor: Tensor) -> Iterator[tuple[str, Te
     for first, name in enumerate(("gate", "up")):
         taken = slice(first, None, 2)
         if bias:
-            half = tensor.changed(lambda x, taken=taken: x[..., taken], (tensor.shape[0], tensor.shape[1] // 2))
+            half = tensor.changed(partial(_columns, taken), (tensor.shape[0], tensor.shape[1] // 2))
         else:
             half = tensor.part(taken)
         yield f"{stem}.{name}_proj.{end}", half

@@ -121,7 +121,7 @@ def _rope(c: TextConfig, arch: str) -> tuple[dict[str, Any], dict[str, np.ndarra
         values["rope.scaling.original_context_length"] = described.int("original_max_position_embeddings")
         values["rope.scaling.attn_factor"] = rope.scale
         names = {LONG_FACTORS: "long_factor", SHORT_FACTORS: "short_factor"}
-        return values, {name: np.float32(described.find(field)) for name, field in names.items()}
+        return values, {name: np.array(described.find(field), np.float32) for name, field in names.items()}
     plain = np.array(frequencies(theta, rope.dims))
     inv = np.array(rope.inv)
     factors = np.divide(plain, inv, out=np.full_like(inv, _FOR_EVER), where=inv > 0)

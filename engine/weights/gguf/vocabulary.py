@@ -26,7 +26,7 @@ def describe(
     if model["type"] != "BPE":
         raise TokenizerError(f"A tokenizer of the kind {model['type']} cannot be written to GGUF.")
     tokens = [f"[PAD{i}]" for i in range(rows)]
-    types = [TokenType.UNUSED] * rows
+    types: list[int] = [TokenType.UNUSED] * rows
     added = {token["id"]: (token["content"], bool(token["special"])) for token in source["added_tokens"]}
     for token, id in {**model["vocab"], **{content: id for id, (content, _) in added.items()}}.items():
         if id < rows:  # tokenizers may know more than the model was trained with

@@ -135,7 +135,6 @@ KINDS: dict[str, Words] = {
     "tekken": Words((_TEKKEN,), whole_words=True),
     **dict.fromkeys(("gpt-4o", "llama4", "kanana2"), _GPT4O),
     "minimax-m2": Words((_O200K,)),
-    "tiny_aya": Words((r"\d{1,3}(?=(?:\d{3})*\b)", _O200K)),
     **dict.fromkeys(("smollm", "starcoder", "refact", "codeshell", "exaone", "minerva-7b", "mellum2"), _DIGITS),
     "falcon": Words(_FALCON),
     **dict.fromkeys(("bloom", "poro-chat", "gpt3-finnish"), Words((_BLOOM,))),

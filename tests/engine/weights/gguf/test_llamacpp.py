@@ -117,12 +117,6 @@ PIECES = {
 APART: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("qwen2", "qwen35", "command-r"), ("marks",)),
     **dict.fromkeys(("tekken", "gpt-4o", "llama4", "kanana2", "minimax-m2", "youtu"), ("cased", "marks")),
-    "tiny_aya": (
-        "cased",
-        "marks",
-        "symbols",
-        "asia",
-    ),  # nor has it other digits than 0 to 9, nor words of other letters behind them
     "kimi-k2": ("marks",),
 }
 
