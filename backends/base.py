@@ -437,8 +437,12 @@ class Backend(Protocol):
     def reads_foreign(self, config: Mapping[str, Any]) -> bool:
         """Whether that library supports this config's architecture. Reads no weights."""
 
-    def foreign(self, folder: Path, budget: int) -> Foreign:
-        """Load a folder through the backend's own library of models. Raises BackendMissing for what that lacks."""
+    def foreign(self, folder: Path, budget: int, floats: FloatTensors | None = None) -> Foreign:
+        """Load a folder through the backend's own library of models. Raises BackendMissing for what that lacks. `floats`: the
+        tensors of a folder in which another tool has packed some, which only a library that reads no such folder uses."""
+
+
+FloatTensors = Mapping[str, Callable[[], np.ndarray]]  # tensors by name, as f32 when they are asked for
 
 
 @dataclass(frozen=True)

@@ -99,7 +99,9 @@ def _weights(found: Description, opened: ModelFiles, backend: Backend | None, op
     found.context = fields.int("max_position_embeddings", "max_sequence_length", default=2048)
     if backend is not None and reads_foreign(backend, Path(found.folder), opened.config):
         found.through = f"{backend.foreign_library}: {backend.foreign_note}"
-        found.memory_needed, found.talk = whole_bytes(opened.tensors, backend), 0
+        found.memory_needed, found.talk = whole_bytes(opened, backend), 0
+        if opened.quantized and backend.name != "mlx":
+            found.kept_as = [f"every matrix as plain floats: {backend.foreign_library} is given no others"]
         return
     library, note = (backend.foreign_library, backend.foreign_note) if backend is not None else ("", "")
     make = find_architecture(opened.config, found.name, library, note)

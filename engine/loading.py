@@ -7,6 +7,7 @@ loaded behind.
 from __future__ import annotations
 
 import hashlib
+import math
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from backends import pick
-from backends.base import Array, Backend, BackendMissing, KVCache, Raw, Runner, TokenModel
+from backends.base import Array, Backend, BackendMissing, KVCache, Runner, TokenModel
 from engine.errors import BackendUnavailable, GrusError, OutOfMemory, UnsupportedArchitecture
 from engine.hub.resolve import resolve
 from engine.loaded import LoadedPart, load_part
@@ -213,12 +214,12 @@ def _load_model(name: str, folder: Path, opened: ModelFiles, options: LoadOption
     tokenizer, template = opened.tokenizer, opened.template
     context = text_fields(config).int("max_position_embeddings", "max_sequence_length", default=2048)
     tensors = opened.tensors
-    nbytes = opened.nbytes + grown_bytes(tensors, backend) if make is not None else whole_bytes(tensors, backend)
+    nbytes = opened.nbytes + grown_bytes(tensors, backend) if make is not None else whole_bytes(opened, backend)
     budget = kv_budget(backend, nbytes, options.memory_limit)
     quant = choose_quant(options.quant, backend, opened.tensors)
     try:
         if make is None:
-            foreign = backend.foreign(folder, budget)
+            foreign = backend.foreign(folder, budget, opened.floats)
             model, kv, runner, kv_bits = foreign.model, foreign.kv, foreign.runner, None
         else:
             source = fitted(opened.source, backend, quant)
@@ -261,11 +262,11 @@ def reads_foreign(backend: Backend, folder: Path, config: Mapping[str, Any]) -> 
     return not ours and bool(backend.foreign_library) and folder.is_dir() and backend.reads_foreign(config)
 
 
-def whole_bytes(tensors: Mapping[str, Raw], backend: Backend) -> int:
-    """What plain tensors take in the backend's own precision, as its library of models keeps them."""
-    floats = {"F32": 4, "F16": 2, "BF16": 2}
-    sizes = ((raw.nbytes, floats.get(raw.dtype)) for raw in tensors.values())
-    return sum(n if size is None else n * size_of(backend) // size for n, size in sizes)
+def whole_bytes(opened: ModelFiles, backend: Backend) -> int:
+    """What tensors take in the backend's own precision, as its library of models keeps them."""
+    if opened.quantized and backend.name == "mlx":  # mlx-lm computes from packed matrices
+        return opened.nbytes
+    return sum(math.prod(shape) for shape in opened.whole_shapes) * size_of(backend)
 
 
 def _checked(model: TokenModel, kv_bits: int | None) -> TokenModel:

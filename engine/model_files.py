@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from backends.base import Raw
+from backends.base import FloatTensors, Raw
 from engine.errors import ConfigError, ModelNotFound
 from engine.hub.cache import tokenizer_of
 from engine.text.builtin_templates import builtin_template
@@ -23,6 +23,7 @@ from engine.weights.gguf.checkpoint import GgufCheckpoint, open_gguf
 from engine.weights.gguf.reader import MAGIC
 from engine.weights.packed_tensors import PackedTensors
 from engine.weights.source import Source
+from engine.weights.stored import FolderStored
 
 
 class ModelFiles(ABC):
@@ -50,6 +51,11 @@ class ModelFiles(ABC):
         return self._stored.nbytes
 
     @property
+    def whole_shapes(self) -> list[tuple[int, ...]]:
+        """Of all tensors, packed ones unpacked."""
+        return [raw.shape for raw in self.tensors.values()]
+
+    @property
     @abstractmethod
     def source(self) -> Source:
         """The source that a model is built from."""
@@ -58,6 +64,11 @@ class ModelFiles(ABC):
     @abstractmethod
     def quantized(self) -> bool:
         """Whether its matrices are stored quantized."""
+
+    @property
+    def floats(self) -> FloatTensors | None:
+        """All tensors of a folder in which some are packed, decoded."""
+        return None
 
     @property
     @abstractmethod
@@ -143,6 +154,20 @@ class CheckpointFiles(ModelFiles):
     @property
     def quantized(self) -> bool:
         return self.checkpoint.quantization is not None or isinstance(self.checkpoint.source, PackedTensors)
+
+    @property
+    def floats(self) -> FloatTensors | None:
+        if not self.quantized:
+            return None
+        stored = FolderStored(self.checkpoint)
+        return {name: partial(stored.values, name) for name in stored.names}
+
+    @property
+    def whole_shapes(self) -> list[tuple[int, ...]]:
+        if not self.quantized:
+            return super().whole_shapes
+        stored = FolderStored(self.checkpoint)
+        return [stored.shape(name) for name in stored.names]
 
     @property
     def stored_as(self) -> str:

@@ -144,6 +144,7 @@ def rows_of_blocks() -> list[list[str]]:
     """GGUF's types, and what becomes of them."""
     from engine.weights.fit import IN_PANELS, MLX_MODES
     from engine.weights.gguf.as_affine import EXACT
+    from engine.weights.gguf.ternary import I2_S
     from engine.weights.gguf.types import FLOATS, OF_FILES, TYPES
 
     return [
@@ -159,7 +160,7 @@ def rows_of_blocks() -> list[list[str]]:
         ]
         for name, kind in TYPES.items()
         if name in OF_FILES
-    ]
+    ] + [[f"`{I2_S}`", "2", "", "the same numbers"]]
 
 
 def rows_of_folders() -> list[list[str]]:

@@ -1,6 +1,7 @@
 """llama.cpp in a process of its own, since its OpenMP and torch's do not get on in one.
 
 quantize SOURCE TARGET NUMBER    write a file in which every matrix has llama.cpp's file type of this number
+tokens FILE                      for each text (JSON) on stdin, its token ids (JSON) on stdout
 reply FILE                       for each line of token ids (JSON) on stdin, the logits after them (f32) on stdout
 """
 
@@ -21,6 +22,21 @@ def quantize(source: str, target: str, number: str) -> int:
     options = c.llama_model_quantize_default_params()
     options.ftype, options.pure = int(number), True
     return int(c.llama_model_quantize(os.fsencode(source), os.fsencode(target), ctypes.byref(options)))
+
+
+def tokens(path: str) -> int:
+    loading = c.llama_model_default_params()
+    loading.vocab_only = True
+    model = c.llama_model_load_from_file(os.fsencode(path), loading)
+    if not model:
+        return 1
+    vocab = c.llama_model_get_vocab(model)
+    for line in sys.stdin:
+        text = json.loads(line).encode()
+        found = (c.llama_token * (len(text) + 8))()
+        count = c.llama_tokenize(vocab, text, len(text), found, len(found), False, False)
+        print(json.dumps(list(found[:count])))
+    return 0
 
 
 def reply(path: str) -> int:
@@ -50,4 +66,4 @@ def reply(path: str) -> int:
 if __name__ == "__main__":
     c.llama_log_set(SILENT, ctypes.c_void_p(0))
     c.llama_backend_init()
-    sys.exit({"quantize": quantize, "reply": reply}[sys.argv[1]](*sys.argv[2:]))
+    sys.exit({"quantize": quantize, "tokens": tokens, "reply": reply}[sys.argv[1]](*sys.argv[2:]))

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from backends.base import Segment
+from backends.ops import LONG_TEXT
 from engine.loading import LoadOptions, load
 
 MARKS = [
@@ -46,16 +47,18 @@ class LlamaCpp:
         self._child.communicate(timeout=60)
 
 
-def both(path: Path, backend: str = "torch") -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Our logits and llama.cpp's, along its greedy reply."""
+def both(path: Path, backend: str = "torch", long: bool = False) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Our logits and llama.cpp's, along its greedy reply. `long`: as a text beyond its model's trained length."""
     theirs = LlamaCpp(path)
     model = load(str(path), LoadOptions(backend=backend, device="cpu", dtype="f32", quant="none"))
     slot = model.kv.open(len(PROMPT) + REPLY)
     assert slot is not None
-    ids = PROMPT
+    ids, at = PROMPT, LONG_TEXT
     for _ in range(REPLY):
         want = theirs.step(ids)
-        got = model.runner.run([Segment(slot, ids, want=range(len(ids) - 1, len(ids)))]).read()[slot].logits
+        pos = np.arange(at, at + len(ids), dtype=np.int32) if long else None
+        at += len(ids)
+        got = model.runner.run([Segment(slot, ids, pos=pos, want=range(len(ids) - 1, len(ids)))]).read()[slot].logits
         assert got is not None
         yield got[-1], want
         ids = [int(want.argmax())]

@@ -25,7 +25,7 @@ from app.commands.options import (
     say_notes,
     say_quantized,
 )
-from app.commands.run import figures
+from app.commands.run import ReplyPrinter, add_hide_reasoning, figures
 from engine.errors import BadRequest, ContextOverflow, GrusError
 from engine.pipelines.prompt import open_image
 from engine.starter import GUIDE
@@ -53,6 +53,7 @@ def add_to(commands: Any) -> None:
     add_model(command, GUIDE)
     add_images(command)
     add_sampling(command)
+    add_hide_reasoning(command)
     add_engine(command)
     add_profile(command)
     command.set_defaults(command=chat)
@@ -67,7 +68,7 @@ def chat(options: argparse.Namespace) -> int:
         say_guide(options.model)
         backend = model.loaded.backend
         print(f"{model.name} on {backend.describe()}. /help lists what you can do.", file=sys.stderr)
-        conversation = _Conversation(model, params, options.system, reasons)
+        conversation = _Conversation(model, params, options.system, reasons, options.hide_reasoning)
         for path in options.image:
             conversation.show(path)
         conversation.hold()
@@ -77,8 +78,16 @@ def chat(options: argparse.Namespace) -> int:
 class _Conversation:
     """Reads lines, answers them, and obeys commands until the end of input."""
 
-    def __init__(self, model: grus.Model, params: SamplingParams, system: str | None, reasons: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        model: grus.Model,
+        params: SamplingParams,
+        system: str | None,
+        reasons: dict[str, Any],
+        hides_reasoning: bool = False,
+    ) -> None:
         self.model, self.params, self.system, self.reasons = model, params, system, reasons
+        self.hides_reasoning = hides_reasoning
         self.messages: list[dict[str, Any]] = []
         self.images: list[Path] = []  # shown, and waiting for words
         self.noted: set[str] = set()
@@ -201,23 +210,20 @@ class _Conversation:
         say_notes([note for note in prepared.prompt.notes if note not in self.noted])
         self.noted.update(prepared.prompt.notes)
         handle = self.model.service.submit(prepared.request)
-        said: list[str] = []
+        printer = ReplyPrinter(prepared.reader, reasoning=not self.hides_reasoning)
         try:
             for event in handle:
                 if isinstance(event, Failed):
                     raise event.error
-                for part in prepared.reader.read(event):
-                    print(part.text, end="", flush=True)
-                    if part.kind == "answer":
-                        said.append(part.text)
+                printer.read(event)
         except KeyboardInterrupt:
             handle.cancel()
             print("\n[stopped]", file=sys.stderr)
             for _ in handle:  # what had been made before the stop was heard
                 pass
-            return "".join(said), None
+            return printer.answer, None
         print()
-        return "".join(said), handle.result().timings
+        return printer.answer, handle.result().timings
 
 
 def _markdown(content: str | list[dict[str, Any]]) -> str:

@@ -24,10 +24,11 @@ from app.commands.options import (
     say_notes,
     say_quantized,
 )
+from app.runtime.chat import ReplyParser
 from engine.errors import BadRequest
 from engine.hub.cache import parse
 from engine.starter import GUIDE, starter
-from engine.types import Failed, Text, Timings
+from engine.types import Event, Failed, Timings
 
 DESCRIPTION = """\
 Answers one prompt and streams the answer to standard output. Speed goes to standard error.
@@ -53,6 +54,7 @@ def add_to(commands: Any) -> None:
     command.add_argument("--raw", action="store_true", help="continue the prompt as it is, without the chat template")
     add_engine(command)
     add_profile(command)
+    add_hide_reasoning(command)
     command.add_argument("--json", action="store_true", help="print one JSON object when the answer is complete")
     command.set_defaults(command=run)
 
@@ -75,12 +77,14 @@ def run(options: argparse.Namespace) -> int:
         prepared = model.prepare(text, params, raw=options.raw, system=options.system, images=options.image, **reasons)
         say_notes(prepared.prompt.notes)
         handle = model.service.submit(prepared.request)
+        printer = ReplyPrinter(
+            prepared.reader, answer=not options.json, reasoning=not (options.json or options.hide_reasoning)
+        )
         try:
             for event in handle:
                 if isinstance(event, Failed):
                     raise event.error
-                if isinstance(event, Text) and not options.json:
-                    print(event.text, end="", flush=True)
+                printer.read(event)
         except KeyboardInterrupt:
             handle.cancel()
             print()
@@ -90,7 +94,8 @@ def run(options: argparse.Namespace) -> int:
         if options.json:
             backend = model.loaded.backend
             report = {
-                "text": result.text,
+                "text": printer.answer,
+                "reasoning": printer.reasoning,
                 "prompt_ids": prepared.prompt.ids,
                 "output_ids": list(result.ids),
                 "finish_reason": result.reason,
@@ -103,6 +108,38 @@ def run(options: argparse.Namespace) -> int:
             print()
             print(figures(timings), file=sys.stderr)
     return 0
+
+
+def add_hide_reasoning(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--hide-reasoning", action="store_true", help="print the answer alone, without the reasoning before it"
+    )
+
+
+class ReplyPrinter:
+    """Prints a reply while it streams: its reasoning, an empty line, its answer. Keeps both."""
+
+    def __init__(self, reader: ReplyParser, answer: bool = True, reasoning: bool = True) -> None:
+        self._reader = reader
+        self._shown = {"answer": answer, "reasoning": reasoning}
+        self._said: dict[str, str] = {"answer": "", "reasoning": ""}
+
+    @property
+    def answer(self) -> str:
+        return self._said["answer"]
+
+    @property
+    def reasoning(self) -> str:
+        return self._said["reasoning"]
+
+    def read(self, event: Event) -> None:
+        for part in self._reader.read(event):
+            if part.kind not in self._said or not part.text:
+                continue
+            if self._shown[part.kind]:
+                between = part.kind == "answer" and not self.answer and self.reasoning and self._shown["reasoning"]
+                print("\n\n" if between else "", part.text, sep="", end="", flush=True)
+            self._said[part.kind] += part.text
 
 
 def _check_prompt(options: argparse.Namespace) -> None:

@@ -20,6 +20,7 @@ from backends.base import (
     DType,
     EncoderAttention,
     EncoderRunner,
+    FloatTensors,
     Foreign,
     FramePredictor,
     FramePredictorParts,
@@ -113,7 +114,7 @@ class MlxBackend:
 
         return mlxlm.supports(config)
 
-    def foreign(self, folder: Path, budget: int) -> Foreign:
+    def foreign(self, folder: Path, budget: int, floats: FloatTensors | None = None) -> Foreign:
         from backends.mlx import mlxlm
 
         return mlxlm.load(folder, budget, self._mx_dtype)

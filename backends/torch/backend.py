@@ -21,6 +21,7 @@ from backends.base import (
     DType,
     EncoderAttention,
     EncoderRunner,
+    FloatTensors,
     Foreign,
     FramePredictor,
     FramePredictorParts,
@@ -134,10 +135,10 @@ class TorchBackend:
 
         return through_transformers.supports(config)
 
-    def foreign(self, folder: Path, budget: int) -> Foreign:
+    def foreign(self, folder: Path, budget: int, floats: FloatTensors | None = None) -> Foreign:
         from backends.torch import through_transformers
 
-        return through_transformers.load(folder, budget, self.ops, DTYPES[self.dtype])
+        return through_transformers.load(folder, budget, self.ops, DTYPES[self.dtype], floats)
 
 
 def _peak() -> int:

@@ -25,7 +25,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from backends.base import BackendMissing, Cache, Foreign, KVSpec, MemorySpec, Segment, Slot, Step
+from backends.base import BackendMissing, Cache, FloatTensors, Foreign, KVSpec, MemorySpec, Segment, Slot, Step
 from backends.library_cache import LibraryKVCache
 from backends.plan import StepPlan
 from backends.torch.kv_cache import TorchKVCache
@@ -49,10 +49,13 @@ def supports(config: Mapping[str, Any]) -> bool:
     return str(config.get("model_type")) in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
 
 
-def load(folder: Path, budget: int, ops: TorchTextOps, dtype: torch.dtype) -> Foreign:
-    """The checkpoint in `folder`. Raises BackendMissing where transformers cannot run it."""
+def load(
+    folder: Path, budget: int, ops: TorchTextOps, dtype: torch.dtype, floats: FloatTensors | None = None
+) -> Foreign:
+    """The checkpoint in `folder`. Raises BackendMissing where transformers cannot run it. `floats`: its tensors, where it is packed,
+    which transformers needs another package for each kind of packing to read."""
     try:
-        net = _open(folder, dtype).to(ops.device)
+        net = (_open(folder, dtype) if floats is None else _filled(folder, dtype, floats)).to(ops.device)
         with torch.inference_mode():
             try:
                 return _together(net, budget, ops)
@@ -105,6 +108,20 @@ def _open(folder: Path, dtype: torch.dtype) -> Any:
     net = AutoModelForCausalLM.from_pretrained(
         folder, dtype=dtype, local_files_only=True, trust_remote_code=False, use_safetensors=True
     )
+    return net.eval().requires_grad_(False)
+
+
+def _filled(folder: Path, dtype: torch.dtype, floats: FloatTensors) -> Any:
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    _register()
+    config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    if hasattr(config, "quantization_config"):
+        del config.quantization_config
+    with torch.device("meta"):
+        kind = type(AutoModelForCausalLM.from_config(config, trust_remote_code=False))
+    state = {name: torch.from_numpy(np.require(make(), requirements="W")).to(dtype) for name, make in floats.items()}
+    net = kind.from_pretrained(None, config=config, state_dict=state, dtype=dtype)
     return net.eval().requires_grad_(False)
 
 

@@ -14,13 +14,18 @@ from engine.models.windows import layer_windows, sliding_layers
 from engine.weights.view import View
 
 
-def exaone4(w: View, config: Mapping[str, Any]) -> Decoder:
+def counted_pattern(config: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A config whose pattern of local and global layers (LLLG) is a number."""
     pattern = config.get("sliding_window_pattern")
-    if isinstance(pattern, str):  # LLLG: of local and global layers
-        if set(pattern) - {"L", "G"} or "G" in pattern[:-1]:
-            raise ConfigError(f"config.json: sliding_window_pattern `{pattern[:80]}` is not known.")
-        config = {**config, "sliding_window_pattern": len(pattern) if pattern.endswith("G") else 0}
-    c = text_config(config)
+    if not isinstance(pattern, str):
+        return config
+    if set(pattern) - {"L", "G"} or "G" in pattern[:-1]:
+        raise ConfigError(f"config.json: sliding_window_pattern `{pattern[:80]}` is not known.")
+    return {**config, "sliding_window_pattern": len(pattern) if pattern.endswith("G") else 0}
+
+
+def exaone4(w: View, config: Mapping[str, Any]) -> Decoder:
+    c = text_config(counted_pattern(config))
     traits = Traits(qk_norm=("q_norm", "k_norm"), windows=layer_windows(c, pattern=4))
     rope = text_rope(c, default_theta=1e6)
     windowed = c.fields.int("sliding_window", default=0, least=0) > 0

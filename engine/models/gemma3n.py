@@ -12,7 +12,7 @@ from typing import Any
 
 from backends.base import Array, Step
 from engine.errors import ConfigError
-from engine.models.config import MOST_LAYERS, TextConfig, text_config, text_fields
+from engine.models.config import MOST_LAYERS, Fields, TextConfig, text_config, text_fields
 from engine.models.decoder import Decoder, nested_names
 from engine.models.gemma3 import NORMS, gemma_ropes
 from engine.models.gemma4 import PerLayerGate, PerLayerInputs, SharingAttention, ignore_towers, shared_sources
@@ -166,11 +166,10 @@ class Gemma3nDecoder(Decoder):
         return self.ops.sqrt(self.ops.clamp(square, least, None))
 
 
-def gemma3n(w: View, config: Mapping[str, Any]) -> Decoder:
-    f = text_fields(config)
+def by_layer(f: Fields) -> tuple[list[int], list[float]]:
+    """The width of each layer's MLP, and the share of its gates that are cut."""
     layers, ffn = f.int("num_hidden_layers", most=MOST_LAYERS), f.find("intermediate_size")
     sizes = ffn if isinstance(ffn, list) else [ffn] * layers
-    c = text_config({**f.values, "intermediate_size": sizes[0] if sizes else None}, activations=("gelu_pytorch_tanh",))
     given = f.find("activation_sparsity_pattern", default=None)
     if given is None:
         given = [0.95 if i < 10 < layers else 0.0 for i in range(layers)]
@@ -180,5 +179,12 @@ def gemma3n(w: View, config: Mapping[str, Any]) -> Decoder:
         raise ConfigError(
             f"{f.where}: intermediate_size and activation_sparsity_pattern must have a number for each layer, these below 1."
         )
+    return sizes, cut
+
+
+def gemma3n(w: View, config: Mapping[str, Any]) -> Decoder:
+    f = text_fields(config)
+    sizes, cut = by_layer(f)
+    c = text_config({**f.values, "intermediate_size": sizes[0]}, activations=("gelu_pytorch_tanh",))
     ignore_towers(w)
     return Gemma3nDecoder(w, c, sizes, cut)

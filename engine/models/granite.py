@@ -74,7 +74,7 @@ def granite_hybrid(w: View, config: Mapping[str, Any]) -> Decoder:
     kinds = f.find("layer_types", "layers_block_type")
     if not isinstance(kinds, list) or len(kinds) != c.layers or any(kind not in known for kind in kinds):
         raise ConfigError(f"{f.where}: layer_types must name {' or '.join(known)} for each layer.")
-    size = _mamba_sizes(c) if set(kinds) & set(MAMBA) else None
+    size = mamba_sizes(c) if set(kinds) & set(MAMBA) else None
 
     def mlp(v: View, i: int) -> MlpLike:
         return (
@@ -86,7 +86,7 @@ def granite_hybrid(w: View, config: Mapping[str, Any]) -> Decoder:
     return _granite(w, c, mlp, [kind in MAMBA for kind in kinds], size)
 
 
-def _mamba_sizes(c: TextConfig) -> MambaSizes:
+def mamba_sizes(c: TextConfig) -> MambaSizes:
     f = c.fields
     heads, auto = f.int("mamba_n_heads"), f.find("mamba_d_head", default="auto") == "auto"
     return MambaSizes(

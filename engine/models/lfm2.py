@@ -90,7 +90,7 @@ def _config(config: Mapping[str, Any]) -> TextConfig:
     return replace(c, tied=c.fields.flag("tie_word_embeddings", c.fields.flag("tie_embedding", True)))
 
 
-def _dense_width(c: TextConfig) -> int:
+def dense_width(c: TextConfig) -> int:
     """LFM 2's files give the width of an MLP without a gate, from which the real one follows."""
     f = c.fields
     width = f.int("block_ff_dim", "intermediate_size")
@@ -107,7 +107,7 @@ def _mlp(w: View, c: TextConfig, width: int) -> Mlp:
 
 def lfm2(w: View, config: Mapping[str, Any]) -> Decoder:
     c = _config(config)
-    width = _dense_width(c)
+    width = dense_width(c)
     return _lfm2(w, c, lambda v, i: _mlp(v.sub("feed_forward"), c, width))
 
 

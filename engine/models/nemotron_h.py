@@ -80,7 +80,7 @@ class MlpMixer:
         return self.mlp(x)
 
 
-def _kinds(config: Mapping[str, Any]) -> list[str]:
+def layer_kinds(config: Mapping[str, Any]) -> list[str]:
     named = config.get("layers_block_type") or config.get("layer_types")
     pattern = config.get("hybrid_override_pattern") or ""
     if isinstance(named, list):
@@ -92,14 +92,9 @@ def _kinds(config: Mapping[str, Any]) -> list[str]:
     return kinds
 
 
-def nemotron_h(w: View, config: Mapping[str, Any]) -> Decoder:
-    kinds = _kinds(config)
-    c = text_config({**config, "num_hidden_layers": len(kinds)}, activations=("silu", "relu2"))
+def mamba_sizes(c: TextConfig) -> MambaSizes:
     f = c.fields
-    c = replace(c, eps=f.float("layer_norm_epsilon", default=c.eps))
-    if f.find("mlp_hidden_act", default="relu2") != "relu2" or f.find("sliding_window", default=None):
-        raise ConfigError(f"{f.where}: MLPs without relu2, and sliding windows, are not supported for Nemotron-H.")
-    size = MambaSizes(
+    return MambaSizes(
         heads=f.int("mamba_num_heads"),
         dim=f.int("mamba_head_dim"),
         groups=f.int("n_groups", "mamba_n_groups"),
@@ -109,7 +104,16 @@ def nemotron_h(w: View, config: Mapping[str, Any]) -> Decoder:
         bias=f.flag("use_bias"),
         steps=step_bounds(f),
     )
-    bias = f.flag("mlp_bias")
+
+
+def nemotron_h(w: View, config: Mapping[str, Any]) -> Decoder:
+    kinds = layer_kinds(config)
+    c = text_config({**config, "num_hidden_layers": len(kinds)}, activations=("silu", "relu2"))
+    f = c.fields
+    c = replace(c, eps=f.float("layer_norm_epsilon", default=c.eps))
+    if f.find("mlp_hidden_act", default="relu2") != "relu2" or f.find("sliding_window", default=None):
+        raise ConfigError(f"{f.where}: MLPs without relu2, and sliding windows, are not supported for Nemotron-H.")
+    size, bias = mamba_sizes(c), f.flag("mlp_bias")
 
     def mixer(v: View, i: int) -> Mixer:
         v, kind, layer = v.sub("mixer"), kinds[i], sum(kind in ("mamba", "attention") for kind in kinds[:i])

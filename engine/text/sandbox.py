@@ -201,11 +201,14 @@ class Environment(ImmutableSandboxedEnvironment):
             "strftime_now": _strftime_now,
         }
 
-    def load(self, source: str) -> jinja2.Template:
-        """Compile a template with its charges built in."""
+    def parsed(self, source: str) -> jinja2.nodes.Template:
         if len(source) > MAX_SOURCE:
             raise LimitReached("it is too long itself")
-        tree = _Metering().visit(self.parse(source))
+        return self.parse(source)
+
+    def load(self, source: str) -> jinja2.Template:
+        """Compile a template with its charges built in."""
+        tree = _Metering().visit(self.parsed(source))
         return jinja2.Template.from_code(self, self.compile(tree), self.make_globals(None))
 
     def concatenate(self, *values: Any) -> str:

@@ -7,7 +7,6 @@ which that can fail into a TemplateError. Adds nothing of its own to a conversat
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -17,12 +16,10 @@ import jinja2
 
 from engine.errors import TemplateError
 from engine.text.builtin_templates import builtin_template
+from engine.text.content_shape import ContentShape, content_shape
 from engine.text.sandbox import Environment, LimitReached, metered
 
 _REASONING_NAMES = ("reasoning_content", "thinking", "reasoning")
-_LOOPS_OVER_PARTS = re.compile(r"\bfor\s+\w+\s+in\s+[\w.\[\]'\"]*content\b")
-_LOOPS_IN_MACRO = re.compile(r"\bfor\s+content\s+in\s+\w+\b[\s\S]*?\bcontent\[['\"](type|text)['\"]\]")
-_TELLS_STRINGS = re.compile(r"\bcontent['\"]?\]?\s+is\s+(not\s+)?(string|iterable|sequence|mapping)")
 _CONTINUES = "CONTINUE_FINAL_MESSAGE_TAG "  # its last space shows whether the template trims
 
 
@@ -43,6 +40,7 @@ class ChatTemplate:
         self._special_tokens = dict(special_tokens or {})
         self._environment = Environment()
         self._compiled: dict[str, jinja2.Template] = {}
+        self._shapes: dict[str, ContentShape] = {}
 
     @classmethod
     def from_folder(cls, path: str | Path, tokenizer: Names, config: Mapping[str, Any] | None = None) -> ChatTemplate:
@@ -63,6 +61,7 @@ class ChatTemplate:
         for name, source in self._sources.items():
             with suppress(Exception), metered():
                 self._compiled[name] = self._environment.load(source)
+            self._shape(name)
 
     def source(self, name: str | None = None, *, tools: bool = False) -> str:
         """The template's text; parsers of replies are chosen by it."""
@@ -92,7 +91,7 @@ class ChatTemplate:
         )
         refused: TemplateError | None = None
         for opened in (True, False):
-            chat = [_prepared(message, self._sources[name], opened) for message in messages]
+            chat = [_prepared(message, self._shape(name), opened) for message in messages]
             final = _open_final(chat) if continue_final_message else None
             try:
                 text = self._run(name, given | {"messages": chat})
@@ -118,6 +117,14 @@ class ChatTemplate:
         if name not in self._sources:
             raise TemplateError(f"This model has no chat template {name!r}. It has {', '.join(self._sources)}.")
         return name
+
+    def _shape(self, name: str) -> ContentShape:
+        """Of the content that this template reads; what cannot be parsed is said when it is rendered."""
+        if name not in self._shapes:
+            self._shapes[name] = ContentShape()
+            with suppress(Exception), metered():
+                self._shapes[name] = content_shape(self._environment.parsed(self._sources[name]))
+        return self._shapes[name]
 
     def _run(self, name: str, variables: Mapping[str, Any]) -> str:
         try:
@@ -200,13 +207,13 @@ def _plain(value: Any) -> Any:
     return f"<{type(value).__name__}>"  # an image or a sound: templates ask whether it is there, never what it is
 
 
-def _prepared(message: Mapping[str, Any], source: str, opened: bool) -> dict[str, Any]:
+def _prepared(message: Mapping[str, Any], shape: ContentShape, opened: bool) -> dict[str, Any]:
     """One message in the shape that this template reads; what it says stays as it was given, but for the arguments of calls
     where they are `opened`. A field that is null is left
     out, since templates ask whether a field is there."""
     copy: dict[str, Any] = {key: value for key, value in _plain(message).items() if value is not None}
     if "content" in copy:
-        copy["content"] = _content(copy["content"], source)
+        copy["content"] = _content(copy["content"], shape)
     reasoning = next((copy[key] for key in _REASONING_NAMES if copy.get(key) is not None), None)
     if reasoning is not None:
         copy = {"thinking": reasoning, **copy, "reasoning_content": reasoning}
@@ -220,12 +227,11 @@ def _has_text_arguments(message: Mapping[str, Any]) -> bool:
     return any(isinstance(call.get("function", call).get("arguments"), str) for call in calls)
 
 
-def _content(content: Any, source: str) -> Any:
+def _content(content: Any, shape: ContentShape) -> Any:
     """Some templates read a string, some a list of parts, some both."""
-    loops = _LOOPS_OVER_PARTS.search(source) is not None
-    if isinstance(content, str) and loops and not _TELLS_STRINGS.search(source):
+    if isinstance(content, str) and shape.loops and not shape.tells_strings:
         return [{"type": "text", "text": content}]
-    if isinstance(content, list) and not loops and not _LOOPS_IN_MACRO.search(source):
+    if isinstance(content, list) and not shape.loops:
         texts = [part.get("text") if isinstance(part, dict) else part for part in content]
         strings = [text for text in texts if isinstance(text, str)]
         if len(strings) < len(texts):

@@ -72,7 +72,7 @@ def convert(src: Path, dst: Path, to: str = "gguf", quant: str | None = None, pr
         raise BadRequest("A plain folder holds no quantized weights. Choose the format mlx or gguf.", "quant")
     if dst.exists():
         raise BadRequest(f"{dst} is there already. Choose another name, or remove it first.", "dst")
-    model = _from_gguf(src) if src.is_file() else _from_folder(src)
+    model = _from_gguf(src) if src.is_file() else _from_folder(src, to)
     if to == "gguf":
         _to_gguf(model, dst, quant, progress)
     else:
@@ -80,9 +80,11 @@ def convert(src: Path, dst: Path, to: str = "gguf", quant: str | None = None, pr
     return dst
 
 
-def _from_folder(src: Path) -> ConvertedModel:
+def _from_folder(src: Path, to: str) -> ConvertedModel:
     checkpoint = Checkpoint.open(src)
     config, generation = checkpoint.config, checkpoint.generation_config
+    if to == "gguf":  # what cannot be written is said before anything is read
+        metadata.architecture_of(config, str(src))
     tokenizer = Tokenizer.from_folder(src, config, generation)
     template = ChatTemplate.from_folder(src, tokenizer, config)
     sources = {name: template.source(name) for name in template.names}

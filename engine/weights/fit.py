@@ -14,6 +14,7 @@ from backends.base import Backend, Blocks, KVSpec, MemorySpec, Raw, TokenModel
 from engine.errors import BadRequest
 from engine.weights.gguf.as_affine import EXACT, anew, bits_per_weight, exact
 from engine.weights.gguf.source import as_dense
+from engine.weights.gguf.ternary import I2_S
 from engine.weights.gguf.types import FLOATS, TYPES
 from engine.weights.packed_tensors import PackedTensors
 from engine.weights.quantize import Quantized, chosen
@@ -107,7 +108,7 @@ def kinds_of(tensors: Mapping[str, Raw]) -> list[str]:
     """The block types of a file's matrices, the commonest first."""
     total: dict[str, int] = {}
     for raw in tensors.values():
-        if raw.dtype in TYPES and raw.dtype not in FLOATS:
+        if (raw.dtype in TYPES and raw.dtype not in FLOATS) or raw.dtype == I2_S:
             total[raw.dtype] = total.get(raw.dtype, 0) + raw.nbytes
     return sorted(total, key=lambda kind: -total[kind])
 

@@ -10,7 +10,7 @@ product gives. Where the zero is in the middle for all weights, scales and biase
 * GPTQ: `qweight` int32 `[in * bits / 32, out]`, a word holding neighbouring inputs; `scales [in / group, out]`; `qzeros` int32
   `[in / group, out * bits / 32]`, a word holding neighbouring outputs, of zeros that are one less than meant (as meant with
   `checkpoint_format: gptq_v2`); `g_idx [in]` the group of each input. Its transpose is the affine layout, unless inputs are in
-  groups out of order (`desc_act`): such a matrix is made floats of the scale's type.
+  groups out of order (`desc_act`): such a matrix is made floats of the scale's type, or one in order where its inputs can be put so.
 * AWQ (`gemm`): `qweight` int32 `[in, out / 8]`, `qzeros [in / group, out / 8]`, `scales [in / group, out]`. A word holds eight
   outputs, the first four of which are its even halves of bytes: 0, 2, 4, 6, 1, 3, 5, 7 from its lowest bits on. Zeros are as meant.
 * BitNet: -1, 0 and 1, stored one higher. `weight` uint8 `[out / 4, in]`, a byte holding four outputs that are a quarter of the rows
@@ -29,6 +29,7 @@ from engine.weights import affine
 from engine.weights.float_formats import WrongTensor
 from engine.weights.gguf.blocks import decode
 from engine.weights.gguf.encode import encode
+from engine.weights.input_order import InputOrder
 from engine.weights.made import Made
 
 AWQ_PLACES = np.array([0, 4, 1, 5, 2, 6, 3, 7])  # where each of eight outputs is in its word
@@ -106,6 +107,28 @@ def gptq(parts: dict[str, Raw], shape: tuple[int, ...], less: int = 1) -> Weight
     return _affine(words, scale, groups, stored, bits, columns, packed)
 
 
+def gptq_in_order(parts: dict[str, Raw], shape: tuple[int, ...], less: int = 1) -> InputOrder | None:
+    """A matrix of which `gptq` makes floats, with the inputs of each group side by side; None where that is no affine layout."""
+    rows, columns = shape
+    packed, scale, given = parts["qweight"], parts["scales"], parts.get("g_idx")
+    bits, groups = _axes(packed)[0] * 32 // columns, _turned(scale, rows)
+    if given is None or _in_order(given, groups.shape[1], columns) or columns % groups.shape[1]:
+        return None
+    at = np.frombuffer(given.buffer, "<i4")
+    if (np.bincount(at, minlength=groups.shape[1]) != columns // groups.shape[1]).any():
+        return None
+    order = np.argsort(at, kind="stable")
+
+    def make() -> np.ndarray:
+        codes = _unpacked(np.ascontiguousarray(_words(packed).T), bits)[:, order]
+        return affine.pack(codes.reshape(-1, 8), bits)
+
+    words = Made(packed, "U32", (rows, columns * bits // 32), packed.nbytes, make)
+    stored = _unpacked(_words(parts["qzeros"]), bits).T.astype(np.int16) + less
+    weight = _affine(words, scale, groups, stored, bits, columns, packed)
+    return InputOrder(weight, order) if isinstance(weight, Affine) else None
+
+
 def awq(parts: dict[str, Raw], shape: tuple[int, ...]) -> Weight:
     rows, columns = shape
     packed, scale, zeros = parts["qweight"], _needed(parts, "scales"), parts.get("qzeros")
@@ -142,7 +165,7 @@ def ternary(weight: Raw, scale: Raw | None, shape: tuple[int, ...], divide: bool
         stored = np.frombuffer(weight.buffer, np.uint8).reshape(rows // 4, columns)
         return np.concatenate([stored >> shift & 3 for shift in (0, 2, 4, 6)])
 
-    return _ternary(weight, codes, lambda: 1 / value if divide else value, "F32" if divide else scale.dtype, shape)
+    return ternary_codes(weight, codes, lambda: 1 / value if divide else value, "F32" if divide else scale.dtype, shape)
 
 
 def _rounded(weight: Raw, shape: tuple[int, ...]) -> Weight:
@@ -158,12 +181,13 @@ def _rounded(weight: Raw, shape: tuple[int, ...]) -> Weight:
     def codes() -> np.ndarray:
         return (np.clip(np.round(whole() / mean()), -1, 1) + 1).astype(np.uint8)
 
-    return _ternary(weight, codes, mean, weight.dtype, shape)
+    return ternary_codes(weight, codes, mean, weight.dtype, shape)
 
 
-def _ternary(
+def ternary_codes(
     origin: Raw, codes: Callable[[], np.ndarray], value: Callable[[], np.ndarray], dtype: str, shape: tuple[int, ...]
 ) -> Weight:
+    """Codes 0, 1 and 2 `[rows, columns]`, and the one scale of all weights, which becomes this type."""
     rows, columns = shape
     size = next((n for n in GROUPS if columns % n == 0), None)
     wide = 4 if dtype == "F32" else 2

@@ -17,6 +17,7 @@ from engine.errors import WeightsError
 from engine.weights import float_formats as floats
 from engine.weights import integer_formats as integers
 from engine.weights.float_formats import WrongTensor
+from engine.weights.input_order import InputOrder
 from engine.weights.problems import Problem
 from engine.weights.quantization import Method, Quantization
 from engine.weights.source import SourceMatrix, Tensors
@@ -65,7 +66,12 @@ FORMATS = {
     "mxfp4": FolderFormat("MXFP4", "compressed-tensors `mxfp4-pack-quantized`", "as it is", "mode mxfp4"),
     "int": FolderFormat("2, 4, 8 bit", "compressed-tensors `pack-quantized`", "as it is", "affine"),
     "int8": FolderFormat("8 bit", "compressed-tensors `int-quantized`", "as it is", "affine"),
-    "gptq": FolderFormat("2, 4, 8 bit", "GPTQ", "as it is; floats with `desc_act`", "affine; floats with `desc_act`"),
+    "gptq": FolderFormat(
+        "2, 4, 8 bit",
+        "GPTQ",
+        "as it is; experts with `desc_act` as floats",
+        "affine; experts with `desc_act` as floats",
+    ),
     "ternary": FolderFormat("ternary", "BitNet, packed or as it was trained", "as it is", "affine"),
     "awq": FolderFormat("4 bit", "AWQ `gemm`", "as it is", "affine"),
 }
@@ -174,7 +180,16 @@ class PackedTensors(Tensors):
 
     def as_floats(self) -> list[str]:
         """Matrices that no backend multiplies as they lie, because inputs are in groups out of order or no block divides them."""
-        return [stem for stem in self.kinds if isinstance(self.whole(stem), Dense)]
+        return [stem for stem in self.kinds if isinstance(self.whole(stem), Dense) and not self._kept_in_order(stem)]
+
+    def _in_order(self, stem: str, shape: tuple[int, ...]) -> InputOrder | None:
+        if self.kinds[stem] != "gptq" or len(shape) != 2:
+            return None
+        return integers.gptq_in_order(self._parts[stem], shape, self._method.less)
+
+    def _kept_in_order(self, stem: str) -> bool:
+        """Experts of a mixture are multiplied together, whatever the order of each one's inputs."""
+        return ".experts." not in stem and self._in_order(stem, self.logical(stem)) is not None
 
     def logical(self, stem: str) -> tuple[int, ...]:
         """The shape of a packed matrix, in weights."""
@@ -203,7 +218,7 @@ class PackedTensors(Tensors):
         try:
             if len(shape) != 2 and (name != stem or inputs_first):
                 raise WrongTensor(f"is one matrix, should be {list(shape)}")
-            return SourceMatrix(self._made(stem, shape), names)
+            return SourceMatrix(self._made(stem, shape), names, ordered=self._in_order(stem, shape))
         except WrongTensor as error:
             return SourceMatrix(None, names, (Problem("wrong", name, str(error)),))
 

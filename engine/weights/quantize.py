@@ -93,7 +93,12 @@ class Quantized:
     def matrix(self, stem: str, shape: tuple[int, ...], inputs_first: bool = False) -> SourceMatrix:
         found = self._source.matrix(stem, shape, inputs_first)
         kind = kind_for(self._quant, stem, shape)
-        if not isinstance(found.weight, Dense) or kind is None or found.weight.data.dtype not in FLOATS:
+        if (
+            found.ordered
+            or not isinstance(found.weight, Dense)
+            or kind is None
+            or found.weight.data.dtype not in FLOATS
+        ):
             return found
         if self._by_backend:
             return replace(found, weight=Dense(found.weight.data, kind))

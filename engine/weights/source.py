@@ -13,6 +13,7 @@ from typing import Protocol
 from backends.base import Affine, Blocks, Dense, Raw, Weight
 from engine.errors import WeightsError
 from engine.weights.float_formats import WrongTensor, of_mode
+from engine.weights.input_order import InputOrder
 from engine.weights.openai import mxfp4, outputs_first
 from engine.weights.problems import Problem
 from engine.weights.quantization import Quantization
@@ -27,6 +28,7 @@ class SourceMatrix:
     weight: Weight | None
     tensors: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
+    ordered: InputOrder | None = None  # for who can put the inputs in order: the same without making it floats
 
 
 class Source(Protocol):

@@ -13,7 +13,8 @@ from engine.weights import affine
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.float_formats import of_mode
 from engine.weights.gguf.blocks import decode, decode_rows, dequantize
-from engine.weights.gguf.types import FLOATS
+from engine.weights.gguf.types import FLOATS, OF_FILES
+from engine.weights.openai import mxfp4
 from engine.weights.packed_tensors import PackedTensors
 
 
@@ -34,6 +35,9 @@ class Stored(Protocol):
     def rows(self, name: str) -> Iterator[np.ndarray]:
         """The same, a few rows at a time, `[rows, columns]`."""
 
+    def blocks(self, name: str) -> Blocks | None:
+        """What a GGUF file can hold as it is, with outputs before inputs."""
+
 
 class FolderStored:
     def __init__(self, checkpoint: Checkpoint) -> None:
@@ -41,19 +45,27 @@ class FolderStored:
         self._tensors = checkpoint.tensors
         self._quantization = checkpoint.quantization
         self._packed = checkpoint.source if isinstance(checkpoint.source, PackedTensors) else None
+        self._experts: dict[str, tuple[Raw, Raw]] = {}
         if self._packed is not None:
             self.names = list(self._packed.names)
             self.decoded = self._packed.decoded
             return
         packed = {name.removesuffix(".scales") for name in self._tensors if name.endswith(".scales")}
         aside = {f"{stem}.{part}" for stem in packed for part in ("scales", "biases")}
-        self.names = [name for name in self._tensors if name not in aside]
+        # gpt-oss's experts: `outputs_first` says how their plain tensors lie
+        self._experts = {
+            stem: (raw, self._tensors[f"{stem}_scales"])
+            for name, raw in self._tensors.items()
+            if (stem := name.removesuffix("_blocks")) != name and f"{stem}_scales" in self._tensors
+        }
+        aside |= {f"{stem}_scales" for stem in self._experts}
+        self.names = [name.removesuffix("_blocks") for name in self._tensors if name not in aside]
         scales = (self._tensors[f"{stem}.scales"].dtype for stem in sorted(packed))
         self.decoded = next((dtype for dtype in scales if dtype in FLOATS), "BF16")
 
     def shape(self, name: str) -> tuple[int, ...]:
-        found = self._find(name)
-        return found.shape
+        shape = self._find(name).shape
+        return (shape[0], shape[2], shape[1]) if name in self._experts else shape
 
     def dtype(self, name: str) -> str | None:
         found = self._find(name)
@@ -62,17 +74,23 @@ class FolderStored:
     def values(self, name: str) -> np.ndarray:
         found = self._find(name)
         if not isinstance(found, Raw):
-            return floats_of(found)
+            return floats_of(found).swapaxes(1, 2) if name in self._experts else floats_of(found)
         return decode(found.buffer, found.dtype).reshape(found.shape)
 
     def rows(self, name: str) -> Iterator[np.ndarray]:
         found = self._find(name)
         if not isinstance(found, Raw):
-            yield floats_of(found).reshape(-1, found.shape[-1])
+            yield self.values(name).reshape(-1, self.shape(name)[-1])
         else:
             yield from decode_rows(found.buffer, found.dtype, found.shape[-1])
 
+    def blocks(self, name: str) -> Blocks | None:
+        found = self._find(name)
+        return found if isinstance(found, Blocks) and found.type in OF_FILES and found.factors is None else None
+
     def _find(self, name: str) -> Raw | Weight:
+        if name in self._experts:
+            return mxfp4(*self._experts[name])
         stem = name.removesuffix(".weight")
         if self._packed is not None and stem in self._packed.kinds:
             return self._packed.whole(stem)

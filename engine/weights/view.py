@@ -19,6 +19,7 @@ from backends.base import Array, Backend, Blocks, Dense, DType, HeadMatrices, Li
 from engine.errors import WeightsError
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.gguf.source import as_dense
+from engine.weights.input_order import InputOrder, ordered_linear
 from engine.weights.placeholder import Placeholder
 from engine.weights.problems import Problem, describe
 from engine.weights.quantization import Quantization
@@ -126,12 +127,13 @@ class View:
 
     def linear(self, *parts: tuple[str, int], inp: int, bias: bool = False) -> Linear:
         """One linear over `(name, outputs)` parts that share their input, merged along the output."""
-        weights = [self._matrix(name, (out, inp)) for name, out in parts]
+        weights = [self._ordered(name, (out, inp)) for name, out in parts]
         biases = [self._raw(f"{name}.bias", (out,)) if bias else None for name, out in parts]
         if self.dry:
             return _stand_in(sum(out for _, out in parts), inp)
-        linear = self.backend.linear(weights, biases)
-        forget_pages([raw for weight in weights for raw in raws_of(weight)])
+        linear = ordered_linear(self.backend, weights, biases)
+        plain = [weight.weight if isinstance(weight, InputOrder) else weight for weight in weights]
+        forget_pages([raw for weight in plain for raw in raws_of(weight)])
         return linear
 
     def embedding(self, name: str, rows: int, dim: int) -> Linear:
@@ -209,8 +211,18 @@ class View:
         forget_pages([raw])
         return array
 
+    def _ordered(self, name: str, shape: tuple[int, ...]) -> Weight | InputOrder:
+        """A matrix of a linear, which can put its inputs in order."""
+        found = self._pass.source.matrix(self._prefix + name, shape)
+        if found.ordered is None:
+            return self._used(found, shape)
+        self._used(replace(found, weight=found.ordered.weight), shape)
+        return found.ordered
+
     def _matrix(self, name: str, shape: tuple[int, ...], inputs_first: bool = False) -> Weight:
-        found: SourceMatrix = self._pass.source.matrix(self._prefix + name, shape, inputs_first)
+        return self._used(self._pass.source.matrix(self._prefix + name, shape, inputs_first), shape)
+
+    def _used(self, found: SourceMatrix, shape: tuple[int, ...]) -> Weight:
         for problem in found.problems:
             self._pass.report(problem)
         if found.weight is None:

@@ -17,7 +17,8 @@ from backends.pick import choose
 from backends.torch.backend import TorchBackend
 from tests import qwen3_tts_cases, speech_checkpoints
 from tests.app.conftest import Outcome
-from tests.checkpoints import reference, save
+from tests.asserting import every
+from tests.checkpoints import VOCAB, reference, save, save_tokenizer
 from tests.driver import Driver
 
 Command = Callable[..., Outcome]
@@ -34,7 +35,16 @@ def test_streams_the_answer_and_tells_speed_on_stderr(command: Command, model: P
 def test_json_is_one_object_with_everything(command: Command, model: Path) -> None:
     seen = command("run", model, "Hello", "--max-tokens", 12, "--temperature", 0, "--json", "--raw")
     report = json.loads(seen.out)
-    assert set(report) == {"text", "prompt_ids", "output_ids", "finish_reason", "timings", "model", "backend"}
+    assert set(report) == {
+        "text",
+        "reasoning",
+        "prompt_ids",
+        "output_ids",
+        "finish_reason",
+        "timings",
+        "model",
+        "backend",
+    }
     assert (
         report["output_ids"]
         == Driver(model, choose().backend).greedy(report["prompt_ids"], 12)[: len(report["output_ids"])]
@@ -94,11 +104,32 @@ def test_a_thought_is_bounded(command: Command, tmp_path: Path, effort: str | No
     more = ["--reasoning-effort", effort] if effort else []
     seen = command("run", folder, "Hello", "--thinking-budget", budget, *more, "--max-tokens", 160, "--json")
     report = json.loads(seen.out)
-    thought, close, answer = report["text"].partition("</think>\n\n")
-    assert close, report["text"]
+    thought, answer = report["reasoning"], report["text"]
+    assert "</think>" not in thought + answer
     assert ("Considering the limited time" in thought) == (most > 0)
     assert len(thought) <= most + 3 + 120 * (most > 0) + 1
     assert answer
+
+
+CHANNELS = ("<|start|>", "<|message|>", "<|channel|>", "<|end|>", "<|return|>", "<|call|>")
+
+
+@pytest.mark.parametrize("name", ["qwen3", "gpt_oss"])
+@pytest.mark.parametrize("hidden", [False, True])
+def test_no_mark_of_the_reasoning_is_printed(command: Command, tmp_path: Path, name: str, hidden: bool) -> None:
+    """Of a thought that is closed after a few tokens, by marks that the model's family has."""
+    folder = save(name, tmp_path / name, vocab_size=VOCAB + len(CHANNELS))
+    save_tokenizer(folder, CHANNELS)
+    opened = "<|start|>assistant<|channel|>analysis<|message|>" if name == "gpt_oss" else "<think>"
+    (folder / "chat_template.jinja").write_text("{% for m in messages %}{{ m.content }}{% endfor %}" + opened)
+    asked = ("run", folder, "Hello", "--thinking-budget", 4, "--max-tokens", 160, "--seed", 3)
+    whole = json.loads(command(*asked, "--json").out)
+    seen = command(*asked, *(["--hide-reasoning"] if hidden else [])).out
+    thought, answer = whole["reasoning"], whole["text"]
+    assert thought
+    assert answer
+    assert seen == (f"{answer}\n" if hidden else f"{thought}\n\n{answer}\n")
+    assert every(mark not in seen for mark in (*CHANNELS, "<think>", "</think>", "analysis"))
 
 
 def test_bf16_is_said(command: Command, model: Path) -> None:

@@ -10,12 +10,21 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from transformers import AutoModelForCausalLM
 
 from backends.base import BackendMissing, Sampling, Segment
 from backends.torch.backend import TorchBackend
 from backends.torch.through_transformers import PackedModel, SequentialModel
+from engine.describe import describe
+from engine.loading import LoadOptions
+from engine.loading import load as load_model
+from engine.weights.checkpoint import Checkpoint
+from engine.weights.convert import convert
+from tests.checkpoints import save
+from tests.packed_checkpoints import METHODS, save_packed
 
 GREEDY = Sampling()
+PROMPT = [5, 17, 33, 41, 8, 9, 60, 3]
 SMALL: dict[str, Any] = {
     "vocab_size": 61,
     "hidden_size": 32,
@@ -26,6 +35,7 @@ SMALL: dict[str, Any] = {
     "max_position_embeddings": 256,
     **dict.fromkeys(("bos_token_id", "eos_token_id", "pad_token_id")),
 }
+WIDE: dict[str, Any] = dict(hidden_size=128, intermediate_size=192, num_attention_heads=4, num_key_value_heads=2)
 GPT2 = {"n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 256}
 # how each runs, and what is special about it
 CASES: dict[str, tuple[type, dict[str, Any]]] = {
@@ -141,3 +151,33 @@ def test_code_of_a_checkpoint_never_runs(folder: Callable[[str], Path], tmp_path
     with pytest.raises(BackendMissing, match="custom code"):
         load(tmp_path)
     assert not ran.exists()
+
+
+@pytest.mark.parametrize("method", [*METHODS, "mlx"])
+def test_a_packed_folder_runs_as_its_floats_do(tmp_path: Path, method: str) -> None:
+    """Without the package that transformers would need to read it."""
+    if method == "mlx":
+        save("gemma", tmp_path / "plain", "old", **WIDE)
+        convert(tmp_path / "plain", tmp_path / "m", "mlx", "q8_0")
+    else:
+        save_packed("gemma", tmp_path / "m", method, **WIDE)
+    said = describe(str(tmp_path / "m"), LoadOptions(backend="torch", device="cpu"))
+    assert said.through.startswith("transformers")
+    assert said.kept_as == ["every matrix as plain floats: transformers is given no others"]
+    loaded = load_model(str(tmp_path / "m"), LoadOptions(backend="torch", device="cpu", dtype="f32"))
+    assert loaded.foreign
+    plain = convert(tmp_path / "m", tmp_path / "floats", "safetensors")
+    assert (
+        loaded.weight_bytes
+        == said.memory_needed
+        == 4 * sum(int(np.prod(raw.shape)) for raw in Checkpoint.open(plain).tensors.values())
+    )
+    slot = loaded.kv.open(32)
+    assert slot is not None
+    (got,) = [loaded.runner.run([Segment(slot, PROMPT, want=range(7, 8))]).read()[slot].logits]
+    reference = AutoModelForCausalLM.from_pretrained(plain, dtype=torch.float32).eval()
+    with torch.inference_mode():
+        want = reference(torch.tensor([PROMPT])).logits[0, -1].numpy()
+    # converted folders hold 16 bits
+    assert np.linalg.norm(got[-1] - want) <= 0.01 * np.linalg.norm(want)
+    loaded.close()

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from backends.base import Blocks, Raw
-from engine.weights.gguf import iqblocks, kblocks
+from engine.weights.gguf import iqblocks, kblocks, ternary
 from engine.weights.gguf.types import TYPES
 
 Bytes = np.ndarray  # uint8 [n, nbytes]
@@ -152,6 +152,8 @@ def dequantize(weight: Blocks | Raw) -> np.ndarray:
     if isinstance(weight, Blocks) and weight.factors is not None:
         return iqblocks.nvfp4_with_factors(weight)
     raw, kind = (weight.data, weight.type) if isinstance(weight, Blocks) else (weight, weight.dtype)
+    if kind == ternary.I2_S:
+        return ternary.floats(raw)
     out = np.empty(weight.shape, np.float32)
     flat, at = out.reshape(-1, weight.shape[-1]), 0
     for rows in decode_rows(raw.buffer, kind, weight.shape[-1]):

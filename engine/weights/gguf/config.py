@@ -367,11 +367,12 @@ def _cohere2(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) 
 
 
 def _bitnet(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) -> dict[str, Any]:
-    return {"hidden_act": str(keys.find("hidden_activation") or "silu")}  # older files are of older models
+    """Files of llama.cpp's first name for it are of older models."""
+    return {"hidden_act": str(keys.find("hidden_activation") or ("silu" if keys.arch == "bitnet" else "relu2"))}
 
 
 _FAMILIES = HYBRIDS | {
-    "bitnet": _bitnet,
+    **dict.fromkeys(("bitnet", "bitnet-25", "bitnet-b1.58"), _bitnet),
     "smollm3": _dense,
     "seed_oss": _dense,
     "ernie4_5": _dense,

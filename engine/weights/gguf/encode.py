@@ -11,11 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 
 from backends.pick import encode_blocks
-from engine.weights.gguf.kencode import q4_k, q6_k
+from engine.weights.gguf.kencode import Bytes, Floats, f16_bytes, q4_k, q6_k
 from engine.weights.gguf.types import TYPES
-
-Floats = np.ndarray  # f32 [n, weights]
-Bytes = np.ndarray  # uint8 [n, nbytes]
 
 _CHUNK = 1 << 16  # weights encoded at a time: what the search makes stays in a core's cache
 
@@ -26,11 +23,6 @@ def _in_steps(x: Floats, d: np.ndarray) -> Floats:
         inverse = np.float32(1) / d
     usable = np.isfinite(d) & np.isfinite(inverse)
     return np.where(usable, x, np.float32(0)) * np.where(usable, inverse, np.float32(0))
-
-
-def _f16_bytes(d: np.ndarray) -> Bytes:
-    with np.errstate(over="ignore"):
-        return d.astype("<f2").view(np.uint8)
 
 
 def _away_from_zero(x: np.ndarray) -> np.ndarray:
@@ -65,19 +57,19 @@ def _bf16_block(x: Floats) -> Bytes:
 def _q8_0(x: Floats) -> Bytes:
     d = np.abs(x).max(axis=1, keepdims=True) / np.float32(127)
     q = _away_from_zero(_in_steps(x, d)).astype(np.int8).view(np.uint8)
-    return np.concatenate([_f16_bytes(d), q], axis=1)
+    return np.concatenate([f16_bytes(d), q], axis=1)
 
 
 def _q4_0(x: Floats) -> Bytes:
     largest = np.take_along_axis(x, np.abs(x).argmax(axis=1)[:, None], axis=1)
     d = largest / np.float32(-8)
     q = np.trunc(_in_steps(x, d) + np.float32(8.5)).astype(np.uint8).clip(0, 15)
-    return np.concatenate([_f16_bytes(d), _nibbles(q)], axis=1)
+    return np.concatenate([f16_bytes(d), _nibbles(q)], axis=1)
 
 
 ENCODERS: dict[str, Callable[[Floats], Bytes]] = {
     "F32": _f32_block,
-    "F16": _f16_bytes,
+    "F16": f16_bytes,
     "BF16": _bf16_block,
     "Q8_0": _q8_0,
     "Q4_0": _q4_0,

@@ -1,97 +1,79 @@
-"""A checkpoint folder's tensors as GGUF wants them: names, orders of rows, experts stacked, a type for each.
+"""A checkpoint's tensors as the plans of a GGUF file: names, and a type for each.
 
-Works on one tensor at a time, when the writer asks for its bytes.
+What becomes of their numbers is in `layouts`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from engine.errors import WeightsError
-from engine.models.config import TextConfig, text_config
-from engine.weights.experts import is_stacked, stacked
+from engine.models.config import TextConfig
+from engine.weights.experts import stacked
 from engine.weights.gguf.encode import encode
-from engine.weights.gguf.names import to_gguf
-from engine.weights.gguf.orders import grouped_heads, rotary_halves
-from engine.weights.gguf.source import ROPE_FACTORS
+from engine.weights.gguf.families import config_of
+from engine.weights.gguf.layouts import GgufLayout, Tensor, stacked_tensor, stored_tensor
+from engine.weights.gguf.names import STACKED, to_gguf
 from engine.weights.gguf.writer import Plan
 from engine.weights.quantize import kind_for, stays_whole
 from engine.weights.stored import Stored
 
 _BODIES = ("model.language_model.", "language_model.model.")
-_IGNORED = re.compile(r"rotary_emb\.inv_freq$|(^|\.)mtp\.|(^|\.)visual\.|(^|\.)vision_tower\.")
-
-
-@dataclass(frozen=True)
-class GgufLayout:
-    """What a family's tensors go through on their way into a file."""
-
-    arch: str
-    config: TextConfig
-    norms_hold_one: bool  # Qwen3.5: norms are saved as 1 + w already, as MLX does
-
-    def moves(self, name: str) -> bool:
-        """Whether `change` does anything."""
-        if self.arch == "llama":
-            return ".self_attn.q_proj" in name or ".self_attn.k_proj" in name
-        return self.arch == "qwen35" and (name.endswith("norm.weight") or ".linear_attn." in name)
-
-    def change(self, name: str, values: np.ndarray) -> np.ndarray:
-        c = self.config
-        part = re.sub(r"^model\.layers\.\d+\.", "", name)
-        if self.arch == "llama" and part.startswith(("self_attn.q_proj", "self_attn.k_proj")):
-            heads = c.heads if "q_proj" in part else c.kv_heads
-            return values[np.argsort(rotary_halves(len(values), heads))]
-        if self.arch == "qwen35":
-            return self._delta(part, values)
-        return values
-
-    def _delta(self, part: str, values: np.ndarray) -> np.ndarray:
-        if part.endswith("norm.weight") and part != "linear_attn.norm.weight":
-            return values if self.norms_hold_one else values + 1
-        if not part.startswith("linear_attn."):
-            return values
-        f = self.config.fields
-        key_heads, value_heads = f.int("linear_num_key_heads"), f.int("linear_num_value_heads")
-        keys, dim = key_heads * f.int("linear_key_head_dim"), f.int("linear_value_head_dim")
-        heads, channels = (np.argsort(grouped_heads(key_heads, value_heads, n)) for n in (1, dim))
-        match part.removeprefix("linear_attn."):
-            case "A_log":
-                return -np.exp(values)[heads]
-            case "dt_bias" | "in_proj_a.weight" | "in_proj_b.weight":
-                return values[heads]
-            case "in_proj_z.weight":
-                return values[channels]
-            case "in_proj_qkv.weight":
-                return np.concatenate([values[: 2 * keys], values[2 * keys :][channels]])
-            case "conv1d.weight":
-                values = values.reshape(len(values), -1)
-                return np.concatenate([values[: 2 * keys], values[2 * keys :][channels]])
-            case "out_proj.weight":
-                return values[:, channels]
-        return values
+_TOWERS = (
+    "visual|vision_(tower|model|adapter|projection|embedder)|audio_tower|embed_(vision|audio)|multi_modal_projector"
+)
+_IGNORED = re.compile(rf"rotary_emb\.inv_freq$|(^|\.)mtp\.|^model\.mtp_|(^|\.)({_TOWERS})\.")
+_PER_LAYER = "per_layer_token_embd.weight"
+_SMALL = re.compile(r"\.altup\.|\.router\.(proj|scale)")  # matrices of a few rows
 
 
 def plans(
-    stored: Stored, config: Mapping[str, Any], arch: str, quant: str | None, factors: np.ndarray | None
+    stored: Stored, config: Mapping[str, Any], arch: str, quant: str | None, factors: Mapping[str, np.ndarray]
 ) -> list[Plan]:
     """One plan a tensor of the GGUF file, in the order of the checkpoint."""
-    tied = text_config(config).tied
+    c = config_of(config, arch)
     names = {_bare(full): full for full in stored.names if not _IGNORED.search(full)}
-    if tied:
+    if c.tied:
         names = {name: full for name, full in names.items() if not name.startswith("lm_head.")}
+    names = {name: full for name, full in names.items() if not _behind(name, c.layers)}
     units = stacked(names, stored.where)
     conv = next((stored.shape(parts[0]) for name, parts in units.items() if name.endswith("conv1d.weight")), ())
-    layout = GgufLayout(arch, text_config(config), norms_hold_one=bool(conv) and conv[-1] == 1)
-    found = [_plan(stored, layout, name, parts, quant) for name, parts in units.items()]
-    if factors is not None:
-        found.append(Plan(ROPE_FACTORS, "F32", factors.shape, lambda: [factors.tobytes()]))
+    layout = GgufLayout(arch, c, norms_hold_one=(bool(conv) and conv[-1] == 1) or c.fields.flag("norms_hold_one"))
+    found: list[Plan] = []
+    numbered: dict[str, dict[str, Tensor]] = {}
+    for name, parts in units.items():
+        tensors = [stored_tensor(stored, part) for part in parts]
+        whole = stacked_tensor(tensors) if ".switch_mlp." in name and len(tensors[0].shape) == 2 else tensors[0]
+        if group := next((theirs for theirs, ours in STACKED.items() if _matches(ours, name)), None):
+            numbered.setdefault(group, {})[name] = whole
+            continue
+        for ours, tensor in layout.tensors(name, whole):
+            theirs = to_gguf(arch, ours)
+            if theirs is None:
+                raise WeightsError(f"{stored.where}: tensor {name} has no place in a GGUF file of this architecture.")
+            found.append(_plan(theirs, ours, tensor, quant))
+    for theirs, each in numbered.items():
+        in_order = [each[name] for name in sorted(each, key=lambda name: int(re.findall(r"\d+", name)[0]))]
+        found.append(_plan(theirs, theirs.removesuffix(".weight"), stacked_tensor(in_order), quant))
+    found = [_padded(plan, c.vocab) if plan.name == _PER_LAYER and plan.shape[0] < c.vocab else plan for plan in found]
+    there = {plan.name for plan in found}
+    found += [_constant(name, *given) for name, given in _implied(arch, c).items() if name not in there]
+    found += [Plan(name, "F32", values.shape, partial(_bytes_of, values)) for name, values in factors.items()]
     return found
+
+
+def _bytes_of(values: np.ndarray) -> list[bytes]:
+    return [values.tobytes()]
+
+
+def _matches(pattern: str, name: str) -> bool:
+    before, _, behind = pattern.partition("{}")
+    return name.startswith(before) and name.endswith(behind)
 
 
 def _bare(name: str) -> str:
@@ -102,31 +84,65 @@ def _bare(name: str) -> str:
     return name.removeprefix("language_model.")
 
 
-def _plan(stored: Stored, layout: GgufLayout, name: str, parts: list[str], quant: str | None) -> Plan:
-    theirs = to_gguf(layout.arch, name)
-    if theirs is None:
-        raise WeightsError(f"{stored.where}: tensor {name} has no place in a GGUF file of this architecture.")
-    shape = stored.shape(parts[0])
-    if name.endswith("conv1d.weight"):
-        shape = (shape[0], int(np.prod(shape[1:])))
-    if is_stacked(name) and len(shape) == 2:
-        shape = (len(parts), *shape)
-    kind = _kind(stored, name, parts[0], shape, quant)
+def _behind(name: str, layers: int) -> bool:
+    """Whether a tensor is of a layer that guesses ahead."""
+    match = re.match(r"(model|backbone)\.layers\.(\d+)\.", name)
+    return match is not None and int(match[2]) >= layers
+
+
+def _plan(theirs: str, ours: str, tensor: Tensor, quant: str | None) -> Plan:
+    kind = _kind(ours, tensor, quant)
 
     def data() -> Iterator[bytes]:
-        for part in parts:
-            if layout.moves(name):
-                yield encode(layout.change(name, stored.values(part)), kind).tobytes()
-            else:
-                yield from (encode(rows, kind).tobytes() for rows in stored.rows(part))
+        for rows in tensor.rows():
+            yield (rows if tensor.blocks else encode(rows, kind)).tobytes()
 
-    return Plan(theirs, kind, shape, data)
+    return Plan(theirs, kind, tensor.shape, data)
 
 
-def _kind(stored: Stored, name: str, part: str, shape: tuple[int, ...], quant: str | None) -> str:
-    """Vectors and what is small stay f32. Without `quant` matrices keep their type; packed ones become f16."""
-    stem = name.removesuffix(".weight")
-    if len(shape) < 2 or stays_whole(stem):
+def _kind(name: str, tensor: Tensor, quant: str | None) -> str:
+    """Vectors and what is small stay f32. Without `quant` matrices keep their type; packed ones become f16, unless a GGUF file can
+    hold them as they are."""
+    stem, shape = name.removesuffix(".weight"), tensor.shape
+    vector = len(shape) < 2 or stem.endswith((".bias", ".A_log", ".D", "mixer.norm", "mamba.norm"))
+    latent = stem.endswith(("embed_q", "unembed_out"))
+    if vector or (stays_whole(stem) and not latent) or _SMALL.search(name):
         return "F32"
-    found = kind_for(quant, stem, shape) if quant else stored.dtype(part)
+    if tensor.blocks:
+        return tensor.blocks
+    found = kind_for(quant, stem, shape) if quant and not latent else tensor.dtype
     return found or "F16"
+
+
+def _implied(arch: str, c: TextConfig) -> dict[str, tuple[float, tuple[int, ...]]]:
+    """Tensors that readers want and checkpoints may lack, with the number that fills each: Muse Glimmer's factor of queries is the weight
+    of a norm; Gemma 3n's layers that read others' keys and values have matrices of their own, which nothing uses."""
+    kv, dim = c.kv_heads * c.head_dim, (c.head_dim,)
+    given: dict[str, tuple[float, tuple[int, ...]]]
+    if arch == "muse-glimmer":
+        given = {"q_norm": (c.fields.float("qk_scale_factor", default=3.87), dim), "k_norm": (1.0, dim)}
+    elif arch == "gemma3n":
+        given = {"k": (1.0, (kv, c.hidden)), "v": (1.0, (kv, c.hidden)), "k_norm": (1.0, dim)}
+    else:
+        return {}
+    return {f"blk.{i}.attn_{name}.weight": one for i in range(c.layers) for name, one in given.items()}
+
+
+def _constant(name: str, number: float, shape: tuple[int, ...]) -> Plan:
+    kind = "F16" if len(shape) > 1 else "F32"
+    return Plan(name, kind, shape, lambda: [encode(np.full(shape, number, np.float32), kind).tobytes()])
+
+
+def _padded(plan: Plan, rows: int) -> Plan:
+    """With a row for every token: those behind the table stand for pictures and sound, and theirs is the first one."""
+    missing, row_bytes = rows - plan.shape[0], plan.nbytes // plan.shape[0]
+
+    def data() -> Iterator[bytes | memoryview]:
+        first = b""
+        for chunk in plan.data():
+            first = first or bytes(chunk[:row_bytes])
+            yield chunk
+        for _ in range(missing):
+            yield first
+
+    return Plan(plan.name, plan.kind, (rows, *plan.shape[1:]), data)

@@ -110,7 +110,8 @@ def _better(x: Floats, kind: str, *encodings: Bytes) -> Bytes:
     return best
 
 
-def _f16_bytes(d: np.ndarray) -> Bytes:
+def f16_bytes(d: np.ndarray) -> Bytes:
+    """Infinite where f16 does not reach."""
     with np.errstate(over="ignore"):
         return d.astype("<f2").view(np.uint8)
 
@@ -118,8 +119,8 @@ def _f16_bytes(d: np.ndarray) -> Bytes:
 def _pack_q4_k(x: Floats, step: np.ndarray, start: np.ndarray) -> Bytes:
     n = len(x)
     groups, step, start = x.reshape(n, 8, 32), step.reshape(n, 8), np.abs(start).reshape(n, 8)
-    d16 = _f16_bytes(step.max(axis=1, keepdims=True) / 63)
-    m16 = _f16_bytes(start.max(axis=1, keepdims=True) / 63)
+    d16 = f16_bytes(step.max(axis=1, keepdims=True) / 63)
+    m16 = f16_bytes(start.max(axis=1, keepdims=True) / 63)
     d, m = _finite(d16), _finite(m16)
     scales = _codes(step * _inverse(d), 0, 63).astype(np.uint8)
     minima = _codes(start * _inverse(m), 0, 63).astype(np.uint8)
@@ -162,7 +163,7 @@ def _pack_q6_k(x: Floats, step: np.ndarray) -> Bytes:
     n = len(x)
     groups, step = x.reshape(n, 16, 16), step.reshape(n, 16)
     widest = np.take_along_axis(step, np.abs(step).argmax(axis=1)[:, None], axis=1)
-    d16 = _f16_bytes(widest / 127 + np.float32(0))  # never -0
+    d16 = f16_bytes(widest / 127 + np.float32(0))  # never -0
     d = _finite(d16)
     scales = _codes(step * _inverse(d), -128, 127)
     q = _codes(groups * _inverse(d * scales)[:, :, None], -32, 31) + 32

@@ -4,21 +4,48 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from engine.errors import UnsupportedArchitecture
-from engine.models.config import TextConfig, text_config
-from engine.models.qwen3_5 import layer_kinds
-from engine.models.rope import frequencies, text_rope
-from engine.models.windows import layer_windows
-from engine.weights.gguf.names import MODEL_TYPES, READ_ONLY
+from engine.models.config import TextConfig, text_config, text_fields
+from engine.models.gemma4 import head_shapes
+from engine.models.nemotron_h import layer_kinds as block_kinds
+from engine.models.rope import fields_of_kind, frequencies, rope_fields, text_rope
+from engine.models.windows import FULL, layer_windows, sliding_layers
+from engine.weights.gguf.families import KEYS, config_of, unsaid
+from engine.weights.gguf.names import MODEL_TYPES
+from engine.weights.gguf.source import LONG_FACTORS, ROPE_FACTORS, SHORT_FACTORS
 
-_ARCHITECTURES = {ours: arch for arch, ours in MODEL_TYPES.items() if arch not in READ_ONLY}
-_ARCHITECTURES |= {"mistral": "llama", "qwen3_5": "qwen35"}
-_THETA = {"qwen2": 1e6, "qwen3": 1e6, "qwen3moe": 1e6}
-_PARTIAL = {"qwen35": 0.25}
+_ARCHITECTURES = {ours: arch for arch, ours in MODEL_TYPES.items()} | {
+    "deepseek_v2": "deepseek2",
+    "gemma3": "gemma3",
+    "gemma3n": "gemma3n",
+    "gemma4": "gemma4",
+    "gemma4_unified": "gemma4",
+    "gemma4_unified_text": "gemma4",
+    "glm4_moe_lite": "deepseek2",
+    "granitemoeshared": "granitemoe",
+    "mistral": "llama",
+    "mistral3": "mistral3",
+    "muse_glimmer": "muse-glimmer",
+    "nemotron_h": "nemotron_h",
+    "olmo2": "olmo2",
+    "qwen3_5": "qwen35",
+    "qwen3_5_moe": "qwen35moe",
+}
+_THETA = {
+    **dict.fromkeys(("qwen2", "qwen3", "qwen3moe", "gemma3", "gemma3n", "gemma4", "exaone4", "lfm2", "lfm2moe"), 1e6),
+    **dict.fromkeys(("bitnet", "ernie4_5", "ernie4_5-moe", "muse-glimmer", "olmo2"), 5e5),
+    "gpt-oss": 150000.0,
+    "minimax-m2": 5e6,
+    "smollm3": 2e6,
+}
+_PARTIAL = {"qwen35": 0.25, "qwen35moe": 0.25, "qwen3next": 0.25, "glm4": 0.5, "glm4moe": 0.5}
+_WITHOUT_WINDOWS = ("llama", "qwen2", "qwen3", "qwen3moe", "hunyuan-dense", "hunyuan-moe", "seed_oss")
+_FOR_EVER = 1e30  # what divides a frequency that turns by nothing
 
 
 def architecture_of(config: Mapping[str, Any], where: str) -> str:
@@ -28,14 +55,18 @@ def architecture_of(config: Mapping[str, Any], where: str) -> str:
             f"{where} has the architecture `{model_type}`, which Grus does not write as GGUF. "
             f"Supported: {', '.join(sorted(_ARCHITECTURES))}."
         )
-    return _ARCHITECTURES[model_type]
+    arch = _ARCHITECTURES[model_type]
+    if arch == "nemotron_h" and "moe" in block_kinds(text_fields(config).values):
+        return "nemotron_h_moe"
+    if arch == "mistral3" and rope_fields(text_fields(config)).find("rope_type", "type", default="default") != "yarn":
+        return "llama"  # Mistral's older models, beside an image encoder
+    return arch
 
 
-def describe(config: Mapping[str, Any], arch: str, name: str) -> tuple[dict[str, Any], np.ndarray | None]:
-    """The metadata, and rope's factors where they are a tensor's business."""
-    c = text_config(config)
-    f = c.fields
-    if any(layer_windows(c, used=arch == "llama")):
+def describe(config: Mapping[str, Any], arch: str, name: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """The metadata, and rope's factors, which are tensors."""
+    c = config_of(config, arch)
+    if arch in _WITHOUT_WINDOWS and any(layer_windows(c, used=arch == "llama")):
         raise UnsupportedArchitecture(f"{name} has sliding windows, which GGUF cannot say of this architecture.")
     values: dict[str, Any] = {
         "context_length": c.context,
@@ -49,80 +80,92 @@ def describe(config: Mapping[str, Any], arch: str, name: str) -> tuple[dict[str,
         "attention.layer_norm_rms_epsilon": c.eps,
         "vocab_size": c.vocab,
     }
-    if arch == "qwen3moe":
-        values |= {
-            "expert_count": f.int("num_experts", "num_local_experts"),
-            "expert_used_count": f.int("num_experts_per_tok"),
-            "expert_feed_forward_length": f.int("moe_intermediate_size"),
-        }
-        if not f.flag("norm_topk_prob"):
-            raise UnsupportedArchitecture(f"{name} does not normalize its experts' shares, which GGUF cannot say.")
-    if arch == "qwen35":
-        values |= _delta(c, name)
     rope, factors = _rope(c, arch)
+    try:
+        own = KEYS[arch](c) if arch in KEYS else {}
+    except UnsupportedArchitecture as error:
+        raise UnsupportedArchitecture(f"{name} cannot be written: {error}") from None
     metadata = {"general.architecture": arch, "general.name": name, "general.quantization_version": 2}
-    return metadata | {f"{arch}.{key}": value for key, value in (values | rope).items()}, factors
+    return metadata | {f"{arch}.{key}": value for key, value in (values | rope | own).items()}, factors
 
 
-def _delta(c: TextConfig, name: str) -> dict[str, Any]:
-    f, kinds = c.fields, layer_kinds(c)
-    every = kinds.index("full_attention") + 1 if "full_attention" in kinds else c.layers + 1
-    if any((kind == "full_attention") != ((i + 1) % every == 0) for i, kind in enumerate(kinds)):
-        raise UnsupportedArchitecture(f"{name} mixes its kinds of layers in an order that GGUF cannot say.")
-    if f.int("linear_key_head_dim") != f.int("linear_value_head_dim"):
-        raise UnsupportedArchitecture(f"{name} has linear heads whose keys and values differ, which GGUF cannot say.")
-    return {
-        "ssm.conv_kernel": f.int("linear_conv_kernel_dim"),
-        "ssm.state_size": f.int("linear_key_head_dim"),
-        "ssm.group_count": f.int("linear_num_key_heads"),
-        "ssm.time_step_rank": f.int("linear_num_value_heads"),
-        "ssm.inner_size": f.int("linear_num_value_heads") * f.int("linear_value_head_dim"),
-        "full_attention_interval": every,
-    }
-
-
-def _rope(c: TextConfig, arch: str) -> tuple[dict[str, Any], np.ndarray | None]:
+def _rope(c: TextConfig, arch: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """GGUF knows linear and yarn by name; whatever else bends the frequencies becomes factors."""
-    rope = text_rope(c, default_theta=_THETA.get(arch, 10000.0), default_partial=_PARTIAL.get(arch, 1.0))
-    described = c.fields.find("rope_parameters", "rope_scaling", default={})
-    kind = described.get("rope_type") or described.get("type") or "default"
-    # The second frequency is theta ** (-2 / dims) whenever nothing but theta shapes them.
-    theta = float(described.get("rope_theta") or c.fields.find("rope_theta", default=_THETA.get(arch, 10000.0)))
+    c = replace(c, fields=fields_of_kind(c.fields, FULL) or c.fields)
+    f, default = c.fields, _THETA.get(arch, 10000.0)
+    if arch == "deepseek2":
+        c = replace(c, head_dim=f.int("qk_rope_head_dim"))
+    if arch == "gemma4":
+        flags = sliding_layers(c, 6)
+        dims = [dim for (dim, _), sliding in zip(head_shapes(c, flags), flags) if not sliding]
+        c = replace(c, head_dim=dims[0] if dims else c.head_dim)
+    partial = f.int("rotary_dim", default=c.head_dim) / c.head_dim if arch == "minimax-m2" else _PARTIAL.get(arch, 1.0)
+    rope = text_rope(c, default_theta=default, default_partial=partial)
+    described = rope_fields(f)
+    kind = described.find("rope_type", "type", default="default")
+    theta = described.float("rope_theta", default=f.float("rope_theta", default=default))
     values: dict[str, Any] = {"rope.dimension_count": rope.dims}
-    if arch == "qwen35":
+    if arch in ("qwen35", "qwen35moe"):
         values["rope.dimension_sections"] = [*(rope.section or (rope.dims // 2, 0, 0)), 0]
     if kind == "dynamic" and rope.dynamic is None:  # Hunyuan's alpha, which is a larger base
-        values["rope.freq_base"] = rope.inv[1] ** (-rope.dims / 2)
-        return values, None
+        # The second frequency is theta ** (-2 / dims) whenever nothing but theta shapes them.
+        return values | {"rope.freq_base": rope.inv[1] ** (-rope.dims / 2)}, {}
     values["rope.freq_base"] = theta
     if kind == "linear":
-        return values | {"rope.scaling.type": "linear", "rope.scaling.factor": float(described["factor"])}, None
+        return values | {"rope.scaling.type": "linear", "rope.scaling.factor": described.float("factor")}, {}
     if kind == "yarn":
-        return values | _yarn(c, described), None
+        return values | _yarn(c, arch, described.values), {}
     if rope.dynamic is not None:
         raise UnsupportedArchitecture("Positions that are scaled by each text's length cannot be said in GGUF.")
-    factors = np.array(frequencies(theta, rope.dims)) / np.array(rope.inv)
+    if kind in ("longrope", "su"):
+        values["rope.scaling.original_context_length"] = described.int("original_max_position_embeddings")
+        values["rope.scaling.attn_factor"] = rope.scale
+        names = {LONG_FACTORS: "long_factor", SHORT_FACTORS: "short_factor"}
+        return values, {name: np.array(described.find(field), np.float32) for name, field in names.items()}
+    plain = np.array(frequencies(theta, rope.dims))
+    inv = np.array(rope.inv)
+    factors = np.divide(plain, inv, out=np.full_like(inv, _FOR_EVER), where=inv > 0)
     if np.allclose(factors, 1, rtol=1e-6, atol=0):
-        return values, None
-    return values, factors.astype(np.float32)
+        return values, {}
+    return values, {ROPE_FACTORS: factors.astype(np.float32)}
 
 
-def _yarn(c: TextConfig, described: Mapping[str, Any]) -> dict[str, Any]:
+_YARN_KEYS = {  # fields that some architectures' files have a key for
+    "mistral3": {
+        "beta_fast": "rope.scaling.yarn_beta_fast",
+        "beta_slow": "rope.scaling.yarn_beta_slow",
+        "mscale_all_dim": "rope.scaling.yarn_log_multiplier",
+        "llama_4_scaling_beta": "attention.temperature_scale",
+    },
+    "laguna": {"beta_fast": "rope.scaling.yarn_beta_fast", "beta_slow": "rope.scaling.yarn_beta_slow"},
+    "deepseek2": {"mscale_all_dim": "rope.scaling.yarn_log_multiplier"},
+}
+
+
+def _yarn(c: TextConfig, arch: str, described: Mapping[str, Any]) -> dict[str, Any]:
     original = int(described.get("original_max_position_embeddings") or c.context)
     factor = float(described.get("factor") or c.context / original)
-    unusual = [
-        key for key in ("attention_factor", "mscale", "mscale_all_dim", "beta_fast", "beta_slow") if key in described
-    ]
+    keys = _YARN_KEYS.get(arch, {})
     usual = {"beta_fast": 32, "beta_slow": 1, "attention_factor": 0.1 * math.log(factor) + 1 if factor > 1 else 1}
-    for key in unusual:
-        if described[key] is not None and not math.isclose(
-            float(described[key]), usual.get(key, math.nan), rel_tol=1e-4
-        ):
+    usual |= {"mistral3": {"mscale": 1.0}, "deepseek2": {"mscale": described.get("mscale_all_dim", 0)}}.get(arch, {})
+    for key in ("attention_factor", "mscale", "mscale_all_dim", "beta_fast", "beta_slow", "llama_4_scaling_beta"):
+        value = described.get(key)
+        if value is None or key in keys:
+            continue
+        if not math.isclose(float(value), usual.get(key, math.nan), rel_tol=1e-4):
             raise UnsupportedArchitecture(f"The rope field `{key}` cannot be said in GGUF.")
+    if factor != 1 and described.get("truncate", True) != (arch != "gpt-oss"):
+        raise unsaid(f"YaRN's range has `truncate` {described.get('truncate', True)}")
+    share = 0.1 if arch == "deepseek2" else 1.0
     return {
         "rope.scaling.type": "yarn",
         "rope.scaling.factor": factor,
         "rope.scaling.original_context_length": original,
+        **{
+            key: float(described[name]) * (share if name == "mscale_all_dim" else 1.0)
+            for name, key in keys.items()
+            if described.get(name) is not None
+        },
     }
 
 

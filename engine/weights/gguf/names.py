@@ -38,6 +38,8 @@ MODEL_TYPES = {
     "granitehybrid": "granitemoehybrid",
     "nemotron_h": "nemotron_h",
     "nemotron_h_moe": "nemotron_h",
+    "bitnet-b1.58": "bitnet",  # so BitNet's own program calls it
+    "bitnet-25": "bitnet",
     "bitnet": "bitnet",
     "smollm3": "smollm3",
     "seed_oss": "seed_oss",
@@ -45,26 +47,6 @@ MODEL_TYPES = {
     "ernie4_5-moe": "ernie4_5_moe",
     "hunyuan-moe": "hunyuan_v1_moe",
 }
-# no folder is written as one of these
-READ_ONLY = (
-    *(
-        "cohere2",
-        "exaone4",
-        "gemma3",
-        "gemma3n",
-        "gemma4",
-        "gpt-oss",
-        "laguna",
-        "mistral3",
-        "muse-glimmer",
-        "olmo2",
-        "phi3",
-    ),
-    *("qwen35moe", "qwen3next", "glm4", "glm4moe", "deepseek2", "minimax-m2"),
-    *("lfm2", "lfm2moe", "granite", "granitemoe", "granitehybrid", "nemotron_h", "nemotron_h_moe"),
-    *("bitnet", "smollm3", "seed_oss", "ernie4_5", "ernie4_5-moe", "hunyuan-moe"),
-)
-
 _EVERYWHERE = {
     "token_embd.weight": "model.embed_tokens.weight",
     "output_norm.weight": "model.norm.weight",
@@ -98,12 +80,22 @@ _EXPERTS = {
 }
 
 
+def _layers(stem: str, names: dict[str, str], *parts: str) -> dict[str, str]:
+    """Of every layer: theirs and ours below `stem`, with each of these parts (`weight`, where none is given)."""
+    return {
+        f"blk.{{}}.{theirs}.{part}": f"{stem}.{ours}.{part}"
+        for part in parts or ("weight",)
+        for theirs, ours in names.items()
+    }
+
+
+def _in_layers(names: dict[str, str]) -> dict[str, str]:
+    return _layers("model.layers.{}", names)
+
+
 def _shared_expert(name: str) -> dict[str, str]:
     """The expert that all tokens share, as the model calls it."""
-    return {
-        f"blk.{{}}.ffn_{part}_shexp.weight": f"model.layers.{{}}.mlp.{name}.{part}_proj.weight"
-        for part in ("gate", "up", "down")
-    }
+    return _in_layers({f"ffn_{part}_shexp": f"mlp.{name}.{part}_proj" for part in ("gate", "up", "down")})
 
 
 _GATED_SHARED = _shared_expert("shared_expert") | {
@@ -113,7 +105,7 @@ _CORRECTED = _shared_expert("shared_experts") | {
     "blk.{}.exp_probs_b.bias": "model.layers.{}.mlp.gate.e_score_correction_bias"
 }
 _DELTA = {
-    "blk.{}.post_attention_norm.weight": "model.layers.{}.post_attention_layernorm.weight",
+    **_in_layers({"post_attention_norm": "post_attention_layernorm"}),
     "blk.{}.attn_qkv.weight": "model.layers.{}.linear_attn.in_proj_qkv.weight",
     "blk.{}.attn_gate.weight": "model.layers.{}.linear_attn.in_proj_z.weight",
     "blk.{}.ssm_alpha.weight": "model.layers.{}.linear_attn.in_proj_a.weight",
@@ -141,20 +133,18 @@ _LATENT = {
         "v_b": "unembed_out",
     }.items()
 }
-_GLM4 = {
-    "blk.{}.post_attention_norm.weight": "model.layers.{}.post_self_attn_layernorm.weight",
-    "blk.{}.post_ffw_norm.weight": "model.layers.{}.post_mlp_layernorm.weight",
-    "blk.{}.ffn_up.weight": "model.layers.{}.mlp.gate_up_proj.weight",
-}
-_GEMMA3 = {
-    "blk.{}.post_attention_norm.weight": "model.layers.{}.post_attention_layernorm.weight",
-    "blk.{}.ffn_norm.weight": "model.layers.{}.pre_feedforward_layernorm.weight",
-    "blk.{}.post_ffw_norm.weight": "model.layers.{}.post_feedforward_layernorm.weight",
-}
-_NORMS_AFTER = {
-    "blk.{}.post_attention_norm.weight": "model.layers.{}.post_attention_layernorm.weight",
-    "blk.{}.post_ffw_norm.weight": "model.layers.{}.post_feedforward_layernorm.weight",
-}
+_GLM4 = _in_layers(
+    {
+        "post_attention_norm": "post_self_attn_layernorm",
+        "post_ffw_norm": "post_mlp_layernorm",
+        "ffn_up": "mlp.gate_up_proj",
+    }
+)
+_MIXED_NORM = _in_layers(
+    {"post_attention_norm": "post_attention_layernorm"}
+)  # of what attention gives, not of what it is given
+_NORMS_AFTER = _MIXED_NORM | _in_layers({"post_ffw_norm": "post_feedforward_layernorm"})
+_GEMMA3 = _NORMS_AFTER | _in_layers({"ffn_norm": "pre_feedforward_layernorm"})
 _PER_LAYER = {
     **{
         f"{theirs}.weight": f"model.{ours}.weight"
@@ -170,9 +160,8 @@ _PER_LAYER = {
 }
 _GEMMA3N = {
     "blk.{}.altup_correct_scale.weight": "model.layers.{}.altup.correct_output_scale",
-    **{
-        f"blk.{{}}.{theirs}.weight": f"model.layers.{{}}.{ours}.weight"
-        for theirs, ours in {
+    **_in_layers(
+        {
             "altup_correct_coef": "altup.correction_coefs",
             "altup_predict_coef": "altup.prediction_coefs",
             "altup_router": "altup.modality_router",
@@ -180,16 +169,15 @@ _GEMMA3N = {
             "laurel_l": "laurel.linear_left",
             "laurel_r": "laurel.linear_right",
             "laurel_post_norm": "laurel.post_laurel_norm",
-        }.items()
-    },
+        }
+    ),
 }
 _GEMMA4 = {
     "blk.{}.layer_output_scale.weight": "model.layers.{}.layer_scalar",
     "blk.{}.ffn_gate_inp.scale": "model.layers.{}.router.scale",
     "blk.{}.ffn_down_exps.scale": "model.layers.{}.router.per_expert_scale",
-    **{
-        f"blk.{{}}.{theirs}.weight": f"model.layers.{{}}.{ours}.weight"
-        for theirs, ours in {
+    **_in_layers(
+        {
             "ffn_gate_inp": "router.proj",
             "ffn_gate_up_exps": "experts.gate_up_proj",
             "ffn_gate_exps": "experts.switch_glu.gate_proj",
@@ -198,16 +186,13 @@ _GEMMA4 = {
             "post_ffw_norm_1": "post_feedforward_layernorm_1",
             "pre_ffw_norm_2": "pre_feedforward_layernorm_2",
             "post_ffw_norm_2": "post_feedforward_layernorm_2",
-        }.items()
-    },
+        }
+    ),
 }
 _LAGUNA = {
     "blk.{}.attn_gate.weight": "model.layers.{}.self_attn.g_proj.weight",
     "blk.{}.exp_probs_b.bias": "model.layers.{}.mlp.experts.e_score_correction_bias",
-    **{
-        f"blk.{{}}.ffn_{name}_shexp.weight": f"model.layers.{{}}.mlp.shared_expert.{name}_proj.weight"
-        for name in ("gate", "up", "down")
-    },
+    **_shared_expert("shared_expert"),
 }
 # tensors that hold several of the model's matrices
 STACKED = {
@@ -215,7 +200,7 @@ STACKED = {
     "altup_unembd_proj.weight": "model.altup_unembed_projections.{}.weight",
 }
 _GPT_OSS = {
-    "blk.{}.post_attention_norm.weight": "model.layers.{}.post_attention_layernorm.weight",
+    **_MIXED_NORM,
     "blk.{}.attn_sinks.weight": "model.layers.{}.self_attn.sinks",
     **{
         f"blk.{{}}.{theirs}.{part}": f"model.layers.{{}}.mlp.{ours}.{part}"
@@ -234,15 +219,6 @@ _MINIMAX_M2 = {
     if "_shexp" not in theirs
 }
 _WITHOUT_FFN_NORM = {k: v for k, v in _EVERYWHERE.items() if "ffn_norm" not in k}
-
-
-def _layers(stem: str, names: dict[str, str], *parts: str) -> dict[str, str]:
-    """Of every layer: theirs and ours below `stem`, with each of these parts (`weight`, where none is given)."""
-    return {
-        f"blk.{{}}.{theirs}.{part}": f"{stem}.{ours}.{part}"
-        for part in parts or ("weight",)
-        for theirs, ours in names.items()
-    }
 
 
 def _mamba(stem: str) -> dict[str, str]:
@@ -335,11 +311,7 @@ _NAMES: dict[str, dict[str, str]] = {
     "qwen35moe": _WITHOUT_FFN_NORM | _HEAD_NORMS | _DELTA | _EXPERTS | _GATED_SHARED,
     "qwen3next": _WITHOUT_FFN_NORM | _HEAD_NORMS | _DELTA | _FUSED_DELTA | _EXPERTS | _GATED_SHARED,
     "glm4": _EVERYWHERE | _GLM4,
-    "glm4moe": _WITHOUT_FFN_NORM
-    | _HEAD_NORMS
-    | _EXPERTS
-    | _CORRECTED
-    | {"blk.{}.post_attention_norm.weight": "model.layers.{}.post_attention_layernorm.weight"},
+    "glm4moe": _WITHOUT_FFN_NORM | _HEAD_NORMS | _EXPERTS | _CORRECTED | _MIXED_NORM,
     "deepseek2": _EVERYWHERE | _LATENT | _EXPERTS | _CORRECTED,
     "minimax-m2": _EVERYWHERE | _HEAD_NORMS | _MINIMAX_M2,
     "hunyuan-dense": _HUNYUAN,
@@ -378,14 +350,14 @@ _NAMES: dict[str, dict[str, str]] = {
         "blk.{}.ffn_sub_norm.weight": "model.layers.{}.mlp.ffn_sub_norm.weight",
     },
     "smollm3": _EVERYWHERE,
-    "seed_oss": _WITHOUT_FFN_NORM
-    | {"blk.{}.post_attention_norm.weight": "model.layers.{}.post_attention_layernorm.weight"},
+    "seed_oss": _WITHOUT_FFN_NORM | _MIXED_NORM,
     "ernie4_5": _EVERYWHERE,
     "ernie4_5-moe": _EVERYWHERE
     | _EXPERTS
     | _shared_expert("shared_experts")
     | {"blk.{}.exp_probs_b.bias": "model.layers.{}.mlp.moe_statics.e_score_correction_bias"},
 }
+_NAMES |= dict.fromkeys(("bitnet-b1.58", "bitnet-25"), _NAMES["bitnet"])
 _OURS = {arch: {ours: theirs for theirs, ours in names.items()} for arch, names in _NAMES.items()}
 _NUMBER = re.compile(r"(?<=\.)\d+(?=\.)")
 

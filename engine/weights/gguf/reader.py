@@ -19,6 +19,7 @@ import numpy as np
 
 from backends.base import Raw
 from engine.errors import WeightsError
+from engine.weights.gguf import ternary
 from engine.weights.gguf.types import NUMBERS, OTHER_NAMES, TERNARY_42, TYPES, ternary_order
 from engine.weights.safetensors import map_file
 
@@ -321,7 +322,7 @@ def _locate(cursor: Cursor, entries: list[_Entry], data: memoryview, begin: int,
         if entry.offset > len(data):
             raise _cut_off(cursor, entry)
         kind = _type_of(cursor, entry, data[entry.offset : max(bound, entry.offset)], alignment)
-        nbytes = _rows(entry) * TYPES[kind].row_bytes(entry.shape[-1])
+        nbytes = _nbytes(kind, entry)
         end = entry.offset + nbytes
         if end > len(data):
             raise _cut_off(cursor, entry)
@@ -357,12 +358,17 @@ def _type_of(cursor: Cursor, entry: _Entry, room: memoryview, alignment: int) ->
         )
     if entry.number == TERNARY_42:
         kind = _ternary(entry, room, alignment)
-    if entry.shape[-1] % TYPES[kind].weights:
+    weights = ternary.BLOCK if kind == ternary.I2_S else TYPES[kind].weights
+    if entry.shape[-1] % weights:
         raise cursor.broken(
-            f"tensor {entry.name} has rows of {entry.shape[-1]:,} weights, which blocks of "
-            f"{TYPES[kind].weights} ({kind}) do not divide"
+            f"tensor {entry.name} has rows of {entry.shape[-1]:,} weights, which blocks of {weights} ({kind}) do not divide"
         )
     return kind
+
+
+def _nbytes(kind: str, entry: _Entry) -> int:
+    rows, columns = _rows(entry), entry.shape[-1]
+    return ternary.stored_bytes(rows, columns) if kind == ternary.I2_S else rows * TYPES[kind].row_bytes(columns)
 
 
 def _ternary(entry: _Entry, room: memoryview, alignment: int) -> str:

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from backends.base import Blocks, Dense, Raw
+from engine.weights.gguf import ternary
 from engine.weights.gguf.blocks import dequantize
 from engine.weights.gguf.names import STACKED, layer_of, to_model
 from engine.weights.gguf.orders import grouped_heads, rotary_halves
 from engine.weights.gguf.types import FLOATS
+from engine.weights.integer_formats import ternary_codes
 from engine.weights.made import computed, reordered
 from engine.weights.problems import Problem
 from engine.weights.source import Source, SourceMatrix, split_raw, wrong
@@ -71,6 +74,9 @@ class GgufSource:
             return SourceMatrix(None, (name,), (problem,))
         if raw.dtype in FLOATS:
             return SourceMatrix(Dense(raw), (name,))
+        if raw.dtype == ternary.I2_S:
+            codes, scale = partial(ternary.codes, raw), partial(ternary.scale, raw)
+            return SourceMatrix(ternary_codes(raw, codes, scale, "F32", shape), (name,))
         factors = self.factors.get(name)
         if factors is not None and (problem := wrong(name, factors, (shape[0] if len(shape) > 2 else 1,), ("F32",))):
             return SourceMatrix(None, (name,), (problem,))
@@ -82,7 +88,8 @@ class GgufSource:
             c = self._config
             heads = c["num_attention_heads"] if "q_proj" in part else c["num_key_value_heads"]
             fits = raw.shape[0] == heads * c["head_dim"] and c["head_dim"] % 2 == 0
-            return reordered(raw, rotary_halves(raw.shape[0], heads)) if fits else raw
+            move = ternary.in_order if raw.dtype == ternary.I2_S else reordered
+            return move(raw, rotary_halves(raw.shape[0], heads)) if fits else raw
         if part.startswith("linear_attn."):
             return self._linear_attention(part.removeprefix("linear_attn."), raw)
         if part == "mlp.shared_expert_gate.weight" and len(raw.shape) == 1:

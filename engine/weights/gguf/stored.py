@@ -10,6 +10,7 @@ from backends.base import Blocks, Raw
 from engine.weights.gguf.blocks import decode_rows, dequantize
 from engine.weights.gguf.checkpoint import GgufCheckpoint
 from engine.weights.gguf.orders import grouped_heads
+from engine.weights.gguf.ternary import I2_S
 from engine.weights.gguf.types import FLOATS
 
 
@@ -45,8 +46,11 @@ class GgufStored:
             return values[:, grouped_heads(*order)]
         return values
 
+    def blocks(self, name: str) -> Blocks | None:
+        return None
+
     def rows(self, name: str) -> Iterator[np.ndarray]:
-        if self._delta or name in self._factors:
+        if self._delta or name in self._factors or self._raws[name].dtype == I2_S:
             yield self.values(name).reshape(-1, self.shape(name)[-1])
         else:
             raw = self._raws[name]

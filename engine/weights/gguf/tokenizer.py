@@ -7,6 +7,7 @@ Makes what `tokenizer.json` would have made. How text is cut into words first is
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from enum import IntEnum
 from typing import Any
 
 from tokenizers import AddedToken, decoders, normalizers, processors
@@ -18,7 +19,13 @@ from engine.text.tokenizer import Tokenizer
 from engine.weights.gguf.reader import Elements
 from engine.weights.gguf.words import KINDS, named
 
-_NORMAL, _UNKNOWN, _CONTROL, _USER, _UNUSED, _BYTE = range(1, 7)
+
+class TokenType(IntEnum):
+    """What `tokenizer.ggml.token_type` says of a token."""
+
+    NORMAL, UNKNOWN, CONTROL, USER, UNUSED, BYTE = range(1, 7)
+
+
 _SPACE = "▁"
 _NAMED = {"bos": "bos", "eos": "eos", "unknown": "unk", "padding": "pad", "seperator": "sep", "mask": "mask"}
 _INSTEAD = "Give the folder of the model's own tokenizer instead."
@@ -34,12 +41,14 @@ class Vocabulary:
         if not isinstance(tokens, Elements) or not tokens.count:
             raise TokenizerError(f"{where} has no tokenizer. {_INSTEAD}")
         self.tokens = tokens.strings()
-        self.types = self._numbers("token_type", _NORMAL)
-        self.ids = {token: id for id, token in reversed(list(enumerate(self.tokens))) if self.types[id] != _UNUSED}
+        self.types = self._numbers("token_type", TokenType.NORMAL)
+        self.ids = {
+            token: id for id, token in reversed(list(enumerate(self.tokens))) if self.types[id] != TokenType.UNUSED
+        }
 
     @property
     def control(self) -> dict[str, int]:
-        return {token: id for token, id in self.ids.items() if self.types[id] == _CONTROL}
+        return {token: id for token, id in self.ids.items() if self.types[id] == TokenType.CONTROL}
 
     def scores(self) -> list[float]:
         return self._numbers("scores", 0.0)
@@ -143,7 +152,7 @@ def _merges_by_score(v: Vocabulary) -> list[tuple[str, str]]:
     """SentencePiece merges whichever pair makes the token with the highest score: an order of all pairs that do."""
     scores, found = v.scores(), []
     for token, id in v.ids.items():
-        if v.types[id] != _NORMAL:
+        if v.types[id] != TokenType.NORMAL:
             continue
         for cut in range(1, len(token)):
             left, right = v.ids.get(token[:cut]), v.ids.get(token[cut:])
@@ -155,9 +164,9 @@ def _merges_by_score(v: Vocabulary) -> list[tuple[str, str]]:
 
 def _add_tokens(backend: Backend, v: Vocabulary) -> None:
     """Tokens that are found in text before it is cut: control tokens, and those that the model's makers added."""
-    control = {id for name in _NAMED if (id := v.special(name)) is not None and v.types[id] != _NORMAL}
-    control |= {id for id, kind in enumerate(v.types) if kind in (_CONTROL, _UNKNOWN)}
-    added = control | {id for id, kind in enumerate(v.types) if kind == _USER}
+    control = {id for name in _NAMED if (id := v.special(name)) is not None and v.types[id] != TokenType.NORMAL}
+    control |= {id for id, kind in enumerate(v.types) if kind in (TokenType.CONTROL, TokenType.UNKNOWN)}
+    added = control | {id for id, kind in enumerate(v.types) if kind == TokenType.USER}
     for id in sorted(added):
         if v.ids.get(v.tokens[id]) == id and v.tokens[id]:
             token = AddedToken(v.tokens[id], special=id in control, normalized=False)

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from engine.weights.gguf import ternary
+
 
 @dataclass(frozen=True)
 class BlockType:
@@ -95,6 +97,7 @@ NUMBERS = {
     39: "MXFP4",
     40: "NVFP4",
     41: "Q1_0",
+    ternary.NUMBER: ternary.I2_S,  # no rows of blocks, so not among TYPES
     TERNARY_42: "Q2_0",
     142: "PQ2_0",
     143: "PTQ1_0",

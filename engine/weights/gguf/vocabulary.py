@@ -11,11 +11,10 @@ from tokenizers import Tokenizer as Backend
 
 from engine.errors import TokenizerError
 from engine.text.tokenizer import Tokenizer
+from engine.weights.gguf.tokenizer import TokenType
 from engine.weights.gguf.words import recognized
 
-_NORMAL, _UNKNOWN, _CONTROL, _USER, _UNUSED, _BYTE = range(1, 7)
 _BYTE_TOKEN = re.compile(r"<0x[0-9A-Fa-f]{2}>")
-_FAMILIES = {"llama": ("llama-bpe",), "hunyuan-dense": ("hunyuan-dense", "hunyuan")}
 
 
 def describe(
@@ -27,18 +26,20 @@ def describe(
     if model["type"] != "BPE":
         raise TokenizerError(f"A tokenizer of the kind {model['type']} cannot be written to GGUF.")
     tokens = [f"[PAD{i}]" for i in range(rows)]
-    types = [_UNUSED] * rows
+    types: list[int] = [TokenType.UNUSED] * rows
     added = {token["id"]: (token["content"], bool(token["special"])) for token in source["added_tokens"]}
     for token, id in {**model["vocab"], **{content: id for id, (content, _) in added.items()}}.items():
         if id < rows:  # tokenizers may know more than the model was trained with
             tokens[id] = token
-            types[id] = _NORMAL if id not in added else _CONTROL if added[id][1] else _USER
+            types[id] = TokenType.NORMAL if id not in added else TokenType.CONTROL if added[id][1] else TokenType.USER
     metadata: dict[str, Any] = {"tokenizer.ggml.tokens": tokens, "tokenizer.ggml.token_type": types}
     merges = [merge if isinstance(merge, str) else " ".join(merge) for merge in model["merges"]]
     if model.get("byte_fallback"):
         metadata |= _sentencepiece(source, tokens, types, merges)
+        if arch == "gemma4":
+            metadata |= {"tokenizer.ggml.model": "gemma4", "tokenizer.ggml.merges": merges}
     else:
-        kind = recognized(Backend.from_str(tokenizer.to_json()), _FAMILIES.get(arch, ("qwen2",)))
+        kind = recognized(Backend.from_str(tokenizer.to_json()), arch, bool(model.get("ignore_merges")))
         if kind is None:
             raise TokenizerError("This tokenizer cuts text into words in a way that GGUF has no name for.")
         metadata |= {"tokenizer.ggml.model": "gpt2", "tokenizer.ggml.pre": kind, "tokenizer.ggml.merges": merges}
@@ -51,13 +52,16 @@ def _sentencepiece(source: Mapping[str, Any], tokens: list[str], types: list[int
     for rank, merge in enumerate(merges):
         score.setdefault(merge.replace(" ", "", 1), -float(rank + 1))
     last = -float(len(merges) + 1)
-    scores = [0.0 if kind in (_CONTROL, _UNKNOWN) else score.get(token, last) for token, kind in zip(tokens, types)]
+    scores = [
+        0.0 if kind in (TokenType.CONTROL, TokenType.UNKNOWN) else score.get(token, last)
+        for token, kind in zip(tokens, types)
+    ]
     unknown = source["model"].get("unk_token")
     for id, token in enumerate(tokens):
         if token == unknown:
-            types[id] = _UNKNOWN
+            types[id] = TokenType.UNKNOWN
         elif _BYTE_TOKEN.fullmatch(token):
-            types[id] = _BYTE
+            types[id] = TokenType.BYTE
     return {
         "tokenizer.ggml.model": "llama",
         "tokenizer.ggml.pre": "default",

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from engine.errors import WeightsError
+from engine.weights.gguf import ternary
 from engine.weights.gguf.reader import ALIGNMENT, MAGIC
 from engine.weights.gguf.types import NUMBERS, TYPES
 
@@ -29,7 +30,7 @@ class Plan:
     """A tensor to be written: its bytes are made when its turn comes."""
 
     name: str
-    kind: str  # a key of `types.TYPES`
+    kind: str  # a key of `types.TYPES`, or I2_S
     shape: tuple[int, ...]
     data: Callable[[], Iterable[bytes | memoryview]]
 
@@ -38,6 +39,8 @@ class Plan:
         rows = 1
         for n in self.shape[:-1]:
             rows *= n
+        if self.kind == ternary.I2_S:
+            return ternary.stored_bytes(rows, self.shape[-1])
         return rows * TYPES[self.kind].row_bytes(self.shape[-1])
 
 
@@ -97,14 +100,14 @@ def _text(value: str) -> bytes:
 
 def _typed(value: Any) -> bytes:
     if not isinstance(value, list | tuple):
-        kind = _kind(value)
-        return struct.pack("<I", kind) + _bare(kind, [value])
-    kind = _kind(value[0]) if value else _STRING
+        kind = _value_type(value)
+        return struct.pack("<I", kind) + _raw_values(kind, [value])
+    kind = _value_type(value[0]) if value else _STRING
     kind = _I32 if kind in (_U32, _U64) else kind
-    return struct.pack("<IIQ", _ARRAY, kind, len(value)) + _bare(kind, value)
+    return struct.pack("<IIQ", _ARRAY, kind, len(value)) + _raw_values(kind, value)
 
 
-def _kind(value: Any) -> int:
+def _value_type(value: Any) -> int:
     if isinstance(value, bool):
         return _BOOL
     if isinstance(value, int):
@@ -112,7 +115,7 @@ def _kind(value: Any) -> int:
     return _F32 if isinstance(value, float) else _STRING
 
 
-def _bare(kind: int, values: Sequence[Any]) -> bytes:
+def _raw_values(kind: int, values: Sequence[Any]) -> bytes:
     if kind == _STRING:
         return b"".join(_text(value) for value in values)
     return struct.pack(f"<{len(values)}{_LETTERS[kind]}", *values)

@@ -12,11 +12,15 @@ import pytest
 from PIL import Image
 
 from app.gui.preferences import Preferences
+from app.gui.viewmodels.models.library import on_disk
 from app.runtime.catalogue import Catalogue, able, capabilities_of, main_use
 from app.runtime.chat import ReplyEvent
 from app.window_engine import ReplyRequest, WindowEngine, local_service
+from engine.weights.convert import convert
 from tests.app.gui.media import ORPHEUS, like_spark
 from tests.checkpoints import save
+from tests.engine.hub.test_other_apps import ollama, put
+from tests.packed_checkpoints import save_packed
 from tests.vision_checkpoints import save as save_seeing
 
 
@@ -167,3 +171,31 @@ def test_no_model_that_listens_is_said_plainly(
     said: list[str] = []
     core.hear(tmp_path / "a.wav", said.append, said.append)
     assert "listens" in said[0]
+
+
+def test_other_applications_models_and_the_fallback_answer(
+    core: WindowEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As they lie in the folders of LM Studio, Ollama and llama.cpp; and what Grus has no class for, plain and packed."""
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    monkeypatch.setenv("GRUS_OTHER_APPS", "on")
+    for name in ("OLLAMA_MODELS", "LLAMA_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("engine.hub.other_apps._FRESH", -1.0)
+    data = convert(tmp_path / "words", tmp_path / "tiny.gguf").read_bytes()
+    put(tmp_path / ".lmstudio" / "models" / "maker" / "Tiny-GGUF" / "Tiny-Q8_0.gguf", data)
+    ollama(tmp_path / ".ollama" / "models", "registry.ollama.ai/library/tiny/1b", data)
+    put(tmp_path / ".cache" / "llama.cpp" / "tiny.gguf", data)
+    service = core._service.result()
+    shown = {model.name: model.app for model in on_disk(service)}
+    names = {"maker/Tiny-GGUF": "LM Studio", "tiny:1b": "Ollama", "tiny": "llama.cpp"}
+    assert {name: shown.get(name) for name in names} == names
+    texts = {reply(core, name, "Hello").text for name in ("words", *names)}
+    assert len(texts) == 1
+    mine = service.catalogue.folder = tmp_path / "mine"
+    save("gemma", mine / "plain", max_position_embeddings=4096)
+    save_packed("gemma", mine / "packed", "gptq", max_position_embeddings=4096)
+    for name in ("plain", "packed"):
+        (mine / name / "chat_template.jinja").write_text("{% for m in messages %}{{ m.content }}{% endfor %}")
+        assert reply(core, name, "Hello").end == "length"
+        assert service.loaded[name].foreign

@@ -10,10 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.engine import Engine
-from engine.loading import LoadOptions, load
-from engine.types import Request, SamplingParams, Settings
-from tests.checkpoints import reference_cached, save
+from tests.checkpoints import save
+from tests.engine_driver import EngineDriver, greedy_replies
 
 NAMES = ("lfm2", "lfm3", "granite_hybrid", "nemotron_h_moe")
 RANDOM = np.random.default_rng(4)
@@ -28,56 +26,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     return cache(lambda name: save(name, root / name, "old"))
 
 
-@cache
-def replies(name: str) -> list[list[int]]:
-    """The reference's greedy replies."""
-    import torch
-
-    found = []
-    for prompt in PROMPTS:
-        options = {"do_sample": False, "eos_token_id": None, "pad_token_id": 0, "max_new_tokens": LENGTH}
-        with torch.no_grad():
-            out = reference_cached(name).generate(torch.tensor([prompt]), **options)
-        found.append(out[0, len(prompt) :].tolist())
-    return found
-
-
 @pytest.mark.parametrize("backend", ["torch", "mlx"])
 @pytest.mark.parametrize("name", NAMES)
 def test_through_the_engine(folder: Callable[[str], Path], tmp_path: Path, name: str, backend: str) -> None:
-    loaded = load(str(folder(name)), LoadOptions(backend=backend, device="cpu", dtype="f32"))
-    settings = Settings(prefill_chunk=96, speculation="ngram", max_draft=4, offload_folder=tmp_path / "offload")
-    engine = Engine(lambda _: loaded, settings, start=False)
-
-    def say(prompts: list[list[int]], evict: int = 0) -> list[list[int]]:
-        params = SamplingParams(temperature=0.0, max_tokens=LENGTH, ignore_eos=True)
-        handles = [engine.submit(Request("m", prompt, params)) for prompt in prompts]
-        turns = 0
-        while not engine.idle:
-            engine.turn()
-            turns += 1
-            if evict and turns % evict == 0:
-                (executor,) = engine._manager.executors.values()
-                if (victim := executor.scheduler.victim()) is not None:
-                    executor.scheduler.preempt(victim)
-                    executor.scheduler.cap = 16
-        return [list(handle.result(0).ids) for handle in handles]
-
-    want = replies(name)
-    assert say(PROMPTS) == want
-    assert say(PROMPTS, evict=5) == want  # every prompt is a prefix now
-    longer = [[*prompt, *reply[:16]] for prompt, reply in zip(PROMPTS, want)]
-    assert [ids[:8] for ids in say(longer)] == [reply[16:] for reply in want]
+    driver = EngineDriver(folder(name), backend, tmp_path, 96, LENGTH)
+    driver.goes_on(PROMPTS, greedy_replies(name, PROMPTS, LENGTH), begun=16, compared=8, hits=3)
     # a beginning that repeats itself, so that the drafts of n-grams are tried, and rejected
     repeated = [5, 17, 33, 41] * 12
-    alone = say([repeated])
-    assert say([repeated]) == alone
-    stats = engine.stats()
-    assert stats.failed == 0
-    assert stats.prefix_hits >= 3
-    assert stats.evictions
-    assert engine.check() == 0
-    (executor,) = engine._manager.executors.values()
-    assert executor.prefix_cache.clear(hurry=False) > 0
-    assert say(PROMPTS) == want  # from the disk, where a stored prefix serves
-    engine.close()
+    alone = driver.say([repeated])
+    assert driver.say([repeated]) == alone
+    driver.engine.close()

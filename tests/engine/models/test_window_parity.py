@@ -17,12 +17,10 @@ import pytest
 
 from backends.base import KVSpec, Sampling, Segment, SharedKVSpec
 from engine.describe import layers, memory_bytes
-from engine.engine import Engine
 from engine.errors import ConfigError
-from engine.loading import LoadOptions, load
-from engine.types import Request, SamplingParams, Settings
 from tests.checkpoints import reference_cached, save
 from tests.driver import Driver
+from tests.engine_driver import EngineDriver, greedy_replies
 from tests.qwen3_tts_cases import checkpoint
 
 NAMES = (
@@ -49,26 +47,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     return cache(lambda name: save(name, root / name, "old"))
 
 
-@cache
-def replies(name: str) -> list[list[int]]:
-    """The reference's greedy replies."""
-    import torch
-
-    found = []
-    for prompt in PROMPTS:
-        options = {"do_sample": False, "eos_token_id": None, "pad_token_id": 0, "max_new_tokens": LENGTH}
-        with torch.no_grad():
-            out = reference_cached(name).generate(torch.tensor([prompt]), **options)
-        found.append(out[0, len(prompt) :].tolist())
-    return found
-
-
 @pytest.mark.parametrize("backend", ["torch", "mlx"])
 @pytest.mark.parametrize("name", NAMES)
 def test_windows_move_on(folder: Callable[[str], Path], name: str, backend: str) -> None:
     import torch
 
-    driver, ids = Driver(folder(name), backend), [*PROMPTS[0], *replies(name)[0]]
+    driver, ids = Driver(folder(name), backend), [*PROMPTS[0], *greedy_replies(name, PROMPTS[:1], LENGTH)[0]]
     slot = driver.kv.open(len(ids))
     assert slot is not None
     rows = []
@@ -146,35 +130,6 @@ def test_layers_that_share_keys_and_values_keep_none(folder: Callable[[str], Pat
 @pytest.mark.parametrize("backend", ["torch", "mlx"])
 @pytest.mark.parametrize("name", [*NAMES, "glm4_moe", "deepseek_v3", "qwen3_5_moe"])
 def test_through_the_engine(folder: Callable[[str], Path], tmp_path: Path, name: str, backend: str) -> None:
-    loaded = load(str(folder(name)), LoadOptions(backend=backend, device="cpu", dtype="f32"))
-    settings = Settings(prefill_chunk=64, speculation="ngram", max_draft=4, offload_folder=tmp_path / "offload")
-    engine = Engine(lambda _: loaded, settings, start=False)
-
-    def say(prompts: list[list[int]], evict: int = 0) -> list[list[int]]:
-        params = SamplingParams(temperature=0.0, max_tokens=LENGTH, ignore_eos=True)
-        handles = [engine.submit(Request("m", prompt, params)) for prompt in prompts]
-        turns = 0
-        while not engine.idle:
-            engine.turn()
-            turns += 1
-            if evict and turns % evict == 0:
-                (executor,) = engine._manager.executors.values()
-                if (victim := executor.scheduler.victim()) is not None:
-                    executor.scheduler.preempt(victim)
-                    executor.scheduler.cap = 16
-        return [list(handle.result(0).ids) for handle in handles]
-
-    want = replies(name)
-    assert say(PROMPTS) == want
-    assert say(PROMPTS, evict=5) == want  # every prompt is a prefix now
-    longer = [[*prompt, *reply[:30]] for prompt, reply in zip(PROMPTS, want)]
-    assert [ids[:10] for ids in say(longer)] == [reply[30:] for reply in want]
-    stats = engine.stats()
-    assert stats.failed == 0
-    assert stats.prefix_hits >= 4
-    assert stats.evictions
-    assert engine.check() == 0
-    (executor,) = engine._manager.executors.values()
-    assert executor.prefix_cache.clear(hurry=False) > 0
-    assert say(PROMPTS) == want  # from the disk, where a stored prefix serves
-    engine.close()
+    driver = EngineDriver(folder(name), backend, tmp_path, 64, LENGTH)
+    driver.goes_on(PROMPTS, greedy_replies(name, PROMPTS, LENGTH), begun=30, compared=10, hits=4)
+    driver.engine.close()

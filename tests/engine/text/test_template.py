@@ -241,6 +241,53 @@ def test_a_string_becomes_parts_where_the_template_knows_nothing_else() -> None:
     assert ours(source, [{"role": "user", "content": "abc"}]) == "[abc]"
 
 
+_MACROS = {
+    "another name": (
+        "{% macro said(given) %}{% for one in given %}",
+        "{% endfor %}{% endmacro %}{{ said(m.content) }}",
+    ),
+    "a keyword": (
+        "{% macro said(given) %}{% for one in given %}",
+        "{% endfor %}{% endmacro %}{{ said(given=m.content) }}",
+    ),
+    "handed on": (
+        "{% macro inner(x) %}{% for one in x|list %}",
+        "{% endfor %}{% endmacro %}{% macro outer(y) %}{{ inner(y) }}{% endmacro %}{{ outer(m['content']) }}",
+    ),
+    "of a message": (
+        "{% macro said(message) %}{% set c = message.get('content') %}{% for one in c %}",
+        "{% endfor %}{% endmacro %}{{ said(m) }}",
+    ),
+}
+
+
+@pytest.mark.parametrize("macro", _MACROS.values(), ids=_MACROS)
+def test_a_macro_of_parts_is_known_by_what_it_does(macro: tuple[str, str]) -> None:
+    before, behind = macro
+    source = "{% for m in messages %}" + before + "<{{ one.type }}:{{ one.text }}>" + behind + "{% endfor %}"
+    parts = [{"type": "text", "text": "a"}, {"type": "image", "image": object()}]
+    assert ours(source, [{"role": "user", "content": parts}]) == "<text:a><image:>"
+    assert ours(source, [{"role": "user", "content": "abc"}]) == "<text:abc>"
+
+
+def test_a_macro_that_tells_strings_gets_them() -> None:
+    source = (
+        "{% macro said(given) %}{% if given is string %}{{ given }}{% else %}{% for x in given %}[{{ x.text }}]{% endfor %}"
+        "{% endif %}{% endmacro %}{{ said(messages[0].content) }}"
+    )
+    assert ours(source, [{"role": "user", "content": "abc"}]) == "abc"
+    assert ours(source, [{"role": "user", "content": [{"type": "text", "text": "a"}]}]) == "[a]"
+
+
+def test_a_macro_of_something_else_makes_no_parts() -> None:
+    source = (
+        "{% macro shown(items) %}{% for x in items %}{{ x }},{% endfor %}{% endmacro %}"
+        "{{ shown(messages[0].role) }}{{ messages[0].content }}"
+    )
+    parts = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
+    assert ours(source, [{"role": "u", "content": parts}]) == "u,a\nb"
+
+
 def test_arguments_sent_as_a_string_are_opened() -> None:
     call = {"type": "function", "function": {"name": "f", "arguments": '{"a":1}'}}
     message = {"role": "assistant", "content": None, "tool_calls": [call]}

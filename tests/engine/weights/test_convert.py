@@ -203,12 +203,12 @@ def test_what_is_there_is_kept(files: Files, tmp_path: Path) -> None:
 
 
 def test_an_architecture_that_gguf_has_no_place_for(tmp_path: Path) -> None:
-    folder = save("qwen3_next", tmp_path / "next")
+    folder = save("lfm3", tmp_path / "lfm3")
     file = llamacpp_files.write("glm4", tmp_path / "glm4.gguf")
     with pytest.raises(UnsupportedArchitecture, match="`glm4`, whose GGUF files Grus reads"):
         convert(file, tmp_path / "m", "safetensors")
     with pytest.raises(UnsupportedArchitecture, match="does not write as GGUF"):
-        convert(folder, tmp_path / "next.gguf")
+        convert(folder, tmp_path / "lfm3.gguf")
 
 
 def test_a_failed_conversion_leaves_nothing(files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

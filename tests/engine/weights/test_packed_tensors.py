@@ -11,11 +11,13 @@ import torch
 
 from backends.base import Affine, Blocks, Dense, Raw, Weight
 from backends.mlx.linear import make_linear as mlx_linear
+from backends.pick import pick
 from backends.torch.kernels.linear import linear as cpu_linear
 from backends.torch.kernels.linear import takes
 from engine.weights import affine
 from engine.weights.fit import MLX_MODES, as_dense
 from engine.weights.gguf.blocks import dequantize
+from engine.weights.input_order import ordered_linear
 from engine.weights.packed_tensors import FORMATS, PackedTensors, tensors_of
 from engine.weights.quantization import Method
 
@@ -153,14 +155,34 @@ def test_gptq_by_its_rule(bits: int, group: int) -> None:
     assert not source.as_floats()
 
 
-def test_gptq_whose_inputs_are_in_any_order_becomes_floats_of_its_own_type() -> None:
+@pytest.mark.parametrize("bits", [2, 4, 8])
+def test_gptq_whose_inputs_are_in_any_order(bits: int) -> None:
+    """Floats of its own type, or its own bits in the order of the groups."""
     order = np.random.default_rng(3).permutation(np.arange(128) // 32)
-    tensors, want = gptq(4, 128, 48, 32, order)
+    tensors, want = gptq(bits, 128, 48, 32, order)
     source = PackedTensors("here", tensors, Method("GPTQ"))
     weight = weight_of(source, want.shape)
     assert isinstance(weight, Dense)
     assert weight.data.dtype == "F16"
     assert np.array_equal(floats_of(weight), want.astype(np.float16).astype(np.float32))
+    ordered = source.matrix("m", want.shape).ordered
+    assert ordered is not None
+    assert np.array_equal(floats_of(ordered.weight), want[:, ordered.order])
+    assert source.as_floats() == []
+    backend = pick("torch", "cpu", "f32")
+    x = torch.randn(3, 128, generator=torch.Generator().manual_seed(1))
+    got = ordered_linear(backend, [ordered, ordered.weight, ordered, ordered], [None] * 4)(x)
+    apart = x @ torch.from_numpy(want[:, ordered.order].copy()).T
+    together = x @ torch.from_numpy(want.copy()).T
+    assert torch.allclose(got, torch.cat([together, apart, together, together], 1), atol=1e-5)
+
+
+def test_groups_of_other_sizes_become_floats() -> None:
+    order = np.random.default_rng(3).permutation(np.arange(128) // 32)
+    order[order == 3] = 2
+    tensors, want = gptq(4, 128, 48, 32, order)
+    source = PackedTensors("here", tensors, Method("GPTQ"))
+    assert source.matrix("m", want.shape).ordered is None
     assert source.as_floats() == ["m"]
 
 

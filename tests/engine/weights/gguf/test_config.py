@@ -140,7 +140,7 @@ def test_the_base_that_alpha_made(tmp_path: Path) -> None:
         "rope_scaling": {"type": "dynamic", "alpha": 1000.0, "factor": 1.0},
     }
     keys, factors = metadata.describe(config, "hunyuan-dense", "test")
-    assert factors is None
+    assert factors == {}
     again = opened(tmp_path / "m.gguf", keys).config
     assert np.allclose(text_rope(text_config(again)).inv, text_rope(text_config(config)).inv, rtol=1e-6)
 

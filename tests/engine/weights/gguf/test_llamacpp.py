@@ -6,6 +6,8 @@ is compared along llama.cpp's own reply, and a choice may differ only where its 
 
 from __future__ import annotations
 
+import json
+import random
 import subprocess
 from collections.abc import Callable
 from functools import cache
@@ -16,7 +18,9 @@ import pytest
 
 from engine.weights.convert import convert
 from engine.weights.gguf.reader import read
+from engine.weights.gguf.words import KINDS as WORDS
 from tests.checkpoints import save
+from tests.engine.weights.gguf.test_tokenizer import cutting, stored
 from tests.llamacpp_peer import CHILD, MARKS, both
 
 pytestmark = MARKS
@@ -96,3 +100,41 @@ def test_every_type_that_it_knows(folder: Callable[..., Path], tmp_path: Path, k
     kinds = {tensor.dtype for tensor in read(target).tensors.values() if len(tensor.shape) > 1}
     assert kinds == {kind}
     agree(target, QUANTIZED)
+
+
+PIECES = {
+    "words": ["The", "quick", "fox's", "DON'T", "we'LL", "camelCase", "HTTP", "x", "I'm", "it"],
+    "digits": ["1", "12", "123", "1234567", "3.14159", "1,000,000", "2024", "0"],
+    "signs": ["!", "?!", "...", "$5", "[a](b)", "--", "**", "@x", "#", "/", "a/b", "{}", "<=>", "`~^|", "(", "_"],
+    "blanks": [" ", "  ", "   ", "\n", "\n\n", " \n", "\t", "\r\n", "\n  "],
+    "asia": ["数据", "模型，", "你好世界", "こんにちは", "カタカナ", "안녕", "2024年", "。", "한국어"],
+    "cased": ["Ünïted", "naïve", "ΑΒΓ", "αβγ", "Привет", "МИР", "ß", "É"],
+    "marks": ["e\u0301", "किताब", "ภาษา", "عربى", "א", "\u0301"],
+    "symbols": ["🙂", "🇩🇪", "€", "²", "½", "Ⅳ", "…", "“a”", "\u00a0", "\u3000", "٣٤"],
+}
+# What llama.cpp cuts otherwise than the tokenizers that the models were trained with, which are followed here: it does not compose
+# characters, tells upper from lower case in ASCII alone, and has no possessive repetitions.
+APART: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("qwen2", "qwen35", "command-r"), ("marks",)),
+    **dict.fromkeys(("tekken", "gpt-4o", "llama4", "kanana2", "minimax-m2", "youtu"), ("cased", "marks")),
+    "kimi-k2": ("marks",),
+}
+
+
+def some_texts(kinds: list[str], count: int = 60) -> list[str]:
+    chance = random.Random(7)
+    pool = [piece for kind in kinds for piece in PIECES[kind]]
+    return ["".join(chance.choice(pool) for _ in range(chance.randint(1, 12))) for _ in range(count)]
+
+
+@pytest.mark.parametrize("kind", WORDS)
+def test_words_are_cut_as_there(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "m.gguf"
+    ours = stored(cutting(kind), path, pre=kind)
+    texts = some_texts([name for name in PIECES if name not in APART.get(kind, ())])
+    lines = "".join(json.dumps(text) + "\n" for text in texts)
+    done = subprocess.run([*CHILD, "tokens", str(path)], input=lines, capture_output=True, text=True, check=True)
+    theirs = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(theirs) == len(texts)
+    for text, ids in zip(texts, theirs):
+        assert ours.encode(text, add_special=False) == ids, text

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import gguf
 import numpy as np
@@ -12,12 +16,13 @@ import pytest
 from backends.base import Blocks
 from backends.pick import pick
 from engine.describe import describe
+from engine.errors import WeightsError
 from engine.loading import LoadOptions
 from engine.models.registry import find_architecture
 from engine.weights.convert import convert
 from engine.weights.fit import IN_PANELS, fitted, grown_bytes
 from engine.weights.gguf.checkpoint import GgufCheckpoint, open_gguf
-from engine.weights.gguf.reader import read
+from engine.weights.gguf.reader import STRING, Elements, read
 from engine.weights.gguf.source import Dequantized
 from engine.weights.gguf.types import TYPES
 from engine.weights.source import Source
@@ -65,6 +70,13 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return convert(save("qwen3", root / "m", "old", **WIDE), root / "m.gguf")
 
 
+def plainly(value: Any) -> Any:
+    """As the writer takes it."""
+    if not isinstance(value, Elements):
+        return value
+    return value.strings() if value.kind == STRING else value.numbers().tolist()
+
+
 def mixed(plain: Path, target: Path, seed: int = 0) -> dict[str, np.ndarray]:
     """The plain file with a type of its own for each matrix. Returns their floats, as the `gguf` package reads them."""
     rng = np.random.default_rng(seed)
@@ -84,12 +96,7 @@ def mixed(plain: Path, target: Path, seed: int = 0) -> dict[str, np.ndarray]:
             plans.append(plan(name.replace(".weight", ".scale"), "F32", (1,), factor))
             plans.append(plan(name.replace(".weight", ".input_scale"), "F32", (1,), np.ones(1, np.float32)))
         floats[name] = values
-    metadata = {
-        key: value.strings() if getattr(value, "kind", 0) == 8 else value for key, value in file.metadata.items()
-    }
-    metadata = {
-        key: value.numbers().tolist() if hasattr(value, "numbers") else value for key, value in metadata.items()
-    }
+    metadata = {key: plainly(value) for key, value in file.metadata.items()}
     save_gguf(target, metadata | IMATRIX, plans)
     return floats
 
@@ -151,22 +158,46 @@ def test_a_mixed_file_says_what_it_takes(plain: Path, tmp_path: Path) -> None:
     assert not [line for line in found.kept_as if "MXFP4" in line or "IQ4_NL" in line]
 
 
+def split(whole: Path, folder: Path) -> list[Path]:
+    """The same file in three."""
+    file = read(whole)
+    names = list(file.tensors)
+    metadata = {key: plainly(value) for key, value in file.metadata.items()}
+    paths = [folder / f"s-{number + 1:05}-of-00003.gguf" for number in range(3)]
+    for number, part in enumerate((names[:5], names[5:9], names[9:])):
+        raws = [file.tensors[name] for name in part]
+        plans = [plan(raw.name, raw.dtype, raw.shape, bytes(raw.buffer)) for raw in raws]
+        own = {"split.no": number, "split.count": 3, "split.tensors.count": len(names)}
+        save_gguf(paths[number], (metadata if number == 0 else {}) | own, plans)
+    return paths
+
+
 def test_shards_open_from_any_of_them(plain: Path, tmp_path: Path) -> None:
     mixed(plain, tmp_path / "m.gguf")
     whole = read(tmp_path / "m.gguf")
-    names = list(whole.tensors)
-    metadata = {key: value for key, value in whole.metadata.items() if not hasattr(value, "numbers")}
-    for number, part in enumerate((names[:5], names[5:9], names[9:])):
-        plans = [
-            plan(name, whole.tensors[name].dtype, whole.tensors[name].shape, bytes(whole.tensors[name].buffer))
-            for name in part
-        ]
-        own = {"split.no": number, "split.count": 3, "split.tensors.count": len(names)}
-        save_gguf(tmp_path / f"s-{number + 1:05}-of-00003.gguf", (metadata if number == 0 else {}) | own, plans)
-    for number in (1, 2, 3):
-        found = read(tmp_path / f"s-{number:05}-of-00003.gguf")
-        assert list(found.tensors) == names
+    for shard in split(tmp_path / "m.gguf", tmp_path):
+        found = read(shard)
+        assert list(found.tensors) == list(whole.tensors)
         assert found.metadata["quantize.imatrix.chunks_count"] == 695
+
+
+def test_a_split_mixed_file_answers_as_the_whole_one(plain: Path, tmp_path: Path) -> None:
+    """By the command, from its second shard, with the importance matrix's traces in the first."""
+    mixed(plain, tmp_path / "m.gguf")
+    shards = split(tmp_path / "m.gguf", tmp_path)
+    said = []
+    for file in (tmp_path / "m.gguf", shards[1]):
+        command = ["run", str(file), "Hello", "--raw", "--json", "--max-tokens", "12", "--temperature", "0"]
+        done = subprocess.run(
+            [sys.executable, "-m", "app.cli", *command], capture_output=True, text=True, timeout=300, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        said.append(json.loads(done.stdout)["output_ids"])
+    assert said[0] == said[1]
+    assert len(set(said[0])) > 1
+    shards[2].unlink()
+    with pytest.raises(WeightsError, match=r"lacks s-00003-of-00003\.gguf"):
+        read(shards[0])
 
 
 def test_a_converted_mixed_file_keeps_its_factors(plain: Path, tmp_path: Path) -> None:

@@ -66,6 +66,7 @@ def stored(tokenizer: Tokenizer, path: Path, arch: str = "llama", rows: int | No
 
 
 def opened(path: Path, metadata: dict[str, Any], arch: str = "llama") -> Tokenizer:
+    metadata = {"general.architecture": arch, **metadata}
     file = read(save(path, {key: value for key, value in metadata.items() if value is not None}, []))
     return gguf_tokenizer.build(gguf_tokenizer.Vocabulary(file.metadata, str(path)), arch, {}, {})
 
