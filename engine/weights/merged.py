@@ -13,7 +13,7 @@ import numpy as np
 
 from backends.base import Dense, Raw
 from engine.weights.gguf.blocks import dequantize
-from engine.weights.lora import LoraFiles, fitted, is_text, tail
+from engine.weights.lora import LoraFiles, LoraPair, fitted, is_text, tail
 from engine.weights.made import Made
 from engine.weights.source import FLOATS, Source, SourceMatrix
 
@@ -36,7 +36,7 @@ class Merged:
         weight = found.weight
         if not isinstance(weight, Dense) or weight.data.dtype not in FLOATS or len(shape) != 2 or not is_text(stem):
             return found
-        deltas = []
+        deltas: list[LoraPair] = []
         for files, modules, done in zip(self._adapters, self._modules, self.done):
             module = modules.get(tail(stem))
             if module is None or tail(stem) == "embed_tokens":
