@@ -83,6 +83,7 @@ def open_service(
             accept(source, loaded)
         except BaseException:
             loaded.close()
+            loaded.backend.release()
             raise
         return loaded
 
