@@ -354,8 +354,9 @@ class WindowEngine:
             raise BadRequest(
                 tr("{model} reads text only. Remove the pictures, or choose a model that sees.", model=ask.model)
             )
-        params: SamplingParams = SamplingParams(**{**_sampling(self.defaults_of(ask.model)), **ask.sampling})
-        reasons = _reasoning(self.defaults_of(ask.model), ask.reasoning)
+        defaults = self.defaults_of(service.model_of(ask.model))
+        params: SamplingParams = SamplingParams(**{**_sampling(defaults), **ask.sampling})
+        reasons = _reasoning(defaults, ask.reasoning)
         conversation = ChatRequest(ask.messages, params, tools=ask.tools, continue_last=ask.continue_last, **reasons)
         prepared = prepare(conversation, loaded, ask.model)
         speaking.gather.put(("working", tr("Reading {n} tokens.", n=len(prepared.request.prompt_ids))))

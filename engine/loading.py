@@ -179,7 +179,7 @@ def open_named(name: str, options: LoadOptions) -> tuple[ModelFiles, Path]:
     model_type = model_type_named(options.model_type)
     folder = fetch(name, options)
     if is_adapter(folder):
-        raise ModelNotFound(f"{name} is a LoRA adapter, not a model. Name its model, and this with --adapter.")
+        raise ModelNotFound(f"{name} is a LoRA adapter, not a model. Load its model, with this as its adapter.")
     return open_model(folder, options.format, model_type), folder
 
 

@@ -5,21 +5,26 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
 import pytest
 
+from app.gui.preferences import Preferences
 from app.runtime.catalogue import Catalogue
 from app.server.config import adapters
+from app.window_engine import ReplyRequest, WindowEngine, local_service
 from engine.errors import BadRequest, ModelNotFound
 from engine.hub.download import wanted
 from engine.hub.resolve import resolve
 from tests.app.fresh import ROOT, environment, several
+from tests.app.gui.media import AtOnce
 from tests.asserting import every
 from tests.checkpoints import reference_cached, save
 from tests.lora_adapters import RandomLora, random_lora
@@ -234,3 +239,51 @@ def test_of_an_adapters_repository_its_two_files_are_downloaded() -> None:
              "tokenizer.json", "training_args.bin"]  # fmt: skip
     assert wanted(names) == ["adapter_config.json", "adapter_model.safetensors"]
     assert "adapter_config.json" in wanted(["config.json", "model.safetensors", "adapter_config.json"])
+
+
+def test_the_window_answers_with_an_adapter(files: Files, tmp_path: Path) -> None:
+    preferences = Preferences(tmp_path / "preferences.json")
+    for key, value in {"backend": "torch", "device": "cpu", "cache_dir": str(tmp_path / "cache")}.items():
+        preferences.put(key, value)
+    seen: list[Any] = []
+    core = WindowEngine(
+        AtOnce(),
+        lambda: local_service(preferences, {"tiny": str(files.base)}),
+        lambda deliver: SimpleNamespace(put=lambda item: deliver([item])),
+    )
+    core.start()
+    try:
+        core.service.catalogue.adapters = {"tiny": {"sql": str(files.folders[0])}}
+        core.models(seen.append)
+        assert seen[0][:2] == ["tiny", "tiny:sql"]
+        texts = {}
+        for name in ("tiny", "tiny:sql"):
+            reply = _Reply()
+            core.reply(ReplyRequest(name, USER, {"max_tokens": 8, "temperature": 0.0}), reply)
+            assert reply.done.wait(60)
+            assert not reply.problem
+            texts[name] = reply.text
+        assert texts["tiny"] != texts["tiny:sql"]
+        assert core.service.resident() == {"tiny"}
+    finally:
+        core.close()
+
+
+class _Reply:
+    """Implements `app.window_engine.ReplyListener`."""
+
+    def __init__(self) -> None:
+        self.text, self.problem, self.done = "", "", threading.Event()
+
+    def working(self, what: str) -> None:
+        pass
+
+    def parts(self, parts: Sequence[Any]) -> None:
+        self.text += "".join(part.text for part in parts)
+
+    def ended(self, reason: Any, timings: Any) -> None:
+        self.done.set()
+
+    def failed(self, sentence: str) -> None:
+        self.problem = sentence
+        self.done.set()
