@@ -103,12 +103,18 @@ class Model(ServiceOwner):
         options: LoadOptions | None = None,
         settings: Settings | None = None,
         profile: Path | None = None,
+        adapters: Mapping[str, str | Path] | None = None,
     ) -> None:
-        """`profile`: the file that gets a Chrome trace of the engine's work at the end."""
+        """`profile`: the file that gets a Chrome trace of the engine's work at the end. `adapters`: LoRA adapters that a prompt may
+        choose, by name: folders, GGUF files or repository ids. `LoadOptions.merged` has those that become part of the model."""
         self.name = name
-        self.service = open_models([name], options, settings, profile=profile, accept=self._accept)
+        self.adapters = own = {adapter: str(place) for adapter, place in (adapters or {}).items()}
+        self.service = open_models(
+            [name], options, settings, profile=profile, accept=self._accept, adapters={name: own}
+        )
         with closed_on_error(self.service):
-            self.service.load_now(name)
+            for one in (name, *(f"{name}:{adapter}" for adapter in own)):
+                self.service.load_now(one)
 
     def _accept(self, source: str, loaded: Loaded) -> None:
         """Raises for a model that writes no text, and for a draft model of another vocabulary."""
@@ -130,19 +136,22 @@ class Model(ServiceOwner):
         effort: Effort | None = None,
         thinking_budget: int | None = None,
         variables: Mapping[str, Any] | None = None,
+        adapter: str | None = None,
     ) -> PreparedChat:
         """The engine's request for a prompt, and the parser of its reply. `raw`: no chat template.
 
         `images` come before a prompt that is one string: paths, Pillow images, arrays or bytes of files. In messages they
         are parts, `{"type": "image", "image": Path("cat.jpg")}`. `tools` have OpenAI's shape.
-        `effort` is that of the reasoning, and `thinking_budget` the tokens after which it is closed.
+        `effort` is that of the reasoning, and `thinking_budget` the tokens after which it is closed. `adapter`: one of the
+        model's, which answers.
         """
+        name = self._served(adapter)
         params = sampling or SamplingParams()
         if raw:
             if not isinstance(prompt, str) or system is not None or images:
                 raise TypeError("A raw prompt is one string, without a system prompt and without images.")
             read = text_prompt(self.loaded, prompt)
-            return PreparedChat(read.request(self.name, params), ReplyParser(), read, self.loaded)
+            return PreparedChat(read.request(name, params), ReplyParser(), read, self.loaded)
         if isinstance(prompt, str):
             messages: list[Mapping[str, Any]] = [{"role": "user", "content": with_images(prompt, images)}]
         else:
@@ -160,7 +169,16 @@ class Model(ServiceOwner):
             reasoning_tokens=thinking_budget,
             variables=variables or {},
         )
-        return prepare(chat, self.loaded, self.name)
+        return prepare(chat, self.loaded, name)
+
+    def _served(self, adapter: str | None) -> str:
+        """The model's name with an adapter, as the service knows it."""
+        if adapter is None:
+            return self.name
+        if adapter not in self.adapters:
+            have = ", ".join(self.adapters) or "none"
+            raise BadRequest(f"{self.name} has no adapter {adapter[:200]!r}. It has: {have}.", "adapter")
+        return f"{self.name}:{adapter}"
 
     def prompt(
         self,
@@ -189,12 +207,13 @@ class Model(ServiceOwner):
         tools: Sequence[Mapping[str, Any]] = (),
         thinking: bool | None = None,
         variables: Mapping[str, Any] | None = None,
+        adapter: str | None = None,
         **sampling: Any,
     ) -> Answer:
         """Answer one prompt. `sampling`: max_tokens, temperature, top_p, seed, stop, ... (see SamplingParams)."""
         prepared = self.prepare(
             prompt, SamplingParams(**sampling), raw=raw, system=system, images=images, tools=tools, thinking=thinking,
-            variables=variables,
+            variables=variables, adapter=adapter,
         )  # fmt: skip
         return _answer(prepared, self.service.submit(prepared.request).result())
 
@@ -206,11 +225,14 @@ class Model(ServiceOwner):
         system: str | None = None,
         images: Sequence[Any] = (),
         variables: Mapping[str, Any] | None = None,
+        adapter: str | None = None,
         **sampling: Any,
     ) -> Iterator[str]:
         """The answer in pieces, as it is made. Closing the iterator stops the model."""
         params = SamplingParams(**sampling)
-        prepared = self.prepare(prompt, params, raw=raw, system=system, images=images, variables=variables)
+        prepared = self.prepare(
+            prompt, params, raw=raw, system=system, images=images, variables=variables, adapter=adapter
+        )
         handle = self.service.submit(prepared.request)
         try:
             for event in handle:
@@ -222,12 +244,23 @@ class Model(ServiceOwner):
             handle.cancel()
 
     def batch(
-        self, prompts: Sequence[Messages], *, raw: bool = False, system: str | None = None, **sampling: Any
+        self,
+        prompts: Sequence[Messages],
+        *,
+        raw: bool = False,
+        system: str | None = None,
+        adapter: str | Sequence[str | None] | None = None,
+        **sampling: Any,
     ) -> list[Answer]:
-        """Answer many prompts together, in their order."""
+        """Answer many prompts together, in their order. `adapter`: one for all prompts, or each prompt's (None: the model's own
+        weights)."""
         params = SamplingParams(**sampling)
-        prepared = [self.prepare(prompt, params, raw=raw, system=system) for prompt in prompts]
-        results = self.engine.batch([one.request for one in prepared])
+        chosen = [adapter] * len(prompts) if adapter is None or isinstance(adapter, str) else adapter
+        prepared = [
+            self.prepare(prompt, params, raw=raw, system=system, adapter=one)
+            for prompt, one in zip(prompts, chosen, strict=True)
+        ]
+        results = self.engine.batch([self.service.addressed(one.request) for one in prepared])
         return [_answer(one, result) for one, result in zip(prepared, results) if isinstance(result, Result)]
 
 
@@ -266,9 +299,15 @@ _speakers: dict[tuple[str, LoadOptions], Speaker] = {}
 _activity: dict[LoadOptions, VoiceActivity] = {}
 
 
-def load(model: str = GUIDE, settings: Settings | None = None, **options: Any) -> Model:
-    """Load a folder or a repository id. `options`: backend, device, dtype, memory_limit, cache_dir, download."""
-    return Model(model, LoadOptions(**options), settings)
+def load(
+    model: str = GUIDE,
+    settings: Settings | None = None,
+    adapters: Mapping[str, str | Path] | None = None,
+    **options: Any,
+) -> Model:
+    """Load a folder or a repository id. `adapters`: see `Model`. `options`: backend, device, dtype, memory_limit, cache_dir,
+    download."""
+    return Model(model, LoadOptions(**options), settings, adapters=adapters)
 
 
 def _keep(model: str, options: Mapping[str, Any]) -> Model:

@@ -236,10 +236,11 @@ class WindowEngine:
         """Names of all models that can do this and are on this machine: those in memory first."""
 
         def find(service: ModelService) -> list[str]:
-            from app.runtime.catalogue import able
+            from app.runtime.catalogue import able_models
 
             resident = service.resident()
-            return sorted(able(service.catalogue, capability), key=lambda name: name not in resident)
+            found = sorted(able_models(service.catalogue, capability), key=lambda known: known.model not in resident)
+            return [known.name for known in found]
 
         self.use(find, then, failed)
 
@@ -252,7 +253,7 @@ class WindowEngine:
     def unload(
         self, name: str, then: Callable[[None], Any] | None = None, failed: Callable[[str], Any] | None = None
     ) -> None:
-        self.use(lambda service: service.engine.unload(name, cancel=True), then, failed)
+        self.use(lambda service: service.engine.unload(service.model_of(name), cancel=True), then, failed)
 
     def hear(self, file: Path, then: Callable[[str], Any], failed: Callable[[str], Any]) -> None:
         """What is said in a sound file, written down by a model that listens."""
@@ -346,19 +347,20 @@ class WindowEngine:
         from engine.types import Done, Failed, Progress, SamplingParams
 
         service = self._service.result()
-        if ask.model not in service.resident():
+        if service.model_of(ask.model) not in service.resident():
             speaking.gather.put(("working", tr("Loading {model}.", model=ask.model)))
         loaded = self._load(service, ask.model)
         if _has_pictures(ask.messages) and getattr(loaded, "vision", None) is None:
             raise BadRequest(
                 tr("{model} reads text only. Remove the pictures, or choose a model that sees.", model=ask.model)
             )
-        params: SamplingParams = SamplingParams(**{**_sampling(self.defaults_of(ask.model)), **ask.sampling})
-        reasons = _reasoning(self.defaults_of(ask.model), ask.reasoning)
+        defaults = self.defaults_of(service.model_of(ask.model))
+        params: SamplingParams = SamplingParams(**{**_sampling(defaults), **ask.sampling})
+        reasons = _reasoning(defaults, ask.reasoning)
         conversation = ChatRequest(ask.messages, params, tools=ask.tools, continue_last=ask.continue_last, **reasons)
         prepared = prepare(conversation, loaded, ask.model)
         speaking.gather.put(("working", tr("Reading {n} tokens.", n=len(prepared.request.prompt_ids))))
-        handle = service.engine.submit(prepared.request)
+        handle = service.submit(prepared.request)
         speaking.attach(handle.cancel)
         for event in handle:
             if isinstance(event, Failed):
@@ -375,7 +377,7 @@ class WindowEngine:
                 speaking.gather.put(("ended", reason, event.timings))
 
     def _load(self, service: ModelService, name: str) -> LoadedModel:
-        resident = name in service.resident()
+        resident = service.model_of(name) in service.resident()
         if not resident:
             self._work.post(lambda: self.update(loading=tr("Loading {model}.", model=name)))
         try:

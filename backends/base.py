@@ -24,6 +24,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 
 # Declared in files of their own; imported from here by the engine.
+from backends.adapters import Adapters as Adapters
 from backends.grids import GRIDS as GRIDS
 from backends.grids import INDICES as INDICES
 from backends.grids import SIGNS as SIGNS
@@ -174,6 +175,7 @@ class Segment:
     )
     want: range | None = None  # rows of this segment whose logits come back to the host; default none
     hidden: bool = False  # the hidden states of all its rows come back to the host
+    adapter: str | None = None  # of the model's `Adapters`
 
     def __len__(self) -> int:
         if self.ids is not None:
@@ -314,6 +316,8 @@ class TokenModel(Protocol):
     # inside the step, after sampling, with each row's Sampling (the other codes of the frame derive from its noise);
     # `codes` are returned in SegmentOutput and `embeds` is the slot's next input. Such a model also has
     # `reframe(codes [n, G]) -> [n, D]`, which recomputes those inputs.
+    #
+    # Optional: `adapters` (`Adapters`), which its linears ask in every step.
     #
     # Optional: `long_from`, the length of a text beyond which its positions count from `LONG_TEXT`; 0: never.
     #

@@ -90,6 +90,11 @@ class StepPlan:
         return replace(self, segments=moved, groups=groups, chunks=moved[len(moved) - len(self.chunks) :])
 
     @property
+    def adapters(self) -> list[tuple[int, int, str | None]]:
+        """Each sequence's rows and adapter, see `Adapters.runs`."""
+        return [(packed.start, packed.stop, packed.segment.adapter) for packed in self.segments]
+
+    @property
     def tokens_are_plain(self) -> bool:
         """Every input is an id that the host knows: no embeddings, no additions, no token that is still on the device."""
         return not self.continued and all(s.segment.ids is not None and s.segment.add is None for s in self.segments)
@@ -236,6 +241,6 @@ def roll_back_drafts(
         kept = kv.rollback(segment.slot, keep)
         if kept < keep:
             pos = None if segment.pos is None else segment.pos[..., kept:keep]
-            again.append(Segment(segment.slot, segment.ids[kept:keep], pos=pos))
+            again.append(Segment(segment.slot, segment.ids[kept:keep], pos=pos, adapter=segment.adapter))
     if again:
         run(again)

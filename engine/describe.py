@@ -11,17 +11,49 @@ from typing import Any
 from backends import pick
 from backends.base import Backend, BackendMissing, DType, KVSpec, MemorySpec, SharedKVSpec, StateSpec
 from backends.kv_cache import source_of
-from engine.errors import GrusError
-from engine.loading import LoadOptions, gigabytes, open_named, reads_foreign, sampling_defaults, whole_bytes
+from engine.adapters import adapters_for, pairs_for
+from engine.errors import GrusError, Unsupported
+from engine.loading import (
+    LoadOptions,
+    fetch_adapter,
+    gigabytes,
+    open_named,
+    reads_foreign,
+    sampling_defaults,
+    whole_bytes,
+)
 from engine.model_files import ModelFiles
 from engine.models.config import text_fields
 from engine.models.registry import EXACT_PARTS, find_architecture, find_part, part_kind
 from engine.vision.registry import make_vision_processor
 from engine.weights.fit import becomes, check_kv_bits, choose_quant, folder_becomes, grown_bytes, kinds_of
+from engine.weights.lora import open_lora
 from engine.weights.quantize import Quantized
 from engine.weights.view import View, survey
 
 TALK = 4096  # tokens of context that "memory needed" counts
+
+
+@dataclass(frozen=True)
+class AdapterDescription:
+    name: str
+    place: str  # folder or file
+    form: str  # PEFT, MLX, GGUF
+    base: str  # the model that it was made for; empty where its files do not say
+    ranks: list[int]
+    matrices: int  # that it changes
+    targets: list[str]  # the last words of their names
+    stored_bytes: int
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def describe_adapter(source: str, options: LoadOptions) -> AdapterDescription:
+    files = open_lora(fetch_adapter(source, options))
+    return AdapterDescription(
+        source, files.where, files.form, files.base, files.ranks, len(files.pairs), files.targets, files.nbytes
+    )
 
 
 @dataclass
@@ -53,6 +85,7 @@ class Description:
     template: str = ""
     sees: str = ""
     sampling: dict[str, Any] = field(default_factory=dict)
+    adapters: list[AdapterDescription] = field(default_factory=list)  # those that would become part of the model
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -113,8 +146,14 @@ def _weights(found: Description, opened: ModelFiles, backend: Backend | None, op
         return model
 
     quant = choose_quant(options.quant, backend, opened.tensors) if backend is not None else None
-    seen = survey(make_and_remember, Quantized(opened.source, quant) if quant else opened.source)
+    adapters = adapters_for(opened.config)
+    seen = survey(make_and_remember, Quantized(opened.source, quant) if quant else opened.source, adapters=adapters)
     seen.check()
+    for source in options.merged:
+        found.adapters.append(describe_adapter(source, options))
+        if adapters is None:
+            raise Unsupported(f"A model of the type `{found.architecture}` takes no adapters.", "adapter")
+        pairs_for(adapters, opened.config, open_lora(Path(found.adapters[-1].place)))
     check_kv_bits(options.kv_bits, memory)
     found.parameters, found.quant = seen.parameters, quant or ""
     dtype: DType = backend.dtype if backend is not None else "f32"

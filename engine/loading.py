@@ -9,14 +9,22 @@ from __future__ import annotations
 import hashlib
 import math
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from backends import pick
 from backends.base import Array, Backend, BackendMissing, KVCache, Runner, TokenModel
-from engine.errors import BackendUnavailable, GrusError, OutOfMemory, UnsupportedArchitecture
+from engine.adapters import adapters_for, find_adapter, put_adapter
+from engine.errors import (
+    BackendUnavailable,
+    GrusError,
+    ModelNotFound,
+    OutOfMemory,
+    Unsupported,
+    UnsupportedArchitecture,
+)
 from engine.hub.resolve import resolve
 from engine.loaded import LoadedPart, load_part
 from engine.model_files import ModelFiles, open_model
@@ -30,7 +38,9 @@ from engine.text.tokenizer import Tokenizer
 from engine.vision.processor import VisionProcessor
 from engine.vision.registry import make_vision_processor
 from engine.weights.fit import check_kv_bits, choose_quant, fitted, grown_bytes, kept_bits, size_of
-from engine.weights.view import build, survey
+from engine.weights.lora import LoraFiles, is_adapter, open_lora
+from engine.weights.merged import Merged
+from engine.weights.view import View, build, survey
 
 KV_SHARE = 0.7  # of the device's memory, weights included, unless a limit is given
 LEAST_KV = 64 << 20
@@ -69,11 +79,26 @@ class LoadedModel:
     load_seconds: float = 0.0
     model: Array = field(default=None, repr=False)
     vision: VisionProcessor | None = field(default=None, repr=False)  # image preprocessing; None for a text-only model
+    adapters: dict[str, LoraFiles] = field(default_factory=dict, repr=False)  # that requests may choose
+    merged: tuple[LoraFiles, ...] = field(default=(), repr=False)  # that are part of the weights
 
     def text_stream(self) -> ReplyText | _NoText:
         if getattr(self.model, "frame", None) is not None:
             return _NoText()
         return ReplyText(self.tokenizer, self.markers)
+
+    def put_adapter(self, key: str, files: LoraFiles) -> None:
+        """Let requests choose an adapter as `key`. On the engine's thread."""
+        if self.foreign:
+            raise Unsupported(f"{self.name} runs through {self.backend.foreign_library}, without adapters.", "adapter")
+        put_adapter(getattr(self.model, "adapters", None), self.backend, self.config, key, files)
+        self.adapters[key] = files
+        self.weight_bytes += files.nbytes
+
+    def remove_adapter(self, key: str) -> None:
+        """On the engine's thread, when no request uses it."""
+        self.model.adapters.remove(key)
+        self.weight_bytes -= self.adapters.pop(key).nbytes
 
     def close(self) -> None:
         """Drop the arrays. `backend.release()` gives their memory back: a full garbage collection, once for all that go."""
@@ -120,6 +145,7 @@ class LoadOptions:
     format: str = "auto"  # which weights to load where there are several: safetensors, gguf
     download: bool = True
     progress: Callable[[int, int], None] | None = None
+    merged: tuple[str, ...] = ()  # adapters that become part of the weights: folders, files or repository ids
 
 
 def pick_backend(options: LoadOptions) -> Backend:
@@ -132,19 +158,29 @@ def pick_backend(options: LoadOptions) -> Backend:
 def fetch(name: str, options: LoadOptions) -> Path:
     """The folder or file of a model, downloaded where needed and allowed. Makes no arrays: may be called on any thread."""
     whole, _ = split_piece(name)
-    return resolve(
+    path = resolve(
         whole,
         cache_dir=options.cache_dir,
         download=options.download,
         progress=options.progress,
         weights=options.format,
     )
+    for adapter in options.merged:
+        fetch_adapter(adapter, options)
+    return path
+
+
+def fetch_adapter(source: str, options: LoadOptions) -> Path:
+    """The same for an adapter."""
+    return find_adapter(source, options.cache_dir, options.download, options.progress)
 
 
 def open_named(name: str, options: LoadOptions) -> tuple[ModelFiles, Path]:
     """A model's opened files, and their folder."""
     model_type = model_type_named(options.model_type)
     folder = fetch(name, options)
+    if is_adapter(folder):
+        raise ModelNotFound(f"{name} is a LoRA adapter, not a model. Load its model, with this as its adapter.")
     return open_model(folder, options.format, model_type), folder
 
 
@@ -217,13 +253,17 @@ def _load_model(name: str, folder: Path, opened: ModelFiles, options: LoadOption
     nbytes = opened.nbytes + grown_bytes(tensors, backend) if make is not None else whole_bytes(opened, backend)
     budget = kv_budget(backend, nbytes, options.memory_limit)
     quant = choose_quant(options.quant, backend, opened.tensors)
+    merged = tuple(open_lora(fetch_adapter(source, options)) for source in options.merged)
     try:
         if make is None:
+            if merged:
+                raise Unsupported(f"{name} runs through {backend.foreign_library}, without adapters.", "adapter")
             foreign = backend.foreign(folder, budget, opened.floats)
             model, kv, runner, kv_bits = foreign.model, foreign.kv, foreign.runner, None
         else:
-            source = fitted(opened.source, backend, quant)
-            model = build(lambda view: _checked(make(view, config), options.kv_bits), source, backend)
+            model = build_adapted(
+                opened, backend, quant, merged, lambda view: _checked(make(view, config), options.kv_bits)
+            )
             if (adopt := getattr(model, "choose_like", None)) is not None:
                 adopt(generation)
             kv_bits = kept_bits(options.kv_bits, backend, model, quant is not None or opened.quantized)
@@ -246,7 +286,8 @@ def _load_model(name: str, folder: Path, opened: ModelFiles, options: LoadOption
         vocab=model.vocab,
         defaults=sampling_defaults(generation),
         weight_bytes=nbytes,
-        fingerprint=fingerprint(opened, backend, kv_bits, quant),
+        fingerprint=fingerprint(opened, backend, kv_bits, quant, merged),
+        merged=merged,
         quant=quant,
         markers=markers(tokenizer, template, config),
         foreign=make is None,
@@ -254,6 +295,25 @@ def _load_model(name: str, folder: Path, opened: ModelFiles, options: LoadOption
         model=model,
         vision=vision_processor_of(model, config, folder, tokenizer),
     )
+
+
+def build_adapted(
+    opened: ModelFiles,
+    backend: Backend,
+    quant: str | None,
+    merged: Sequence[LoraFiles],
+    make: Callable[[View], TokenModel],
+) -> TokenModel:
+    """A model whose linears take adapters. `merged` ones become part of its plain weights; what they change of quantized ones is
+    added in every step."""
+    adapters = adapters_for(opened.config)
+    into = Merged(opened.source, merged, text_fields(opened.config).values)
+    model = build(make, fitted(into if merged else opened.source, backend, quant), backend, adapters=adapters)
+    if adapters is not None:
+        model.adapters = adapters  # type: ignore[attr-defined]  # see `TokenModel`
+    for i, (files, done) in enumerate(zip(merged, into.done)):
+        put_adapter(adapters, backend, opened.config, f"merged {i}", files, merged=done, always=True)
+    return model
 
 
 def reads_foreign(backend: Backend, folder: Path, config: Mapping[str, Any]) -> bool:
@@ -324,12 +384,20 @@ def sampling_defaults(generation: Mapping[str, Any]) -> dict[str, Any]:
     return chosen
 
 
-def fingerprint(opened: ModelFiles, backend: Backend, kv_bits: int | None, quant: str | None) -> str:
-    """A hash that changes with the weights and with the format of the KV cache. Reads no tensor data."""
+def fingerprint(
+    opened: ModelFiles,
+    backend: Backend,
+    kv_bits: int | None,
+    quant: str | None,
+    merged: Sequence[LoraFiles] = (),
+) -> str:
+    """A hash that changes with the weights and with the format of the KV cache. Reads no tensor data but of adapters."""
     digest = hashlib.sha256(f"{backend.name} {backend.dtype} {kv_bits} {quant}".encode())
     digest.update(str(opened.config.get("model_type")).encode())
     for name, raw in sorted(opened.tensors.items()):
         digest.update(f"{name} {raw.dtype} {raw.shape} {raw.offset}".encode())
+    for files in merged:
+        digest.update(files.digest.encode())
     for path in sorted({raw.path for raw in opened.tensors.values()}):
         stat = Path(path).stat()
         digest.update(f"{Path(path).name} {stat.st_size} {stat.st_mtime_ns}".encode())

@@ -323,7 +323,8 @@ class Scheduler:
 
     @staticmethod
     def _place(sequence: Sequence, segment: Segment) -> None:
-        """Set multi-axis positions, and what is added to the inputs."""
+        """Set the adapter, multi-axis positions, and what is added to the inputs."""
+        segment.adapter = sequence.parent.request.adapter
         start, stop = segment.slot.length, segment.slot.length + len(segment)
         segment.pos, segment.add = sequence.positions(start, stop), sequence.track(start, stop)
 

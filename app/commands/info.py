@@ -10,11 +10,12 @@ from typing import Any
 
 from app.commands.options import add_model, load_options
 from app.runtime.recommended import RecommendedModel, read_catalogue
-from engine.describe import Description, describe
+from engine.describe import AdapterDescription, Description, describe, describe_adapter
 from engine.errors import GrusError
 from engine.hub.resolve import resolve
 from engine.loading import LoadOptions, gigabytes
 from engine.machine import Machine, look, needed_bytes
+from engine.weights.lora import is_adapter
 
 
 def add_to(commands: Any) -> None:
@@ -36,6 +37,10 @@ def info(options: argparse.Namespace) -> int:
         machine = look(where)
         runs = machine.fit(choice.size) != "too large"
         show(before_download(choice, machine), as_dict(choice, machine) if options.json else None)
+    elif adapter_here(options.model, where):
+        about = describe_adapter(options.model, where)
+        runs = True
+        show(adapter_lines(about), about.as_dict() if options.json else None)
     else:
         found = describe(options.model, where)
         runs = found.runs
@@ -63,6 +68,24 @@ def to_download(name: str, where: LoadOptions) -> RecommendedModel | None:
     except GrusError:
         return choice
     return None
+
+
+def adapter_here(name: str, where: LoadOptions) -> bool:
+    """Whether it is an adapter, of those on this machine."""
+    try:
+        return is_adapter(resolve(name, where.cache_dir, download=where.download, weights=where.format))
+    except GrusError:
+        return False  # describing it as a model says what is wrong
+
+
+def adapter_lines(found: AdapterDescription) -> Iterator[tuple[str, str]]:
+    yield "Adapter", found.name
+    yield "Folder", found.place
+    yield "Kind", f"LoRA ({found.form}), rank {', '.join(map(str, found.ranks))}"
+    yield "Made for", found.base or "unknown: its files do not say"
+    yield "Changes", f"{found.matrices} matrices: {', '.join(found.targets)}"
+    yield "Size", gigabytes(found.stored_bytes)
+    yield "Use", f"grus run MODEL PROMPT --adapter {found.name}; grus serve --model MODEL --adapter NAME={found.name}"
 
 
 def before_download(choice: RecommendedModel, machine: Machine) -> Iterator[tuple[str, str]]:
@@ -109,6 +132,9 @@ def lines(found: Description) -> Iterator[tuple[str, str]]:
         )
     if found.context:
         yield "Context", f"{found.context} tokens, {gigabytes(found.bytes_per_token * 1000)} of memory per 1,000"
+    for adapter in found.adapters:
+        ranks = ", ".join(map(str, adapter.ranks))
+        yield "Adapter", f"{adapter.name}: rank {ranks}, {adapter.matrices} matrices, {gigabytes(adapter.stored_bytes)}"
     if found.memory_needed:
         form = f"as {found.quant}" if found.quant else f"in {found.dtype}"
         talk = f" with {found.talk} tokens of conversation" if found.talk else ""

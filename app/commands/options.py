@@ -44,6 +44,14 @@ def add_model(command: argparse.ArgumentParser, default: str | None = None) -> N
         help="which weights are loaded where a folder or a repository holds both (default: auto, which prefers safetensors; "
         "an MLX folder is safetensors)",
     )
+    kind.add_argument(
+        "--adapter",
+        action="append",
+        default=[],
+        metavar="ADAPTER",
+        help="a LoRA adapter that becomes part of the model: a folder of PEFT's or mlx-lm's, a GGUF file, or a repository id; may be "
+        "repeated",
+    )
     add_where(command)
 
 
@@ -212,6 +220,7 @@ def where_options(options: argparse.Namespace, label: str) -> LoadOptions:
         format=options.format if hasattr(options, "model_type") else "auto",
         download=not options.offline,
         progress=TerminalBar(label),
+        merged=tuple(getattr(options, "adapter", ())),
     )
 
 

@@ -38,6 +38,7 @@ TOML file (port = 9000); the command line wins over the environment, and that ov
 
   grus serve --model Qwen/Qwen3-8B --draft Qwen/Qwen3-0.6B        replies come sooner, and stay the same
   grus serve --models-dir ~/models --max-models 1 --idle-ttl 600  one at a time, and none when nobody asks
+  grus serve --model ./mine --adapter sql=./sql-lora --adapter law=./law-lora   requests choose mine, mine:sql or mine:law
   grus serve --model ./mine --model-type qwen25                   its config.json names no or a wrong architecture"""
 
 
@@ -130,6 +131,8 @@ def _serve(options: dict[str, Any], anything: bool = False) -> int:
             loaded = service.load_now(first)
             if isinstance(loaded, LoadedModel):
                 say_quantized(loaded.quant, options["quant"])
+            for adapter in service.catalogue.adapters.get(first, ()):
+                service.load_now(f"{first}:{adapter}")
         elif not service.catalogue.all() and not anything:
             raise BadRequest("Say which model to serve: grus serve --model Qwen/Qwen3-0.6B", "model")
         print(page(service, settings, listener.port), flush=True)
@@ -160,6 +163,9 @@ def page(service: ModelService, settings: ServerSettings, port: int) -> str:
         lines += [f"  {label:<9} {value}" for label, value in facts_of(model)]
     lines += [f"  {name:<9} {_STARTERS[name]}" for name in service.catalogue.named if name in _STARTERS]
     others = [name for name in service.catalogue.named if name not in {*service.loaded, *_STARTERS}]
+    adapted = [f"{model}:{name}" for model, names in service.catalogue.adapters.items() for name in names]
+    if adapted:
+        lines.append(f"  {'adapters':<9} {', '.join(adapted)}")
     if others:
         lines.append(f"  {'on demand':<9} {', '.join(others)}")
     lines += [f"  {'key':<9} {_key(settings)}", f"  {'docs':<9} {address}/docs"]

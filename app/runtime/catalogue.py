@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from engine.errors import GrusError, MissingCapability, ModelNotFound
-from engine.hub.cache import cached_models, chosen, find, gguf_models, model_in, parse
+from engine.hub.cache import CachedModel, adapter_base, cached_models, chosen, find, gguf_models, model_in, parse
 from engine.hub.other_apps import AppModel, app_model, app_models
 from engine.hub.resolve import resolve
 from engine.models.registry import find_part
@@ -37,6 +37,13 @@ class KnownModel:
     source: str
     created: int = 0
     app: str | None = None  # the application that has it, where that is not Grus
+    base: str | None = None  # of `MODEL:ADAPTER`: the model; `source` is its own
+    adapter: str | None = None  # the adapter's folder, file or repository
+
+    @property
+    def model(self) -> str:
+        """What is loaded for it."""
+        return self.base or self.name
 
 
 @dataclass
@@ -50,6 +57,7 @@ class Catalogue:
     use_cache: bool = True
     more_folders: Sequence[Path] = ()  # models folders besides `folder`
     aliases: Mapping[str, str] = field(default_factory=dict)
+    adapters: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # of a model, by name: where each lies
 
     @property
     def folders(self) -> list[Path]:
@@ -63,12 +71,45 @@ class Catalogue:
         """Raises ModelNotFound. A model's own name comes before an alias."""
         target = None
         known = self._by_name(name) or ((target := self._aliased(name)) and self._by_name(target))
-        if known:
+        if known or (known := self._adapted(name)):
             return known
         if target:
             raise ModelNotFound(f"{name[:200]!r} is an alias of {target!r}, which is not here.")
         have = ", ".join(self.named) or "none by name"
         raise ModelNotFound(f"There is no model {name[:200]!r} here. Served: {have}. GET /v1/models lists all.")
+
+    def _adapted(self, name: str) -> KnownModel | None:
+        """`MODEL:ADAPTER`, of the adapters that were given by name, and of those in the cache by their repository's."""
+        model, colon, adapter = name.removesuffix(":latest").rpartition(":")
+        if not colon or not adapter:
+            return None
+        target = None
+        base = self._by_name(model) or ((target := self._aliased(model)) and self._by_name(target))
+        if not base:
+            return None
+        own = self.adapters.get(base.name, {})
+        source = own.get(adapter) or self._cached_adapter(adapter)
+        if source is not None:
+            return replace(base, name=f"{base.name}:{adapter}", base=base.name, adapter=source)
+        have = [*own, *self._cached_adapters().get(base.name, ())]
+        if not have:
+            return None
+        raise ModelNotFound(f"The model {base.name} has no adapter {adapter[:200]!r}. It has: {', '.join(have)}.")
+
+    def _cached_adapter(self, name: str) -> str | None:
+        named = parse(name) if self.use_cache and len(name) <= LONGEST_NAME else None
+        snapshot = None if named is None or named.revision or named.quant else find(named.repo, None, self.cache_dir)
+        there = snapshot is not None and snapshot.complete and adapter_base(snapshot.path) is not None
+        return name if there else None
+
+    def _cached_adapters(self, cached: Iterable[CachedModel] | None = None) -> dict[str, list[str]]:
+        """Repositories of adapters in the cache, by the model that they were made for."""
+        found: dict[str, list[str]] = {}
+        if self.use_cache:
+            for one in cached_models(self.cache_dir) if cached is None else cached:
+                if one.adapter_of and one.snapshot.complete:
+                    found.setdefault(one.adapter_of, []).append(one.repo)
+        return found
 
     def _by_name(self, name: str) -> KnownModel | None:
         """`:latest` is how some clients spell a name without a tag."""
@@ -101,13 +142,25 @@ class Catalogue:
             for path in sorted(folder.iterdir()):
                 if _holds_model(path):
                     known.setdefault(path.name, self._known(path.name, str(path)))
-        if self.use_cache:
-            for model in cached_models(self.cache_dir):
-                for name in model.names if model.snapshot.complete or model.quants else ():
-                    known.setdefault(name, KnownModel(name, name, int(model.modified)))
-            for other in app_models():
-                known.setdefault(other.name, self._of_app(other))
-        return list(known.values())
+        cached = cached_models(self.cache_dir) if self.use_cache else []
+        for model in cached:
+            whole = model.adapter_of is None and (model.snapshot.complete or model.quants)
+            for name in model.names if whole else ():
+                known.setdefault(name, KnownModel(name, name, int(model.modified)))
+        for other in app_models() if self.use_cache else ():
+            known.setdefault(other.name, self._of_app(other))
+        adapters = self._cached_adapters(cached)
+        return [each for one in known.values() for each in (one, *self._with_adapters(one, adapters))]
+
+    def _with_adapters(self, model: KnownModel, cached: Mapping[str, Sequence[str]]) -> Iterator[KnownModel]:
+        """The model with each of its adapters."""
+        named = parse(model.name)
+        repos = {model.name, model.source, *((named.repo, named.base or "") if named else ())}
+        found = {repo: repo for base in sorted(repos) for repo in cached.get(base, ())} | dict(
+            self.adapters.get(model.name, {})
+        )
+        for name, source in found.items():
+            yield replace(model, name=f"{model.name}:{name}", base=model.name, adapter=source)
 
     def _in_folder(self, name: str) -> KnownModel | None:
         """Compared with the names that are there, so that no spelling can lead out of the folder. `NAME:PART` is one of
@@ -128,7 +181,7 @@ class Catalogue:
         if named is None or named.revision:
             return None
         snapshot = find(named.repo, None, self.cache_dir)
-        if snapshot is None or model_in(snapshot, named.quant) is None:
+        if snapshot is None or model_in(snapshot, named.quant) is None or adapter_base(snapshot.path) is not None:
             return None
         return KnownModel(name, name, int(snapshot.path.stat().st_mtime))
 
@@ -223,7 +276,11 @@ def can(source: str, capability: Capability, cache_dir: str | None = None) -> bo
 
 def able(catalogue: Catalogue, capability: Capability) -> list[str]:
     """The names of the models that can do this. Reads the disk: not for an event loop, nor the window's thread."""
-    return [known.name for known in catalogue.all() if can(known.source, capability, catalogue.cache_dir)]
+    return [known.name for known in able_models(catalogue, capability)]
+
+
+def able_models(catalogue: Catalogue, capability: Capability) -> list[KnownModel]:
+    return [known for known in catalogue.all() if can(known.source, capability, catalogue.cache_dir)]
 
 
 def serves(capability: Capability, found: frozenset[Capability]) -> bool:

@@ -10,9 +10,9 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol, Self, cast
 
@@ -20,10 +20,20 @@ from app.runtime.catalogue import Capability, Catalogue, KnownModel, require
 from engine.engine import Engine
 from engine.errors import GrusError, ModelNotFound, Unsupported
 from engine.loaded import LoadedPart, Loader
-from engine.loading import LoadedModel, LoadOptions, fetch, load_any, pick_backend, split_piece, weight_bytes
+from engine.loading import (
+    LoadedModel,
+    LoadOptions,
+    fetch,
+    fetch_adapter,
+    load_any,
+    pick_backend,
+    split_piece,
+    weight_bytes,
+)
 from engine.metrics import EngineStats, RequestMetrics
 from engine.tasks import Task, Work
 from engine.types import Request, RequestHandle, Settings, memory_limit
+from engine.weights.lora import LoraFiles, open_lora
 
 
 class ServiceEngine(Protocol):
@@ -89,6 +99,7 @@ def open_service(
         catalogue,
         fetch=bring,
         size=lambda source: weight_bytes(source, options(source)),
+        find_adapter=lambda source: fetch_adapter(source, options(source)),
     )
     if chosen.draft_model is not None:
         service.allow_beside(chosen.draft_model)
@@ -102,13 +113,15 @@ def open_models(
     *,
     profile: Path | None = None,
     accept: Accept = lambda source, loaded: None,
+    adapters: Mapping[str, Mapping[str, str]] | None = None,
 ) -> ModelService:
     """A service of models that are named by what they are loaded from (folders, files, repositories), none of them loaded
-    yet. `options` are for these; models that they need beside them (a codec, a draft) say themselves what they are."""
+    yet. `options` are for these; models that they need beside them (a codec, a draft) say themselves what they are. `adapters`: of
+    each model by name."""
     given = options or LoadOptions()
     plain = replace(given, model_type="auto", format="auto")
     return open_service(
-        Catalogue({name: name for name in names}, cache_dir=given.cache_dir, use_cache=False),
+        Catalogue({name: name for name in names}, cache_dir=given.cache_dir, use_cache=False, adapters=adapters or {}),
         lambda source: given if split_piece(source)[0] in names else plain,
         settings,
         profile=profile,
@@ -159,6 +172,15 @@ class _Models(Loader):
         self._service._unloaded(loaded)
 
 
+@dataclass(frozen=True)
+class AdaptedModel:
+    """A model with an adapter, under a name of its own. `key`: what the engine knows the adapter by."""
+
+    known: KnownModel
+    key: str
+    files: LoraFiles
+
+
 class ModelService:
     """One engine, the models it may load, and the facts about those that it holds."""
 
@@ -169,14 +191,19 @@ class ModelService:
         catalogue: Catalogue,
         fetch: Callable[[str], object] = lambda source: None,
         size: Callable[[str], int | None] = lambda source: None,
+        find_adapter: Callable[[str], Path] = Path,
     ) -> None:
         """`load` reads the model at a path or repository id that the catalogue gave. It runs on the engine's thread, where
         all replies are made; downloads are done before by `fetch`, on the thread that asks. `size`: bytes that a model's
-        weights will take, where that is known without loading it. See `open_service`."""
+        weights will take, where that is known without loading it. `find_adapter`: where an adapter lies, downloaded where it may
+        be. See `open_service`."""
         self.catalogue = catalogue
         self._load = load
         self._fetch = fetch
         self._size = size
+        self._find_adapter = find_adapter
+        self._adapted: dict[str, AdaptedModel] = {}  # adapters that are loaded, or are when their model is again
+        self._adapting = threading.Lock()
         self._models: dict[str, Any] = {}
         self._beside: set[str] = set()  # models that others need, under names that no client can use
         self._guard = threading.Lock()
@@ -196,25 +223,66 @@ class ModelService:
     async def find_any(self, name: str | None) -> tuple[str, Loaded]:
         """The same, whatever the model is for."""
         known = self.known(name)
-        loaded = self._models.get(known.name)
+        loaded = self._models.get(known.model)
         if loaded is None:
-            turn = (asyncio.get_running_loop(), known.name)
+            turn = (asyncio.get_running_loop(), known.model)
             async with self._loading.setdefault(turn, asyncio.Lock()):
-                while (loaded := self._models.get(known.name)) is None:  # it may be unloaded at the same moment
-                    await asyncio.to_thread(self._bring, known.name)
+                while (loaded := self._models.get(known.model)) is None:  # it may be unloaded at the same moment
+                    await asyncio.to_thread(self._bring, known.model)
+        if known.adapter is not None and known.name not in self._adapted:
+            await asyncio.to_thread(self._bring_adapter, known)
         return known.name, loaded
 
     def load_now(self, name: str) -> Any:
         """The facts of a model, loaded if it was not. Blocks; not for an event loop."""
+        known = self.known(name)
+        model = known.base or name
         while True:
-            self._bring(name)
-            if (loaded := self._models.get(name)) is not None:  # else it was unloaded at the same moment
-                return loaded
+            self._bring(model)
+            if (loaded := self._models.get(model)) is not None:  # else it was unloaded at the same moment
+                break
+        if known.adapter is not None:
+            self._bring_adapter(known)
+        return loaded
 
     def _bring(self, name: str) -> None:
         if name not in self._models:
             self._fetch(self.catalogue.look_up(name).source)
         self.engine.load(name)
+
+    def _bring_adapter(self, known: KnownModel) -> None:
+        """Load an adapter of a model that is loaded. Blocks."""
+        assert known.base is not None
+        assert known.adapter is not None
+        with self._adapting:
+            if known.name in self._adapted:
+                return
+            files = open_lora(self._find_adapter(known.adapter))
+            made = AdaptedModel(known, f"{known.name.removeprefix(known.base + ':')}@{files.digest}", files)
+
+            def put(loaded: Any) -> Generator[None, None, None]:
+                if not isinstance(loaded, LoadedModel):
+                    raise Unsupported(f"The model {known.base} writes no text, and takes no adapters.", "adapter")
+                if made.key not in loaded.adapters:
+                    loaded.put_adapter(made.key, files)
+                yield
+
+            self.engine.task(known.base, put, admitted=True).result()
+            self._adapted[known.name] = made
+
+    def model_of(self, name: str) -> str:
+        """The loaded model behind a served name, which may be one with an adapter."""
+        adapted = self._adapted.get(name)
+        return name if adapted is None else adapted.known.model
+
+    def has_adapter(self, name: str) -> bool:
+        """Whether `MODEL:ADAPTER` is in memory, as far as its model is."""
+        return name in self._adapted
+
+    def addressed(self, request: Request) -> Request:
+        """A request as the engine takes it: of a name `MODEL:ADAPTER` the two apart."""
+        adapted = self._adapted.get(request.model)
+        return request if adapted is None else replace(request, model=adapted.known.model, adapter=adapted.key)
 
     def known(self, name: str | None) -> KnownModel:
         name = name or self.catalogue.default
@@ -222,6 +290,8 @@ class ModelService:
             raise Unsupported("No model was named, and the server was started without one.", "model")
         if name in self._models:
             return KnownModel(name, name)
+        if name in self._adapted:
+            return self._adapted[name].known
         return self.catalogue.look_up(name)
 
     @property
@@ -235,16 +305,16 @@ class ModelService:
         return {model.name for model in self.engine.models()}
 
     async def unload(self, name: str) -> None:
-        known = self.known(name)
-        gone = self._models.get(known.name)
-        await asyncio.to_thread(self.engine.unload, known.name)
+        model = self.known(name).model
+        gone = self._models.get(model)
+        await asyncio.to_thread(self.engine.unload, model)
         with self._guard:
-            if self._models.get(known.name) is gone:  # else it has been loaded again meanwhile
-                self._models.pop(known.name, None)
+            if self._models.get(model) is gone:  # else it has been loaded again meanwhile
+                self._models.pop(model, None)
 
     async def keep(self, name: str, seconds: float | None) -> None:
         """Unload the model when it was unused for so long; None: when its room is needed."""
-        await asyncio.to_thread(self.engine.keep, name, seconds)
+        await asyncio.to_thread(self.engine.keep, self.model_of(name), seconds)
 
     async def clear_prefix_cache(self) -> int:
         """Of all models. Returns how many there were."""
@@ -253,7 +323,7 @@ class ModelService:
     # -- the engine, for pipelines: a model has one name for all of them, and so is loaded once
 
     def submit(self, request: Request, *, admitted: bool = False) -> RequestHandle:
-        return self.engine.submit(request, admitted=admitted)
+        return self.engine.submit(self.addressed(request), admitted=admitted)
 
     def task(self, model: str, work: Work[Any], *, admitted: bool = False) -> Task[Any]:
         """Work beside requests. `model` is a name that `find` gave, or what such a model needs beside it: never the
@@ -293,6 +363,9 @@ class ModelService:
         source, served = self._source_of(name)
         loaded: Loaded = self._load(source)
         loaded.name = name
+        for adapted in self._adapted.values():
+            if adapted.known.model == name and isinstance(loaded, LoadedModel):
+                loaded.put_adapter(adapted.key, adapted.files)
         if served:
             with self._guard:
                 self._models[name] = loaded

@@ -127,6 +127,9 @@ def _options() -> Sequence[ServerOption]:
                      "a wrong one: qwen25, qwen3, qwen3_5, llama, hunyuan, ...", models, "auto", metavar="TYPE"),
         ServerOption("format", "text", "load these weights of the one model that is named, where its folder or repository holds both",
                      models, "auto", ("auto", "safetensors", "gguf")),
+        ServerOption("adapter", "list", "a LoRA adapter, NAME=ADAPTER, that requests choose as MODEL:NAME; MODEL:NAME=ADAPTER where several "
+                     "models are served; ADAPTER alone becomes part of the model's weights; may be repeated", models,
+                     metavar="NAME=ADAPTER"),
         ServerOption("models_dir", "text", "a folder whose sub-folders may be asked for by name", models, metavar="DIR"),
         ServerOption("alias", "list", "another name of a model, NAME=MODEL, where NAME may hold * for anything; may be repeated "
                      "(default: claude-* is the first model)", models, metavar="NAME=MODEL"),
@@ -264,6 +267,7 @@ def _read(file: Path) -> dict[str, Any]:
         raise BadRequest(f"{file} is not valid TOML: {error}.", "config") from None
 
 
+_ADAPTER = re.compile(r"(?:(.+):)?([\w.-]+)=(.+)")
 _NAMED = re.compile(r"([\w.:-]+(?:/[\w.:-]+)?)=(.+)")
 
 
@@ -334,8 +338,41 @@ def catalogue(options: Mapping[str, Any]) -> Catalogue:
         raise BadRequest(f"There is no folder {folder}.", "models_dir")
     if not named and folder is None:
         named = starters()
-    found = Catalogue(named, folder, options["cache_dir"])
+    found = Catalogue(named, folder, options["cache_dir"], adapters=adapters(options["adapter"], named).chosen)
     return replace(found, aliases=dict(_aliases(options["alias"], found)))
+
+
+@dataclass(frozen=True)
+class GivenAdapters:
+    """What --adapter says: of each model those that requests choose, by name, and of each source those that are merged."""
+
+    chosen: dict[str, dict[str, str]] = field(default_factory=dict)
+    merged: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def sources(self) -> set[str]:
+        found = {source for of_model in self.chosen.values() for source in of_model.values()}
+        return found.union(*self.merged.values())
+
+
+def adapters(given: Sequence[str], named: Mapping[str, str]) -> GivenAdapters:
+    found = GivenAdapters()
+    for text in given:
+        match = _ADAPTER.fullmatch(text)
+        model, name, source = match.groups() if match else (None, None, text)
+        if model is None:
+            if len(named) != 1:
+                raise BadRequest(f"Say which model the adapter {text} is for: --adapter MODEL:NAME=ADAPTER.", "adapter")
+            model = next(iter(named))
+        if model not in named:
+            raise BadRequest(
+                f"The adapter {text} is for {model}, which is not served. Name it with --model.", "adapter"
+            )
+        if name is None:
+            found.merged[named[model]] = (*found.merged.get(named[model], ()), source)
+        elif found.chosen.setdefault(model, {}).setdefault(name, source) != source:
+            raise BadRequest(f"Two adapters of {model} are called {name}.", "adapter")
+    return found
 
 
 def _aliases(given: Sequence[str], models: Catalogue) -> Iterator[tuple[str, str]]:
@@ -366,7 +403,8 @@ def load_options(options: Mapping[str, Any]) -> Callable[[str], LoadOptions]:
     """How a model's source is loaded. Only a model that was named at the start may be downloaded, and the codec that
     Orpheus models need."""
     named = {options["model_path"], CODEC, *(m[2] if (m := _NAMED.fullmatch(g)) else g for g in options["model"])}
-    named.add(options["draft"])
+    given = adapters(options["adapter"], catalogue(options).named) if options["adapter"] else GivenAdapters()
+    named |= {options["draft"], *given.sources}
     special = _special(options)
     device = "cpu" if options["cpu"] else options["device"]
     quant, small = options["quant"], starters().values()  # a starter is so small that quantizing it saves nothing
@@ -383,6 +421,7 @@ def load_options(options: Mapping[str, Any]) -> Callable[[str], LoadOptions]:
             format=options["format"] if source == special else "auto",
             download=split_piece(source)[0] in named and not options["offline"],
             progress=TerminalBar(source),
+            merged=given.merged.get(source, ()),
         )
 
     return of

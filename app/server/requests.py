@@ -306,7 +306,7 @@ class Requests:
         return self.follow(self.start(request, admitted=admitted), request.model, reader or ReplyParser())
 
     def _log_prompt(self, request: Request) -> None:
-        if (loaded := self._service.loaded.get(request.model)) is not None:
+        if (loaded := self._service.loaded.get(self._service.model_of(request.model))) is not None:
             log.info("%s asks: %s", request.id, loaded.tokenizer.decode(request.prompt_ids))
 
     def follow(self, handle: RequestHandle, model: str, reader: ReplyParser) -> RunningRequest:

@@ -7,6 +7,7 @@ to a slab that is being read would copy it. Inside a step nothing waits for the 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary
@@ -14,6 +15,7 @@ from weakref import WeakKeyDictionary
 import mlx.core as mx
 import numpy as np
 
+from backends.adapters import AdapterRun, adapters_of, picked_runs
 from backends.base import (
     CrossSpec,
     KVCache,
@@ -26,6 +28,7 @@ from backends.base import (
     TokenModel,
     unprofiled,
 )
+from backends.mlx.adapters import MlxAdapterRows
 from backends.mlx.cache import MlxCache, count_primitives
 from backends.mlx.kv_cache import MlxKVCache
 from backends.mlx.ops import MlxTextOps
@@ -190,6 +193,7 @@ class MlxRunner:
         self._model = model
         self._kv = kv
         self._ops = ops
+        self._adapters = adapters_of(model)
         self._next_inputs: NextInputs = WeakKeyDictionary()
         self._issued: MlxPendingStep | None = None
 
@@ -218,7 +222,10 @@ class MlxRunner:
     def _build(self, plan: StepPlan) -> MlxPendingStep:
         """The step's graph; nothing has run yet."""
         cache = MlxCache(self._kv, plan, kernel=self._ops.device == "metal")
-        hidden = self._model(Step(self._inputs(plan), mx.array(plan.pos), cache))
+        runs = [] if self._adapters is None else self._adapters.runs(plan.adapters)
+        inputs = self._inputs(plan)
+        with self._using(runs, plan.total):
+            hidden = self._model(Step(inputs, mx.array(plan.pos), cache))
         cache.finish()
         pending = MlxPendingStep(plan, self._kv, self._next_inputs, self.run)
         pending.keep_hidden(hidden)
@@ -226,10 +233,16 @@ class MlxRunner:
             picked = taken(hidden, plan.picked)
             frame = getattr(self._model, "frame", None)
             after = None if frame is None else lambda ids: frame(taken(picked, plan.sampled), ids, plan.samplings)
-            logits = self._model.logits(picked)
+            with self._using(picked_runs(runs, plan.picked), len(plan.picked)):
+                logits = self._model.logits(picked)
             with self.span("sample"):  # of the graph: the device samples when the step runs
                 pending.sample(logits, after)
         return pending
+
+    def _using(self, runs: Sequence[AdapterRun], total: int) -> AbstractContextManager[None]:
+        if self._adapters is None or not runs:
+            return nullcontext()
+        return self._adapters.using(MlxAdapterRows(runs, total))
 
     # -- inputs
 

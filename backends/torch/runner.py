@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from math import isfinite
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ import psutil
 import torch
 from torch import Tensor
 
+from backends.adapters import AdapterRun, adapters_of, picked_runs
 from backends.base import (
     CrossSpec,
     Dense,
@@ -31,6 +33,7 @@ from backends.base import (
 )
 from backends.kv_cache import SMALLEST_CAPACITY
 from backends.plan import StepPlan, checkpoint_drafts, make_plan, roll_back_drafts, sampled_tokens
+from backends.torch.adapters import TorchAdapterRows
 from backends.torch.cache import TorchCache
 from backends.torch.cuda_graphs import DecodeGraphs
 from backends.torch.kernels import arena, library
@@ -56,7 +59,9 @@ class TorchRunner:
         self.span: Profiler = unprofiled
         self.frame: Any = getattr(model, "frame", None)
         self.graphs = DecodeGraphs(model, kv) if ops.device.type == "cuda" and not plain else None
+        self.adapters = adapters_of(model)
         self._traced: TracedModel | None = None
+        self._traced_adapted: tuple[int, TracedModel | None] = -1, None  # and the adapters' version
         self._greedy: GreedyHead | None = None
         self._may_trace = ops.device.type == "cpu" and library.available() and not plain
         # slot id -> a step's ids [N] (or its frames' embeddings [N, D]) and the slot's row in it: the next input
@@ -68,7 +73,8 @@ class TorchRunner:
             for packed in plan.segments:
                 self.kv.make_window_room(packed.slot, len(packed))
             pending = TorchPendingStep(self, plan)
-            if self.graphs is not None and self.frame is None and self.graphs.fits(plan):
+            runs = [] if self.adapters is None else self.adapters.runs(plan.adapters)
+            if self.graphs is not None and self.frame is None and not runs and self.graphs.fits(plan):
                 hidden, logits = self.graphs.run(plan, self._ids(plan, self._next_inputs(plan)))
                 self._sample(plan, hidden, pending, logits)
             else:
@@ -78,19 +84,38 @@ class TorchRunner:
                     self._traced = trace_model(self.model, self.kv, self.ops, x.shape[1])
                     if self._traced is not None:
                         self._greedy = greedy_head(self.model, x.shape[1])
-                if self._traced is not None:
-                    self._sample(plan, self._traced.run(plan, x), pending)
+                traced = self._traced if not runs else self._adapted_trace(x.shape[1])
+                if traced is not None:
+                    self._sample(plan, traced.run(plan, x, runs), pending, runs=runs)
                 else:
                     cache = self._view(self.kv, plan)
                     pos = upload(torch.from_numpy(plan.pos), self.ops.device)
-                    self._sample(plan, self.model(Step(x, pos, cache)), pending)
+                    with self._using(runs, plan.total):
+                        hidden = self.model(Step(x, pos, cache))
+                    self._sample(plan, hidden, pending, runs=runs)
                 checkpoint_drafts(self.kv, segments)
-                if self._traced is None:
+                if traced is None:
                     cache.commit()
             for packed in plan.segments:
                 packed.slot.length += len(packed)
             self._drop_closed()
             return pending
+
+    # -- adapters
+
+    def _using(self, runs: Sequence[AdapterRun], total: int) -> AbstractContextManager[None]:
+        if self.adapters is None or not runs:
+            return nullcontext()
+        return self.adapters.using(TorchAdapterRows(runs, total, self.ops.device))
+
+    def _adapted_trace(self, width: int) -> TracedModel | None:
+        """The program with the adapters that there are; None where the model runs operation by operation anyway."""
+        if self._traced is None or self.adapters is None:
+            return None
+        if self._traced_adapted[0] != self.adapters.version:
+            made = trace_model(self.model, self.kv, self.ops, width, adapted=True)
+            self._traced_adapted = self.adapters.version, made
+        return self._traced_adapted[1]
 
     # -- inputs
 
@@ -155,7 +180,14 @@ class TorchRunner:
 
     # -- outputs
 
-    def _sample(self, plan: StepPlan, hidden: Tensor, pending: TorchPendingStep, logits: Tensor | None = None) -> None:
+    def _sample(
+        self,
+        plan: StepPlan,
+        hidden: Tensor,
+        pending: TorchPendingStep,
+        logits: Tensor | None = None,
+        runs: Sequence[AdapterRun] = (),
+    ) -> None:
         """`logits` of all rows, where a CUDA graph has computed them; otherwise those of the picked rows are computed here."""
         for packed in plan.segments:
             if packed.segment.hidden:  # a copy: the next replay of a CUDA graph overwrites its rows
@@ -167,10 +199,12 @@ class TorchRunner:
             at = upload(torch.from_numpy(plan.picked), hidden.device)
             picked = hidden.index_select(0, at)
             logits = None if logits is None else logits.index_select(0, at)
-        chosen, drawn = picked, None if logits is not None else self._sample_greedily(plan, picked)
+        plain = logits is None and not (runs and self.adapters is not None and self.adapters.change_logits)
+        chosen, drawn = picked, self._sample_greedily(plan, picked) if plain else None
         if drawn is None:
             if logits is None:
-                logits = self.model.logits(picked)
+                with self._using(picked_runs(runs, plan.picked), len(picked)):
+                    logits = self.model.logits(picked)
             elif any(packed.segment.want is not None for packed in plan.segments):
                 logits = logits.clone()  # the next replay overwrites it, maybe before this step is read
             pending.logits = logits

@@ -8,7 +8,9 @@ and values may have 16 bits or fewer; activations are f32.
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -16,10 +18,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from backends.adapters import AdapterRun, Sides, adapters_of
 from backends.base import CrossSpec, KVSpec, Rope, Slot, Step, TokenModel
 from backends.kv_cache import group_of
 from backends.plan import StepPlan
 from backends.torch.kernels.formats import PANEL, KVDtype
+from backends.torch.kernels.library import LowRankSide
 from backends.torch.kernels.linear import AnyMatrix, KernelLinear, SymbolicInput
 from backends.torch.kernels.program import Opcode, Program, ProgramOp
 from backends.torch.kv_cache import Slab, TorchKVCache
@@ -78,7 +82,7 @@ class Symbol(Opaque, SymbolicInput):
     def __add__(self, other: object) -> Symbol:
         if not isinstance(other, Symbol) or other.shape != self.shape:
             raise NotTraceable("a sum with something that is not of the pass")
-        return self.tracer.add(self, other)
+        return self.tracer.sum(self, other)
 
 
 @dataclass(eq=False)
@@ -127,8 +131,10 @@ class ProgramTracer:
 
     TOKENS = 7919  # unlikely to equal any width
 
-    def __init__(self, width: int, specs: list[KVSpec | CrossSpec], memory: KVDtypes) -> None:
-        self.specs, self.memory = specs, memory
+    def __init__(
+        self, width: int, specs: list[KVSpec | CrossSpec], memory: KVDtypes, adapters: Sequence[str] = ()
+    ) -> None:
+        self.specs, self.memory, self.adapters = specs, memory, list(adapters)
         self.lines: list[ProgramOp] = []
         self.widths = [width]
         self.ropes: list[Rope] = []
@@ -157,6 +163,25 @@ class ProgramTracer:
             at += matrix.rows_each
         return out
 
+    def add(self, sides: Sides, x: Symbol, y: Symbol) -> Symbol:
+        """See `backends.adapters.ActiveAdapters`."""
+        places = {(side.start, side.stop) for adapter in self.adapters for side in sides.get(adapter, ())}
+        for start, stop in sorted(places):
+            table = (LowRankSide * len(self.adapters))()
+            for i, adapter in enumerate(self.adapters):
+                for side in sides.get(adapter, ()):
+                    if (side.start, side.stop) == (start, stop):
+                        table[i] = LowRankSide(*map(self._address, (side.a, side.b)))
+            self._write(Opcode.LOW_RANK, [x, y], [y], sides=table, at=start)
+        return y
+
+    def _address(self, linear: Any) -> int:
+        """Of the one matrix of a linear that the kernels multiply."""
+        if not isinstance(linear, KernelLinear) or len(linear.matrices) != 1:
+            raise NotTraceable("an adapter that the kernels do not hold")
+        self.keep.append(linear)
+        return ctypes.addressof(linear.matrices[0].matrix)
+
     def norm(self, x: Symbol, w: Tensor, eps: float) -> Symbol:
         out = self._new(x.shape[-1])
         self._write(Opcode.NORM, [x], [out], w=self.weights(w), eps=eps)
@@ -175,7 +200,8 @@ class ProgramTracer:
     def swiglu(self, x: Symbol, gate_last: bool) -> Symbol:
         half = x.shape[-1] // 2
         out = self._new(half)
-        products = [line for line in self.lines[-2:] if line.opcode is Opcode.MULTIPLY and line.writes == [x.register]]
+        last = self.lines[-2:] if self.lines and self.lines[-1].opcode is Opcode.MULTIPLY else []  # not an adapter's
+        products = [line for line in last if line.opcode is Opcode.MULTIPLY and line.writes == [x.register]]
         matrices = [line.fields["matrix"] for line in products]
         whole = len(products) == 1 and matrices[0].rows_each == x.shape[-1] and half % PANEL == 0
         if not gate_last and (
@@ -193,7 +219,7 @@ class ProgramTracer:
         self._write(Opcode.GEGLU, [x], [out])
         return out
 
-    def add(self, x: Symbol, y: Symbol) -> Symbol:
+    def sum(self, x: Symbol, y: Symbol) -> Symbol:
         out = self._new(x.shape[-1])
         self._write(Opcode.ADD, [x, y], [out])
         return out
@@ -347,13 +373,14 @@ class TracedModel:
         self._rotary = [RotaryCache(ops, rope) for rope in traced.ropes]
         self._own = {layer: spec for layer, spec in enumerate(kv.specs) if isinstance(spec, KVSpec)}
         self._crossed = [layer for layer, spec in enumerate(kv.specs) if isinstance(spec, CrossSpec)]
+        self._adapters = {name: i for i, name in enumerate(traced.adapters)}
         # capacity -> addresses, rows' bytes and tokens' bytes, [own, 4]
         self._slabs: dict[int, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
         self._last: tuple[list[Any], np.ndarray] = [], np.empty(0, np.int64)  # places of the last run's
         self._version = -1
         self._cross: dict[int, _CrossAddresses] = {}  # by slot id
 
-    def run(self, plan: StepPlan, x: Tensor) -> Tensor:
+    def run(self, plan: StepPlan, x: Tensor, runs: Sequence[AdapterRun] = ()) -> Tensor:
         """The hidden states of all packed tokens, overwritten by the next run."""
         if self._version != self.kv.version:
             self._slabs.clear()
@@ -365,7 +392,10 @@ class TracedModel:
             for i, packed in enumerate(plan.segments):
                 memory[self._crossed, i, :2], spans[i, 4] = self._cross_memory(packed.slot)
         angles = [part for rotary in self._rotary for part in rotary.at(plan.pos)]
-        return self.program.run(x.contiguous(), spans, memory, angles)  # any float: the registers are f32
+        table = (
+            np.array([(r.start, r.stop - r.start, self._adapters[r.adapter]) for r in runs], np.int64) if runs else None
+        )
+        return self.program.run(x.contiguous(), spans, memory, angles, table)  # any float: the registers are f32
 
     def _memory(self, slots: Sequence[Slot]) -> np.ndarray:
         """Addresses of each layer's keys and values of each slot, `[layers, slots, 4]`. Most steps reuse the last step's."""
@@ -428,9 +458,12 @@ def _places(pairs: Sequence[tuple[Slab, ...]], what: Callable[[Tensor], int]) ->
     return made
 
 
-def trace_model(model: TokenModel, kv: TorchKVCache, ops: TorchTextOps, width: int) -> TracedModel | None:
-    """The model as one program; None where the kernels cannot run the model or read its KV dtype."""
-    traced = _trace(model, width, KVDtypes.of(kv))
+def trace_model(
+    model: TokenModel, kv: TorchKVCache, ops: TorchTextOps, width: int, adapted: bool = False
+) -> TracedModel | None:
+    """The model as one program; None where the kernels cannot run the model or read its KV dtype. `adapted`: with what its
+    adapters add, for steps in which some take part."""
+    traced = _trace(model, width, KVDtypes.of(kv), adapted)
     return None if traced is None else TracedModel(traced, kv, ops)
 
 
@@ -439,9 +472,9 @@ def can_be_traced(model: TokenModel) -> bool:
         return _trace(model, model.embed(torch.zeros(1, dtype=torch.int64)).shape[1], IN_FLOATS) is not None
 
 
-def _trace(model: TokenModel, width: int, memory: KVDtypes) -> Trace | None:
+def _trace(model: TokenModel, width: int, memory: KVDtypes, adapted: bool = False) -> Trace | None:
     specs = [spec for spec in model.memory if isinstance(spec, KVSpec | CrossSpec)]
-    return trace(model, specs, width, memory) if len(specs) == len(model.memory) else None
+    return trace(model, specs, width, memory, adapted) if len(specs) == len(model.memory) else None
 
 
 @dataclass(frozen=True)
@@ -450,22 +483,29 @@ class Trace:
 
     program: Program
     ropes: list[Rope]
+    adapters: list[str]
 
 
 def trace(
-    call: Callable[[Step], Any], specs: Sequence[KVSpec | CrossSpec], width: int, memory: KVDtypes = IN_FLOATS
+    call: Callable[[Step], Any],
+    specs: Sequence[KVSpec | CrossSpec],
+    width: int,
+    memory: KVDtypes = IN_FLOATS,
+    adapted: bool = False,
 ) -> Trace | None:
     """`call` as a program over inputs `[tokens, width]`; None where it uses an operation without an instruction."""
     if any(spec.dim < PANEL for spec in specs):
         return None
     if any(spec.v_dim not in (None, spec.dim) for spec in specs if isinstance(spec, KVSpec)):
         return None
-    tracer = ProgramTracer(width, list(specs), memory)
+    adapters = adapters_of(call) if adapted else None
+    tracer = ProgramTracer(width, list(specs), memory, adapters.names if adapters else ())
     try:
-        hidden = call(Step(tracer.x, TracedPositions(tracer), tracer))
+        with nullcontext() if adapters is None else adapters.using(tracer):
+            hidden = call(Step(tracer.x, TracedPositions(tracer), tracer))
     except NotTraceable:
         return None
     if not isinstance(hidden, Symbol) or len(hidden.shape) != 2:
         return None
     program = Program(tracer.lines, tracer.widths, hidden.register, [*tracer.keep, call])
-    return Trace(program, tracer.ropes)
+    return Trace(program, tracer.ropes, tracer.adapters)

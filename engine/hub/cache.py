@@ -5,6 +5,7 @@ Reads the folder itself, so that finding a cached model needs neither the networ
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -20,6 +21,8 @@ from engine.weights.gguf.reader import read
 from engine.weights.safetensors import INDEX, SINGLE, missing_shards, read_index
 
 DEFAULT_REVISION = "main"
+ADAPTER = "adapter_config.json"  # tells a LoRA adapter's folder from a model's
+ADAPTER_WEIGHTS = ("adapter_model.safetensors", "adapters.safetensors", "adapter_model.bin")  # in order of preference
 WEIGHT_KINDS = (".safetensors", ".gguf", ".bin", ".pt", ".pth")  # in order of preference
 REPO_ID = re.compile(r"(?!.*(?:--|\.\.))[A-Za-z0-9_](?:[\w.-]*\w)?/[A-Za-z0-9_](?:[\w.-]*\w)?", re.ASCII)
 
@@ -46,6 +49,7 @@ class CachedModel:
     nbytes: int  # on disk, of all revisions
     modified: float  # seconds since the epoch
     quants: tuple[str, ...] = ()  # of one that holds GGUF files alone: those that are whole
+    adapter_of: str | None = None  # of an adapter: the model that it was made for, empty where it does not say
 
     @property
     def repo(self) -> str:
@@ -94,8 +98,20 @@ def cached_models(cache_dir: str | Path | None = None) -> list[CachedModel]:
         entries = (entry for part in ("blobs", "snapshots") for entry in (folder / part).rglob("*"))
         files = {entry.resolve() for entry in entries if entry.is_file()}
         nbytes = sum(file.stat().st_size for file in files)
-        models.append(CachedModel(snapshot, nbytes, snapshot.path.stat().st_mtime, tuple(whole_quants(snapshot.path))))
+        quants, base = tuple(whole_quants(snapshot.path)), adapter_base(snapshot.path)
+        models.append(CachedModel(snapshot, nbytes, snapshot.path.stat().st_mtime, quants, base))
     return models
+
+
+def adapter_base(path: Path) -> str | None:
+    """The model that an adapter's folder was made for, empty where it does not say; None where it holds a model instead."""
+    if (path / "config.json").exists() or not (path / ADAPTER).is_file():
+        return None
+    with suppress(OSError, ValueError, RecursionError):
+        found = json.loads((path / ADAPTER).read_bytes())
+        base = found.get("base_model_name_or_path") or found.get("model") if isinstance(found, dict) else None
+        return base if isinstance(base, str) else ""
+    return ""
 
 
 def repo_folder(repo: str, cache_dir: str | Path | None) -> Path:
@@ -156,6 +172,8 @@ def _missing(path: Path) -> list[str]:
             missing |= set(read_index(path / INDEX).values()) - there
         except WeightsError:
             missing.add(INDEX)
+    elif ADAPTER in names and "config.json" not in names:
+        return sorted(missing | (set() if there.intersection(ADAPTER_WEIGHTS) else {ADAPTER_WEIGHTS[0]}))
     elif not weights:
         missing.add(SINGLE)
     missing.update(missing_shards(weights))

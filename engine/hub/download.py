@@ -23,6 +23,8 @@ from typing import Any, BinaryIO, Protocol, TextIO, TypeAlias
 from engine.errors import DiskFull, GrusError, ModelNotFound, Offline
 from engine.hub import client, library, offline
 from engine.hub.cache import (
+    ADAPTER,
+    ADAPTER_WEIGHTS,
     DEFAULT_REVISION,
     WEIGHT_KINDS,
     Named,
@@ -310,6 +312,8 @@ def wanted(names: Iterable[str], quant: str | None = None, kind: str = "auto") -
     """The files to download, in the repository's order; nothing where it has none of what is asked for. `quant`: of its
     GGUF models this one. `kind`: weights in this format, `safetensors` or `gguf`."""
     names = [name for name in names if not any(fnmatchcase(name, pattern) for pattern in _NEVER)]
+    if ADAPTER in names and "config.json" not in names:
+        return [ADAPTER, *[name for name in ADAPTER_WEIGHTS if name in names][:1]]
     picked = {name for name in names if any(fnmatchcase(name, pattern) for pattern in _SETTINGS)}
     weights = _gguf(names, quant) if quant else _weights(names, WEIGHT_KINDS if kind == "auto" else (f".{kind}",))
     if (quant or kind != "auto") and not weights:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, cast
 
-from backends.base import Array, Backend, Blocks, Dense, DType, HeadMatrices, Linear, Raw, Weight
+from backends.base import Adapters, Array, Backend, Blocks, Dense, DType, HeadMatrices, Linear, Raw, Weight
 from engine.errors import WeightsError
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.gguf.source import as_dense
@@ -59,9 +59,10 @@ class Survey:
 class _Pass:
     """One run of a model's constructor: what all its views share."""
 
-    def __init__(self, source: Source, backend: Backend | None) -> None:
+    def __init__(self, source: Source, backend: Backend | None, adapters: Adapters | None = None) -> None:
         self.source = source
         self.backend = backend
+        self.adapters = adapters
         self.survey = Survey(source.where)
         self.problems: dict[Problem, None] = {}  # in order, each once
         self.used: set[str] = set()
@@ -130,10 +131,13 @@ class View:
         weights = [self._ordered(name, (out, inp)) for name, out in parts]
         biases = [self._raw(f"{name}.bias", (out,)) if bias else None for name, out in parts]
         if self.dry:
-            return _stand_in(sum(out for _, out in parts), inp)
-        linear = ordered_linear(self.backend, weights, biases)
-        plain = [weight.weight if isinstance(weight, InputOrder) else weight for weight in weights]
-        forget_pages([raw for weight in plain for raw in raws_of(weight)])
+            linear = _stand_in(sum(out for _, out in parts), inp)
+        else:
+            linear = ordered_linear(self.backend, weights, biases)
+            plain = [weight.weight if isinstance(weight, InputOrder) else weight for weight in weights]
+            forget_pages([raw for weight in plain for raw in raws_of(weight)])
+        if self._pass.adapters is not None:
+            return self._pass.adapters.wrap(linear, [(self._prefix + name, out) for name, out in parts])
         return linear
 
     def embedding(self, name: str, rows: int, dim: int) -> Linear:
@@ -252,18 +256,24 @@ def build(
     backend: Backend,
     *,
     rename: Callable[[str], str] | None = None,
+    adapters: Adapters | None = None,
 ) -> M:
-    """Build a model. `rename` turns a name in the file into the name that the model uses."""
+    """Build a model. `rename` turns a name in the file into the name that the model uses. `adapters`: they may change its
+    linears."""
     source = _source(checkpoint, rename)
     _dry(make, source).check()
-    return make(View(_Pass(source, backend)))
+    return make(View(_Pass(source, backend, adapters)))
 
 
 def survey(
-    make: Callable[[View], Any], checkpoint: Checkpoint | Source, *, rename: Callable[[str], str] | None = None
+    make: Callable[[View], Any],
+    checkpoint: Checkpoint | Source,
+    *,
+    rename: Callable[[str], str] | None = None,
+    adapters: Adapters | None = None,
 ) -> Survey:
-    """The dry pass alone: sizes, and all problems (not raised)."""
-    return _dry(make, _source(checkpoint, rename))
+    """The dry pass alone: sizes, and all problems (not raised). `adapters` receives the matrices that adapters can change."""
+    return _dry(make, _source(checkpoint, rename), adapters)
 
 
 def check(
@@ -285,8 +295,8 @@ def check(
     return result
 
 
-def _dry(make: Callable[[View], Any], source: Source) -> Survey:
-    shared = _Pass(source, None)
+def _dry(make: Callable[[View], Any], source: Source, adapters: Adapters | None = None) -> Survey:
+    shared = _Pass(source, None, adapters)
     make(View(shared))
     return shared.finish()
 

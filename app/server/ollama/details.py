@@ -49,7 +49,7 @@ def tagged(name: str) -> str:
 
 
 def place_of(known: KnownModel, service: ModelService) -> Path:
-    loaded = service.loaded.get(known.name)
+    loaded = service.loaded.get(known.model)
     return loaded.folder if loaded is not None else folder_of(known.source, service.catalogue.cache_dir)
 
 
@@ -104,7 +104,7 @@ class ModelFacts:
 
 def facts(known: KnownModel, service: ModelService) -> ModelFacts | None:
     """None: its files cannot be read. Reads the disk; call it from a thread."""
-    loaded, place = service.loaded.get(known.name), place_of(known, service)
+    loaded, place = service.loaded.get(known.model), place_of(known, service)
     if loaded is not None and hasattr(loaded, "template"):
         return ModelFacts(
             known.name, place, loaded.config, loaded.tokenizer, loaded.template, loaded.defaults, loaded.context,

@@ -157,7 +157,7 @@ def known_model(server: Server, name: str) -> KnownModel:
 
 def _listed(known: KnownModel, service: ModelService) -> OllamaModel:
     """Reads the disk; call it from a thread."""
-    loaded, place = service.loaded.get(known.name), details.place_of(known, service)
+    loaded, place = service.loaded.get(known.model), details.place_of(known, service)
     found = details.stored(place)
     config = loaded.config if loaded is not None else details.config_of(place, found)
     size = found.nbytes if found is not None else getattr(loaded, "weight_bytes", 0)

@@ -44,6 +44,7 @@ class ModelCard(BaseModel):
     kind: Kind  # what it does
     app: str | None = None  # the application that has downloaded it: LM Studio, Ollama, llama.cpp
     context_length: int | None = None  # only of a model that is loaded
+    parent: str | None = None  # of a model with an adapter: the model without it
 
 
 class ModelList(BaseModel):
@@ -74,19 +75,20 @@ async def get_model(id: str, server: Here, request: Request) -> ModelCard | Anth
 
 
 def _for_anthropic(card: ModelCard, service: ModelService) -> AnthropicModel:
-    loaded = service.loaded.get(card.id)
+    loaded = service.loaded.get(card.parent or card.id)
     return anthropic_model(card.id, card.created, getattr(loaded, "context", None))
 
 
 def _card(known: KnownModel, service: ModelService) -> ModelCard:
     """Reads config.json from disk: call it in a thread."""
-    loaded = service.loaded.get(known.name)
+    loaded = service.loaded.get(known.model)
     folder = loaded.folder if loaded is not None else folder_of(known.source, service.catalogue.cache_dir)
     return ModelCard(
         id=known.name,
         created=known.created,
         app=known.app,
-        loaded=known.name in service.resident(),
+        loaded=known.model in service.resident() and (known.base is None or service.has_adapter(known.name)),
         kind=KINDS[main_use(capabilities(loaded.config if loaded is not None else config_in(folder), folder))],
         context_length=getattr(loaded, "context", None),
+        parent=known.base,
     )

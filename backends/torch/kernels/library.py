@@ -126,7 +126,14 @@ class Instruction(ctypes.Structure):
         *((name, c_void_p) for name in ("matrix", "up", "w", "w2")),
         ("eps", c_float),
         ("scale", c_float),
+        ("sides", c_void_p),
     ]
+
+
+class LowRankSide(ctypes.Structure):
+    """`grus::LowRankSide` of src/program/program.hpp."""
+
+    _fields_ = [("a", c_void_p), ("b", c_void_p)]
 
 
 class ProgramStep(ctypes.Structure):
@@ -142,6 +149,8 @@ class ProgramStep(ctypes.Structure):
         ("segment_count", c_int64),
         ("memory", c_void_p),
         ("angles", c_void_p),
+        ("runs", c_void_p),
+        ("run_count", c_int64),
     ]
 
 

@@ -43,7 +43,8 @@ class Opcode(IntEnum):
         GELU,
         ENCODER_ATTENTION,
         GEGLU,
-    ) = range(13)
+        LOW_RANK,
+    ) = range(14)
 
 
 @dataclass
@@ -79,9 +80,16 @@ class Program:
         self._known: dict[int, _RegisterLayout] = {}  # by tokens
         self._library = library()
 
-    def run(self, x: Tensor, spans: np.ndarray, memory: np.ndarray, angles: Sequence[Tensor]) -> Tensor:
+    def run(
+        self,
+        x: Tensor,
+        spans: np.ndarray,
+        memory: np.ndarray,
+        angles: Sequence[Tensor],
+        runs: np.ndarray | None = None,
+    ) -> Tensor:
         """`x [tokens, width]`; `spans` int64 `[n, 5]` and `memory` `[layers, n, 4]` as in src/program/program.hpp; `angles` cos and sin in
-        turn. The next run overwrites the result."""
+        turn; `runs` int64 `[n, 3]` of adapters. The next run overwrites the result."""
         layout = self._register_layout(x.shape[0])
         if x.dtype == torch.float32:
             ctypes.memmove(layout.input.data_ptr(), x.data_ptr(), 4 * x.numel())
@@ -89,6 +97,8 @@ class Program:
             layout.input.copy_(x)
         turns = np.array([a.data_ptr() for a in angles], np.int64)
         step = self._step(layout.addresses, x.shape[0], spans, memory, turns)
+        if runs is not None:
+            step.runs, step.run_count = runs.ctypes.data, len(runs)
         self._library.grus_run_program(ctypes.byref(step), torch.get_num_threads())
         return layout.output
 
@@ -211,6 +221,8 @@ def _instruction(op: ProgramOp, places: Sequence[int]) -> Instruction:
             value = ctypes.addressof(value.matrix)
         elif isinstance(value, Tensor):
             value = value.data_ptr()
+        elif isinstance(value, ctypes.Array):
+            value = ctypes.addressof(value)
         setattr(made, name, value)
     return made
 

@@ -339,6 +339,16 @@ def test_another_model_is_chosen(open_grus: Callable[..., Opened]) -> None:
     assert pane.talk.path[-1].model == "other"
 
 
+def test_adapters_are_listed_beneath_their_model(open_grus: Callable[..., Opened]) -> None:
+    grus = open_grus(names=("tiny", "other"))
+    catalogue = grus.window.context.core.service.catalogue
+    catalogue.adapters = {"tiny": {"sql": "./sql", "law": "./law"}}
+    pane = chat(grus)
+    pane.model_box.look()
+    grus.until(lambda: pane.model_box.known == ["tiny", "tiny:sql", "tiny:law", "other"])
+    assert [pane.model_box.itemText(i) for i in range(4)] == pane.model_box.known
+
+
 def test_formulas_are_drawn_in_their_line(grus: Opened) -> None:
     pane = send(grus, "Formula", "Here $x^2$ and\n\n$$\\frac{a}{b}$$\n")
 

@@ -335,6 +335,8 @@ def on_disk(service: ModelService) -> list[InstalledModel]:
     now, own = residents(service), set(starters().values())
     found: dict[str, InstalledModel] = {}
     for known in service.catalogue.all():
+        if known.base is not None:  # a model with an adapter: its files are listed as they lie
+            continue
         path = Path(known.source).expanduser()
         if path.exists():
             place: Place = "grus" if known.source in own else "app" if known.app else "folder"

@@ -14,6 +14,7 @@
 namespace grus {
 namespace {
 
+constexpr int64_t kFewProducts = 1 << 16;  // the same of a product's multiplications
 constexpr int64_t kFew = 1 << 13;  // numbers that one thread is done with before another has begun
 
 struct Runner {
@@ -158,6 +159,25 @@ struct Runner {
         });
     }
 
+    // Adds what adapters add to a product, which lies in `out` from column `at` on.
+    void low_rank(const Instruction& i) const {
+        static thread_local Scratch scratch;
+        for (int64_t r = 0; r < step.run_count; ++r) {
+            const AdapterRun& run = step.runs[r];
+            const auto [a, b] = i.sides[run.adapter];
+            if (!a) continue;
+            float* inner = reinterpret_cast<float*>(scratch.at_least(run.count * (a->rows + b->rows) * 4));
+            float* made = inner + run.count * a->rows;
+            const auto worth = [&](const GrusMatrix& m) { return run.count * m.rows * m.columns > kFewProducts ? threads : 1; };
+            multiply(*a, row(i.in, run.start), run.count, width(i.in), inner, a->rows, worth(*a));
+            multiply(*b, inner, run.count, a->rows, made, b->rows, worth(*b));
+            for (int64_t t = 0; t < run.count; ++t) {
+                float* out = row(i.out, run.start + t) + i.at;
+                for (int64_t c = 0; c < b->rows; ++c) out[c] += made[t * b->rows + c];
+            }
+        }
+    }
+
     void run(const Instruction& i) const {
         const int64_t n = i.opcode == Opcode::Swiglu || i.opcode == Opcode::Geglu ? width(i.out) : width(i.in);
         switch (i.opcode) {
@@ -191,6 +211,7 @@ struct Runner {
             case Opcode::LayerNorm:
                 each_token(n, [&](int64_t t) { tier.layer_norm(row(i.in, t), i.w, i.w2, i.eps, n, row(i.out, t)); });
                 return;
+            case Opcode::LowRank: low_rank(i); return;
             case Opcode::CrossAttention: cross_attention(i); return;
             case Opcode::EncoderAttention: encoder_attention(i); return;
             case Opcode::Gelu:

@@ -6,7 +6,10 @@
 
 namespace grus {
 
-enum class Opcode : int32_t { Multiply, Gate, Norm, AddNorm, Heads, Attention, Swiglu, Add, LayerNorm, CrossAttention, Gelu, EncoderAttention, Geglu };
+enum class Opcode : int32_t { Multiply, Gate, Norm, AddNorm, Heads, Attention, Swiglu, Add, LayerNorm, CrossAttention, Gelu, EncoderAttention, Geglu, LowRank };
+
+// What an adapter adds to a product: b * (a * x). Null where it adds nothing to this one.
+struct LowRankSide { const GrusMatrix *a, *b; };
 
 struct Instruction {
     Opcode opcode;
@@ -18,11 +21,15 @@ struct Instruction {
     const GrusMatrix *matrix, *up;  // `up`: of a gate, see multiply_gated
     const float *w, *w2;
     float eps, scale;
+    const LowRankSide* sides;  // each adapter's
 };
 
 // Neighbouring tokens of one sequence, which had `past` tokens before. Keys and values of a layer are rows
 // [kv_heads][capacity] of `dim` numbers; those of an encoder, which `Cross` attends to, [kv_heads][encoder_length].
 struct ProgramSegment { int64_t start, count, past, capacity, encoder_length; };
+
+// Neighbouring tokens with one adapter.
+struct AdapterRun { int64_t start, count, adapter; };
 
 struct ProgramStep {
     const Instruction* code;
@@ -33,6 +40,8 @@ struct ProgramStep {
     int64_t segment_count;
     uint8_t* const* memory;          // [layer][segment][keys, values, the keys' parameters, the values']; see KVRows
     const float* const* angles;      // [angles][cos, sin], each [tokens][rotary_dim]
+    const AdapterRun* runs;
+    int64_t run_count;
 };
 
 }  // namespace grus
