@@ -16,11 +16,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from backends.base import CrossSpec, KVSpec, Rope, Slot, Step, TokenModel
+from backends.base import CrossSpec, DType, KVSpec, Rope, Slot, Step, TokenModel
 from backends.kv_cache import group_of
 from backends.plan import StepPlan
 from backends.torch.kernels.formats import PANEL, KVDtype
-from backends.torch.kernels.linear import AnyMatrix, KernelLinear, SymbolicInput
+from backends.torch.kernels.linear import KernelLinear, SymbolicInput, alike
+from backends.torch.kernels.mixture import KernelMixture
 from backends.torch.kernels.program import Opcode, Program, ProgramOp
 from backends.torch.kv_cache import Slab, TorchKVCache
 from backends.torch.ops import RotaryCache, TorchTextOps
@@ -46,7 +47,10 @@ class Opaque:
     def _refuse(self, *_: Any) -> NoReturn:
         raise NotTraceable("an operator")
 
-    __getitem__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __matmul__ = __neg__ = __bool__ = _refuse
+    def __mul__(self, other: Any) -> Any:
+        return self._refuse(other)
+
+    __getitem__ = __sub__ = __rsub__ = __rmul__ = __truediv__ = __matmul__ = __neg__ = __bool__ = _refuse
     __rmatmul__ = __rtruediv__ = __pow__ = __float__ = __int__ = __iter__ = _refuse
 
 
@@ -74,6 +78,14 @@ class Symbol(Opaque, SymbolicInput):
 
     def product(self, linear: KernelLinear) -> Symbol:
         return self.tracer.multiply(linear, self)
+
+    def mixture(self, mixture: KernelMixture, scores: Symbol) -> Symbol:
+        return self.tracer.mixture(mixture, self, scores)
+
+    def __mul__(self, other: Any) -> Symbol:
+        if not isinstance(other, Symbol):
+            raise NotTraceable("a product with something that is not of the pass")
+        return self.tracer.times(self, other)
 
     def __add__(self, other: object) -> Symbol:
         if not isinstance(other, Symbol) or other.shape != self.shape:
@@ -155,6 +167,27 @@ class ProgramTracer:
         for matrix in linear.matrices:
             self._write(Opcode.MULTIPLY, [x], [out], matrix=matrix, at=at)
             at += matrix.rows_each
+        return out
+
+    def mixture(self, mixture: KernelMixture, x: Symbol, scores: Symbol) -> Symbol:
+        if x.shape != (self.TOKENS, mixture.columns) or scores.shape != (self.TOKENS, mixture.experts):
+            raise NotTraceable("a mixture of another shape")
+        out = self._new(mixture.out)
+        self._write(Opcode.MIXTURE, [x, scores], [out], mixture=mixture)
+        return out
+
+    def sigmoid(self, x: Symbol) -> Symbol:
+        out = self._new(x.shape[-1])
+        self._write(Opcode.SIGMOID, [x], [out])
+        return out
+
+    def times(self, x: Symbol, y: Symbol) -> Symbol:
+        """Two arrays of one width, or one of numbers for each token."""
+        wide, narrow = (y, x) if y.shape[-1] > x.shape[-1] else (x, y)
+        if len(x.shape) != 2 or len(y.shape) != 2 or narrow.shape[-1] not in (1, wide.shape[-1]):
+            raise NotTraceable("a product of other shapes")
+        out = self._new(wide.shape[-1])
+        self._write(Opcode.PRODUCT, [wide, narrow], [out])
         return out
 
     def norm(self, x: Symbol, w: Tensor, eps: float) -> Symbol:
@@ -272,11 +305,6 @@ class ProgramTracer:
     delta = scan = conv
 
 
-def alike(a: AnyMatrix, b: AnyMatrix) -> bool:
-    same = a.rows_each == b.rows_each and a.matrix.row_bytes == b.matrix.row_bytes
-    return same and bytes(a.matrix.format) == bytes(b.matrix.format)
-
-
 class TracingOps(TorchTextOps):
     """Operations that record themselves when their input is a symbol."""
 
@@ -328,6 +356,12 @@ class TracingOps(TorchTextOps):
         if isinstance(x, Symbol) and w is not None:
             return x.tracer.layer_norm(x, w, b, eps)
         return super().layer_norm(x, w, b, eps)
+
+    def sigmoid(self, x: Any) -> Any:
+        return x.tracer.sigmoid(x) if isinstance(x, Symbol) else super().sigmoid(x)
+
+    def cast(self, x: Any, dtype: DType) -> Any:
+        return x if isinstance(x, Symbol) else super().cast(x, dtype)  # all of a program is f32
 
     def gelu(self, x: Any) -> Any:
         return x.tracer.gelu(x) if isinstance(x, Symbol) else super().gelu(x)

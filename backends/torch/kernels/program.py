@@ -21,6 +21,7 @@ from backends.base import FrameSampling, KVSpec
 from backends.torch.kernels import arena
 from backends.torch.kernels.library import CodecFrame, Instruction, ProgramStep, library
 from backends.torch.kernels.linear import AnyMatrix
+from backends.torch.kernels.mixture import KernelMixture
 
 KEPT = 1 << 18  # numbers of all registers together that are kept from step to step
 FEW = 64  # tokens
@@ -43,7 +44,10 @@ class Opcode(IntEnum):
         GELU,
         ENCODER_ATTENTION,
         GEGLU,
-    ) = range(13)
+        MIXTURE,
+        SIGMOID,
+        PRODUCT,
+    ) = range(16)
 
 
 @dataclass
@@ -209,6 +213,8 @@ def _instruction(op: ProgramOp, places: Sequence[int]) -> Instruction:
             raise AttributeError(f"An instruction has no field {name!r}.")
         if isinstance(value, AnyMatrix):
             value = ctypes.addressof(value.matrix)
+        elif isinstance(value, KernelMixture):
+            value = ctypes.addressof(value.params)
         elif isinstance(value, Tensor):
             value = value.data_ptr()
         setattr(made, name, value)

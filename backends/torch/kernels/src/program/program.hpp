@@ -3,10 +3,11 @@
 #pragma once
 #include "attention/kv_rows.hpp"
 #include "formats/matrix.hpp"
+#include "mixture/mixture.hpp"
 
 namespace grus {
 
-enum class Opcode : int32_t { Multiply, Gate, Norm, AddNorm, Heads, Attention, Swiglu, Add, LayerNorm, CrossAttention, Gelu, EncoderAttention, Geglu };
+enum class Opcode : int32_t { Multiply, Gate, Norm, AddNorm, Heads, Attention, Swiglu, Add, LayerNorm, CrossAttention, Gelu, EncoderAttention, Geglu, Mixture, Sigmoid, Product };
 
 struct Instruction {
     Opcode opcode;
@@ -18,6 +19,7 @@ struct Instruction {
     const GrusMatrix *matrix, *up;  // `up`: of a gate, see multiply_gated
     const float *w, *w2;
     float eps, scale;
+    const GrusMixture* mixture;
 };
 
 // Neighbouring tokens of one sequence, which had `past` tokens before. Keys and values of a layer are rows
