@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from backends.base import CrossSpec, DType, KVSpec, Rope, Slot, Step, TokenModel
+from backends.base import CrossSpec, KVSpec, Rope, Slot, Step, TokenModel
 from backends.kv_cache import group_of
 from backends.plan import StepPlan
 from backends.torch.kernels.formats import PANEL, KVDtype
@@ -47,10 +47,7 @@ class Opaque:
     def _refuse(self, *_: Any) -> NoReturn:
         raise NotTraceable("an operator")
 
-    def __mul__(self, other: Any) -> Any:
-        return self._refuse(other)
-
-    __getitem__ = __sub__ = __rsub__ = __rmul__ = __truediv__ = __matmul__ = __neg__ = __bool__ = _refuse
+    __getitem__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __matmul__ = __neg__ = __bool__ = _refuse
     __rmatmul__ = __rtruediv__ = __pow__ = __float__ = __int__ = __iter__ = _refuse
 
 
@@ -81,11 +78,6 @@ class Symbol(Opaque, SymbolicInput):
 
     def mixture(self, mixture: KernelMixture, scores: Symbol) -> Symbol:
         return self.tracer.mixture(mixture, self, scores)
-
-    def __mul__(self, other: Any) -> Symbol:
-        if not isinstance(other, Symbol):
-            raise NotTraceable("a product with something that is not of the pass")
-        return self.tracer.times(self, other)
 
     def __add__(self, other: object) -> Symbol:
         if not isinstance(other, Symbol) or other.shape != self.shape:
@@ -174,20 +166,6 @@ class ProgramTracer:
             raise NotTraceable("a mixture of another shape")
         out = self._new(mixture.out)
         self._write(Opcode.MIXTURE, [x, scores], [out], mixture=mixture)
-        return out
-
-    def sigmoid(self, x: Symbol) -> Symbol:
-        out = self._new(x.shape[-1])
-        self._write(Opcode.SIGMOID, [x], [out])
-        return out
-
-    def times(self, x: Symbol, y: Symbol) -> Symbol:
-        """Two arrays of one width, or one of numbers for each token."""
-        wide, narrow = (y, x) if y.shape[-1] > x.shape[-1] else (x, y)
-        if len(x.shape) != 2 or len(y.shape) != 2 or narrow.shape[-1] not in (1, wide.shape[-1]):
-            raise NotTraceable("a product of other shapes")
-        out = self._new(wide.shape[-1])
-        self._write(Opcode.PRODUCT, [wide, narrow], [out])
         return out
 
     def norm(self, x: Symbol, w: Tensor, eps: float) -> Symbol:
@@ -356,12 +334,6 @@ class TracingOps(TorchTextOps):
         if isinstance(x, Symbol) and w is not None:
             return x.tracer.layer_norm(x, w, b, eps)
         return super().layer_norm(x, w, b, eps)
-
-    def sigmoid(self, x: Any) -> Any:
-        return x.tracer.sigmoid(x) if isinstance(x, Symbol) else super().sigmoid(x)
-
-    def cast(self, x: Any, dtype: DType) -> Any:
-        return x if isinstance(x, Symbol) else super().cast(x, dtype)  # all of a program is f32
 
     def gelu(self, x: Any) -> Any:
         return x.tracer.gelu(x) if isinstance(x, Symbol) else super().gelu(x)

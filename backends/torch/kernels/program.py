@@ -45,9 +45,7 @@ class Opcode(IntEnum):
         ENCODER_ATTENTION,
         GEGLU,
         MIXTURE,
-        SIGMOID,
-        PRODUCT,
-    ) = range(16)
+    ) = range(14)
 
 
 @dataclass

@@ -67,7 +67,6 @@ Tier make_tier(const char* name) {
     tier.rms_norm = rms_norm_row;
     tier.layer_norm = layer_norm_row;
     tier.gelu = gelu_row;
-    tier.sigmoid = sigmoid_row;
     tier.swiglu = swiglu_row;
     tier.clamped_swiglu = clamped_swiglu_row;
     tier.geglu = geglu_row;

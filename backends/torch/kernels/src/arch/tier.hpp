@@ -276,8 +276,6 @@ struct Tier {
     void (*clamped_swiglu)(const float* gates, const float* up, float alpha, float limit, int64_t n, float* out);
     // out = gelu(gates) * up, by the tangent, for one row.
     void (*geglu)(const float* gates, const float* up, int64_t n, float* out);
-    // out = 1 / (1 + exp(-x)), for one row.
-    void (*sigmoid)(const float* x, int64_t n, float* out);
     // out = gelu(x), by the error function, for one row.
     void (*gelu)(const float* x, int64_t n, float* out);
     // `cos` and `sin` of this token; `sin` carries the sign of each dimension's partner.

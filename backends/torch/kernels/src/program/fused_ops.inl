@@ -69,16 +69,6 @@ void swiglu_row(const float* gates, const float* up, int64_t n, float* out) {
 }
 
 // As swiglu_row.
-void sigmoid_row(const float* x, int64_t n, float* out) {
-    float grown[4 * kRows];
-    for (int64_t at = 0; at < n; at += 4 * kRows) {
-        const int64_t some = std::min<int64_t>(4 * kRows, n - at);
-        for (int64_t i = 0; i < some; ++i) grown[i] = exp_of(-x[at + i]);
-        for (int64_t i = 0; i < some; ++i) out[at + i] = x[at + i] != x[at + i] ? x[at + i] : 1.0f / (1.0f + grown[i]);
-    }
-}
-
-// As swiglu_row.
 void clamped_swiglu_row(const float* gates, const float* up, float alpha, float limit, int64_t n, float* out) {
     float grown[4 * kRows];
     for (int64_t at = 0; at < n; at += 4 * kRows) {

@@ -199,19 +199,6 @@ struct Runner {
             case Opcode::Mixture:
                 run_mixture(*i.mixture, row(i.in, 0), n, row(i.other, 0), width(i.other), step.tokens, row(i.out, 0), width(i.out), threads);
                 return;
-            case Opcode::Sigmoid:
-                each_token(n, [&](int64_t t) { tier.sigmoid(row(i.in, t), n, row(i.out, t)); });
-                return;
-            case Opcode::Product: {  // `other` may be one number a token, or one for each run of numbers
-                const int64_t each = n / width(i.other);
-                each_token(n, [&](int64_t t) {
-                    const float *a = row(i.in, t), *b = row(i.other, t);
-                    float* out = row(i.out, t);
-                    if (each == 1) for (int64_t c = 0; c < n; ++c) out[c] = a[c] * b[c];
-                    else for (int64_t c = 0; c < n; ++c) out[c] = a[c] * b[c / each];
-                });
-                return;
-            }
             case Opcode::Add:
                 each_token(n, [&](int64_t t) {
                     const float *a = row(i.in, t), *b = row(i.other, t);
