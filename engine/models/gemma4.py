@@ -140,7 +140,7 @@ class MoeBeside:
             gate_up = w.whole_experts("experts.gate_up_proj", count, 2 * ffn, c.hidden)
         name = f"{apart}.down_proj" if w.has(f"{apart}.down_proj.weight") else "experts.down_proj"
         down, rule = w.whole_experts(name, count, c.hidden, ffn), RoutingRule(chosen)
-        self.experts = w.backend.mixture(MixtureParts(gate_up, down, rule, "geglu", factors=expert_scale))
+        self.experts = w.mixture(MixtureParts(gate_up, down, rule, "geglu", factors=expert_scale))
 
     def __call__(self, x: Array, dense: Array) -> Array:
         """`x`: the hidden state; `dense`: what the MLP made of it."""

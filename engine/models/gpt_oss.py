@@ -43,7 +43,7 @@ class ClampedMoe:
             biases = [w.tensor(f"switch_mlp.{name}_proj.bias", (count, c.ffn)) for name in ("gate", "up")]
             gate_up_bias = ops.cat(biases, 1)
             down_bias = w.tensor("switch_mlp.down_proj.bias", (count, c.hidden))
-        self.experts = w.backend.mixture(
+        self.experts = w.mixture(
             MixtureParts(
                 gate_up,
                 down,

@@ -37,7 +37,7 @@ class GraniteMoe(SparseMoe):
         else:
             gate_up = w.whole_experts("input_linear", count, 2 * c.ffn, c.hidden)
             down = w.whole_experts("output_linear", count, c.hidden, c.ffn)
-        self.experts = self.router.mixture(gate_up, down)
+        self.experts = self.router.mixture(w, gate_up, down)
 
 
 class GraniteSharedMoe:

@@ -68,7 +68,7 @@ class Lfm2Moe(SparseMoe):
         stacked = w.has("switch_mlp.gate_proj.weight")
         gate, up, down = ("gate_proj", "up_proj", "down_proj") if stacked else ("w1", "w3", "w2")
         gate_up = w.experts([(f"experts.{{}}.{gate}", ffn), (f"experts.{{}}.{up}", ffn)], count, c.hidden)
-        self.experts = self.router.mixture(gate_up, w.experts([(f"experts.{{}}.{down}", c.hidden)], count, ffn))
+        self.experts = self.router.mixture(w, gate_up, w.experts([(f"experts.{{}}.{down}", c.hidden)], count, ffn))
 
 
 def layer_kinds(c: TextConfig, known: tuple[str, ...]) -> list[str]:

@@ -40,7 +40,6 @@ class ExpertRouter:
 
     def __init__(self, w: View, c: TextConfig, routing: Routing) -> None:
         f = c.fields
-        self.backend = w.backend
         self.count = f.int("num_experts", "num_local_experts", "n_routed_experts")
         chosen = f.int("num_experts_per_tok")
         if chosen > self.count:
@@ -56,9 +55,9 @@ class ExpertRouter:
             shape = (self.count,) if alone else (1, self.count)
             self.bias = w.tensor(routing.bias, shape, "f32").reshape(self.count)
 
-    def mixture(self, up: Linear, down: Linear, **more: Any) -> Mixture:
+    def mixture(self, w: View, up: Linear, down: Linear, **more: Any) -> Mixture:
         """The experts that it chooses from; `more`: see `MixtureParts`."""
-        return self.backend.mixture(MixtureParts(up, down, self.rule, preferred=self.bias, **more))
+        return w.mixture(MixtureParts(up, down, self.rule, preferred=self.bias, **more))
 
 
 def gated_experts(w: View, count: int, hidden: int, ffn: int) -> tuple[Linear, Linear]:
@@ -78,7 +77,7 @@ class SparseMoe:
     def __init__(self, w: View, c: TextConfig, routing: Routing | None = None) -> None:
         self.router = ExpertRouter(w, c, routing or Routing(renormalize=c.fields.flag("norm_topk_prob")))
         ffn = c.fields.int("moe_intermediate_size", "intermediate_size")
-        self.experts = self.router.mixture(*gated_experts(w, self.router.count, c.hidden, ffn))
+        self.experts = self.router.mixture(w, *gated_experts(w, self.router.count, c.hidden, ffn))
 
     def __call__(self, x: Array) -> Array:
         return self.experts(x, self.router.score(x))

@@ -55,7 +55,7 @@ class SquaredMoe:
         up, down = ("switch_mlp.fc1", "switch_mlp.fc2") if stacked else ("experts.{}.up_proj", "experts.{}.down_proj")
         raising = w.experts([(up, ffn)], self.router.count, width)
         lowering = w.experts([(down, width)], self.router.count, ffn)
-        self.experts = self.router.mixture(raising, lowering, activation="relu_squared")
+        self.experts = self.router.mixture(w, raising, lowering, activation="relu_squared")
         shared = f.int("moe_shared_expert_intermediate_size")
         self.shared = SquaredMlp(w.sub("shared_experts"), c.hidden, shared, bias)
 

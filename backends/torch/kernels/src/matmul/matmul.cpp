@@ -545,11 +545,24 @@ void multiply_experts(const ExpertMatrices& all, const Gate* gate, const ExpertG
         return;
     }
     static thread_local std::vector<GroupedJob> jobs;
+    static thread_local std::vector<const ExpertGroup*> prompts;
     jobs.clear();
-    int64_t bytes = 0;
+    prompts.clear();
+    int64_t bytes = 0, rounded_bytes = 0;
     for (const ExpertGroup* group = groups; group < groups + count; ++group) {
-        if (!rows.y_rows && uses_prompt_product(current_tier(), *all.of(group->expert, 0), group->count)) {
-            run_prompt_group(all, gate, *group, rows, threads);
+        const GrusMatrix& first = *all.of(group->expert, 0);
+        if (!rows.y_rows && uses_prompt_product_of_expert(current_tier(), first, group->count)) {
+            if (group->count > kMostOfExpert) {
+                run_prompt_group(all, gate, *group, rows, threads);
+                continue;
+            }
+            prompts.push_back(group);
+            rounded_bytes += 2 * group->count * first.columns;
+            if (rounded_bytes > kGroupBytes) {
+                multiply_prompts(current_tier(), all, gate, prompts.data(), static_cast<int64_t>(prompts.size()), rows, threads);
+                prompts.clear();
+                rounded_bytes = 0;
+            }
             continue;
         }
         MatmulJob job = job_of(all, gate, *group, rows, threads);
@@ -566,6 +579,7 @@ void multiply_experts(const ExpertMatrices& all, const Gate* gate, const ExpertG
         bytes += own;
     }
     run_grouped(jobs, all, threads);
+    if (!prompts.empty()) multiply_prompts(current_tier(), all, gate, prompts.data(), static_cast<int64_t>(prompts.size()), rows, threads);
 }
 
 std::vector<ExpertGroup> groups_of(const int64_t* experts, int64_t pairs) {

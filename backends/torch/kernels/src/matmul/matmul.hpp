@@ -72,6 +72,13 @@ void multiply_bf16x3(const Tier& tier, const GrusMatrix& m, const float* x, int6
 
 bool uses_prompt_product(const Tier& tier, const GrusMatrix& m, int64_t tokens);
 
+constexpr int64_t kMostOfExpert = 256;  // tokens of an expert that share a call with others
+
+// The same, or as `multiply_experts`, of groups with fewer tokens that are many all the same; no row of `y` is given.
+bool uses_prompt_product_of_expert(const Tier& tier, const GrusMatrix& m, int64_t tokens);
+void multiply_prompts(const Tier& tier, const ExpertMatrices& all, const Gate* gate, const ExpertGroup* const* groups, int64_t count,
+                      const GroupedRows& rows, int threads);
+
 // As `multiply`, or, with a gate, as `multiply_gated`; of one expert.
 void multiply_prompt(const Tier& tier, const GrusMatrix& m, const GrusMatrix* up, const Gate* gate, int64_t expert, const float* x,
                      int64_t tokens, int64_t x_stride, float* y, int64_t y_stride, int threads);
