@@ -65,6 +65,7 @@ class Description:
     through: str = ""  # the library that runs an architecture which Grus does not implement, and what that costs
     why_not: list[str] = field(default_factory=list)  # all reasons, as sentences
     parameters: int = 0
+    read_bytes: int = 0  # of the stored weights, what one token reads: of a mixture the chosen experts
     stored_bytes: int = 0
     stored_as: str = ""
     dtype: str = ""  # what it would be computed in
@@ -156,6 +157,7 @@ def _weights(found: Description, opened: ModelFiles, backend: Backend | None, op
         pairs_for(adapters, opened.config, open_lora(Path(found.adapters[-1].place)))
     check_kv_bits(options.kv_bits, memory)
     found.parameters, found.quant = seen.parameters, quant or ""
+    found.read_bytes = seen.weight_bytes - seen.unread_bytes
     dtype: DType = backend.dtype if backend is not None else "f32"
     talk = min(TALK, found.context)
     found.talk = talk

@@ -14,6 +14,7 @@ from app.commands.bench_media import listening, reading, speaking
 from app.commands.options import add_model, add_profile, check_profile, load_options, say_quantized
 from app.runtime.catalogue import capabilities_of, main_use
 from engine.benchmark import Figure, Say, TextBenchmark
+from engine.describe import describe
 from engine.errors import BadRequest
 from engine.loading import LoadedModel, LoadOptions, fetch
 
@@ -106,6 +107,8 @@ def _chat(
     with grus.Model(options.model, load, profile=options.profile) as model:
         say_quantized(model.loaded.quant, options.quant)
         found = [Figure("load", model.loaded.load_seconds, "s")]
+        if read := describe(options.model, load).read_bytes:
+            found.append(Figure("weights that a token reads", read / 1e6, "MB"))
         measure = TextBenchmark(model.engine, model.loaded, say)
         found += measure.all(options.prompt, options.reply, streams or (1, 4, 8, 16), options.runs)
         return model.loaded, model.engine.stats().process_memory, found

@@ -128,7 +128,8 @@ def lines(found: Description) -> Iterator[tuple[str, str]]:
     if found.parameters:
         yield (
             "Size",
-            f"{count(found.parameters)} parameters, {gigabytes(found.stored_bytes)} stored as {found.stored_as}",
+            f"{count(found.parameters)} parameters, {gigabytes(found.stored_bytes)} stored as {found.stored_as}"
+            + (f", of which a token reads {gigabytes(found.read_bytes)}" if found.read_bytes else ""),
         )
     if found.context:
         yield "Context", f"{found.context} tokens, {gigabytes(found.bytes_per_token * 1000)} of memory per 1,000"

@@ -334,6 +334,13 @@ def make_linear(
 def make_experts(parts: Sequence[Sequence[Weight]], dtype: torch.dtype, device: torch.device) -> Linear:
     if device.type == "cpu" and _for_kernels(parts[0]):
         return kernels.experts(parts, dtype, _quant(parts[0]))
+    if device.type == "cpu" and library.available():
+        floats = [
+            [part for part in expert if isinstance(part, Dense) and part.data.dtype in ROW_TYPES] for expert in parts
+        ]
+        kinds = [[part.data.dtype for part in expert] for expert in floats]
+        if all(kind == kinds[0] for kind in kinds) and len(floats[0]) == len(parts[0]):
+            return kernels.row_experts(floats, dtype)
     if len(parts) == 1 and len(parts[0][0].shape) == 3:
         lists = [[_stored(part)[e] for part in parts[0]] for e in range(parts[0][0].shape[0])]
     else:

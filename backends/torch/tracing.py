@@ -24,7 +24,8 @@ from backends.kv_cache import group_of
 from backends.plan import StepPlan
 from backends.torch.kernels.formats import PANEL, KVDtype
 from backends.torch.kernels.library import LowRankSide
-from backends.torch.kernels.linear import AnyMatrix, KernelLinear, SymbolicInput
+from backends.torch.kernels.linear import KernelLinear, SymbolicInput, alike
+from backends.torch.kernels.mixture import KernelMixture
 from backends.torch.kernels.program import Opcode, Program, ProgramOp
 from backends.torch.kv_cache import Slab, TorchKVCache
 from backends.torch.ops import RotaryCache, TorchTextOps
@@ -78,6 +79,9 @@ class Symbol(Opaque, SymbolicInput):
 
     def product(self, linear: KernelLinear) -> Symbol:
         return self.tracer.multiply(linear, self)
+
+    def mixture(self, mixture: KernelMixture, scores: Symbol) -> Symbol:
+        return self.tracer.mixture(mixture, self, scores)
 
     def __add__(self, other: object) -> Symbol:
         if not isinstance(other, Symbol) or other.shape != self.shape:
@@ -181,6 +185,13 @@ class ProgramTracer:
             raise NotTraceable("an adapter that the kernels do not hold")
         self.keep.append(linear)
         return ctypes.addressof(linear.matrices[0].matrix)
+
+    def mixture(self, mixture: KernelMixture, x: Symbol, scores: Symbol) -> Symbol:
+        if x.shape != (self.TOKENS, mixture.columns) or scores.shape != (self.TOKENS, mixture.experts):
+            raise NotTraceable("a mixture of another shape")
+        out = self._new(mixture.out)
+        self._write(Opcode.MIXTURE, [x, scores], [out], mixture=mixture)
+        return out
 
     def norm(self, x: Symbol, w: Tensor, eps: float) -> Symbol:
         out = self._new(x.shape[-1])
@@ -296,11 +307,6 @@ class ProgramTracer:
         raise NotTraceable("recurrent states")
 
     delta = scan = conv
-
-
-def alike(a: AnyMatrix, b: AnyMatrix) -> bool:
-    same = a.rows_each == b.rows_each and a.matrix.row_bytes == b.matrix.row_bytes
-    return same and bytes(a.matrix.format) == bytes(b.matrix.format)
 
 
 class TracingOps(TorchTextOps):

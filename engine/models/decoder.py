@@ -230,7 +230,7 @@ class Decoder(Layers):
         bare = w.has(f"{embedding}.weight")  # saved without its head, as embedding models are
         inner = w if bare else w.sub(body)
         self.vocab = c.vocab
-        self.embedding = inner.embedding(embedding, c.vocab, c.hidden)
+        self.embedding = inner.embedding(embedding, c.vocab, c.hidden, is_head=c.tied)
         self.embed_scale = embed_scale
         super().__init__(inner, c, rope, mixer, mlp, norm_plus, norms)
         if c.tied:

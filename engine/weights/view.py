@@ -15,7 +15,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, cast
 
-from backends.base import Adapters, Array, Backend, Blocks, Dense, DType, HeadMatrices, Linear, Raw, Weight
+from backends.base import (
+    Adapters,
+    Array,
+    Backend,
+    Blocks,
+    Dense,
+    DType,
+    HeadMatrices,
+    Linear,
+    Mixture,
+    MixtureParts,
+    Raw,
+    Weight,
+)
 from engine.errors import WeightsError
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.gguf.source import as_dense
@@ -45,6 +58,9 @@ class Survey:
     weight_bytes: int = 0  # as stored
     dense_parameters: int = 0  # of `parameters`, those stored as plain floats
     packed_bytes: int = 0  # of `weight_bytes`, those of quantized matrices
+    unread_bytes: int = (
+        0  # of `weight_bytes`, what one token does not read: experts that it does not choose, embeddings
+    )
 
     def check(self) -> None:
         if self.problems:
@@ -67,6 +83,7 @@ class _Pass:
         self.problems: dict[Problem, None] = {}  # in order, each once
         self.used: set[str] = set()
         self.ignored = [re.compile(pattern) for pattern in _ALWAYS_IGNORED]
+        self.expert_bytes = 0  # of experts that no mixture has yet
 
     def report(self, problem: Problem) -> None:
         if self.backend is not None:  # the dry pass found nothing, so this constructor does not ask the same twice
@@ -140,8 +157,13 @@ class View:
             return self._pass.adapters.wrap(linear, [(self._prefix + name, out) for name, out in parts])
         return linear
 
-    def embedding(self, name: str, rows: int, dim: int) -> Linear:
-        return self.linear((name, rows), inp=dim)
+    def embedding(self, name: str, rows: int, dim: int, is_head: bool = False) -> Linear:
+        """`is_head`: its rows are multiplied as well, not only looked up."""
+        before = self._pass.survey.weight_bytes
+        linear = self.linear((name, rows), inp=dim)
+        if not is_head:
+            self._pass.survey.unread_bytes += self._pass.survey.weight_bytes - before
+        return linear
 
     def flattened(self, name: str, shape: tuple[int, ...], bias: bool = False) -> Linear:
         """A plain tensor of more axes as a linear over all but the first: a convolution whose kernels do not overlap."""
@@ -159,28 +181,43 @@ class View:
 
         Where a checkpoint has no such tensors but MLX's stacked ones (`switch_mlp.gate_proj`), those are taken.
         """
+        before = self._pass.survey.weight_bytes
         stacked = [(name.replace("experts.{}", "switch_mlp"), out) for name, out in parts]
         if any(self.has(f"{name}.weight") for name, _ in stacked):
             whole = [self._matrix(name, (count, out, inp)) for name, out in stacked]
             if self.dry:
-                return _stand_in(count, sum(out for _, out in parts), inp)
+                return self._counted_experts(before, count, sum(out for _, out in parts), inp)
             groups = [whole] if len(whole) == 1 else [list(row) for row in zip(*map(split_experts, whole))]
         else:
             groups = [[self._matrix(name.format(i), (out, inp)) for name, out in parts] for i in range(count)]
             if self.dry:
-                return _stand_in(count, sum(out for _, out in parts), inp)
+                return self._counted_experts(before, count, sum(out for _, out in parts), inp)
         linear = self.backend.experts(groups)
         forget_pages([raw for group in groups for weight in group for raw in raws_of(weight)])
         return linear
 
     def whole_experts(self, name: str, count: int, out: int, inp: int, inputs_first: bool = False) -> Linear:
         """All experts of one matrix, from tensors that hold all of them. `inputs_first`: see `Source.matrix`."""
+        before = self._pass.survey.weight_bytes
         weight = self._matrix(name, (count, out, inp), inputs_first)
         if self.dry:
-            return _stand_in(count, out, inp)
+            return self._counted_experts(before, count, out, inp)
         linear = self.backend.experts([[weight]])
         forget_pages(raws_of(weight))
         return linear
+
+    def _counted_experts(self, before: int, *shape: int) -> Linear:
+        self._pass.expert_bytes += self._pass.survey.weight_bytes - before
+        return _stand_in(*shape)
+
+    def mixture(self, parts: MixtureParts) -> Mixture:
+        """The experts made since the last mixture, with their router's rule."""
+        if not self.dry:
+            return self.backend.mixture(parts)
+        chosen, count = parts.rule.chosen, parts.up.shape[0]
+        self._pass.survey.unread_bytes += self._pass.expert_bytes * (count - chosen) // count
+        self._pass.expert_bytes = 0
+        return cast(Mixture, Placeholder())
 
     def head_matrices(self, name: str, heads: int, out: int, inp: int, joined: bool = False) -> HeadMatrices:
         """A matrix for each head; `joined`: heads lie one behind the other along the outputs."""

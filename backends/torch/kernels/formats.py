@@ -14,7 +14,7 @@ class Code(IntEnum):
 
 
 class Scale(IntEnum):
-    F16, BF16, F32, NONE = range(4)
+    F16, BF16, F32, NONE, E8M0 = range(5)
 
 
 class KVDtype(IntEnum):
@@ -94,7 +94,7 @@ PACKINGS: dict[str, PackedFormat] = {
     "IQ4_XS": PackedFormat(_format(Code.L4, per_scale=8, block_scales=BlockScales.SIGNED, table=CodeTable.IQ4), 256),
     "TQ1_0": PackedFormat(_format(Code.U2, per_scale=8, offset=1), 256),
     "TQ2_0": PackedFormat(_format(Code.U2, per_scale=8, offset=1), 256),
-    "MXFP4": PackedFormat(_format(Code.L4, Scale.BF16, table=CodeTable.FP4), 32),
+    "MXFP4": PackedFormat(_format(Code.L4, Scale.E8M0, table=CodeTable.FP4), 32),
     "Q1_0": PackedFormat(_format(Code.U1, per_scale=4, offset=1), 128),
     "TQ2_0_G128": PackedFormat(_format(Code.U2, per_scale=4, offset=1), 128),
     "Q2_0": PackedFormat(_format(Code.U2, per_scale=2, offset=1), 64),

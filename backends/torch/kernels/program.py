@@ -21,6 +21,7 @@ from backends.base import FrameSampling, KVSpec
 from backends.torch.kernels import arena
 from backends.torch.kernels.library import CodecFrame, Instruction, ProgramStep, library
 from backends.torch.kernels.linear import AnyMatrix
+from backends.torch.kernels.mixture import KernelMixture
 
 KEPT = 1 << 18  # numbers of all registers together that are kept from step to step
 FEW = 64  # tokens
@@ -44,7 +45,8 @@ class Opcode(IntEnum):
         ENCODER_ATTENTION,
         GEGLU,
         LOW_RANK,
-    ) = range(14)
+        MIXTURE,
+    ) = range(15)
 
 
 @dataclass
@@ -219,6 +221,8 @@ def _instruction(op: ProgramOp, places: Sequence[int]) -> Instruction:
             raise AttributeError(f"An instruction has no field {name!r}.")
         if isinstance(value, AnyMatrix):
             value = ctypes.addressof(value.matrix)
+        elif isinstance(value, KernelMixture):
+            value = ctypes.addressof(value.params)
         elif isinstance(value, Tensor):
             value = value.data_ptr()
         elif isinstance(value, ctypes.Array):

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors.numpy import load_file
 
+from engine.describe import describe
 from engine.errors import WeightsError
+from engine.loading import LoadOptions
 from tests.checkpoints import save, save_as_qwen_publishes
 from tests.driver import Driver
 
@@ -38,3 +42,19 @@ def test_experts_of_another_size_are_named(folder: Callable[[str], Path], tmp_pa
     (wrong / "config.json").write_text(json.dumps(config))
     with pytest.raises(WeightsError, match=rf"experts.gate_up_proj: has shape \[{EXPERTS}, {2 * FFN}, {HIDDEN}\]"):
         Driver(wrong, "torch")
+
+
+@pytest.mark.parametrize("name", ["qwen3_moe", "qwen3_5_moe", "granitemoe", "gpt_oss"])
+def test_a_token_reads_the_experts_that_it_chooses(folder: Callable[[str], Path], name: str) -> None:
+    """And of an embedding that is no head a row alone."""
+    path = folder(name)
+    config = json.loads((path / "config.json").read_text())
+    config = config.get("text_config", config)
+    chosen = config["num_experts_per_tok"]
+    count = config.get("num_experts") or config["num_local_experts"]
+    sizes = {key: tensor.nbytes for key, tensor in load_file(path / "model.safetensors").items()}
+    experts = sum(n for key, n in sizes.items() if re.search(r"experts.*proj(\.weight)?$|(in|out)put_linear", key))
+    embedding = 0 if config["tie_word_embeddings"] else next(n for key, n in sizes.items() if "embed_tokens" in key)
+    read = describe(str(path), LoadOptions(backend="torch", device="cpu")).read_bytes
+    assert experts > 0
+    assert read == sum(sizes.values()) - embedding - experts * (count - chosen) // count

@@ -68,6 +68,7 @@ Tier make_tier(const char* name) {
     tier.layer_norm = layer_norm_row;
     tier.gelu = gelu_row;
     tier.swiglu = swiglu_row;
+    tier.clamped_swiglu = clamped_swiglu_row;
     tier.geglu = geglu_row;
     tier.peak = peak_of;
     tier.mass = mass_of;

@@ -272,6 +272,8 @@ struct Tier {
     void (*layer_norm)(const float* x, const float* w, const float* b, float eps, int64_t n, float* out);
     // out = silu(gates) * up, for one row.
     void (*swiglu)(const float* gates, const float* up, int64_t n, float* out);
+    // out = (up + 1) * g * sigmoid(alpha * g), with g the gate but at most `limit`, and up at most so far from zero, for one row.
+    void (*clamped_swiglu)(const float* gates, const float* up, float alpha, float limit, int64_t n, float* out);
     // out = gelu(gates) * up, by the tangent, for one row.
     void (*geglu)(const float* gates, const float* up, int64_t n, float* out);
     // out = gelu(x), by the error function, for one row.

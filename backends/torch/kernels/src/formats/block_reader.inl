@@ -70,6 +70,13 @@ INLINE Floats load_f8(const uint8_t* from) {
     return load_f16(reinterpret_cast<const uint8_t*>(halves));
 }
 
+// Powers of two by their exponents, halved.
+INLINE Floats load_e8m0(const uint8_t* from) {
+    alignas(64) float powers[kRows];
+    for (int i = 0; i < kRows; ++i) powers[i] = half_of_e8m0(from[i]);
+    return load_floats(powers);
+}
+
 INLINE Floats load_block_scales(BlockScales kind, const uint8_t* from) {
     return kind == BlockScales::Unsigned ? load_u8(from) : kind == BlockScales::Signed ? load_s8(from) : load_e4m3(from);
 }
@@ -85,6 +92,7 @@ class Scales {
         next_ = expanded;
         if constexpr (Stored) {
             unit_ = broadcast(&layout->unit);
+            powers_ = layout->powers;
             d_ = panel;
             m_ = panel + layout->minima;
             block_scales_ = panel + layout->block_scales;
@@ -102,8 +110,8 @@ class Scales {
                 next_ += kRows;
             }
         } else if constexpr (!kStepped) {
-            scale = load_f16(d_);
-            d_ += 2 * kRows;
+            scale = powers_ ? load_e8m0(d_) : load_f16(d_);
+            d_ += powers_ ? kRows : 2 * kRows;
         } else {
             if (half == 0 && b % kStoredBlocks == 0) {
                 of_group_ = mul(load_f16(d_), unit_);
@@ -124,6 +132,7 @@ class Scales {
 
   private:
     const float* next_ = nullptr;
+    bool powers_ = false;
     const uint8_t *d_ = nullptr, *m_ = nullptr, *block_scales_ = nullptr, *block_minima_ = nullptr;
     Floats unit_{}, of_group_{}, minima_of_group_{};
 };

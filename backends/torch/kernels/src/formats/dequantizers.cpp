@@ -110,8 +110,7 @@ void read_ternary(const uint8_t* p, int first, int j, Block& out) {
 
 void read_mxfp4(const uint8_t* p, Block& out) {  // a power of two as a byte; the values are doubled, so half of it
     nibbles(p + 1, out);
-    uint32_t half = p[0] < 2 ? 0x00200000u << p[0] : static_cast<uint32_t>(p[0] - 1) << 23;
-    out.scale = half >> 16;
+    out.scale = p[0];
 }
 
 void read_f8(const uint8_t* p, int j, Block& out) {

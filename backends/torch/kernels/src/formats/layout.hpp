@@ -15,6 +15,8 @@
 #pragma once
 #include <cstdint>
 
+#include "common/half_float.hpp"
+
 namespace grus {
 
 constexpr int kRows = 16;   // of a panel
@@ -22,7 +24,7 @@ constexpr int kBlock = 32;  // columns
 constexpr int kQuad = 4;    // neighbouring columns of one row, the unit of a byte dot product
 
 enum class Code : int32_t { S8, U6, U5, U4, U3, U2, U1, L4, L3, F32, F16, BF16, F8, Count };
-enum class ScaleType : int32_t { F16, BF16, F32, None };
+enum class ScaleType : int32_t { F16, BF16, F32, None, E8M0 };  // E8M0: powers of two, a byte each; halved, as FP4's values are doubled
 enum class BlockScales : int32_t { None, Unsigned, Signed, E4M3 };  // bytes: whole numbers, or floats without a sign
 
 struct Format {
@@ -51,7 +53,7 @@ constexpr int kStoredBlocks = 8;  // that share a scale, where blocks have scale
 
 // Whether kernels can take a format's scales as they are stored: those of GGUF's common types.
 constexpr bool is_read_as_stored(const Format& f) {
-    if (f.scale != ScaleType::F16) return false;
+    if (f.scale != ScaleType::F16 && f.scale != ScaleType::E8M0) return false;
     if (f.block_scales == BlockScales::None) return !f.minima && f.halves == 1 && f.blocks_per_scale == 1;
     if (f.blocks_per_scale != kStoredBlocks) return false;
     return f.block_scales == BlockScales::Unsigned ? f.minima == 1 : !f.minima && f.halves == 2;
@@ -72,12 +74,14 @@ constexpr int64_t code_bytes(Code code) {  // of 16 rows of one block
     }
 }
 
-inline int64_t scale_bytes(ScaleType type) { return type == ScaleType::F32 ? 4 : type == ScaleType::None ? 0 : 2; }
+inline int64_t scale_bytes(ScaleType type) { return type == ScaleType::F32 ? 4 : type == ScaleType::None ? 0 : type == ScaleType::E8M0 ? 1 : 2; }
+inline float half_of_e8m0(uint8_t code) { return as_float(code < 2 ? 0x00200000u << code : static_cast<uint32_t>(code - 1) << 23); }
 inline int64_t rounded(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
 
 struct Panel {  // byte offsets inside a panel
     int64_t blocks, groups, blocks_per_scale, minima, block_scales, block_minima, codes, bytes;
     float unit;
+    bool powers;  // whether scales are E8M0
 
     Panel(const Format& f, int64_t columns) {
         blocks = (columns + kBlock - 1) / kBlock;
@@ -91,6 +95,7 @@ struct Panel {  // byte offsets inside a panel
         codes = block_minima + (f.minima ? sub : 0);
         bytes = codes + blocks * code_bytes(f.code);
         unit = unit_of(f);
+        powers = f.scale == ScaleType::E8M0;
     }
 };
 

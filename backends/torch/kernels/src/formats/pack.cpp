@@ -82,6 +82,7 @@ void get_codes(Code code, const uint8_t* from, uint8_t* codes, int lane) {
 void put_scale(ScaleType type, uint8_t* region, int64_t group, int lane, uint32_t bits) {
     const int64_t at = group * kRows + lane;
     if (type == ScaleType::F32) std::memcpy(region + at * 4, &bits, 4);
+    else if (type == ScaleType::E8M0) region[at] = static_cast<uint8_t>(bits);
     else std::memcpy(region + at * 2, &bits, 2);
 }
 
@@ -89,6 +90,7 @@ float get_scale(ScaleType type, const uint8_t* region, int64_t group, int lane) 
     uint32_t bits = 0;
     std::memcpy(&bits, region + (group * kRows + lane) * scale_bytes(type), scale_bytes(type));
     if (type == ScaleType::F32) return as_float(bits);
+    if (type == ScaleType::E8M0) return half_of_e8m0(static_cast<uint8_t>(bits));
     return type == ScaleType::F16 ? from_f16(static_cast<uint16_t>(bits)) : from_bf16(static_cast<uint16_t>(bits));
 }
 

@@ -3,6 +3,7 @@
 #include "matmul/matmul.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include "common/compiler.hpp"
 #include "common/scratch.hpp"
@@ -12,6 +13,7 @@ namespace grus {
 namespace {
 
 constexpr int64_t kFewest = 64;      // tokens; below, see `uses_prompt_product`
+constexpr int64_t kFewestOfExpert = 20;  // the same where experts share a call
 constexpr int64_t kNear = 3 << 19;   // bytes of rounded tokens
 constexpr int64_t kMostBlocks = 64;  // of columns that are made bf16 at once; a multiple of what shares a scale
 constexpr int64_t kWidth = 2 * kRows;
@@ -23,7 +25,8 @@ struct Prompt {
     const Tier& tier;
     const GrusMatrix& m;
     const GrusMatrix* up;
-    bool gated;
+    const Gate* gate;
+    int64_t expert;
     const float* x;
     int64_t x_stride;
     float* y;
@@ -40,18 +43,22 @@ struct Prompt {
         uint8_t* panel;
     };
 
-    int64_t panels() const { return gated && !up ? panels_of(m) / 2 : panels_of(m); }  // of results
-    int64_t pairs() const { return gated ? panels() : parts(panels(), 2); }
-    int64_t width() const { return gated ? kRows : kWidth; }  // results of a pair
+    int64_t panels() const { return gate && !up ? panels_of(m) / 2 : panels_of(m); }  // of results
+    int64_t pairs() const { return gate ? panels() : parts(panels(), 2); }
+    int64_t width() const { return gate ? kRows : kWidth; }  // results of a pair
     // A gate panel with its up panel, else neighbours.
     Place place(int64_t pair, int64_t side) const {
-        if (!gated) return {m, 2 * pair + side};
+        if (!gate) return {m, 2 * pair + side};
         return side && up ? Place{*up, pair} : Place{m, pair + side * panels()};
     }
 
+    // All of them where the gate wants whole sums.
+    int64_t blocks_at_once() const {
+        return gate ? layout.blocks : rounded(parts(layout.blocks, parts(layout.blocks, kMostBlocks)), m.format.blocks_per_scale);
+    }
+
     void run(int64_t tokens) const {
-        const int64_t blocks = layout.blocks;
-        const int64_t each = gated ? blocks : rounded(parts(blocks, parts(blocks, kMostBlocks)), m.format.blocks_per_scale);
+        const int64_t blocks = layout.blocks, each = blocks_at_once();
         const int64_t most = std::max<int64_t>(kNear / (each * kTile * 2) / 2, 1) * kWidth;
         const int64_t share = parts(parts(tokens, parts(tokens, most)), kWidth) * kWidth;
         for (int64_t t = 0; t < tokens; t += share)
@@ -71,21 +78,26 @@ struct Prompt {
             }
         });
         parallel(pairs(), 1, threads, [&](int64_t begin, int64_t end) {
-            static thread_local Scratch memory;
-            const int64_t scales = layout.blocks * m.format.halves * (1 + m.format.minima) * kRows;
-            uint8_t* bytes = memory.at_least(2 * tile * 2 + scales * 4 + layout.bytes);
-            float* floats = reinterpret_cast<float*>(bytes + 2 * tile * 2);
-            const PanelScratch room{reinterpret_cast<uint16_t*>(bytes), floats, reinterpret_cast<uint8_t*>(floats + scales)};
+            const PanelScratch room = panel_scratch(p.count);
             tier.unit->begin(64, kRows);
-            for (int64_t pair = begin; pair < end; ++pair) run_pair(p, pair, near, pair + 1 < end, room);
+            for (int64_t pair = begin; pair < end; ++pair) run_pair(p, pair, near, tile, pair + 1 < end, room);
             tier.unit->end();
         });
+    }
+
+    // Of this thread, for pieces of `blocks` blocks.
+    PanelScratch panel_scratch(int64_t blocks) const {
+        static thread_local Scratch memory;
+        const int64_t tile = blocks * kTile, scales = layout.blocks * m.format.halves * (1 + m.format.minima) * kRows;
+        uint8_t* bytes = memory.at_least(2 * tile * 2 + scales * 4 + layout.bytes);
+        float* floats = reinterpret_cast<float*>(bytes + 2 * tile * 2);
+        return {reinterpret_cast<uint16_t*>(bytes), floats, reinterpret_cast<uint8_t*>(floats + scales)};
     }
 
     // Whether this panel was packed before.
     bool weigh(const Chunk& p, const Place& at, const PanelScratch& room, uint16_t* w) const {
         const Format& f = at.m.format;
-        const uint8_t* data = panel_of(at.m, layout, 0, at.panel, room.panel);
+        const uint8_t* data = panel_of(at.m, layout, expert, at.panel, room.panel);
         tier.expand(f, layout, data, room.scales);
         const float* scales = room.scales + p.first * f.halves * (1 + f.minima) * kRows;
         const uint8_t* codes = data + layout.codes + p.first * code_bytes(f.code);
@@ -94,19 +106,20 @@ struct Prompt {
         return data != room.panel;
     }
 
-    void run_pair(const Chunk& p, int64_t pair, const uint16_t* near, bool followed, const PanelScratch& room) const {
+    // `x_tile`: from sixteen rounded tokens to the next.
+    void run_pair(const Chunk& p, int64_t pair, const uint16_t* near, int64_t x_tile, bool followed, const PanelScratch& room) const {
         static constexpr float nothing[kRows] = {};
         const int64_t tiles = parts(p.to - p.from, kRows), tile = p.count * kTile;
-        const int64_t sides = gated ? 2 : std::min<int64_t>(2, panels() - 2 * pair);
-        UnitPrompt in{near, room.w, tile, tile, 0, sides, p.count, {nothing, nothing}, p.first == 0, {}, 0};
+        const int64_t sides = gate ? 2 : std::min<int64_t>(2, panels() - 2 * pair);
+        UnitPrompt in{near, room.w, x_tile, tile, 0, sides, p.count, {nothing, nothing}, p.first == 0, {}, 0};
         for (int64_t side = 0; side < sides; ++side) {
             const Place at = place(pair, side);
             followed &= weigh(p, at, room, room.w + side * tile);
-            if (at.m.bias) in.bias[side] = at.m.bias + at.panel * kRows;
+            if (at.m.bias) in.bias[side] = at.m.bias + (expert * panels_of(at.m) + at.panel) * kRows;
         }
         for (int64_t i = 0; i < tiles; i += 2) {
             if (followed) prefetch(pair + 1, i, tiles);
-            in.x = near + i * tile;
+            in.x = near + i * x_tile;
             in.tiles = std::min<int64_t>(2, tiles - i);
             multiply(p.from + i * kRows, std::min(p.to - p.from - i * kRows, kWidth), pair, in);
         }
@@ -117,7 +130,7 @@ struct Prompt {
         for (int64_t side = 0; side < 2; ++side) {
             const Place at = place(pair, side);
             if (at.panel >= panels_of(at.m)) continue;
-            const uint8_t* data = panel_at(at.m, layout, 0, at.panel);
+            const uint8_t* data = panel_at(at.m, layout, expert, at.panel);
             for (int64_t i = layout.bytes * done / of / 64; i < layout.bytes * (done + 2) / of / 64; ++i) PREFETCH(data + 64 * i);
         }
     }
@@ -126,8 +139,8 @@ struct Prompt {
     void multiply(int64_t t, int64_t tokens, int64_t pair, UnitPrompt& in) const {
         alignas(64) float square[2][kWidth * kRows], made[kWidth * kRows];
         float* to = y + t * y_stride + pair * width();
-        const int64_t rows = gated && !up ? panels() * kRows : m.rows, outputs = std::min(rows - pair * width(), width());
-        if (!gated && tokens == in.tiles * kRows && outputs == in.panels * kRows) {
+        const int64_t rows = gate && !up ? panels() * kRows : m.rows, outputs = std::min(rows - pair * width(), width());
+        if (!gate && tokens == in.tiles * kRows && outputs == in.panels * kRows) {
             in.y[0] = to, in.y[1] = to + kRows, in.y_stride = y_stride;
             tier.unit->prompts->multiply(in);
             return;
@@ -139,24 +152,92 @@ struct Prompt {
             std::copy_n(to + j * y_stride + kRows, beside, square[1] + j * kRows);
         }
         tier.unit->prompts->multiply(in);
-        if (gated) tier.swiglu(square[0], square[1], tokens * kRows, made);
+        if (gate) gate->run(tier, square[0], square[1], tokens * kRows, made);
         for (int64_t j = 0; j < tokens; ++j) {
-            std::copy_n((gated ? made : square[0]) + j * kRows, outputs - beside, to + j * y_stride);
+            std::copy_n((gate ? made : square[0]) + j * kRows, outputs - beside, to + j * y_stride);
             std::copy_n(square[1] + j * kRows, beside, to + j * y_stride + kRows);
         }
     }
 };
 
+// The products of one expert among those of several.
+struct ExpertPrompt {
+    Prompt prompt;
+    int64_t count, first;  // tokens
+    int64_t first_tile, first_pair;
+    uint16_t* near;
+};
+
+template <class F>
+void each_from(const std::vector<ExpertPrompt>& all, int64_t ExpertPrompt::*first, int64_t from, int64_t to, const F& body) {
+    auto found = std::upper_bound(all.begin(), all.end(), from, [&](int64_t at, const ExpertPrompt& one) { return at < one.*first; });
+    for (--found; found != all.end() && (*found).*first < to; ++found) body(*found, std::max<int64_t>(0, from - (*found).*first), to - (*found).*first);
+}
+
+// Sixteen tokens of the job, from `token`.
+void round_rows(const ExpertPrompt& one, const GroupedRows& rows, int64_t token, uint16_t* to) {
+    static thread_local Scratch side_by_side;
+    const int64_t columns = one.prompt.m.columns, some = std::min<int64_t>(kRows, one.count - token), first = one.first + token;
+    const float* x = rows.x + first * rows.x_stride;
+    if (rows.x_rows) {
+        float* own = reinterpret_cast<float*>(side_by_side.at_least(kRows * columns * 4));
+        for (int64_t i = 0; i < some; ++i) std::copy_n(rows.x + rows.x_rows[first + i] * rows.x_stride, columns, own + i * columns);
+        x = own;
+    }
+    one.prompt.tier.unit->prompts->round({x, rows.x_rows ? columns : rows.x_stride, some, columns}, to);
+}
+
 }  // namespace
+
+bool uses_prompt_product_of_expert(const Tier& tier, const GrusMatrix& m, int64_t tokens) {
+    return tokens >= kFewestOfExpert && uses_prompt_product(tier, m, std::max(tokens, kFewest));
+}
+
+void multiply_prompts(const Tier& tier, const ExpertMatrices& all, const Gate* gate, const ExpertGroup* const* groups, int64_t count,
+                      const GroupedRows& rows, int threads) {
+    static thread_local Scratch scratch;
+    static thread_local std::vector<ExpertPrompt> jobs;
+    jobs.clear();
+    int64_t tiles = 0, pairs = 0;
+    for (int64_t i = 0; i < count; ++i) {
+        const ExpertGroup& g = *groups[i];
+        const GrusMatrix &m = *all.of(g.expert, 0), *up = gate && all.count == 2 ? all.of(g.expert, 1) : nullptr;
+        const Prompt prompt{tier, m, up, gate, all.apart ? 0 : g.expert, nullptr, 0, rows.y + g.first * rows.y_stride, rows.y_stride, threads,
+                            Panel(m.format, m.columns)};
+        jobs.push_back({prompt, g.count, g.first, tiles, pairs, nullptr});
+        tiles += parts(g.count, kRows), pairs += prompt.pairs();
+    }
+    const int64_t tile = jobs[0].prompt.layout.blocks * kTile;
+    uint16_t* near = reinterpret_cast<uint16_t*>(scratch.at_least(tiles * tile * 2));
+    const std::vector<ExpertPrompt>& known = jobs;  // of this thread, for all threads
+    for (ExpertPrompt& one : jobs) one.near = near + one.first_tile * tile;
+    parallel(tiles, 1, threads, [&](int64_t from, int64_t to) {
+        each_from(known, &ExpertPrompt::first_tile, from, to, [&](const ExpertPrompt& one, int64_t begin, int64_t end) {
+            for (int64_t i = begin; i < std::min(end, parts(one.count, kRows)); ++i) round_rows(one, rows, i * kRows, one.near + i * tile);
+        });
+    });
+    parallel(pairs, 1, threads, [&](int64_t from, int64_t to) {
+        tier.unit->begin(64, kRows);
+        each_from(known, &ExpertPrompt::first_pair, from, to, [&](const ExpertPrompt& one, int64_t begin, int64_t end) {
+            const int64_t blocks = one.prompt.layout.blocks, each = one.prompt.blocks_at_once(), last = std::min(end, one.prompt.pairs());
+            const auto room = one.prompt.panel_scratch(each);
+            for (int64_t pair = begin; pair < last; ++pair)
+                for (int64_t block = 0; block < blocks; block += each)
+                    one.prompt.run_pair({0, one.count, block, std::min(each, blocks - block)}, pair, one.near + block * kTile, tile,
+                                        pair + 1 < last && block + each >= blocks, room);
+        });
+        tier.unit->end();
+    });
+}
 
 // Making weights bf16 takes as long as multiplying them with some forty tokens.
 bool uses_prompt_product(const Tier& tier, const GrusMatrix& m, int64_t tokens) {
     return tier.unit && !m.row_bytes && (!m.format.dense() || m.format.code == Code::F8) && tokens >= kFewest;
 }
 
-void multiply_prompt(const Tier& tier, const GrusMatrix& m, const GrusMatrix* up, bool gated, const float* x, int64_t tokens,
-                     int64_t x_stride, float* y, int64_t y_stride, int threads) {
-    Prompt{tier, m, up, gated, x, x_stride, y, y_stride, threads, Panel(m.format, m.columns)}.run(tokens);
+void multiply_prompt(const Tier& tier, const GrusMatrix& m, const GrusMatrix* up, const Gate* gate, int64_t expert, const float* x,
+                     int64_t tokens, int64_t x_stride, float* y, int64_t y_stride, int threads) {
+    Prompt{tier, m, up, gate, expert, x, x_stride, y, y_stride, threads, Panel(m.format, m.columns)}.run(tokens);
 }
 
 }  // namespace grus

@@ -219,6 +219,7 @@ void rows_to_panel(const Rows& in, int64_t padded, float* to) {
 
 inline Floats load_scale(ScaleType type, const uint8_t* from) {
     if (type == ScaleType::F32) return load_floats(reinterpret_cast<const float*>(from));
+    if (type == ScaleType::E8M0) return load_e8m0(from);
     return type == ScaleType::F16 ? load_f16(from) : load_bf16(from);
 }
 

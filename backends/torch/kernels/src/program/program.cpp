@@ -185,7 +185,7 @@ struct Runner {
                 multiply(*i.matrix, row(i.in, 0), step.tokens, n, row(i.out, 0) + i.at, width(i.out), threads);
                 return;
             case Opcode::Gate:
-                multiply_gated(*i.matrix, i.up, row(i.in, 0), step.tokens, n, row(i.out, 0), width(i.out), threads);
+                multiply_gated(*i.matrix, i.up, Gate{}, row(i.in, 0), step.tokens, n, row(i.out, 0), width(i.out), threads);
                 return;
             case Opcode::Norm:
                 each_token(n, [&](int64_t t) {
@@ -216,6 +216,9 @@ struct Runner {
             case Opcode::EncoderAttention: encoder_attention(i); return;
             case Opcode::Gelu:
                 each_token(n, [&](int64_t t) { tier.gelu(row(i.in, t), n, row(i.out, t)); });
+                return;
+            case Opcode::Mixture:
+                run_mixture(*i.mixture, row(i.in, 0), n, row(i.other, 0), width(i.other), step.tokens, row(i.out, 0), width(i.out), threads);
                 return;
             case Opcode::Add:
                 each_token(n, [&](int64_t t) {

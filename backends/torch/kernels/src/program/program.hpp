@@ -3,10 +3,11 @@
 #pragma once
 #include "attention/kv_rows.hpp"
 #include "formats/matrix.hpp"
+#include "mixture/mixture.hpp"
 
 namespace grus {
 
-enum class Opcode : int32_t { Multiply, Gate, Norm, AddNorm, Heads, Attention, Swiglu, Add, LayerNorm, CrossAttention, Gelu, EncoderAttention, Geglu, LowRank };
+enum class Opcode : int32_t { Multiply, Gate, Norm, AddNorm, Heads, Attention, Swiglu, Add, LayerNorm, CrossAttention, Gelu, EncoderAttention, Geglu, LowRank, Mixture };
 
 // What an adapter adds to a product: b * (a * x). Null where it adds nothing to this one.
 struct LowRankSide { const GrusMatrix *a, *b; };
@@ -22,6 +23,7 @@ struct Instruction {
     const float *w, *w2;
     float eps, scale;
     const LowRankSide* sides;  // each adapter's
+    const GrusMixture* mixture;
 };
 
 // Neighbouring tokens of one sequence, which had `past` tokens before. Keys and values of a layer are rows
