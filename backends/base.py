@@ -20,7 +20,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
@@ -362,6 +362,50 @@ class FramePredictorParts:
     narrow: Linear | None  # from an embedding's width to the layers'
 
 
+# --------------------------------------------------------------------------------------------------- mixtures of experts
+
+
+@dataclass(frozen=True)
+class RoutingRule:
+    """How experts are chosen by a router's raw scores, and what share each has in the result."""
+
+    chosen: int  # experts of a token
+    renormalize: bool = True  # the chosen experts' shares add up to one
+    sigmoid: bool = False  # scores are sigmoids, not a softmax
+    scale: float = 1.0  # of all shares
+    softcap: float = 0.0  # raw scores are kept below it by a tangent; 0: they are not
+    groups: int = 1  # of experts side by side: the best `kept` ones are searched
+    kept: int = 1
+    judged_by: int = 1  # a group is as good as the sum of its best scores: how many
+
+
+Activation: TypeAlias = Literal["swiglu", "geglu", "clamped_swiglu", "relu_squared"]
+
+
+@dataclass(frozen=True)
+class MixtureParts:
+    """The weights of a mixture. Tensors are f32, but for the biases, which have the compute dtype."""
+
+    up: Linear  # of all experts: gates and ups, `[experts, 2 * ffn, in]`; ups alone where the activation has no gate
+    down: Linear  # `[experts, out, ffn]`
+    rule: RoutingRule
+    activation: Activation = "swiglu"
+    alternating: bool = False  # the rows of `up` are a gate and an up in turn, else all gates come first
+    alpha: float = 1.702  # of clamped_swiglu: (up + 1) * gate * sigmoid(alpha * gate), with the gate at most `limit`
+    limit: float = 7.0  # and the up at most so far from zero
+    preferred: Array | None = None  # `[experts]`, added to scores where experts are chosen, and only there
+    factors: Array | None = None  # `[experts]`, of each expert's share
+    up_bias: Array | None = None  # `[experts, rows of up]`
+    down_bias: Array | None = None
+
+
+class Mixture(Protocol):
+    """Each token goes through the experts that its router likes best. Made by `Backend.mixture`."""
+
+    def __call__(self, x: Array, scores: Array) -> Array:
+        """`x [T, in]`, and the router's raw scores `[T, experts]`, to `[T, out]` in the compute dtype."""
+
+
 # -------------------------------------------------------------------------------------------------------------- backend
 
 
@@ -403,6 +447,7 @@ class Backend(Protocol):
         """`parts[expert]` lists matrices to be stacked along the output; a `[experts, out, in]` linear for `gather`.
         One inner list holding one three-axis weight is taken as it is."""
 
+    def mixture(self, parts: MixtureParts) -> Mixture: ...
     def head_matrices(self, weight: Weight, heads: int, plain: Dense | Affine) -> HeadMatrices:
         """`weight` is `[heads, out, in]`, or the same with heads one behind the other, `[heads * out, in]`. `plain`: the same
         without blocks, for whom cannot multiply by these."""

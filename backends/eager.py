@@ -1,6 +1,6 @@
-"""Encoders and frame predictors over any backend's operations, one operation at a time.
+"""Encoders, frame predictors and mixtures of experts over any backend's operations, one operation at a time.
 
-Implements `backends.base.EncoderRunner` and `backends.base.FramePredictor`.
+Implements `backends.base.EncoderRunner`, `backends.base.FramePredictor` and `backends.base.Mixture`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from backends.base import Array, EncoderAttention, FramePredictorParts, FrameSampling, LatentHeads, Ops, Rope, Step
+from backends.base import (
+    Array,
+    DType,
+    EncoderAttention,
+    FramePredictorParts,
+    FrameSampling,
+    LatentHeads,
+    MixtureParts,
+    Ops,
+    Rope,
+    RoutingRule,
+    Step,
+)
 
 AT_ONCE = 2  # layers between two yields
 _HIDDEN = -1e9
@@ -160,3 +172,75 @@ class _FrameCache:
 
     def scan(self, layer: int, q: Array, k: Array, v: Array, g: Array) -> Array:
         raise ValueError("layers that remember for a frame are not recurrent")
+
+
+class EagerMixture:
+    """Runs operation by operation: products go by `Linear.gather`."""
+
+    def __init__(self, ops: Ops, dtype: DType, parts: MixtureParts) -> None:
+        self.ops, self.dtype, self.parts = ops, dtype, parts
+        self.count = parts.up.shape[0]
+        rule = parts.rule
+        if rule.kept < rule.groups:
+            self.members = ops.array(np.eye(rule.groups, dtype=np.float32))
+
+    def __call__(self, x: Array, scores: Array) -> Array:
+        ops, parts = self.ops, self.parts
+        share, experts = self.route(scores)
+        made = parts.up.gather(x, experts)
+        if parts.up_bias is not None:
+            made = made + ops.take(parts.up_bias, experts, 0)
+        y = parts.down.gather(self._activated(made), experts)
+        if parts.down_bias is not None:
+            y = y + ops.take(parts.down_bias, experts, 0)
+        weighted = ops.cast(y, "f32") * share.reshape(*share.shape, 1)
+        return ops.cast(ops.sum(weighted, 1), self.dtype)
+
+    def route(self, scores: Array) -> tuple[Array, Array]:
+        """Shares, f32, and experts, `[T, k]` each."""
+        ops, r, n = self.ops, self.parts.rule, scores.shape[0]
+        raw = ops.cast(scores, "f32")
+        if r.softcap:
+            raw = ops.tanh(raw / r.softcap) * r.softcap
+        each = ops.sigmoid(raw) if r.sigmoid else ops.softmax(raw)
+        wanted = each if self.parts.preferred is None else each + self.parts.preferred
+        if r.kept < r.groups:
+            wanted = self._in_best_groups(wanted, r)
+        share, experts = ops.topk(wanted, r.chosen)
+        if self.parts.preferred is not None:
+            at = experts + (ops.arange(n) * self.count).reshape(n, 1)
+            share = ops.take(each.reshape(n * self.count), at, 0)
+        if r.renormalize:
+            share = share / (ops.sum(share, -1) + 1e-20).reshape(n, 1)
+        if r.scale != 1.0:
+            share = share * r.scale
+        if self.parts.factors is not None:
+            share = share * ops.take(self.parts.factors, experts, 0)
+        return share, experts
+
+    def _in_best_groups(self, scores: Array, rule: RoutingRule) -> Array:
+        """Scores, far below all others outside of the best groups."""
+        ops, n = self.ops, scores.shape[0]
+        grouped = scores.reshape(n, rule.groups, self.count // rule.groups)
+        best, _ = ops.topk(grouped, rule.judged_by)
+        _, kept = ops.topk(ops.sum(best, -1), rule.kept)
+        inside = ops.sum(ops.take(self.members, kept, 0), 1).reshape(n, rule.groups, 1)
+        return (grouped * inside + (inside - 1) * 1e9).reshape(n, self.count)
+
+    def _activated(self, made: Array) -> Array:
+        ops, parts = self.ops, self.parts
+        if parts.activation == "relu_squared":
+            inner = ops.relu(made)
+            return inner * inner
+        if parts.activation != "clamped_swiglu" and not parts.alternating:
+            return (ops.swiglu if parts.activation == "swiglu" else ops.geglu)(made)
+        n, k, width = made.shape
+        if parts.alternating:
+            pairs = made.reshape(n, k, width // 2, 2)
+            gate, up = pairs[:, :, :, 0], pairs[:, :, :, 1]
+        else:
+            gate, up = ops.split(made, [width // 2, width // 2], 2)
+        if parts.activation != "clamped_swiglu":
+            return (ops.swiglu if parts.activation == "swiglu" else ops.geglu)(ops.cat([gate, up], 2))
+        gate, up = ops.clamp(gate, None, parts.limit), ops.clamp(up, -parts.limit, parts.limit)
+        return (up + 1) * (gate * ops.sigmoid(gate * parts.alpha))

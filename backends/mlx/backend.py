@@ -24,13 +24,14 @@ from backends.base import (
     FramePredictorParts,
     KVCache,
     MemorySpec,
+    MixtureParts,
     Raw,
     Rope,
     TokenModel,
     Weight,
     collect_garbage,
 )
-from backends.eager import EagerEncoder, EagerFramePredictor
+from backends.eager import EagerEncoder, EagerFramePredictor, EagerMixture
 from backends.mlx.kv_cache import MlxKVCache
 from backends.mlx.linear import AnyLinear, MlxHeadMatrices, from_raw, make_experts, make_head_matrices, make_linear
 from backends.mlx.ops import DTYPES, MlxTextOps
@@ -73,6 +74,9 @@ class MlxBackend:
 
     def experts(self, parts: Sequence[Sequence[Weight]]) -> AnyLinear:
         return make_experts(parts, self._mx_dtype)
+
+    def mixture(self, parts: MixtureParts) -> EagerMixture:
+        return EagerMixture(self.ops, self.dtype, parts)
 
     def head_matrices(self, weight: Weight, heads: int, plain: Dense | Affine) -> MlxHeadMatrices:
         return make_head_matrices(plain, heads, self._mx_dtype)

@@ -27,21 +27,26 @@ from backends.base import (
     KVCache,
     Linear,
     MemorySpec,
+    Mixture,
+    MixtureParts,
     Raw,
     Rope,
     TokenModel,
     Weight,
     collect_garbage,
 )
+from backends.eager import EagerMixture
 from backends.torch.encoders import TorchEncoder, TorchFramePredictor
 from backends.torch.kernels import library
+from backends.torch.kernels.mixture import mixture_of
 from backends.torch.kv_cache import TorchKVCache
 from backends.torch.linear import make_experts, make_head_matrices, make_linear
 from backends.torch.ops import DTYPES
 from backends.torch.runner import TorchRunner
 from backends.torch.signal import TorchSignalOps
 from backends.torch.tensors import tensor
-from backends.torch.tracing import TracingOps, can_be_traced
+from backends.torch.tracing import can_be_traced
+from backends.torch.tracing_ops import TracingOps
 from backends.torch.triton import blocks as triton
 
 
@@ -74,6 +79,9 @@ class TorchBackend:
 
     def experts(self, parts: Sequence[Sequence[Weight]]) -> Linear:
         return make_experts(parts, DTYPES[self.dtype], self._place)
+
+    def mixture(self, parts: MixtureParts) -> Mixture:
+        return mixture_of(parts, DTYPES[self.dtype]) or EagerMixture(self.ops, self.dtype, parts)
 
     def head_matrices(self, weight: Weight, heads: int, plain: Dense | Affine) -> HeadMatrices:
         return make_head_matrices(weight, heads, plain, DTYPES[self.dtype], self._place)

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Protocol
+from typing import Protocol, cast
 
 import torch
 import torch.nn.functional as F
@@ -26,6 +26,7 @@ from backends.base import Affine, BackendMissing, Blocks, Dense, HeadMatrices, L
 from backends.torch.kernels import library
 from backends.torch.kernels import linear as kernels
 from backends.torch.kernels.linear import TYPES as ROW_TYPES
+from backends.torch.kernels.linear import KernelLinear, SymbolicInput
 from backends.torch.tensors import mapped, tensor
 from backends.torch.triton.blocks import BlockMatrix, StoredBlocks
 
@@ -283,6 +284,8 @@ class TorchHeadMatrices:
         return TorchHeadMatrices(self.w[:, start:stop])
 
     def each(self, x: Tensor, transposed: bool = False) -> Tensor:
+        if isinstance(x, SymbolicInput):
+            return cast(Tensor, x.each_matrix(self.w, transposed))
         return torch.bmm(x.transpose(0, 1), self.w if transposed else self.w.mT).transpose(0, 1)
 
     def every(self, x: Tensor, first: int, last: int, transposed: bool = False) -> Tensor:
@@ -304,6 +307,8 @@ class KernelHeadMatrices:
         raise TypeError("matrices of the kernels have no parts")
 
     def each(self, x: Tensor, transposed: bool = False) -> Tensor:
+        if isinstance(x, SymbolicInput) and isinstance(self.linear, KernelLinear) and not transposed:
+            return cast(Tensor, x.each_expert(self.linear))
         return self._gathered(x, 0, x.shape[1], transposed)
 
     def every(self, x: Tensor, first: int, last: int, transposed: bool = False) -> Tensor:
@@ -334,6 +339,13 @@ def make_linear(
 def make_experts(parts: Sequence[Sequence[Weight]], dtype: torch.dtype, device: torch.device) -> Linear:
     if device.type == "cpu" and _for_kernels(parts[0]):
         return kernels.experts(parts, dtype, _quant(parts[0]))
+    if device.type == "cpu" and library.available():
+        floats = [
+            [part for part in expert if isinstance(part, Dense) and part.data.dtype in ROW_TYPES] for expert in parts
+        ]
+        kinds = [[part.data.dtype for part in expert] for expert in floats]
+        if all(kind == kinds[0] for kind in kinds) and len(floats[0]) == len(parts[0]):
+            return kernels.row_experts(floats, dtype)
     if len(parts) == 1 and len(parts[0][0].shape) == 3:
         lists = [[_stored(part)[e] for part in parts[0]] for e in range(parts[0][0].shape[0])]
     else:

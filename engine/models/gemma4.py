@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from backends.base import Array, KVSpec, MemorySpec, SharedKVSpec, Step
+from backends.base import Array, KVSpec, MemorySpec, MixtureParts, RoutingRule, SharedKVSpec, Step
 from engine.errors import ConfigError
 from engine.models.config import LARGEST_HEAD, Fields, TextConfig, text_config
 from engine.models.decoder import Decoder, Mlp, nested_names
@@ -123,33 +123,30 @@ class MoeBeside:
 
     def __init__(self, w: View, c: TextConfig) -> None:
         f = c.fields
-        self.ops, self.eps, self.dtype, self.root = w.backend.ops, c.eps, w.backend.dtype, c.hidden**-0.5
-        self.count, self.chosen = f.int("num_experts"), f.int("top_k_experts")
-        if self.chosen > self.count:
-            raise ConfigError(f"{f.where}: top_k_experts ({self.chosen}) exceeds num_experts ({self.count}).")
-        self.router = w.linear(("router.proj", self.count), inp=c.hidden)
+        self.ops, self.eps, self.root = w.backend.ops, c.eps, c.hidden**-0.5
+        count, chosen = f.int("num_experts"), f.int("top_k_experts")
+        if chosen > count:
+            raise ConfigError(f"{f.where}: top_k_experts ({chosen}) exceeds num_experts ({count}).")
+        self.router = w.linear(("router.proj", count), inp=c.hidden)
         self.router_scale = w.tensor("router.scale", (c.hidden,))
-        self.expert_scale = w.tensor("router.per_expert_scale", (self.count,), "f32")
+        expert_scale = w.tensor("router.per_expert_scale", (count,), "f32")
         names = [f"{name}_feedforward_layernorm_{i}" for name, i in (("post", 1), ("pre", 2), ("post", 2))]
         self.dense_norm, self.before, self.behind = (w.norm(name, c.hidden) for name in names)
         ffn = f.int("moe_intermediate_size")
         apart = "experts.switch_glu"  # as mlx-lm saves them
         if w.has(f"{apart}.gate_proj.weight"):
-            self.gate_up = w.experts([(f"{apart}.{n}_proj", ffn) for n in ("gate", "up")], self.count, c.hidden)
+            gate_up = w.experts([(f"{apart}.{n}_proj", ffn) for n in ("gate", "up")], count, c.hidden)
         else:
-            self.gate_up = w.whole_experts("experts.gate_up_proj", self.count, 2 * ffn, c.hidden)
-        down = f"{apart}.down_proj" if w.has(f"{apart}.down_proj.weight") else "experts.down_proj"
-        self.down = w.whole_experts(down, self.count, c.hidden, ffn)
+            gate_up = w.whole_experts("experts.gate_up_proj", count, 2 * ffn, c.hidden)
+        name = f"{apart}.down_proj" if w.has(f"{apart}.down_proj.weight") else "experts.down_proj"
+        down, rule = w.whole_experts(name, count, c.hidden, ffn), RoutingRule(chosen)
+        self.experts = w.backend.mixture(MixtureParts(gate_up, down, rule, "geglu", factors=expert_scale))
 
     def __call__(self, x: Array, dense: Array) -> Array:
         """`x`: the hidden state; `dense`: what the MLP made of it."""
-        ops, n = self.ops, x.shape[0]
+        ops = self.ops
         scores = self.router(ops.rms_norm(x, self.router_scale, self.eps) * self.root)
-        best, experts = ops.topk(ops.cast(scores, "f32"), self.chosen)
-        share = ops.softmax(best) * ops.take(self.expert_scale, experts, 0)
-        y = ops.geglu(self.gate_up.gather(ops.rms_norm(x, self.before, self.eps), experts))
-        y = ops.cast(self.down.gather(y, experts), "f32") * share.reshape(n, self.chosen, 1)
-        routed = ops.rms_norm(ops.cast(ops.sum(y, 1), self.dtype), self.behind, self.eps)
+        routed = ops.rms_norm(self.experts(ops.rms_norm(x, self.before, self.eps), scores), self.behind, self.eps)
         return ops.rms_norm(dense, self.dense_norm, self.eps) + routed
 
 

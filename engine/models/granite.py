@@ -29,15 +29,15 @@ class GraniteMoe(SparseMoe):
     """Gates and ups of all experts lie in one tensor, in MLX's and in GGUF files in two."""
 
     def __init__(self, w: View, c: TextConfig) -> None:
-        self.ops, self.dtype = w.backend.ops, w.backend.dtype
         self.router = ExpertRouter(w, c, Routing(name="router.layer"))
         count = self.router.count
         if w.has("switch_mlp.gate_proj.weight"):
-            self.gate_up = w.experts([("switch_mlp.gate_proj", c.ffn), ("switch_mlp.up_proj", c.ffn)], count, c.hidden)
-            self.down = w.experts([("switch_mlp.down_proj", c.hidden)], count, c.ffn)
+            gate_up = w.experts([("switch_mlp.gate_proj", c.ffn), ("switch_mlp.up_proj", c.ffn)], count, c.hidden)
+            down = w.experts([("switch_mlp.down_proj", c.hidden)], count, c.ffn)
         else:
-            self.gate_up = w.whole_experts("input_linear", count, 2 * c.ffn, c.hidden)
-            self.down = w.whole_experts("output_linear", count, c.hidden, c.ffn)
+            gate_up = w.whole_experts("input_linear", count, 2 * c.ffn, c.hidden)
+            down = w.whole_experts("output_linear", count, c.hidden, c.ffn)
+        self.experts = self.router.mixture(gate_up, down)
 
 
 class GraniteSharedMoe:

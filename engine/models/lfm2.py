@@ -57,7 +57,6 @@ class Lfm2Moe(SparseMoe):
 
     def __init__(self, w: View, c: TextConfig) -> None:
         f = c.fields
-        self.ops, self.dtype = w.backend.ops, w.backend.dtype
         routing = Routing(
             renormalize=f.flag("norm_topk_prob", True),
             sigmoid=True,
@@ -68,8 +67,8 @@ class Lfm2Moe(SparseMoe):
         count, ffn = self.router.count, f.int("moe_intermediate_size")
         stacked = w.has("switch_mlp.gate_proj.weight")
         gate, up, down = ("gate_proj", "up_proj", "down_proj") if stacked else ("w1", "w3", "w2")
-        self.gate_up = w.experts([(f"experts.{{}}.{gate}", ffn), (f"experts.{{}}.{up}", ffn)], count, c.hidden)
-        self.down = w.experts([(f"experts.{{}}.{down}", c.hidden)], count, ffn)
+        gate_up = w.experts([(f"experts.{{}}.{gate}", ffn), (f"experts.{{}}.{up}", ffn)], count, c.hidden)
+        self.experts = self.router.mixture(gate_up, w.experts([(f"experts.{{}}.{down}", c.hidden)], count, ffn))
 
 
 def layer_kinds(c: TextConfig, known: tuple[str, ...]) -> list[str]:

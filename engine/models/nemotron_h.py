@@ -37,7 +37,6 @@ class SquaredMoe:
 
     def __init__(self, w: View, c: TextConfig, bias: bool) -> None:
         f = c.fields
-        self.ops, self.dtype = w.backend.ops, w.backend.dtype
         routing = Routing(
             renormalize=f.flag("norm_topk_prob", True),
             sigmoid=True,
@@ -54,17 +53,14 @@ class SquaredMoe:
         self.leave = w.linear(("fc2_latent_proj", c.hidden), inp=narrow, bias=bias) if narrow else None
         stacked = w.has("switch_mlp.fc1.weight")  # as MLX's converter names them
         up, down = ("switch_mlp.fc1", "switch_mlp.fc2") if stacked else ("experts.{}.up_proj", "experts.{}.down_proj")
-        self.up = w.experts([(up, ffn)], self.router.count, width)
-        self.down = w.experts([(down, width)], self.router.count, ffn)
+        raising = w.experts([(up, ffn)], self.router.count, width)
+        lowering = w.experts([(down, width)], self.router.count, ffn)
+        self.experts = self.router.mixture(raising, lowering, activation="relu_squared")
         shared = f.int("moe_shared_expert_intermediate_size")
         self.shared = SquaredMlp(w.sub("shared_experts"), c.hidden, shared, bias)
 
     def __call__(self, x: Array) -> Array:
-        ops = self.ops
-        share, experts = self.router(x)
-        inner = ops.relu(self.up.gather(x if self.enter is None else self.enter(x), experts))
-        y = ops.cast(self.down.gather(inner * inner, experts), "f32")
-        y = ops.cast(ops.sum(y * share.reshape(*share.shape, 1), 1), self.dtype)
+        y = self.experts(x if self.enter is None else self.enter(x), self.router.score(x))
         return (y if self.leave is None else self.leave(y)) + self.shared(x)
 
 

@@ -14,6 +14,11 @@ BENCHES = {
     "torch": ("torch on this CPU, Qwen3-0.6B's shape, random weights", "foundation", "torch_rows"),
     "gguf": ("GGUF files on this CPU against llama.cpp, Qwen3-0.6B's shape", "gguf", "rows"),
     "gguf-3b": ("GGUF files on this CPU against llama.cpp, a 3B Llama's shape", "gguf", "large_rows"),
+    "gguf-gemma4": (
+        "Gemma 4 E4B's shape with 12 layers against llama.cpp on this CPU, random weights",
+        "gguf",
+        "gemma_rows",
+    ),
     "engine": ("The engine on this CPU, Qwen3-0.6B's shape, f32", "engine", "rows"),
     "mlx": ("MLX on this CPU, a small Qwen3", "foundation", "mlx_rows"),
     "window": ("The window, drawn without a screen", "window", "rows"),

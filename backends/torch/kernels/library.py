@@ -97,7 +97,14 @@ class AttentionBlock(ctypes.Structure):
         ("scale", c_float),
         ("out", c_void_p),
         ("out_token", c_int64),
+        ("sink", c_void_p),
     ]
+
+
+class RegisterView(ctypes.Structure):
+    """`grus::RegisterView` of src/program/program.hpp."""
+
+    _fields_ = [(name, c_int64) for name in ("index", "at", "apart", "step")]
 
 
 class Instruction(ctypes.Structure):
@@ -117,15 +124,21 @@ class Instruction(ctypes.Structure):
                 "norm_after_rope",
                 "pairs",
                 "kv_dtype",
+                "function",
+                "latent",
+                "transposed",
+                "gate",
             )
         ),
         *(
             (name, c_int64)
             for name in ("heads", "kv_heads", "dim", "rotary_dim", "group", "window", "ahead", "at", "rows")
         ),
+        *((name, c_int64) for name in ("value_dim", "taps")),
         *((name, c_void_p) for name in ("matrix", "up", "w", "w2")),
-        ("eps", c_float),
-        ("scale", c_float),
+        *((name, c_float) for name in ("eps", "scale", "shift")),
+        ("mixture", c_void_p),
+        ("views", RegisterView * 6),
     ]
 
 
@@ -195,9 +208,24 @@ class SamplerParams(ctypes.Structure):
     _fields_ = [*((name, c_float) for name in ("temperature", "noise", "top_p", "min_p")), ("top_k", c_int64)]
 
 
+class MixtureParams(ctypes.Structure):
+    """`GrusMixture` of src/mixture/mixture.hpp."""
+
+    _fields_ = [
+        *((name, c_void_p) for name in ("up", "down")),
+        *((name, c_int64) for name in ("up_count", "down_count")),
+        *((name, c_int32) for name in ("up_apart", "down_apart", "activation", "gated", "alternating")),
+        *((name, c_float) for name in ("alpha", "limit")),
+        *((name, c_int64) for name in ("experts", "chosen", "groups", "kept", "judged_by")),
+        *((name, c_int32) for name in ("sigmoid", "renormalize")),
+        *((name, c_float) for name in ("scale", "softcap")),
+        *((name, c_void_p) for name in ("preferred", "factors")),
+    ]
+
+
 STRUCTS = (
     *(StoredRows, KernelMatrix, AffineParts, HeadsParams, AttentionBlock, Instruction, ProgramStep, CodecFrame),
-    *(ConvParams, ConvChunk, Bf12Matrix, ShortlistParams, SamplerParams),
+    *(ConvParams, ConvChunk, Bf12Matrix, ShortlistParams, SamplerParams, MixtureParams),
 )
 
 _M = POINTER(KernelMatrix)
@@ -252,6 +280,10 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "grus_conv_winograd_weights": (None, [c_void_p, c_int64, c_int64, c_void_p, c_int32]),
     "grus_conv_depthwise": (None, [POINTER(ConvParams), POINTER(ConvChunk), c_int32]),
     "grus_conv": (None, [POINTER(ConvParams), POINTER(ConvChunk), c_int32]),
+    "grus_mixture": (
+        None,
+        [POINTER(MixtureParams), c_void_p, c_int64, c_void_p, c_int64, c_int64, c_void_p, c_int64, c_int32],
+    ),
     "grus_run_program": (None, [POINTER(ProgramStep), c_int32]),
     "grus_codec_frame": (None, [POINTER(CodecFrame), c_int32]),
 }

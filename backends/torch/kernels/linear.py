@@ -17,7 +17,7 @@ import psutil
 import torch
 from torch import Tensor
 
-from backends.base import BackendMissing, Raw, Weight
+from backends.base import BackendMissing, Dense, Raw, Weight
 from backends.torch.kernels import arena, formats
 from backends.torch.kernels.formats import PANEL, PackedFormat
 from backends.torch.kernels.library import Bf12Matrix, KernelMatrix, has_matrix_unit, library
@@ -192,11 +192,27 @@ def _read(raw: Raw, place: memoryview) -> None:
 AnyMatrix = PackedMatrix | RowMatrix
 
 
+def alike(a: AnyMatrix, b: AnyMatrix) -> bool:
+    same = a.rows_each == b.rows_each and a.matrix.row_bytes == b.matrix.row_bytes
+    return same and bytes(a.matrix.format) == bytes(b.matrix.format)
+
+
 class SymbolicInput:
     """A symbolic input: products with it are traced, not computed."""
 
     @abstractmethod
     def product(self, linear: KernelLinear) -> Any: ...
+
+    @abstractmethod
+    def each_expert(self, linear: KernelLinear) -> Any:
+        """Each head's numbers `[H, in]` of a token times an expert of its own."""
+
+    @abstractmethod
+    def each_matrix(self, w: Tensor, transposed: bool) -> Any:
+        """The same with matrices `w [H, out, in]`."""
+
+    @abstractmethod
+    def mixture(self, mixture: Any, scores: Any) -> Any: ...
 
 
 def takes(parts: Sequence[Weight], quant: str | None = None) -> bool:
@@ -218,7 +234,7 @@ def _runs(parts: Sequence[Weight], quant: str | None) -> list[tuple[PackedFormat
     return [(group[0][0], [part for _, part in group]) for group in groups]
 
 
-def _flat(x: Tensor) -> Tensor:
+def flat_rows(x: Tensor) -> Tensor:
     flat = x.reshape(-1, x.shape[-1]).float()
     return flat if flat.stride(-1) == 1 or flat.shape[1] == 1 else flat.contiguous()
 
@@ -237,7 +253,7 @@ class KernelLinear:
         if isinstance(x, SymbolicInput):
             return cast(Tensor, x.product(self))
         self._check(x)
-        flat = _flat(x)
+        flat = flat_rows(x)
         out = torch.empty(flat.shape[0], self.out)
         start = 0
         for matrix in self.matrices:
@@ -266,7 +282,7 @@ class KernelLinear:
         chosen, order = experts.reshape(-1).to(torch.int64).sort(stable=True)
         if chosen.numel() and not (int(chosen[0]) >= 0 and int(chosen[-1]) < self.shape[0]):
             raise IndexError(f"an expert is asked for that is not in 0 .. {self.shape[0] - 1}")
-        flat = _flat(x)
+        flat = flat_rows(x)
         given = order // k if x.ndim == 2 else order
         out = torch.empty(tokens * k, self.out)
         start = 0
@@ -280,6 +296,35 @@ class KernelLinear:
     def _check(self, x: Tensor) -> None:
         if x.shape[-1] != self.columns:
             raise ValueError(f"the input has {x.shape[-1]} columns, the matrix {self.columns}")
+
+
+class RowExperts:
+    """A `Linear` `[experts, out, in]` of dense matrices, each where its file holds it: `parts` of each expert, stacked along the output."""
+
+    def __init__(self, experts: Sequence[Sequence[Raw]], dtype: torch.dtype) -> None:
+        self.parts, self.dtype = [[RowMatrix(raw, dtype) for raw in parts] for parts in experts], dtype
+        self.out, self.columns = sum(m.rows_each for m in self.parts[0]), self.parts[0][0].columns
+        self.shape: tuple[int, ...] = (len(experts), self.out, self.columns)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        raise TypeError("a mixture of experts needs the chosen experts: use gather")
+
+    def rows(self, ids: Tensor) -> Tensor:
+        raise TypeError("a mixture of experts has no rows")
+
+    def gather(self, x: Tensor, experts: Tensor) -> Tensor:
+        tokens, k = experts.shape
+        flat, chosen = flat_rows(x), experts.reshape(-1)
+        made = torch.empty(tokens * k, self.out)
+        for expert in chosen.unique().tolist():
+            pairs = (chosen == expert).nonzero()[:, 0]
+            given, start = flat[pairs // k if x.ndim == 2 else pairs], 0
+            out = torch.empty(len(pairs), self.out)
+            for matrix in self.parts[expert]:
+                matrix.matmul(given, out[:, start:])
+                start += matrix.rows_each
+            made[pairs] = out
+        return made.to(self.dtype).view(tokens, k, self.out)
 
 
 def linear(
@@ -308,6 +353,25 @@ def rows_linear(
         if b is not None:
             matrix.set_bias(b.float())
     return KernelLinear(matrices, dtype)
+
+
+def row_experts(parts: Sequence[Sequence[Dense]], dtype: torch.dtype) -> RowExperts:
+    """As `Backend.experts`, of plain floats."""
+    raws = [[part.data for part in expert] for expert in parts]
+    if len(parts) == 1 and len(parts[0][0].shape) == 3:
+        raws = [list(expert) for expert in zip(*map(_cut, raws[0]))]
+    return RowExperts(raws, dtype)
+
+
+def _cut(raw: Raw) -> list[Raw]:
+    """A tensor of three axes as one of each expert."""
+    buffer = raw.buffer.cast("B")  # taken once: that of a computed tensor is made at each access
+    path = raw.path if type(raw) is Raw else ""
+    each = raw.nbytes // raw.shape[0]
+    return [
+        Raw(raw.name, path, raw.offset + at, each, raw.dtype, raw.shape[1:], buffer[at : at + each])
+        for at in range(0, raw.nbytes, each)
+    ]
 
 
 def experts(parts: Sequence[Sequence[Weight]], dtype: torch.dtype, quant: str | None = None) -> KernelLinear:

@@ -24,3 +24,4 @@ inline int failures = 0;
 void compare_streams();  // convolutions, and what is drawn from rows
 void compare_frames();
 void compare_shortlists();
+void compare_programs();

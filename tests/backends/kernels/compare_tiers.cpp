@@ -357,6 +357,7 @@ int main() {
     compare_streams();
     compare_frames();
     compare_shortlists();
+    compare_programs();
     compare_small_operations();
     compare_twelve();
     for (ScaleType type : {ScaleType::F32, ScaleType::F16, ScaleType::BF16}) compare_passes(type, KVDtype::F32);

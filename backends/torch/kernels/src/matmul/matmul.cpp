@@ -2,6 +2,7 @@
 // the tiers'.
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "arch/dispatch.hpp"
 #include "common/compiler.hpp"
@@ -18,13 +19,10 @@ constexpr int kFewestForUnit = 4;  // tokens of bf16 weights; below, memory is w
 constexpr int kMostBf12Tokens = 4;  // tokens
 constexpr int kFewestToExpand = 32;  // tokens; below, making a panel of floats costs more than it saves
 
-// Tokens that meet one expert: `count` of them, from `first` in the order of the job.
-struct ExpertGroup { int64_t expert, first, count; };
-
 struct MatmulJob {
     const GrusMatrix& m;
     const GrusMatrix* up;  // of a gated job: what the gate `m` is for
-    bool gated;
+    const Gate* gate;  // of a gated job, else null
     const Tier& tier;
     Panel panel;
     const float* x;
@@ -71,7 +69,7 @@ struct MatmulJob {
     bool uses_bf12_rows(int64_t tokens) const { return bf16_activations() && tokens <= kMostBf12Tokens && tier.bf16->bf12[0]; }
     uint16_t* bf16_at(int64_t token) const { return reinterpret_cast<uint16_t*>(act.codes) + token * token_stride(); }
     float* floats_at(int64_t token) const { return dense + token * token_stride(); }
-    int64_t units() const { return gated && !up ? panels_of(m) / 2 : panels_of(m); }
+    int64_t units() const { return gate && !up ? panels_of(m) / 2 : panels_of(m); }
     int64_t padded() const { return panel.blocks * kBlock; }
     int halves() const { return m.format.halves; }
 
@@ -100,15 +98,24 @@ int log2_of(int width) { return width == 8 ? 3 : width / 2; }
 
 void prepare_tile(const MatmulJob& job, int64_t x_first, int64_t at, int n) {
     const GrusMatrix& m = job.m;
+    const auto row_at = [&](int64_t t) { return job.x + (job.x_rows ? job.x_rows[x_first + t] : x_first + t) * job.x_stride; };
     if (job.row_major()) {
         if (job.on_unit(n)) {
-            for (int t = 0; t < n; t += kUnitTokens)
-                job.tier.unit->arrange(job.x + (x_first + t) * job.x_stride, job.x_stride, std::min(n - t, kUnitTokens),
-                                       m.columns, job.bf16_at(at + t));
+            static thread_local Scratch side_by_side;
+            for (int t = 0; t < n; t += kUnitTokens) {
+                const int some = std::min(n - t, kUnitTokens);
+                const float* from = row_at(t);
+                if (job.x_rows) {
+                    float* own = reinterpret_cast<float*>(side_by_side.at_least(kUnitTokens * m.columns * 4));
+                    for (int i = 0; i < some; ++i) std::memcpy(own + i * m.columns, row_at(t + i), static_cast<size_t>(m.columns) * 4);
+                    from = own;
+                }
+                job.tier.unit->arrange(from, job.x_rows ? m.columns : job.x_stride, some, m.columns, job.bf16_at(at + t));
+            }
             return;
         }
         for (int t = 0; t < n; ++t) {
-            const float* from = job.x + (x_first + t) * job.x_stride;
+            const float* from = row_at(t);
             if (job.bf16_activations()) {
                 job.tier.bf16->round(from, m.columns, job.bf16_at(at + t));
                 for (int64_t c = job.padded(); c < job.token_stride() - 32; ++c) job.bf16_at(at + t)[c] = 0;
@@ -338,20 +345,20 @@ void run_pairs(const MatmulJob& job, const PairKernel* kernels, int64_t expert, 
     uint8_t* memory = scratch.at_least(2 * made);
     const PanelScratch rooms[2] = {{nullptr, nullptr, memory, nullptr}, {nullptr, nullptr, memory + made, nullptr}};
     alignas(64) float out[2 * kMostInPairs * kRows], gated[kMostInPairs * kRows];
-    const int64_t apart = job.gated ? job.units() : (end - begin + 1) / 2, middle = job.gated ? end : begin + apart;
+    const int64_t apart = job.gate ? job.units() : (end - begin + 1) / 2, middle = job.gate ? end : begin + apart;
     const GrusMatrix& second = job.up ? *job.up : job.m;
     for (int64_t panel = begin; panel < middle; ++panel) {
-        const bool alone = !job.gated && panel + apart >= end;
+        const bool alone = !job.gate && panel + apart >= end;
         PreparedPanel one = prepare_panel(job, job.m, expert, panel, false, count, rooms[0]);
         PreparedPanel other = alone ? one : prepare_panel(job, second, expert, job.up ? panel : panel + apart, false, count, rooms[1]);
         for (int64_t t = 0; t < count;) {
             const int n = job.width(count - t);
             float* beside = out + n * kRows;
             run_pair(job, kernels, one, other, n, t, out, layout);
-            if (job.gated) job.tier.swiglu(biased(one, n, out), biased(other, n, beside), n * kRows, gated);
-            const float* first = job.gated ? gated : biased(one, n, out);
+            if (job.gate) job.gate->run(job.tier, biased(one, n, out), biased(other, n, beside), n * kRows, gated);
+            const float* first = job.gate ? gated : biased(one, n, out);
             for (int i = 0; i < n; ++i) put(job, panel, x_first + t + i, first + i * kRows);
-            if (!job.gated && !alone) {
+            if (!job.gate && !alone) {
                 biased(other, n, beside);
                 for (int i = 0; i < n; ++i) put(job, panel + apart, x_first + t + i, beside + i * kRows);
             }
@@ -369,7 +376,7 @@ void run_panels(const MatmulJob& job, int64_t expert, int64_t begin, int64_t end
     }
     static thread_local Scratch scratch;
     const GrusMatrix& m = job.m;
-    const int parts = job.gated ? 2 : 1;
+    const int parts = job.gate ? 2 : 1;
     const int64_t scales = job.expanded ? job.padded() * kRows : m.format.dense() ? 0 : job.panel.blocks * m.format.halves * (1 + m.format.minima) * kRows;
     const int64_t codes = job.on_unit(job.width(count)) ? job.padded() * kRows * (job.bf16_activations() ? 2 : 1) : 0;
     const int64_t made = panel_room(job);
@@ -395,8 +402,8 @@ void run_panels(const MatmulJob& job, int64_t expert, int64_t begin, int64_t end
             const int n = job.width(count - t);
             for (int part = 0; part < parts; ++part)
                 run_tile(job, prepared[part], n, t, count, out + part * n * kRows, layout);
-            if (job.gated) job.tier.swiglu(out, out + n * kRows, n * kRows, gated);
-            const float* made = job.gated ? gated : out;
+            if (job.gate) job.gate->run(job.tier, out, out + n * kRows, n * kRows, gated);
+            const float* made = job.gate ? gated : out;
             for (int i = 0; i < n; ++i, ++t) put(job, panel, x_first + t, made + i * kRows);
         }
     }
@@ -429,12 +436,87 @@ void run_group(MatmulJob& job, const ExpertGroup& group) {
     }
 }
 
-MatmulJob make_job(const GrusMatrix& m, const GrusMatrix* up, bool gated, const float* x, int64_t x_stride, float* y, int64_t y_stride,
+MatmulJob make_job(const GrusMatrix& m, const GrusMatrix* up, const Gate* gate, const float* x, int64_t x_stride, float* y, int64_t y_stride,
            int threads, int64_t tokens) {
     const Tier& tier = current_tier();
     const bool expanded = m.row_bytes && tokens >= kFewestToExpand && !(m.format.code == Code::BF16 && tier.bf16);
-    return {m, up, gated, tier, Panel(m.format, m.columns), x, x_stride, nullptr, y, y_stride, nullptr, threads, m.bf12,
+    return {m, up, gate, tier, Panel(m.format, m.columns), x, x_stride, nullptr, y, y_stride, nullptr, threads, m.bf12,
             up ? up->bf12 : nullptr, expanded, {}, nullptr};
+}
+
+// -- many groups at once: pieces of all of them are shared among threads, since each alone is small
+
+constexpr int64_t kGroupBytes = 16 << 20;  // of activations that are prepared at once
+constexpr int64_t kGroupPanelBytes = 1 << 14;  // of panels, see `run_group`
+
+struct GroupedJob {
+    MatmulJob job;
+    const ExpertGroup* group;
+    int64_t first_tile, first_unit, bytes;
+};
+
+MatmulJob job_of(const ExpertMatrices& all, const Gate* gate, const ExpertGroup& group, const GroupedRows& rows, int threads) {
+    const GrusMatrix *m = all.of(group.expert, 0), *up = gate && all.count == 2 ? all.of(group.expert, 1) : nullptr;
+    MatmulJob job = make_job(*m, up, gate, rows.x, rows.x_stride, rows.y, rows.y_stride, threads, group.count);
+    job.x_rows = rows.x_rows;
+    job.y_rows = rows.y_rows;
+    return job;
+}
+
+void run_grouped(std::vector<GroupedJob>& jobs, const ExpertMatrices& all, int threads) {
+    if (jobs.empty()) return;
+    static thread_local Scratch scratch;
+    int64_t tiles = 0, units = 0, bytes = 0;
+    for (GroupedJob& one : jobs) {
+        const int64_t widest = one.job.widest();
+        one.first_tile = tiles, one.first_unit = units;
+        tiles += (one.group->count + widest - 1) / widest, units += one.job.units(), bytes += one.bytes;
+    }
+    uint8_t* memory = scratch.at_least(bytes);
+    for (GroupedJob& one : jobs) {
+        one.job.place(memory, one.group->count);
+        memory += one.bytes;
+    }
+    const auto next = [&](int64_t GroupedJob::*first, int64_t at) {
+        const auto found = std::upper_bound(jobs.begin(), jobs.end(), at, [&](int64_t place, const GroupedJob& one) { return place < one.*first; });
+        return static_cast<size_t>(found - jobs.begin() - 1);
+    };
+    parallel(tiles, 1, tiles < 16 ? 1 : threads, [&](int64_t from, int64_t to) {
+        for (size_t i = next(&GroupedJob::first_tile, from); i < jobs.size() && jobs[i].first_tile < to; ++i) {
+            const GroupedJob& one = jobs[i];
+            const int64_t widest = one.job.widest(), end = std::min(one.group->count, (to - one.first_tile) * widest);
+            for (int64_t at = std::max<int64_t>(0, from - one.first_tile) * widest; at < end;) {
+                const int n = one.job.width(one.group->count - at);
+                prepare_tile(one.job, one.group->first + at, at, n);
+                at += n;
+            }
+        }
+    });
+    const int64_t grain = kGroupPanelBytes / jobs[0].job.panel.bytes + 1;
+    parallel(units, grain, threads, [&](int64_t from, int64_t to) {
+        for (size_t i = next(&GroupedJob::first_unit, from); i < jobs.size() && jobs[i].first_unit < to; ++i) {
+            const GroupedJob& one = jobs[i];
+            const int64_t begin = std::max<int64_t>(0, from - one.first_unit), end = std::min(one.job.units(), to - one.first_unit);
+            run_panels(one.job, all.apart ? 0 : one.group->expert, begin, end, one.group->count, one.group->first);
+        }
+    });
+    jobs.clear();
+}
+
+// A group large enough to be a product of its own, from rows side by side to rows side by side.
+void run_prompt_group(const ExpertMatrices& all, const Gate* gate, const ExpertGroup& group, const GroupedRows& rows, int threads) {
+    static thread_local Scratch gathered;
+    const GrusMatrix *m = all.of(group.expert, 0), *up = gate && all.count == 2 ? all.of(group.expert, 1) : nullptr;
+    const float* x = rows.x + group.first * rows.x_stride;
+    int64_t stride = rows.x_stride;
+    if (rows.x_rows) {
+        float* own = reinterpret_cast<float*>(gathered.at_least(group.count * m->columns * 4));
+        for (int64_t i = 0; i < group.count; ++i)
+            std::memcpy(own + i * m->columns, rows.x + rows.x_rows[group.first + i] * rows.x_stride, static_cast<size_t>(m->columns) * 4);
+        x = own, stride = m->columns;
+    }
+    multiply_prompt(current_tier(), *m, up, gate, all.apart ? 0 : group.expert, x, group.count, stride,
+                    rows.y + group.first * rows.y_stride, rows.y_stride, threads);
 }
 
 }  // namespace
@@ -442,17 +524,67 @@ MatmulJob make_job(const GrusMatrix& m, const GrusMatrix* up, bool gated, const 
 void multiply(const GrusMatrix& m, const float* x, int64_t tokens, int64_t x_stride, float* y, int64_t y_stride, int threads) {
     if (uses_bf16x3(current_tier(), m, tokens)) return multiply_bf16x3(current_tier(), m, x, tokens, x_stride, y, y_stride, threads);
     if (uses_prompt_product(current_tier(), m, tokens))
-        return multiply_prompt(current_tier(), m, nullptr, false, x, tokens, x_stride, y, y_stride, threads);
-    MatmulJob job = make_job(m, nullptr, false, x, x_stride, y, y_stride, threads, tokens);
+        return multiply_prompt(current_tier(), m, nullptr, nullptr, 0, x, tokens, x_stride, y, y_stride, threads);
+    MatmulJob job = make_job(m, nullptr, nullptr, x, x_stride, y, y_stride, threads, tokens);
     run_group(job, {0, 0, tokens});
 }
 
-void multiply_gated(const GrusMatrix& gate, const GrusMatrix* up, const float* x, int64_t tokens, int64_t x_stride, float* y,
+void multiply_gated(const GrusMatrix& m, const GrusMatrix* up, const Gate& gate, const float* x, int64_t tokens, int64_t x_stride, float* y,
                     int64_t y_stride, int threads) {
-    if (uses_prompt_product(current_tier(), gate, tokens))
-        return multiply_prompt(current_tier(), gate, up, true, x, tokens, x_stride, y, y_stride, threads);
-    MatmulJob job = make_job(gate, up, true, x, x_stride, y, y_stride, threads, tokens);
+    if (uses_prompt_product(current_tier(), m, tokens))
+        return multiply_prompt(current_tier(), m, up, &gate, 0, x, tokens, x_stride, y, y_stride, threads);
+    MatmulJob job = make_job(m, up, &gate, x, x_stride, y, y_stride, threads, tokens);
     run_group(job, {0, 0, tokens});
+}
+
+void multiply_each(const GrusMatrix& m, const float* x, int64_t x_apart, int64_t tokens, int64_t x_stride, float* y, int64_t y_apart,
+                   int64_t y_stride, int threads) {
+    parallel(m.experts, 1, threads, [&](int64_t begin, int64_t end) {
+        for (int64_t e = begin; e < end; ++e) {
+            MatmulJob job = make_job(m, nullptr, nullptr, x + e * x_apart, x_stride, y + e * y_apart, y_stride, 1, tokens);
+            run_group(job, {e, 0, tokens});
+        }
+    });
+}
+
+void multiply_experts(const ExpertMatrices& all, const Gate* gate, const ExpertGroup* groups, int64_t count, const GroupedRows& rows, int threads) {
+    if (!gate && all.count > 1) {  // parts of several formats: each writes its columns
+        GroupedRows part = rows;
+        for (int64_t i = 0; i < all.count; part.y += all.of(0, i)->rows, ++i)
+            multiply_experts({all.matrices + i, all.each, 1, all.apart}, nullptr, groups, count, part, threads);
+        return;
+    }
+    static thread_local std::vector<GroupedJob> jobs;
+    jobs.clear();
+    int64_t bytes = 0;
+    for (const ExpertGroup* group = groups; group < groups + count; ++group) {
+        if (!rows.y_rows && uses_prompt_product(current_tier(), *all.of(group->expert, 0), group->count)) {
+            run_prompt_group(all, gate, *group, rows, threads);
+            continue;
+        }
+        MatmulJob job = job_of(all, gate, *group, rows, threads);
+        const int64_t own = rounded(job.bytes(group->count), 64);
+        if (own > kGroupBytes / 4) {
+            run_group(job, all.apart ? ExpertGroup{0, group->first, group->count} : *group);
+            continue;
+        }
+        if (bytes + own > kGroupBytes) {
+            run_grouped(jobs, all, threads);
+            bytes = 0;
+        }
+        jobs.push_back({job, group, 0, 0, own});
+        bytes += own;
+    }
+    run_grouped(jobs, all, threads);
+}
+
+std::vector<ExpertGroup> groups_of(const int64_t* experts, int64_t pairs) {
+    std::vector<ExpertGroup> groups;
+    for (int64_t i = 0, end; i < pairs; i = end) {
+        for (end = i + 1; end < pairs && experts[end] == experts[i]; ++end) {}
+        groups.push_back({experts[i], i, end - i});
+    }
+    return groups;
 }
 
 }  // namespace grus
@@ -471,15 +603,8 @@ GRUS_API void grus_matmul(const GrusMatrix* m, const float* x, int64_t tokens, i
 // goes to row y_rows[i] of y.
 GRUS_API void grus_gather(const GrusMatrix* m, const float* x, int64_t x_stride, const int64_t* x_rows, const int64_t* experts,
                           const int64_t* y_rows, int64_t pairs, float* y, int64_t y_stride, int32_t threads) {
-    MatmulJob job = make_job(*m, nullptr, false, x, x_stride, y, y_stride, threads, 0);
-    job.x_rows = x_rows;
-    job.y_rows = y_rows;
-    for (int64_t i = 0; i < pairs;) {
-        int64_t end = i + 1;
-        while (end < pairs && experts[end] == experts[i]) ++end;
-        run_group(job, {experts[i], i, end - i});
-        i = end;
-    }
+    const std::vector<ExpertGroup> groups = groups_of(experts, pairs);
+    multiply_experts({&m, 1, 1, false}, nullptr, groups.data(), static_cast<int64_t>(groups.size()), {x, x_stride, x_rows, y, y_stride, y_rows}, threads);
 }
 
 }  // extern "C"

@@ -23,7 +23,8 @@ struct Prompt {
     const Tier& tier;
     const GrusMatrix& m;
     const GrusMatrix* up;
-    bool gated;
+    const Gate* gate;
+    int64_t expert;
     const float* x;
     int64_t x_stride;
     float* y;
@@ -40,18 +41,18 @@ struct Prompt {
         uint8_t* panel;
     };
 
-    int64_t panels() const { return gated && !up ? panels_of(m) / 2 : panels_of(m); }  // of results
-    int64_t pairs() const { return gated ? panels() : parts(panels(), 2); }
-    int64_t width() const { return gated ? kRows : kWidth; }  // results of a pair
+    int64_t panels() const { return gate && !up ? panels_of(m) / 2 : panels_of(m); }  // of results
+    int64_t pairs() const { return gate ? panels() : parts(panels(), 2); }
+    int64_t width() const { return gate ? kRows : kWidth; }  // results of a pair
     // A gate panel with its up panel, else neighbours.
     Place place(int64_t pair, int64_t side) const {
-        if (!gated) return {m, 2 * pair + side};
+        if (!gate) return {m, 2 * pair + side};
         return side && up ? Place{*up, pair} : Place{m, pair + side * panels()};
     }
 
     void run(int64_t tokens) const {
         const int64_t blocks = layout.blocks;
-        const int64_t each = gated ? blocks : rounded(parts(blocks, parts(blocks, kMostBlocks)), m.format.blocks_per_scale);
+        const int64_t each = gate ? blocks : rounded(parts(blocks, parts(blocks, kMostBlocks)), m.format.blocks_per_scale);
         const int64_t most = std::max<int64_t>(kNear / (each * kTile * 2) / 2, 1) * kWidth;
         const int64_t share = parts(parts(tokens, parts(tokens, most)), kWidth) * kWidth;
         for (int64_t t = 0; t < tokens; t += share)
@@ -85,7 +86,7 @@ struct Prompt {
     // Whether this panel was packed before.
     bool weigh(const Chunk& p, const Place& at, const PanelScratch& room, uint16_t* w) const {
         const Format& f = at.m.format;
-        const uint8_t* data = panel_of(at.m, layout, 0, at.panel, room.panel);
+        const uint8_t* data = panel_of(at.m, layout, expert, at.panel, room.panel);
         tier.expand(f, layout, data, room.scales);
         const float* scales = room.scales + p.first * f.halves * (1 + f.minima) * kRows;
         const uint8_t* codes = data + layout.codes + p.first * code_bytes(f.code);
@@ -97,12 +98,12 @@ struct Prompt {
     void run_pair(const Chunk& p, int64_t pair, const uint16_t* near, bool followed, const PanelScratch& room) const {
         static constexpr float nothing[kRows] = {};
         const int64_t tiles = parts(p.to - p.from, kRows), tile = p.count * kTile;
-        const int64_t sides = gated ? 2 : std::min<int64_t>(2, panels() - 2 * pair);
+        const int64_t sides = gate ? 2 : std::min<int64_t>(2, panels() - 2 * pair);
         UnitPrompt in{near, room.w, tile, tile, 0, sides, p.count, {nothing, nothing}, p.first == 0, {}, 0};
         for (int64_t side = 0; side < sides; ++side) {
             const Place at = place(pair, side);
             followed &= weigh(p, at, room, room.w + side * tile);
-            if (at.m.bias) in.bias[side] = at.m.bias + at.panel * kRows;
+            if (at.m.bias) in.bias[side] = at.m.bias + (expert * panels_of(at.m) + at.panel) * kRows;
         }
         for (int64_t i = 0; i < tiles; i += 2) {
             if (followed) prefetch(pair + 1, i, tiles);
@@ -117,7 +118,7 @@ struct Prompt {
         for (int64_t side = 0; side < 2; ++side) {
             const Place at = place(pair, side);
             if (at.panel >= panels_of(at.m)) continue;
-            const uint8_t* data = panel_at(at.m, layout, 0, at.panel);
+            const uint8_t* data = panel_at(at.m, layout, expert, at.panel);
             for (int64_t i = layout.bytes * done / of / 64; i < layout.bytes * (done + 2) / of / 64; ++i) PREFETCH(data + 64 * i);
         }
     }
@@ -126,8 +127,8 @@ struct Prompt {
     void multiply(int64_t t, int64_t tokens, int64_t pair, UnitPrompt& in) const {
         alignas(64) float square[2][kWidth * kRows], made[kWidth * kRows];
         float* to = y + t * y_stride + pair * width();
-        const int64_t rows = gated && !up ? panels() * kRows : m.rows, outputs = std::min(rows - pair * width(), width());
-        if (!gated && tokens == in.tiles * kRows && outputs == in.panels * kRows) {
+        const int64_t rows = gate && !up ? panels() * kRows : m.rows, outputs = std::min(rows - pair * width(), width());
+        if (!gate && tokens == in.tiles * kRows && outputs == in.panels * kRows) {
             in.y[0] = to, in.y[1] = to + kRows, in.y_stride = y_stride;
             tier.unit->prompts->multiply(in);
             return;
@@ -139,9 +140,9 @@ struct Prompt {
             std::copy_n(to + j * y_stride + kRows, beside, square[1] + j * kRows);
         }
         tier.unit->prompts->multiply(in);
-        if (gated) tier.swiglu(square[0], square[1], tokens * kRows, made);
+        if (gate) gate->run(tier, square[0], square[1], tokens * kRows, made);
         for (int64_t j = 0; j < tokens; ++j) {
-            std::copy_n((gated ? made : square[0]) + j * kRows, outputs - beside, to + j * y_stride);
+            std::copy_n((gate ? made : square[0]) + j * kRows, outputs - beside, to + j * y_stride);
             std::copy_n(square[1] + j * kRows, beside, to + j * y_stride + kRows);
         }
     }
@@ -154,9 +155,9 @@ bool uses_prompt_product(const Tier& tier, const GrusMatrix& m, int64_t tokens) 
     return tier.unit && !m.row_bytes && (!m.format.dense() || m.format.code == Code::F8) && tokens >= kFewest;
 }
 
-void multiply_prompt(const Tier& tier, const GrusMatrix& m, const GrusMatrix* up, bool gated, const float* x, int64_t tokens,
-                     int64_t x_stride, float* y, int64_t y_stride, int threads) {
-    Prompt{tier, m, up, gated, x, x_stride, y, y_stride, threads, Panel(m.format, m.columns)}.run(tokens);
+void multiply_prompt(const Tier& tier, const GrusMatrix& m, const GrusMatrix* up, const Gate* gate, int64_t expert, const float* x,
+                     int64_t tokens, int64_t x_stride, float* y, int64_t y_stride, int threads) {
+    Prompt{tier, m, up, gate, expert, x, x_stride, y, y_stride, threads, Panel(m.format, m.columns)}.run(tokens);
 }
 
 }  // namespace grus

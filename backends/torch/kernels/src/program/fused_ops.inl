@@ -68,7 +68,25 @@ void swiglu_row(const float* gates, const float* up, int64_t n, float* out) {
     }
 }
 
-// erf to within 3e-7, which is how exact f32 sums of it are: a quotient of polynomials, constant from 4 on.
+// As swiglu_row.
+void clamped_swiglu_row(const float* gates, const float* up, float alpha, float limit, int64_t n, float* out) {
+    float grown[4 * kRows];
+    for (int64_t at = 0; at < n; at += 4 * kRows) {
+        const int64_t some = std::min<int64_t>(4 * kRows, n - at);
+        for (int64_t i = 0; i < some; ++i) {
+            const float gate = gates[at + i] > limit ? limit : gates[at + i];  // NaN passes
+            grown[i] = exp_of(-alpha * gate);
+        }
+        for (int64_t i = 0; i < some; ++i) {
+            const float gate = gates[at + i] > limit ? limit : gates[at + i];
+            float lifted = up[at + i] > limit ? limit : up[at + i];
+            lifted = lifted < -limit ? -limit : lifted;
+            const float kept = gate != gate ? gate : gate / (1.0f + grown[i]);
+            out[at + i] = kept * (lifted + 1.0f);
+        }
+    }
+}
+
 // As swiglu_row, of 1.595769 * (gate + 0.044715 * gate^3): half of 1 + tanh(z) is the sigmoid of 2 z.
 void geglu_row(const float* gates, const float* up, int64_t n, float* out) {
     float grown[4 * kRows];
@@ -86,6 +104,7 @@ void geglu_row(const float* gates, const float* up, int64_t n, float* out) {
     }
 }
 
+// erf to within 3e-7, which is how exact f32 sums of it are: a quotient of polynomials, constant from 4 on.
 void gelu_row(const float* x, int64_t n, float* out) {
     for (int64_t i = 0; i < n; ++i) {
         float z = x[i] * 0.707106781f;
@@ -170,7 +189,7 @@ void attention_block(const AttentionBlock& a, float* scratch) {
         for (int64_t t = low; t < first; ++t) scores[(t - low) * kRows + i] = hidden;
     }
     float top[kRows], total[kRows] = {}, nan[kRows] = {};
-    for (int64_t i = 0; i < kRows; ++i) top[i] = hidden;
+    for (int64_t i = 0; i < kRows; ++i) top[i] = a.sink ? *a.sink : hidden;
     for (int64_t t = 0; t < high - low; ++t) {
         const float* s = scores + t * kRows;
         for (int64_t i = 0; i < kRows; ++i) top[i] = s[i] > top[i] ? s[i] : top[i];
@@ -183,6 +202,7 @@ void attention_block(const AttentionBlock& a, float* scratch) {
             total[i] += s[i];
         }
     }
+    if (a.sink) for (int64_t i = 0; i < kRows; ++i) total[i] += exp_of(*a.sink - top[i]);
     float share[kRows];
     for (int64_t i = 0; i < kRows; ++i) share[i] = 1.0f / total[i] + nan[i];
     const Floats shares = load_floats(share);
