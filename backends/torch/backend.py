@@ -45,7 +45,8 @@ from backends.torch.ops import DTYPES
 from backends.torch.runner import TorchRunner
 from backends.torch.signal import TorchSignalOps
 from backends.torch.tensors import tensor
-from backends.torch.tracing import TracingOps, can_be_traced
+from backends.torch.tracing import can_be_traced
+from backends.torch.tracing_ops import TracingOps
 from backends.torch.triton import blocks as triton
 
 

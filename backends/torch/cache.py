@@ -440,6 +440,7 @@ class TorchCache:
             table[rows] = new
         for states in self._swaps:
             states.matrix, states.spare = states.spare, states.matrix
+        self.kv.forget_spares()
 
 
 class StateRows:

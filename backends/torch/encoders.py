@@ -20,7 +20,8 @@ from backends.torch.kernels import library
 from backends.torch.kernels.linear import AnyMatrix, KernelLinear
 from backends.torch.kernels.program import FrameProgram, Program
 from backends.torch.ops import TorchAngles, TorchTextOps
-from backends.torch.tracing import IN_FLOATS, NotTraceable, ProgramTracer, Symbol, TracedHeads, trace
+from backends.torch.symbols import NotTraceable, Symbol
+from backends.torch.tracing import IN_FLOATS, ProgramTracer, trace
 
 Layer = Callable[[Any, Any, EncoderAttention], Any]
 
@@ -38,7 +39,7 @@ class TracedAttention:
         self.tracer = tracer
 
     def attend(self, q: Any, k: Any, v: Any, scale: float, window: tuple[int, int] | None = None) -> Any:
-        if not all(isinstance(part, TracedHeads) for part in (q, k, v)):
+        if not all(isinstance(part, Symbol) for part in (q, k, v)):
             raise NotTraceable("attention of arrays that were not traced")
         return self.tracer.encoder_attention(q, k, v, scale, window)
 
@@ -125,9 +126,12 @@ class TorchFramePredictor:
         trace_of_layers = trace(parts.layers, parts.specs, narrow[0].rows_each if narrow else tables[0].columns)
         if trace_of_layers is None:
             return None
+        ropes = [rope for rope in trace_of_layers.inputs if isinstance(rope, Rope)]
+        if len(ropes) < len(trace_of_layers.inputs):
+            return None
 
         def turns(place: Tensor) -> list[Tensor]:
-            turned: list[TorchAngles] = [self.ops.angles(place, rope) for rope in trace_of_layers.ropes]
+            turned: list[TorchAngles] = [self.ops.angles(place, rope) for rope in ropes]
             return [part.contiguous() for one in turned for part in (one.cos, one.sin)]
 
         return FrameProgram(trace_of_layers.program, turns, parts.specs, heads, tables, narrow[0] if narrow else None)

@@ -169,6 +169,7 @@ class RecurrentStates:
     conv: Tensor  # [rows, kernel - 1, channels]
     matrix: Tensor  # [rows, heads, key_dim, value_dim], f32
     spare: Tensor  # as `matrix`: a step of all sequences writes here, so that a failed step changes nothing
+    spare_conv: Tensor  # as `conv`, for traced programs
 
 
 @dataclass
@@ -199,6 +200,7 @@ class TorchKVCache:
         self._checkpoints: dict[int, _Checkpoint] = {}
         self._codecs: dict[int, tuple[KVCodec, ...]] = {}
         self._state_bytes = 0
+        self._spared: set[int] = set()  # state rows that are equal to their spares
         self._token_bytes: dict[int, int] = {}  # layer -> bytes of a token
         for layer, spec in enumerate(self.specs):
             if isinstance(spec, KVSpec):
@@ -208,8 +210,10 @@ class TorchKVCache:
                 self._token_bytes[layer] = spec.heads * widths
             elif isinstance(spec, StateSpec):
                 self.states[layer] = self._no_states(spec)
-                self._state_bytes += (2 if self.swaps_states else 1) * 4 * spec.heads * spec.key_dim * spec.value_dim
-                self._state_bytes += dtype.itemsize * spec.channels * (spec.kernel - 1)
+                nbytes = 4 * spec.heads * spec.key_dim * spec.value_dim + dtype.itemsize * spec.channels * (
+                    spec.kernel - 1
+                )
+                self._state_bytes += 2 * nbytes if self.swaps_states else nbytes
 
     def _codec(self, dim: int, bits: int) -> KVCodec:
         if bits < 16:
@@ -219,7 +223,7 @@ class TorchKVCache:
     def _no_states(self, spec: StateSpec) -> RecurrentStates:
         matrix = torch.zeros(0, spec.heads, spec.key_dim, spec.value_dim, dtype=torch.float32, device=self.device)
         conv = torch.zeros(0, spec.kernel - 1, spec.channels, dtype=self.dtype, device=self.device)
-        return RecurrentStates(conv, matrix, matrix)
+        return RecurrentStates(conv, matrix, matrix, conv)
 
     def _spec(self, layer: int) -> KVSpec:
         spec = self.specs[layer]
@@ -246,6 +250,7 @@ class TorchKVCache:
         self._reserve(slot.capacity)
         for tensor in self._state_rows(slot):
             tensor.zero_()
+        self._spared.clear()
         return slot
 
     def grow(self, slot: Slot, n: int) -> bool:
@@ -274,6 +279,7 @@ class TorchKVCache:
         self._carry_out(moves)
         if state_move is not None:
             source, target = state_move
+            self._spared.clear()
             for states in self.states.values():
                 states.conv[target] = states.conv[source]
                 states.matrix[target] = states.matrix[source]
@@ -304,7 +310,26 @@ class TorchKVCache:
                 states.conv = _with_rows(states.conv, _roomy(state_rows))
                 states.matrix = _with_rows(states.matrix, _roomy(state_rows))
                 states.spare = torch.empty_like(states.matrix) if self.swaps_states else states.matrix
+                states.spare_conv = torch.empty_like(states.conv) if self.swaps_states else states.conv
+                self._spared.clear()
                 self.version += 1
+
+    def swap_states(self, rows: set[int]) -> None:
+        """A step has written the next states of these rows to their spares. All states change places with their spares; the other rows
+        are copied first, unless their spares are equal to them since an earlier step."""
+        for row in {slot.place.state for slot in self.table.states} - rows - self._spared:
+            for states in self.states.values():
+                states.spare_conv[row] = states.conv[row]
+                states.spare[row] = states.matrix[row]
+            self._spared.add(row)
+        self._spared -= rows
+        for states in self.states.values():
+            states.conv, states.spare_conv = states.spare_conv, states.conv
+            states.matrix, states.spare = states.spare, states.matrix
+
+    def forget_spares(self) -> None:
+        """States were written by other means than `swap_states`."""
+        self._spared.clear()
 
     def reserve_padding(self, capacity: int, rows: int) -> int:
         """Slab rows for a padded batch, and the index of one unused state row."""
@@ -359,6 +384,7 @@ class TorchKVCache:
         split = 2 * len(self.states)
         for mine, saved in zip(self._state_rows(slot), snapshot.states[:split]):
             mine.copy_(saved)
+        self._spared.clear()
         self._fill_windows(slot, snapshot.states[split:], snapshot.length)
         slot.length = snapshot.length
 
@@ -386,6 +412,7 @@ class TorchKVCache:
             raise ValueError(f"slot {slot.id} has no checkpoint {keep} tokens back")
         for mine, saved in zip(self._state_rows(slot), point.states):
             mine.copy_(saved)
+        self._spared.clear()
         kept = 0 if self.recurrent else keep
         if not self.recurrent:
             self._needs_what_was(slot, point.length + kept, "rolled back")

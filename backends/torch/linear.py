@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Protocol
+from typing import Protocol, cast
 
 import torch
 import torch.nn.functional as F
@@ -26,6 +26,7 @@ from backends.base import Affine, BackendMissing, Blocks, Dense, HeadMatrices, L
 from backends.torch.kernels import library
 from backends.torch.kernels import linear as kernels
 from backends.torch.kernels.linear import TYPES as ROW_TYPES
+from backends.torch.kernels.linear import KernelLinear, SymbolicInput
 from backends.torch.tensors import mapped, tensor
 from backends.torch.triton.blocks import BlockMatrix, StoredBlocks
 
@@ -283,6 +284,8 @@ class TorchHeadMatrices:
         return TorchHeadMatrices(self.w[:, start:stop])
 
     def each(self, x: Tensor, transposed: bool = False) -> Tensor:
+        if isinstance(x, SymbolicInput):
+            return cast(Tensor, x.each_matrix(self.w, transposed))
         return torch.bmm(x.transpose(0, 1), self.w if transposed else self.w.mT).transpose(0, 1)
 
     def every(self, x: Tensor, first: int, last: int, transposed: bool = False) -> Tensor:
@@ -304,6 +307,8 @@ class KernelHeadMatrices:
         raise TypeError("matrices of the kernels have no parts")
 
     def each(self, x: Tensor, transposed: bool = False) -> Tensor:
+        if isinstance(x, SymbolicInput) and isinstance(self.linear, KernelLinear) and not transposed:
+            return cast(Tensor, x.each_expert(self.linear))
         return self._gathered(x, 0, x.shape[1], transposed)
 
     def every(self, x: Tensor, first: int, last: int, transposed: bool = False) -> Tensor:

@@ -42,7 +42,8 @@ from backends.torch.kv_cache import TorchKVCache
 from backends.torch.ops import TorchTextOps
 from backends.torch.sample import TorchSamples, only_argmax, sample
 from backends.torch.tensors import upload
-from backends.torch.tracing import IN_FLOATS, NotTraceable, ProgramTracer, Symbol, TracedModel, trace_model
+from backends.torch.traced_model import FEW, TracedLogits, TracedModel, trace_logits, trace_model
+from backends.torch.tracing import ProgramTracer
 
 
 class TorchRunner:
@@ -58,6 +59,7 @@ class TorchRunner:
         self.graphs = DecodeGraphs(model, kv) if ops.device.type == "cuda" and not plain else None
         self._traced: TracedModel | None = None
         self._greedy: GreedyHead | None = None
+        self._head: TracedLogits | None = None
         self._may_trace = ops.device.type == "cpu" and library.available() and not plain
         # slot id -> a step's ids [N] (or its frames' embeddings [N, D]) and the slot's row in it: the next input
         self._sampled_last: dict[int, tuple[Tensor, int]] = {}
@@ -77,20 +79,35 @@ class TorchRunner:
                     self._may_trace = False
                     self._traced = trace_model(self.model, self.kv, self.ops, x.shape[1])
                     if self._traced is not None:
-                        self._greedy = greedy_head(self.model, x.shape[1])
-                if self._traced is not None:
-                    self._sample(plan, self._traced.run(plan, x), pending)
+                        self._trace_head(self._traced)
+                traced = self._traced if self._traced is not None and self._traced.fits(plan) else None
+                if traced is not None:
+                    self._sample(plan, traced.run(plan, x), pending)
                 else:
                     cache = self._view(self.kv, plan)
                     pos = upload(torch.from_numpy(plan.pos), self.ops.device)
                     self._sample(plan, self.model(Step(x, pos, cache)), pending)
                 checkpoint_drafts(self.kv, segments)
-                if self._traced is None:
+                if traced is None:
                     cache.commit()
+                else:
+                    traced.commit(plan)
             for packed in plan.segments:
                 packed.slot.length += len(packed)
             self._drop_closed()
             return pending
+
+    def _trace_head(self, traced: TracedModel) -> None:
+        made = trace_logits(self.model, traced.program.widths[traced.program.output])
+        if made is not None:
+            self._greedy = greedy_head(made[0])
+            self._head = TracedLogits(*made) if self._greedy is None else None
+
+    def _logits(self, hidden: Tensor) -> Tensor:
+        if self._head is not None and len(hidden) <= FEW and hidden.dtype == torch.float32:
+            return self._head(hidden)
+        made: Tensor = self.model.logits(hidden)
+        return made
 
     # -- inputs
 
@@ -170,7 +187,7 @@ class TorchRunner:
         chosen, drawn = picked, None if logits is not None else self._sample_greedily(plan, picked)
         if drawn is None:
             if logits is None:
-                logits = self.model.logits(picked)
+                logits = self._logits(picked)
             elif any(packed.segment.want is not None for packed in plan.segments):
                 logits = logits.clone()  # the next replay overwrites it, maybe before this step is read
             pending.logits = logits
@@ -348,19 +365,10 @@ class GreedyHead:
         return Best(values, places, None if mass is None else -mass.log_())
 
 
-def greedy_head(model: TokenModel, width: int) -> GreedyHead | None:
+def greedy_head(tracer: ProgramTracer) -> GreedyHead | None:
     """None where the logits are not a plain product with one matrix."""
-    tracer = ProgramTracer(width, [], IN_FLOATS)
-    try:
-        logits = model.logits(tracer.x)
-    except NotTraceable:
-        return None
-    if len(tracer.lines) != 1 or tracer.lines[0].opcode is not Opcode.MULTIPLY:
-        return None
-    head = tracer.lines[0].fields["matrix"]
-    if not isinstance(logits, Symbol) or logits.shape != (tracer.TOKENS, head.rows_each):
-        return None
-    return GreedyHead(head)
+    plain = len(tracer.lines) == 1 and tracer.lines[0].opcode is Opcode.MULTIPLY
+    return GreedyHead(tracer.lines[0].fields["matrix"]) if plain else None
 
 
 class ArgmaxShortlist:

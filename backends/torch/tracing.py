@@ -1,88 +1,42 @@
 """Tracing a model's layers into one program of the CPU kernels.
 
-The model is run once on symbols that trace_model its operations: products, norms, heads and attention, gated activations. The trace_model
-becomes a `Program`, which then runs every step, prompts and decoding alike, instead of the model's Python. Models need no change
-for this: an operation without an instruction raises `NotTraceable`, and the model runs operation by operation. Weights, keys
-and values may have 16 bits or fewer; activations are f32.
+The model is run once on symbols (symbols.py) that record its operations: products, norms, heads and attention, gated activations,
+recurrent layers, and functions of single numbers for what has no fused operation. The recording becomes a `Program`, which then runs
+every step, prompts and decoding alike, instead of the model's Python. Models need no change for this: an operation without an
+instruction raises `NotTraceable`, and the model runs operation by operation. Weights, keys and values may have 16 bits or fewer;
+activations are f32.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from backends.base import CrossSpec, KVSpec, Rope, Slot, Step, TokenModel
-from backends.kv_cache import group_of
-from backends.plan import StepPlan
+from backends.base import CrossSpec, KVSpec, LatentHeads, MemorySpec, Rope, StateSpec, Step, TokenModel
+from backends.kv_cache import group_of, source_of
 from backends.torch.kernels.formats import PANEL, KVDtype
-from backends.torch.kernels.linear import KernelLinear, SymbolicInput, alike
+from backends.torch.kernels.linear import KernelLinear, alike
 from backends.torch.kernels.mixture import KernelMixture
-from backends.torch.kernels.program import Opcode, Program, ProgramOp
-from backends.torch.kv_cache import Slab, TorchKVCache
-from backends.torch.ops import RotaryCache, TorchTextOps
+from backends.torch.kernels.program import (
+    CONV_CHUNK,
+    NO_VIEW,
+    GateKind,
+    MapFunction,
+    Opcode,
+    OperandView,
+    Program,
+    ProgramOp,
+)
+from backends.torch.kv_cache import TorchKVCache
+from backends.torch.symbols import NotTraceable, Opaque, Symbol, merged
 
 EVERY = 1 << 40  # more tokens than there are
 FLOATS = {torch.float32: KVDtype.F32, torch.float16: KVDtype.F16, torch.bfloat16: KVDtype.BF16}
-
-
-class NotTraceable(Exception):
-    """The model used an operation that has no instruction."""
-
-
-class Opaque:
-    """Raises NotTraceable for every operation that a subclass does not define, and for every torch function."""
-
-    def __getattr__(self, name: str) -> NoReturn:
-        raise NotTraceable(name)
-
-    @classmethod
-    def __torch_function__(cls, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> NoReturn:
-        raise NotTraceable(str(function))
-
-    def _refuse(self, *_: Any) -> NoReturn:
-        raise NotTraceable("an operator")
-
-    __getitem__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __matmul__ = __neg__ = __bool__ = _refuse
-    __rmatmul__ = __rtruediv__ = __pow__ = __float__ = __int__ = __iter__ = _refuse
-
-
-@dataclass(eq=False)
-class Symbol(Opaque, SymbolicInput):
-    """An array of the traced pass: a register, viewed in a shape."""
-
-    tracer: ProgramTracer
-    register: int
-    shape: tuple[int, ...]
-    dtype: torch.dtype = torch.float32
-
-    def reshape(self, *shape: int) -> Symbol:
-        width = self.tracer.widths[self.register]
-        rest = [n for n in shape[1:] if n != -1]
-        if (
-            shape[0] not in (self.shape[0], -1)
-            or list(shape).count(-1) > 1
-            or (-1 not in shape and np.prod(rest) != width)
-        ):
-            raise NotTraceable("a reshape that moves tokens")
-        if -1 in shape[1:]:
-            shape = tuple(width // int(np.prod(rest)) if n == -1 else n for n in shape)
-        return Symbol(self.tracer, self.register, (self.shape[0], *shape[1:]))
-
-    def product(self, linear: KernelLinear) -> Symbol:
-        return self.tracer.multiply(linear, self)
-
-    def mixture(self, mixture: KernelMixture, scores: Symbol) -> Symbol:
-        return self.tracer.mixture(mixture, self, scores)
-
-    def __add__(self, other: object) -> Symbol:
-        if not isinstance(other, Symbol) or other.shape != self.shape:
-            raise NotTraceable("a sum with something that is not of the pass")
-        return self.tracer.add(self, other)
 
 
 @dataclass(eq=False)
@@ -96,15 +50,6 @@ class TracedAngles(Opaque):
 
     tracer: ProgramTracer
     index: int
-
-
-@dataclass(eq=False)
-class TracedHeads(Opaque):
-    """Queries, keys or values between `qkv` and `attend`."""
-
-    source: Symbol
-    part: int
-    fields: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -131,347 +76,412 @@ class ProgramTracer:
 
     TOKENS = 7919  # unlikely to equal any width
 
-    def __init__(self, width: int, specs: list[KVSpec | CrossSpec], memory: KVDtypes) -> None:
-        self.specs, self.memory = specs, memory
+    def __init__(self, width: int, specs: Sequence[MemorySpec], memory: KVDtypes) -> None:
+        self.specs, self.memory = list(specs), memory
         self.lines: list[ProgramOp] = []
         self.widths = [width]
-        self.ropes: list[Rope] = []
+        self.inputs: list[Rope | Tensor] = []  # what has a row for each position
+        self.longest = EVERY  # tokens of a sequence, beyond which a step takes less work operation by operation
         self.keep: list[object] = []
         self.x = Symbol(self, 0, (self.TOKENS, width))
 
-    def _new(self, width: int) -> Symbol:
-        self.widths.append(width)
-        return Symbol(self, len(self.widths) - 1, (self.TOKENS, width))
+    def new(self, *sizes: int) -> Symbol:
+        made = Symbol(self, len(self.widths), (self.TOKENS, *sizes))
+        self.widths.append(made.numbers)
+        return made
 
-    def _write(self, what: Opcode, reads: list[Symbol], writes: list[Symbol], **fields: Any) -> None:
+    def write(
+        self,
+        what: Opcode,
+        reads: Sequence[Symbol],
+        writes: Sequence[Symbol],
+        views: Sequence[OperandView] = (),
+        **fields: Any,
+    ) -> None:
+        """`views`: by default where `reads` begin."""
         self.keep += fields.values()
-        self.lines.append(ProgramOp(what, [s.register for s in reads], [s.register for s in writes], fields))
+        views = views or [OperandView(s.register, s.at) for s in reads]
+        self.lines.append(ProgramOp(what, [s.register for s in reads], [s.register for s in writes], fields, views))
 
     def weights(self, w: Tensor | None) -> Tensor | None:
         return None if w is None else w.float().contiguous()
+
+    # -- single numbers, and where they lie
+
+    def map(
+        self,
+        function: MapFunction,
+        *given: Symbol | Tensor,
+        out: Symbol | None = None,
+        scale: float = 0,
+        shift: float = 0,
+    ) -> Symbol:
+        """A function of one array or two, which are broadcast, into `out` or a new register."""
+        try:
+            shape = np.broadcast_shapes(*(tuple(x.shape) for x in given))
+        except ValueError as error:
+            raise NotTraceable("arrays that do not go together") from error
+        if not shape or shape[0] != self.TOKENS:
+            raise NotTraceable("something that is not of the pass")
+        if out is None:
+            out = self.new(*shape[1:])
+        fields: dict[str, Any] = {"function": function, "scale": scale, "shift": shift}
+        reads, bases, steps = list[Symbol](), list[tuple[int, int]](), list[tuple[int, ...]]()
+        for x in given:
+            sizes, own = tuple(x.shape), x.steps if isinstance(x, Symbol) else x.contiguous().stride()
+            missing = len(shape) - len(sizes)
+            if isinstance(x, Symbol):
+                if missing:
+                    raise NotTraceable("tokens that are no first axis")
+                reads.append(x)
+                bases.append((x.register, x.at))
+            else:
+                if "w" in fields or (not missing and sizes[0] != 1):
+                    raise NotTraceable("numbers that are not of the pass")
+                fields["w"] = self.weights(x)
+                bases.append((-1, 0))
+                sizes, own = (sizes[1:], own[1:]) if not missing else (sizes, own)
+                missing = max(0, missing - 1)
+            sizes = sizes[1:] if isinstance(x, Symbol) else (1,) * missing + sizes
+            own = own if isinstance(x, Symbol) else (0,) * missing + own
+            steps.append(tuple(0 if size == 1 else step for size, step in zip(sizes, own)))
+        axes = merged(shape[1:], *steps, out.steps)
+        while len(axes) < 2:
+            axes.insert(0, (1, *[0] * (len(given) + 1)))
+        if axes[-1][-1] != 1:
+            axes.append((1, *[0] * len(given), 1))
+        outer, (rows, *apart), (count, *step) = axes[:-2], axes[-2], axes[-1]
+        for at in np.ndindex(*(axis[0] for axis in outer)):
+            moved = [sum(i * axis[1 + x] for i, axis in zip(at, outer)) for x in range(len(given) + 1)]
+            views = [OperandView(reg, start + moved[x], apart[x], step[x]) for x, (reg, start) in enumerate(bases)]
+            views += [NO_VIEW] * (2 - len(views))
+            views.append(OperandView(out.register, out.at + moved[-1], apart[-1], step[-1]))
+            self.write(Opcode.MAP, reads, [out], views, heads=rows, dim=count, **fields)
+        return out
+
+    def copy(self, x: Symbol, out: Symbol | None = None) -> Symbol:
+        return self.map(MapFunction.AFFINE, x, out=out, scale=1)
+
+    def laid_out(self, x: Symbol) -> Symbol:
+        """The same numbers without gaps."""
+        return x if x.contiguous else self.copy(x)
+
+    def in_rows(self, x: Symbol) -> tuple[Symbol, int, int]:
+        """The same numbers, their last axis without gaps; how many rows of these a token has, and how far they are apart."""
+        if x.ndim > 2:
+            rows = merged(x.shape[1:-1], x.steps[:-1])
+            if len(rows) > 1 or (x.steps[-1] != 1 and x.shape[-1] > 1):
+                x, rows = self.copy(x), [(x.numbers // x.shape[-1], x.shape[-1])]
+            return (x, *(rows[0] if rows else (1, 0)))  # type: ignore[return-value]
+        return self.laid_out(x), 1, 0
+
+    def sum(self, x: Symbol, axis: int) -> Symbol:
+        if axis not in (-1, x.ndim - 1) or axis == 0:
+            raise NotTraceable("a sum over an axis that is not the last")
+        x, rows, apart = self.in_rows(x)
+        out = self.new(*x.shape[1:-1])
+        views = [OperandView(x.register, x.at, apart), NO_VIEW, OperandView(out.register, 0, 1, 0)]
+        self.write(Opcode.MAP, [x], [out], views, function=MapFunction.SUM, heads=rows, dim=x.shape[-1])
+        return out
+
+    def join(self, xs: Sequence[Symbol], axis: int) -> Symbol:
+        axis %= xs[0].ndim
+        if not axis or any(not isinstance(x, Symbol) for x in xs):
+            raise NotTraceable("arrays that are joined along their tokens, or with others")
+        sizes = [x.shape[axis] for x in xs]
+        out = self.new(*xs[0].shape[1:axis], sum(sizes), *xs[0].shape[axis + 1 :])
+        for x, part in zip(xs, self.split(out, sizes, axis)):
+            self.copy(x, part)
+        return out
+
+    def split(self, x: Symbol, sizes: Sequence[int], axis: int) -> list[Symbol]:
+        axis %= x.ndim
+        if not axis or sum(sizes) != x.shape[axis]:
+            raise NotTraceable("a split of tokens")
+        ends = np.cumsum(sizes).tolist()
+        where = (slice(None),) * axis
+        return [x[(*where, slice(end - size, end))] for size, end in zip(sizes, ends)]
 
     # -- operations and cache, as a model calls them
 
     def multiply(self, linear: KernelLinear, x: Symbol) -> Symbol:
         if len(linear.shape) != 2 or x.shape != (self.TOKENS, linear.columns):
             raise NotTraceable("a product of another shape")
-        out, at = self._new(linear.out), 0
+        x, out, at = self.laid_out(x), self.new(linear.out), 0
         for matrix in linear.matrices:
-            self._write(Opcode.MULTIPLY, [x], [out], matrix=matrix, at=at)
+            self.write(Opcode.MULTIPLY, [x], [out], matrix=matrix, at=at)
             at += matrix.rows_each
         return out
 
     def mixture(self, mixture: KernelMixture, x: Symbol, scores: Symbol) -> Symbol:
         if x.shape != (self.TOKENS, mixture.columns) or scores.shape != (self.TOKENS, mixture.experts):
             raise NotTraceable("a mixture of another shape")
-        out = self._new(mixture.out)
-        self._write(Opcode.MIXTURE, [x, scores], [out], mixture=mixture)
+        out = self.new(mixture.out)
+        self.write(Opcode.MIXTURE, [self.laid_out(x), self.laid_out(scores)], [out], mixture=mixture)
         return out
 
-    def norm(self, x: Symbol, w: Tensor, eps: float) -> Symbol:
-        out = self._new(x.shape[-1])
-        self._write(Opcode.NORM, [x], [out], w=self.weights(w), eps=eps)
+    def norm(self, x: Symbol, w: Tensor | None, eps: float) -> Symbol:
+        x, rows, apart = self.in_rows(x)
+        out, size = self.new(*x.shape[1:]), x.shape[-1]
+        w = torch.ones(size) if w is None else self.weights(w)
+        each: dict[str, Any] = {"heads": rows, "dim": size} if rows > 1 else {}
+        self.write(Opcode.NORM, [x], [out], [OperandView(x.register, x.at, apart)], w=w, eps=eps, **each)
         return out
 
     def add_norm(self, x: Symbol, residual: Symbol, w: Tensor, eps: float) -> tuple[Symbol, Symbol]:
-        out, total = self._new(x.shape[-1]), self._new(x.shape[-1])
-        self._write(Opcode.ADD_NORM, [x, residual], [out, total], w=self.weights(w), eps=eps)
+        if x.ndim != 2 or x.shape != residual.shape:
+            raise NotTraceable("a sum that is normalized in rows")
+        x, residual = self.laid_out(x), self.laid_out(residual)
+        out, total = self.new(x.shape[-1]), self.new(x.shape[-1])
+        self.write(Opcode.ADD_NORM, [x, residual], [out, total], w=self.weights(w), eps=eps)
         return total, out
 
     def layer_norm(self, x: Symbol, w: Tensor, b: Tensor | None, eps: float) -> Symbol:
-        out = self._new(x.shape[-1])
-        self._write(Opcode.LAYER_NORM, [x], [out], w=self.weights(w), w2=self.weights(b), eps=eps)
+        x, out = self.flat(x), self.new(x.shape[-1])
+        self.write(Opcode.LAYER_NORM, [x], [out], w=self.weights(w), w2=self.weights(b), eps=eps)
         return out
 
-    def swiglu(self, x: Symbol, gate_last: bool) -> Symbol:
+    def flat(self, x: Symbol) -> Symbol:
+        if x.ndim != 2:
+            raise NotTraceable("more than one row a token")
+        return self.laid_out(x)
+
+    def gated(self, x: Symbol, gate: GateKind, gate_last: bool = False) -> Symbol:
+        """A half of the columns through a function, times the other. Where a product has made them it writes the result itself."""
+        x = self.flat(x)
         half = x.shape[-1] // 2
-        out = self._new(half)
+        out = self.new(half)
         products = [line for line in self.lines[-2:] if line.opcode is Opcode.MULTIPLY and line.writes == [x.register]]
         matrices = [line.fields["matrix"] for line in products]
-        whole = len(products) == 1 and matrices[0].rows_each == x.shape[-1] and half % PANEL == 0
-        if not gate_last and (
-            whole or (len(products) == 2 and alike(*matrices))
-        ):  # the product writes the gated result itself
+        one = len(products) == 1 and matrices[0].rows_each == x.shape[-1] and half % PANEL == 0
+        if x.whole and not gate_last and (one or (len(products) == 2 and alike(*matrices))):
             del self.lines[-len(products) :]
-            up = {} if whole else {"up": matrices[1]}
-            self._write(Opcode.GATE, [Symbol(self, products[0].reads[0], ())], [out], matrix=matrices[0], **up)
+            first, fields = products[0], {"matrix": matrices[0], "gate": gate}
+            fields |= {} if one else {"up": matrices[1]}
+            self.lines.append(ProgramOp(Opcode.GATE, first.reads, [out.register], fields, first.views))
+        elif gate is GateKind.GELU:
+            self.write(Opcode.GEGLU, [x], [out])
         else:
-            self._write(Opcode.SWIGLU, [x], [out], at=half if gate_last else 0)
-        return out
-
-    def geglu(self, x: Symbol) -> Symbol:
-        out = self._new(x.shape[-1] // 2)
-        self._write(Opcode.GEGLU, [x], [out])
-        return out
-
-    def add(self, x: Symbol, y: Symbol) -> Symbol:
-        out = self._new(x.shape[-1])
-        self._write(Opcode.ADD, [x, y], [out])
+            self.write(Opcode.SWIGLU, [x], [out], at=half if gate_last else 0)
         return out
 
     def angles(self, rope: Rope) -> TracedAngles:
-        self.ropes.append(rope)
-        return TracedAngles(self, len(self.ropes) - 1)
+        self.inputs.append(rope)
+        return TracedAngles(self, len(self.inputs) - 1)
+
+    def lookup(self, table: Tensor) -> Symbol:
+        """The row of a table that each token's position has."""
+        out = self.new(*table.shape[1:])
+        self.inputs.append(self.weights(table))
+        sizes: dict[str, Any] = {"heads": 1, "dim": out.numbers, "rotary_dim": out.numbers, "scale": 1}
+        views = [OperandView(-2), NO_VIEW, OperandView(out.register)]
+        self.write(Opcode.MAP, [out], [out], views, function=MapFunction.AFFINE, angles=len(self.inputs) - 1, **sizes)
+        return out
 
     def heads(
-        self, x: Symbol, angles: TracedAngles | None, rotary_dims: int, **fields: Any
-    ) -> tuple[TracedHeads, TracedHeads, TracedHeads]:
-        fields |= {"rotary_dim": rotary_dims, "angles": 0 if angles is None else angles.index}
-        q, k, v = (TracedHeads(x, part, fields) for part in range(3))
-        return q, k, v
+        self, x: Symbol, heads: int, kv_heads: int, dim: int, angles: TracedAngles | None, **fields: Any
+    ) -> tuple[Symbol, Symbol, Symbol]:
+        """Queries, keys and values of one projection, normalized and turned where they lie."""
+        x = self.laid_out(x) if x.whole else self.copy(x)
+        self.turn(x, x, heads=heads, kv_heads=kv_heads, dim=dim, angles=angles, **fields)
+        every = x.reshape(self.TOKENS, heads + 2 * kv_heads, dim)
+        return every[:, :heads], every[:, heads : heads + kv_heads], every[:, heads + kv_heads :]
+
+    def turn(self, x: Symbol, out: Symbol, angles: TracedAngles | None, **fields: Any) -> None:
+        rope = None if angles is None else self.inputs[angles.index]
+        assert not isinstance(rope, Tensor)
+        turned: dict[str, Any] = {"rotary_dim": rope.dims, "pairs": rope.pairs} if rope else {"rotary_dim": 0}
+        self.write(Opcode.HEADS, [x], [out], layer=-1, angles=0 if angles is None else angles.index, **turned, **fields)
+
+    def rope(self, x: Symbol, angles: TracedAngles) -> Symbol:
+        x = self.laid_out(x)
+        out = self.new(*x.shape[1:])
+        self.turn(x, out, angles, heads=x.numbers // x.shape[-1], kv_heads=0, dim=x.shape[-1])
+        return out
+
+    def kept(self, layer: int) -> tuple[int, KVSpec, dict[str, Any]]:
+        """Which layer holds the keys and values, and how."""
+        layer, spec = source_of(self.specs, layer)
+        kept: dict[str, Any] = {"kv_dtype": self.memory.own, "group": self.memory.group(spec.dim), "layer": layer}
+        if spec.window is not None:
+            kept["rows"] = spec.rows_in(EVERY)
+        return layer, spec, kept
 
     def attend(
         self,
         layer: int,
-        q: TracedHeads,
-        k: TracedHeads | None,
-        v: TracedHeads | None,
+        q: Symbol,
+        k: Symbol | None,
+        v: Symbol | None,
         scale: float,
         sinks: Tensor | None = None,
     ) -> Symbol:
-        if sinks is not None or k is None or v is None:
-            raise NotTraceable("attention sinks, or another layer's keys and values")
-        if [h.part for h in (q, k, v)] != [0, 1, 2] or not (q.source is k.source is v.source):
-            raise NotTraceable("attention of heads that are not one projection's")
-        f, spec = q.fields, self.specs[layer]
-        if not isinstance(spec, KVSpec) or (f["kv_heads"], f["dim"]) != (spec.heads, spec.dim):
+        if not isinstance(self.specs[layer], KVSpec) and k is not None:
+            raise NotTraceable("keys of a layer that keeps none")
+        _, spec, kept = self.kept(layer)
+        heads, dim = q.shape[1:]
+        if dim != spec.dim or spec.latent or heads % spec.heads:
             raise NotTraceable("heads unlike the memory's")
-        kept = {"kv_dtype": self.memory.own, "group": self.memory.group(spec.dim)}
-        if spec.window is not None:
-            kept["rows"] = spec.rows_in(EVERY)
-        self._write(Opcode.HEADS, [q.source], [q.source], layer=layer, **f, **kept)
-        out = self._new(f["heads"] * f["dim"])
-        sizes = {name: f[name] for name in ("heads", "kv_heads", "dim")} | kept
-        self._write(Opcode.ATTENTION, [q.source], [out], layer=layer, scale=scale, window=spec.window or 0, **sizes)
-        return Symbol(self, out.register, (self.TOKENS, f["heads"], f["dim"]))
+        sizes = {"heads": heads, "kv_heads": spec.heads, "dim": dim, **kept}
+        if k is not None and v is not None:
+            if k.shape != (self.TOKENS, spec.heads, dim) or v.shape != k.shape:
+                raise NotTraceable("heads unlike the memory's")
+            self._store(k, v, sizes)
+        q, out = self.laid_out(q), self.new(heads, dim)
+        fields = {**sizes, "scale": scale, "window": spec.window or 0, "w": self.weights(sinks)}
+        self.write(Opcode.ATTENTION, [q], [out], **fields)
+        return out
 
-    def attend_latent(self, *_: Any) -> NoReturn:
-        raise NotTraceable("latent attention")
+    def _store(self, k: Symbol, v: Symbol, sizes: dict[str, Any]) -> None:
+        last = self.lines[-1] if self.lines else None
+        if (
+            last is not None
+            and last.opcode is Opcode.HEADS
+            and last.writes == [k.register] == [v.register] == last.reads
+        ):
+            f = last.fields
+            place = f["heads"] * f["dim"]
+            if f["layer"] < 0 and f["kv_heads"] == k.shape[1] and (k.at, v.at) == (place, place + k.numbers):
+                f |= {name: sizes[name] for name in ("layer", "kv_dtype", "group", "rows") if name in sizes}
+                return
+        rows = [self.in_rows(x) for x in (k, v)]
+        views = [OperandView(x.register, x.at, apart) for x, _, apart in rows]
+        self.write(Opcode.STORE, [x for x, *_ in rows], [], views, **sizes)
+
+    def attend_latent(self, layer: int, q: Symbol, rows: Symbol, heads: LatentHeads, scale: float) -> Symbol:
+        """Of latents as they are, whatever the number of tokens: `longest` says from how many another way is less work."""
+        self.longest = min(self.longest, heads.expand_from)
+        _, spec, kept = self.kept(layer)
+        sizes = {"kv_heads": 1, "dim": spec.dim, **kept}
+        rows = self.laid_out(rows)
+        self.write(Opcode.STORE, [rows], [], [OperandView(rows.register, rows.at), NO_VIEW], **sizes)
+        q = self.laid_out(heads.absorb(q))
+        out = self.new(q.shape[1], spec.dim)
+        self.write(Opcode.ATTENTION, [q], [out], heads=q.shape[1], scale=scale, latent=1, **sizes)
+        made: Symbol = heads.values(out[:, :, : heads.rank])
+        return made
+
+    def each_expert(self, linear: KernelLinear, x: Symbol) -> Symbol:
+        if x.shape[1:] != (linear.shape[0], linear.columns) or len(linear.matrices) != 1:
+            raise NotTraceable("heads unlike their matrices")
+        return self._each_head(x, linear.out, matrix=linear.matrices[0])
+
+    def each_matrix(self, w: Tensor, transposed: bool, x: Symbol) -> Symbol:
+        count, out, inp = w.shape
+        if x.shape[1:] != (count, out if transposed else inp) or w.stride()[1:] != (inp, 1) or w.stride(0) % inp:
+            raise NotTraceable("heads unlike their matrices")
+        if inp < PANEL or w.dtype not in FLOATS:
+            raise NotTraceable("matrices with rows smaller than a register")
+        sizes: dict[str, Any] = {"heads": count, "dim": inp, "rows": out, "group": w.stride(0) // inp}
+        kind = {"kv_dtype": FLOATS[w.dtype], "transposed": transposed}
+        return self._each_head(x, inp if transposed else out, w=w, **sizes, **kind)
+
+    def _each_head(self, x: Symbol, width: int, **fields: Any) -> Symbol:
+        x, rows, apart = self.in_rows(x)
+        out = self.new(rows, width)
+        views = [OperandView(x.register, x.at, apart), NO_VIEW, OperandView(out.register, 0, width)]
+        self.write(Opcode.HEAD_PRODUCT, [x], [out], views, **fields)
+        return out
 
     def cross(self, layer: int, q: Symbol, scale: float) -> Symbol:
         spec, (_, heads, dim) = self.specs[layer], q.shape
         if not isinstance(spec, CrossSpec) or dim != spec.dim:
             raise NotTraceable("heads unlike the encoder's")
-        out = self._new(heads * dim)
-        sizes = {"heads": heads, "kv_heads": spec.heads, "dim": dim, "group": dim}
-        self._write(Opcode.CROSS_ATTENTION, [q], [out], layer=layer, scale=scale, kv_dtype=self.memory.crossed, **sizes)
-        return Symbol(self, out.register, q.shape)
+        q, out = self.laid_out(q), self.new(heads, dim)
+        sizes: dict[str, Any] = {"heads": heads, "kv_heads": spec.heads, "dim": dim, "group": dim}
+        self.write(Opcode.CROSS_ATTENTION, [q], [out], layer=layer, scale=scale, kv_dtype=self.memory.crossed, **sizes)
+        return out
 
     def gelu(self, x: Symbol) -> Symbol:
-        out = self._new(x.shape[-1])
-        self._write(Opcode.GELU, [x], [out])
+        x = self.laid_out(x)
+        out = self.new(*x.shape[1:])
+        self.write(Opcode.GELU, [x], [out])
         return out
 
     def encoder_attention(
-        self, q: TracedHeads, k: TracedHeads, v: TracedHeads, scale: float, window: tuple[int, int] | None
+        self, q: Symbol, k: Symbol, v: Symbol, scale: float, window: tuple[int, int] | None
     ) -> Symbol:
         """See `backends.base.EncoderAttention`."""
-        if [h.part for h in (q, k, v)] != [0, 1, 2] or not (q.source is k.source is v.source):
+        (_, heads, dim), kv_heads = q.shape, k.shape[1]
+        places = [(x.register, x.at) for x in (q, k, v)]
+        if places != [(q.register, n * dim) for n in (0, heads, heads + kv_heads)]:
             raise NotTraceable("attention of heads that are not one projection's")
-        if q.fields["dim"] < PANEL:
+        if dim < PANEL:
             raise NotTraceable("heads smaller than a register")
         back, ahead = (0, EVERY) if window is None else window
-        sizes = {name: q.fields[name] for name in ("heads", "kv_heads", "dim")}
-        self._write(Opcode.HEADS, [q.source], [q.source], layer=-1, **q.fields)
-        out = self._new(sizes["heads"] * sizes["dim"])
-        self._write(Opcode.ENCODER_ATTENTION, [q.source], [out], scale=scale, window=back, ahead=ahead, **sizes)
-        return Symbol(self, out.register, (self.TOKENS, sizes["heads"], sizes["dim"]))
+        sizes: dict[str, Any] = {"heads": heads, "kv_heads": kv_heads, "dim": dim}
+        out = self.new(heads, dim)
+        self.write(Opcode.ENCODER_ATTENTION, [q], [out], scale=scale, window=back, ahead=ahead, **sizes)
+        return out
 
-    def conv(self, *_: Any) -> NoReturn:
-        raise NotTraceable("recurrent states")
+    def conv(self, layer: int, x: Symbol, w: Tensor, bias: Tensor | None = None) -> Symbol:
+        spec, channels = self.specs[layer], x.shape[-1]
+        if not isinstance(spec, StateSpec) or (channels, spec.kernel) != tuple(w.shape):
+            raise NotTraceable("a convolution unlike the memory's")
+        x = self.flat(x)
+        out = self.new(channels)
+        taps = torch.cat([part.flatten() for part in w.float().t().split(CONV_CHUNK, 1)])
+        bias = torch.zeros(channels) if bias is None else self.weights(bias)
+        views = [OperandView(x.register, x.at), NO_VIEW, OperandView(out.register)]
+        sizes: dict[str, Any] = {"dim": channels, "taps": spec.kernel, "kv_dtype": self.memory.crossed}
+        self.write(Opcode.CONV, [x], [out], views, layer=layer, w=taps, w2=bias, **sizes)
+        return out
 
-    delta = scan = conv
+    def delta(self, layer: int, q: Symbol, k: Symbol, v: Symbol, g: Symbol, beta: Symbol | None) -> Symbol:
+        spec, (_, heads, width) = self.specs[layer], v.shape
+        key_heads, dim = q.shape[1:]
+        if not isinstance(spec, StateSpec) or (heads, dim, width) != (spec.heads, spec.key_dim, spec.value_dim):
+            raise NotTraceable("heads unlike the memory's")
+        if k.shape != q.shape or heads % key_heads:
+            raise NotTraceable("keys unlike queries")
+        rows = [self.in_rows(x)[::2] for x in (q, k, v)]
+        rows += [(x, x.steps[0]) for x in (g, *([] if beta is None else [beta]))]
+        out = self.new(heads, width)
+        views = [OperandView(x.register, x.at, apart) for x, apart in rows]
+        views += [NO_VIEW] * (5 - len(views)) + [OperandView(out.register, 0, width)]
+        sizes: dict[str, Any] = {"heads": heads, "kv_heads": key_heads, "dim": dim, "value_dim": width}
+        self.write(Opcode.RECUR, [x for x, _ in rows], [out], views, layer=layer, **sizes)
+        return out
 
-
-class TracingOps(TorchTextOps):
-    """Operations that record themselves when their input is a symbol."""
-
-    def angles(self, pos: Any, rope: Rope) -> Any:
-        if isinstance(pos, TracedPositions):
-            return pos.tracer.angles(rope)
-        return super().angles(pos, rope)
-
-    def qkv(
-        self,
-        x: Any,
-        heads: int,
-        kv_heads: int,
-        dim: int,
-        angles: Any = None,
-        q_norm: Tensor | None = None,
-        k_norm: Tensor | None = None,
-        eps: float = 1e-6,
-        norm_after_rope: bool = False,
-    ) -> Any:
-        if not isinstance(x, Symbol):
-            return super().qkv(x, heads, kv_heads, dim, angles, q_norm, k_norm, eps, norm_after_rope)
-        rope = None if angles is None else x.tracer.ropes[angles.index]
-        return x.tracer.heads(
-            x,
-            angles,
-            rope.dims if rope else 0,
-            pairs=rope.pairs if rope else False,
-            heads=heads,
-            kv_heads=kv_heads,
-            dim=dim,
-            w=x.tracer.weights(q_norm),
-            w2=x.tracer.weights(k_norm),
-            eps=eps,
-            norm_after_rope=norm_after_rope,
-        )
-
-    def rms_norm(self, x: Any, w: Tensor | None, eps: float) -> Any:
-        if isinstance(x, Symbol) and w is not None:
-            return x.tracer.norm(x, w, eps)
-        return super().rms_norm(x, w, eps)
-
-    def add_rms_norm(self, x: Any, residual: Any, w: Tensor, eps: float) -> Any:
-        if isinstance(x, Symbol) and isinstance(residual, Symbol):
-            return x.tracer.add_norm(x, residual, w, eps)
-        return super().add_rms_norm(x, residual, w, eps)
-
-    def layer_norm(self, x: Any, w: Tensor | None, b: Tensor | None, eps: float) -> Any:
-        if isinstance(x, Symbol) and w is not None:
-            return x.tracer.layer_norm(x, w, b, eps)
-        return super().layer_norm(x, w, b, eps)
-
-    def gelu(self, x: Any) -> Any:
-        return x.tracer.gelu(x) if isinstance(x, Symbol) else super().gelu(x)
-
-    def geglu(self, x: Any) -> Any:
-        return x.tracer.geglu(x) if isinstance(x, Symbol) else super().geglu(x)
-
-    def swiglu(self, x: Any, gate_last: bool = False) -> Any:
-        return x.tracer.swiglu(x, gate_last) if isinstance(x, Symbol) else super().swiglu(x, gate_last)
-
-
-class TracedModel:
-    """A model as one program over one KV cache. Made by `trace_model`."""
-
-    def __init__(self, traced: Trace, kv: TorchKVCache, ops: TorchTextOps) -> None:
-        self.program, self.kv = traced.program, kv
-        self._rotary = [RotaryCache(ops, rope) for rope in traced.ropes]
-        self._own = {layer: spec for layer, spec in enumerate(kv.specs) if isinstance(spec, KVSpec)}
-        self._crossed = [layer for layer, spec in enumerate(kv.specs) if isinstance(spec, CrossSpec)]
-        # capacity -> addresses, rows' bytes and tokens' bytes, [own, 4]
-        self._slabs: dict[int, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
-        self._last: tuple[list[Any], np.ndarray] = [], np.empty(0, np.int64)  # places of the last run's
-        self._version = -1
-        self._cross: dict[int, _CrossAddresses] = {}  # by slot id
-
-    def run(self, plan: StepPlan, x: Tensor) -> Tensor:
-        """The hidden states of all packed tokens, overwritten by the next run."""
-        if self._version != self.kv.version:
-            self._slabs.clear()
-            self._last = [], np.empty(0, np.int64)
-            self._version = self.kv.version
-        spans = np.array([(s.start, len(s), s.past, s.slot.capacity, 0) for s in plan.segments], np.int64)
-        memory = self._memory([packed.slot for packed in plan.segments])
-        if self._crossed:
-            for i, packed in enumerate(plan.segments):
-                memory[self._crossed, i, :2], spans[i, 4] = self._cross_memory(packed.slot)
-        angles = [part for rotary in self._rotary for part in rotary.at(plan.pos)]
-        return self.program.run(x.contiguous(), spans, memory, angles)  # any float: the registers are f32
-
-    def _memory(self, slots: Sequence[Slot]) -> np.ndarray:
-        """Addresses of each layer's keys and values of each slot, `[layers, slots, 4]`. Most steps reuse the last step's."""
-        places = [(slot.capacity, slot.place.row, *slot.place.firsts.items()) for slot in slots]
-        if self._last[0] != places:
-            own = list(self._own)
-            memory = np.zeros((len(self.kv.specs), len(slots), 4), np.int64)
-            for i, slot in enumerate(slots):
-                base, row_bytes, token_bytes = self._slab(slot.capacity)
-                # where position 0 would lie: the kernels count from there, and read nothing before the first that is kept
-                firsts = np.array([[slot.place.first(spec)] for spec in self._own.values()], np.int64)
-                memory[own, i] = base + slot.place.row * row_bytes - firsts * token_bytes
-            self._last = places, memory
-        return self._last[1]
-
-    def _slab(self, capacity: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        found = self._slabs.get(capacity)
-        if found is None:
-            pairs = [self.kv.slabs[capacity][layer] for layer in self._own]
-            found = self._slabs[capacity] = (
-                _places(pairs, lambda p: p.data_ptr()),
-                _places(pairs, lambda p: p.stride(0) * p.itemsize),
-                _places(pairs, lambda p: p.stride(2) * p.itemsize),
-            )
-        return found
-
-    def _cross_memory(self, slot: Slot) -> tuple[np.ndarray, int]:
-        """Addresses of a sequence's encoder keys and values, `[cross layers, 2]`, and their length."""
-        stored = self.kv.cross.get(slot.id)
-        known = self._cross.get(slot.id)
-        if known is not None and known.stored is stored:
-            return known.places, known.length
-        pairs = [self.kv.cross_of(slot, layer) for layer in self._crossed]
-        lengths = {part.shape[1] for pair in pairs for part in pair}
-        if len(lengths) != 1 or 0 in lengths:
-            raise ValueError(
-                f"slot {slot.id} has no encoder keys, or not of one length, in every layer: put them first"
-            )
-        places = np.array([[k.data_ptr(), v.data_ptr()] for k, v in pairs], np.int64)
-        self._cross = {key: value for key, value in self._cross.items() if key in self.kv.cross}
-        self._cross[slot.id] = found = _CrossAddresses(stored, places, lengths.pop())
-        return found.places, found.length
-
-
-@dataclass(frozen=True)
-class _CrossAddresses:
-    """Addresses of a sequence's encoder keys and values; valid while the KV cache still holds `stored`."""
-
-    stored: object
-    places: np.ndarray
-    length: int
-
-
-def _places(pairs: Sequence[tuple[Slab, ...]], what: Callable[[Tensor], int]) -> np.ndarray:
-    """`what` of the planes of each layer's keys and values, `[layers, 4]` in the order of src/step.hpp; 0 where there is none."""
-    made = np.zeros((len(pairs), 4), np.int64)
-    for row, pair in zip(made, pairs):
-        for i, slab in enumerate(pair):
-            row[i::2][: len(slab.planes)] = [what(plane) for plane in slab.planes]
-    return made
-
-
-def trace_model(model: TokenModel, kv: TorchKVCache, ops: TorchTextOps, width: int) -> TracedModel | None:
-    """The model as one program; None where the kernels cannot run the model or read its KV dtype."""
-    traced = _trace(model, width, KVDtypes.of(kv))
-    return None if traced is None else TracedModel(traced, kv, ops)
+    def scan(self, layer: int, q: Symbol, k: Symbol, v: Symbol, g: Symbol) -> Symbol:
+        return self.delta(layer, q, k, v, g, None)
 
 
 def can_be_traced(model: TokenModel) -> bool:
     with torch.inference_mode():
-        return _trace(model, model.embed(torch.zeros(1, dtype=torch.int64)).shape[1], IN_FLOATS) is not None
+        return trace_token_model(model, model.embed(torch.zeros(1, dtype=torch.int64)).shape[1], IN_FLOATS) is not None
 
 
-def _trace(model: TokenModel, width: int, memory: KVDtypes) -> Trace | None:
-    specs = [spec for spec in model.memory if isinstance(spec, KVSpec | CrossSpec)]
-    return trace(model, specs, width, memory) if len(specs) == len(model.memory) else None
+def trace_token_model(model: TokenModel, width: int, memory: KVDtypes) -> Trace | None:
+    return trace(model, model.memory, width, memory)
 
 
 @dataclass(frozen=True)
 class Trace:
-    """A traced program, and the ropes whose angles it takes as inputs."""
+    """A traced program, and the ropes and tables whose rows at each position it takes as inputs."""
 
     program: Program
-    ropes: list[Rope]
+    inputs: list[Rope | Tensor]
+    longest: int  # see `ProgramTracer`
 
 
 def trace(
-    call: Callable[[Step], Any], specs: Sequence[KVSpec | CrossSpec], width: int, memory: KVDtypes = IN_FLOATS
+    call: Callable[[Step], Any], specs: Sequence[MemorySpec], width: int, memory: KVDtypes = IN_FLOATS
 ) -> Trace | None:
     """`call` as a program over inputs `[tokens, width]`; None where it uses an operation without an instruction."""
-    if any(spec.dim < PANEL for spec in specs):
+    attended = [spec for spec in specs if isinstance(spec, KVSpec | CrossSpec)]
+    if any(spec.dim < PANEL for spec in attended):
         return None
-    if any(spec.v_dim not in (None, spec.dim) for spec in specs if isinstance(spec, KVSpec)):
+    apart = [spec for spec in attended if isinstance(spec, KVSpec) and not spec.latent]
+    if any(spec.v_dim not in (None, spec.dim) for spec in apart):
         return None
-    tracer = ProgramTracer(width, list(specs), memory)
+    tracer = ProgramTracer(width, specs, memory)
     try:
         hidden = call(Step(tracer.x, TracedPositions(tracer), tracer))
     except NotTraceable:
         return None
     if not isinstance(hidden, Symbol) or len(hidden.shape) != 2:
         return None
+    hidden = tracer.laid_out(hidden) if hidden.whole else tracer.copy(hidden)
     program = Program(tracer.lines, tracer.widths, hidden.register, [*tracer.keep, call])
-    return Trace(program, tracer.ropes)
+    return Trace(program, tracer.inputs, tracer.longest)

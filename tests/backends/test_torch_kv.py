@@ -55,7 +55,7 @@ def test_growing_keeps_what_was_remembered(layers, bits):
 def test_the_budget_is_held():
     kv = Rig("full", "delta").kv
     kv.budget = 2 * kv.bytes_for(256) + 10
-    assert kv.bytes_for(1) == 256 * 2 * KV_HEADS * DIM * 4 + 2 * 2 * 16 * 16 * 4 + 3 * 96 * 4
+    assert kv.bytes_for(1) == 256 * 2 * KV_HEADS * DIM * 4 + 2 * (2 * 16 * 16 * 4 + 3 * 96 * 4)
     a, b = kv.open(256), kv.open(1)
     assert kv.open(1) is None
     assert not kv.grow(a, 257)

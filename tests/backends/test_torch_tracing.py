@@ -89,7 +89,7 @@ def steps(side: Side) -> list[np.ndarray]:
     return made
 
 
-@pytest.mark.parametrize("name", ["qwen3", "qwen2", "llama", "llama_plain", "llama_dynamic", "hunyuan"])
+@pytest.mark.parametrize("name", ["qwen3", "qwen2", "llama", "llama_plain", "llama_dynamic", "hunyuan", "gemma3"])
 def test_every_step_equals_the_usual_way(name: str, tmp_path: Path) -> None:
     folder = save(name, tmp_path / name)
     mine, usual = Side(folder, True), Side(folder, False)
@@ -97,6 +97,41 @@ def test_every_step_equals_the_usual_way(name: str, tmp_path: Path) -> None:
         np.testing.assert_allclose(got, want, atol=2e-2 * np.abs(want).max())
     assert mine.runner._traced is not None
     assert usual.runner._traced is None
+
+
+ATTENDING = [
+    "mistral_window",
+    "ministral3",
+    "gemma3n",
+    "gemma4",
+    "gemma4_unified",
+    "muse_glimmer",
+    "cohere2",
+    "exaone4",
+]
+ATTENDING += ["olmo2", "olmo3", "glm4", "granite", "smollm3", "phi3", "bitnet"]
+LATENT = ["glm4_moe_lite", "deepseek_v2", "deepseek_v3"]
+RECURRENT = ["qwen3_5", "lfm2", "lfm3", "granite_hybrid_dense", "nemotron_h"]
+MIXTURES = [
+    "gpt_oss",
+    "laguna",
+    "gemma4_moe",
+    "qwen3_next",
+    "qwen3_5_moe",
+    "lfm2_moe",
+    "granite_hybrid",
+    "nemotron_h_moe",
+]
+
+
+@pytest.mark.parametrize("name", [*ATTENDING, *LATENT, *RECURRENT, *MIXTURES])
+def test_every_step_of_floats_equals_the_usual_way(name: str, tmp_path: Path) -> None:
+    folder = save(name, tmp_path / name)
+    mine, usual = Side(folder, True, None), Side(folder, False, None)
+    for got, want in zip(steps(mine), steps(usual)):
+        near = 1e-4 if name.startswith("qwen3_") else 2e-5  # torch takes 64 tokens of a delta rule at once
+        np.testing.assert_allclose(got, want, atol=near * np.abs(want).max())
+    assert mine.runner._traced is not None
 
 
 @pytest.mark.parametrize(("bits", "near"), [(16, 1e-3), (8, 2e-2), (4, 0.3)])

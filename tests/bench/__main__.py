@@ -19,6 +19,11 @@ BENCHES = {
         "mixtures",
         "rows",
     ),
+    "gguf-gemma4": (
+        "Gemma 4 E4B's shape with 12 layers against llama.cpp on this CPU, random weights",
+        "gguf",
+        "gemma_rows",
+    ),
     "engine": ("The engine on this CPU, Qwen3-0.6B's shape, f32", "engine", "rows"),
     "mlx": ("MLX on this CPU, a small Qwen3", "foundation", "mlx_rows"),
     "window": ("The window, drawn without a screen", "window", "rows"),

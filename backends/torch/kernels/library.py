@@ -97,7 +97,14 @@ class AttentionBlock(ctypes.Structure):
         ("scale", c_float),
         ("out", c_void_p),
         ("out_token", c_int64),
+        ("sink", c_void_p),
     ]
+
+
+class RegisterView(ctypes.Structure):
+    """`grus::RegisterView` of src/program/program.hpp."""
+
+    _fields_ = [(name, c_int64) for name in ("index", "at", "apart", "step")]
 
 
 class Instruction(ctypes.Structure):
@@ -117,16 +124,21 @@ class Instruction(ctypes.Structure):
                 "norm_after_rope",
                 "pairs",
                 "kv_dtype",
+                "function",
+                "latent",
+                "transposed",
+                "gate",
             )
         ),
         *(
             (name, c_int64)
             for name in ("heads", "kv_heads", "dim", "rotary_dim", "group", "window", "ahead", "at", "rows")
         ),
+        *((name, c_int64) for name in ("value_dim", "taps")),
         *((name, c_void_p) for name in ("matrix", "up", "w", "w2")),
-        ("eps", c_float),
-        ("scale", c_float),
+        *((name, c_float) for name in ("eps", "scale", "shift")),
         ("mixture", c_void_p),
+        ("views", RegisterView * 6),
     ]
 
 

@@ -204,6 +204,14 @@ class SymbolicInput:
     def product(self, linear: KernelLinear) -> Any: ...
 
     @abstractmethod
+    def each_expert(self, linear: KernelLinear) -> Any:
+        """Each head's numbers `[H, in]` of a token times an expert of its own."""
+
+    @abstractmethod
+    def each_matrix(self, w: Tensor, transposed: bool) -> Any:
+        """The same with matrices `w [H, out, in]`."""
+
+    @abstractmethod
     def mixture(self, mixture: Any, scores: Any) -> Any: ...
 
 

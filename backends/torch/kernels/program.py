@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -19,11 +19,11 @@ from torch import Tensor
 
 from backends.base import FrameSampling, KVSpec
 from backends.torch.kernels import arena
-from backends.torch.kernels.library import CodecFrame, Instruction, ProgramStep, library
+from backends.torch.kernels.library import CodecFrame, Instruction, ProgramStep, RegisterView, library
 from backends.torch.kernels.linear import AnyMatrix
 from backends.torch.kernels.mixture import KernelMixture
 
-KEPT = 1 << 18  # numbers of all registers together that are kept from step to step
+KEPT = 1 << 18
 FEW = 64  # tokens
 
 
@@ -38,14 +38,61 @@ class Opcode(IntEnum):
         HEADS,
         ATTENTION,
         SWIGLU,
-        ADD,
         LAYER_NORM,
         CROSS_ATTENTION,
         GELU,
         ENCODER_ATTENTION,
         GEGLU,
+        MAP,
+        STORE,
+        CONV,
+        RECUR,
+        HEAD_PRODUCT,
         MIXTURE,
-    ) = range(14)
+    ) = range(18)
+
+
+class MapFunction(IntEnum):
+    """`grus::MapFunction`."""
+
+    (
+        ADD,
+        SUBTRACT,
+        MULTIPLY,
+        DIVIDE,
+        AFFINE,
+        CLAMP,
+        SILU,
+        SIGMOID,
+        TANH,
+        GELU_TANH,
+        RELU,
+        SOFTPLUS,
+        EXP,
+        SQRT,
+        SUM,
+    ) = range(15)
+
+
+class GateKind(IntEnum):
+    """The first of `grus::Activation`: what a GATE does with the gates."""
+
+    SILU, GELU = range(2)
+
+
+CONV_CHUNK = 256  # channels whose weights lie together, see src/program/program.cpp
+
+
+class OperandView(NamedTuple):
+    """Rows of numbers among the columns of a virtual register; register -1: among the instruction's weights `w`, -2: of its `angles`."""
+
+    register: int
+    at: int = 0
+    apart: int = 0  # from row to row
+    step: int = 1  # from number to number
+
+
+NO_VIEW = OperandView(-1)
 
 
 @dataclass
@@ -56,6 +103,7 @@ class ProgramOp:
     reads: list[int]
     writes: list[int]
     fields: dict[str, Any] = field(default_factory=dict)
+    views: Sequence[OperandView] = ()
 
 
 @dataclass(frozen=True)
@@ -70,8 +118,11 @@ class _RegisterLayout:
 class Program:
     """`widths` are those of the written registers; register 0 is the input."""
 
-    def __init__(self, ops: Sequence[ProgramOp], widths: Sequence[int], output: int, keep: Sequence[object]) -> None:
-        self._keep = list(keep)  # what the instructions point to
+    def __init__(
+        self, ops: Sequence[ProgramOp], widths: Sequence[int], output: int, keep: Sequence[object], most: int = KEPT
+    ) -> None:
+        """`most`: numbers of all registers together that are kept from step to step."""
+        self._keep, self._most = list(keep), most  # what the instructions point to
         places, self.widths = _share_registers(ops, widths, output)
         self.input, self.output = places[0], places[output]
         self._code = (Instruction * len(ops))(*(_instruction(op, places) for op in ops))
@@ -149,7 +200,9 @@ class Program:
         if (known := self._known.get(tokens)) is not None:
             return known
         needed = tokens * sum(self.widths)
-        if needed > KEPT:  # memory that the system clears page by page as it is first written: large pages take less
+        if (
+            needed > self._most
+        ):  # memory that the system clears page by page as it is first written: large pages take less
             return self._layout_in(arena.zeros(4 * needed).view(torch.float32), tokens)
         if self._registers.numel() < needed:
             self._registers = torch.empty(needed)
@@ -203,7 +256,7 @@ def _instruction(op: ProgramOp, places: Sequence[int]) -> Instruction:
         opcode=op.opcode,
         **{"in": reads[0]},
         other=reads[1] if len(reads) > 1 else 0,
-        out=writes[0],
+        out=writes[0] if writes else 0,
         sum=writes[1] if len(writes) > 1 else 0,
     )
     for name, value in op.fields.items():
@@ -216,6 +269,9 @@ def _instruction(op: ProgramOp, places: Sequence[int]) -> Instruction:
         elif isinstance(value, Tensor):
             value = value.data_ptr()
         setattr(made, name, value)
+    for i, view in enumerate(op.views):
+        index = view.register if view.register < 0 else places[view.register]
+        made.views[i] = RegisterView(index, view.at, view.apart, view.step)
     return made
 
 

@@ -25,3 +25,4 @@ void compare_streams();  // convolutions, and what is drawn from rows
 void compare_frames();
 void compare_shortlists();
 void compare_mixtures();
+void compare_programs();

@@ -359,6 +359,7 @@ int main() {
     compare_frames();
     compare_shortlists();
     compare_mixtures();
+    compare_programs();
     compare_small_operations();
     compare_twelve();
     for (ScaleType type : {ScaleType::F32, ScaleType::F16, ScaleType::BF16}) compare_passes(type, KVDtype::F32);

@@ -1,4 +1,4 @@
-// Fills the table of a tier's kernels. Included by each tier after tile.inl, fused_ops.inl, conv.inl and winograd.inl.
+// Fills the table of a tier's kernels. Included by each tier after tile.inl, fused_ops.inl, map.inl, recurrence.inl, conv.inl and winograd.inl.
 
 template <Code C, int Halves, bool Minima, bool Stored>
 void fill_as(TileKernel (&row)[kWidths]) {
@@ -78,6 +78,9 @@ Tier make_tier(const char* name) {
     tier.load_kv = load_kv_rows;
     tier.attention_block = attention_block;
     tier.heads = norm_rope_heads;
+    tier.row_products = row_products;
+    tier.map = map_rows;
+    tier.recur = recur;
     fill_quantized(tier);
     fill_dense<Code::F32>(tier);
     fill_dense<Code::F16>(tier);

@@ -1,5 +1,8 @@
 // The interface of a tier (the kernels of one instruction set): a table of function pointers, and their arguments.
 #pragma once
+#include <algorithm>
+#include <limits>
+
 #include "attention/kv_rows.hpp"
 #include "conv/winograd.hpp"
 #include "formats/bf16_12bit.hpp"
@@ -189,12 +192,15 @@ struct DecodeAttention {
     float scale;
     float* out;  // [heads][dim]
     int64_t ahead;  // prefetch distance in bytes; 0: no software prefetch
+    const float* sinks;  // [heads]: scores that take part in the softmax and have no value; null: none
 };
 constexpr int64_t kKVTile = 64;  // kept rows that several heads read one after the other: they stay in the nearest cache
 constexpr int64_t registers_of(int64_t dim) { return (dim + kRows - 1) / kRows; }
 constexpr int64_t decode_attention_scratch(int64_t heads, int64_t tokens, int64_t dim) {  // floats
     return heads * (tokens + 2 * registers_of(dim) * kRows) + kKVTile * dim;
 }
+
+constexpr int64_t row_products_scratch(int64_t dim) { return registers_of(dim) * kRows; }  // floats
 
 // The query and key heads of one token's projections, normalized and rotary_dim where they lie.
 struct Heads {
@@ -218,8 +224,36 @@ struct AttentionBlock {
     float scale;
     float* out;
     int64_t out_token;
+    const float* sink;  // a score that takes part in the softmax and has no value; null: none
 };
 constexpr int64_t attention_block_scratch(int64_t dim, int64_t tokens) { return (dim + tokens) * kRows; }  // floats
+
+// Functions of one number, or of two; `Sum` makes one number of a row.
+enum class MapFunction : int32_t {
+    Add, Subtract, Multiply, Divide, Affine, Clamp, Silu, Sigmoid, Tanh, GeluTanh, Relu, Softplus, Exp, Sqrt, Sum
+};
+
+// Rows of numbers, `apart` from row to row and `step` from number to number; either may be 0.
+struct MapOperand { const float* from; int64_t apart, step; };
+struct MapRows {
+    MapFunction function;
+    int64_t rows, count;
+    MapOperand a, b;
+    float* out;  // without gaps in a row
+    int64_t out_apart;
+    float scale, shift;  // of Affine; the bounds of Clamp
+};
+
+// A delta rule, or a scan (without `beta`), of one value head and successive tokens of a sequence; see `Cache.delta` in base.py.
+struct Recurrence {
+    const float *q, *k, *v, *g, *beta;
+    int64_t q_token, k_token, v_token, g_token, beta_token;  // from one token to the next
+    int64_t tokens, key_dim, value_dim;
+    const float* before;  // [key_dim][value_dim]
+    float* after;         // may be the same
+    float* out;
+    int64_t out_token;
+};
 
 // A few positions of a convolution times one or two panels of sixteen outputs, f32. Strides count elements.
 struct ConvTile {
@@ -281,6 +315,10 @@ struct Tier {
     // `cos` and `sin` of this token; `sin` carries the sign of each dimension's partner.
     void (*heads)(const Heads&, float* row, const float* cos, const float* sin);
     void (*attention_block)(const AttentionBlock&, float* scratch);
+    // Products of each row with x; or, `transposed`, the sum of the rows, each times its number of x. Floats of 16 bits or 32.
+    void (*row_products)(const KVRows& rows, int64_t count, bool transposed, const float* x, float* out, float* scratch);
+    void (*map)(const MapRows&);
+    void (*recur)(const Recurrence&);
     int positions, panels;  // most of a ConvTile
     ConvKernel conv[kMostPositions][2];  // [positions - 1][panels - 1]
     // The values of ten rows of inputs at ten points, `point` apart.

@@ -82,15 +82,18 @@ void all_weighted_values(const float* shares, int64_t stride, const Registers& h
     for (; i < head.count(); ++i) weighted_values<T, H, 1>(shares, stride, head, i, values, row_bytes, count, sums, i ? 0 : ahead);
 }
 
-// exp(score - largest) of each, divided by their sum; NaN everywhere if one is, or the largest is infinite.
-void softmax(float* scores, int64_t tokens) {
-    const float top = peak_of(scores, tokens), nothing = 0.0f;
+// exp(score - largest) of each, divided by their sum; NaN everywhere if one is, or the largest is infinite. `sink`: one more score, or null.
+void softmax(float* scores, int64_t tokens, const float* sink) {
+    float top = peak_of(scores, tokens);
+    if (sink && *sink > top) top = *sink;
+    const float nothing = 0.0f;
     for (int64_t t = 0; t < tokens; ++t) scores[t] = exp_of(scores[t] - top);  // alone: beside a sum it would be no vector
     Floats sums = zeros();
     int64_t t = 0;
     for (; t + kRows <= tokens; t += kRows) sums = add(sums, load_floats(scores + t));
     float total = sum_lanes(sums);
     for (; t < tokens; ++t) total += scores[t];
+    if (sink) total += exp_of(*sink - top);
     const float share = 1.0f / total + top * nothing;
     for (t = 0; t < tokens; ++t) scores[t] *= share;
 }
@@ -121,7 +124,7 @@ void decode_attention_as(const DecodeAttention& a, float* scratch) {
             part(queries + h * wide, head, k.data, k.row_bytes, count, a.scale, scores + h * tokens + begin, tokens, h ? 0 : a.ahead);
         }
     }
-    for (int64_t h = 0; h < a.heads; ++h) softmax(scores + h * tokens, tokens);
+    for (int64_t h = 0; h < a.heads; ++h) softmax(scores + h * tokens, tokens, a.sinks ? a.sinks + h : nullptr);
     for (int64_t begin = 0; begin < tokens; begin += kKVTile) {
         const int64_t count = std::min(tokens - begin, kKVTile);
         const ReadRows v = read_rows<T>(a.v, begin, count, room);
@@ -139,5 +142,26 @@ void decode_attention(const DecodeAttention& a, float* scratch) {
         case KVDtype::F16: return decode_attention_as<KVDtype::F16>(a, scratch);
         case KVDtype::BF16: return decode_attention_as<KVDtype::BF16>(a, scratch);
         default: return decode_attention_as<KVDtype::F32>(a, scratch);
+    }
+}
+
+template <KVDtype T>
+void row_products_as(const KVRows& rows, int64_t count, bool transposed, const float* x, float* out, float* scratch) {
+    const Registers row{rows.dim};
+    if (!transposed) {
+        load_query(x, row, scratch);
+        query_key_scores<T, 1>(scratch, row, rows.data, rows.row_bytes(), count, 1.0f, out, 0, 0);
+        return;
+    }
+    std::fill_n(scratch, row.count() * kRows, 0.0f);
+    all_weighted_values<T, 1>(x, 0, row, rows.data, rows.row_bytes(), count, scratch, 0);
+    for (int64_t i = 0; i < row.count(); ++i) store(out + row.at(i), load_floats(scratch + i * kRows));
+}
+
+void row_products(const KVRows& rows, int64_t count, bool transposed, const float* x, float* out, float* scratch) {
+    switch (rows.type) {
+        case KVDtype::F16: return row_products_as<KVDtype::F16>(rows, count, transposed, x, out, scratch);
+        case KVDtype::BF16: return row_products_as<KVDtype::BF16>(rows, count, transposed, x, out, scratch);
+        default: return row_products_as<KVDtype::F32>(rows, count, transposed, x, out, scratch);
     }
 }

@@ -537,6 +537,16 @@ void multiply_gated(const GrusMatrix& m, const GrusMatrix* up, const Gate& gate,
     run_group(job, {0, 0, tokens});
 }
 
+void multiply_each(const GrusMatrix& m, const float* x, int64_t x_apart, int64_t tokens, int64_t x_stride, float* y, int64_t y_apart,
+                   int64_t y_stride, int threads) {
+    parallel(m.experts, 1, threads, [&](int64_t begin, int64_t end) {
+        for (int64_t e = begin; e < end; ++e) {
+            MatmulJob job = make_job(m, nullptr, nullptr, x + e * x_apart, x_stride, y + e * y_apart, y_stride, 1, tokens);
+            run_group(job, {e, 0, tokens});
+        }
+    });
+}
+
 void multiply_experts(const ExpertMatrices& all, const Gate* gate, const ExpertGroup* groups, int64_t count, const GroupedRows& rows, int threads) {
     if (!gate && all.count > 1) {  // parts of several formats: each writes its columns
         GroupedRows part = rows;

@@ -28,6 +28,10 @@ void multiply(const GrusMatrix& m, const float* x, int64_t tokens, int64_t x_str
 void multiply_gated(const GrusMatrix& m, const GrusMatrix* up, const Gate& gate, const float* x, int64_t tokens, int64_t x_stride, float* y,
                     int64_t y_stride, int threads);
 
+// y[t][e] = expert e * x[t][e], of all experts, `x_apart` and `y_apart` from one to the next.
+void multiply_each(const GrusMatrix& m, const float* x, int64_t x_apart, int64_t tokens, int64_t x_stride, float* y, int64_t y_apart,
+                   int64_t y_stride, int threads);
+
 // -- mixtures of experts
 
 // Tokens that meet one expert: `count` of them, from `first` in the order of the job.

@@ -189,7 +189,7 @@ void attention_block(const AttentionBlock& a, float* scratch) {
         for (int64_t t = low; t < first; ++t) scores[(t - low) * kRows + i] = hidden;
     }
     float top[kRows], total[kRows] = {}, nan[kRows] = {};
-    for (int64_t i = 0; i < kRows; ++i) top[i] = hidden;
+    for (int64_t i = 0; i < kRows; ++i) top[i] = a.sink ? *a.sink : hidden;
     for (int64_t t = 0; t < high - low; ++t) {
         const float* s = scores + t * kRows;
         for (int64_t i = 0; i < kRows; ++i) top[i] = s[i] > top[i] ? s[i] : top[i];
@@ -202,6 +202,7 @@ void attention_block(const AttentionBlock& a, float* scratch) {
             total[i] += s[i];
         }
     }
+    if (a.sink) for (int64_t i = 0; i < kRows; ++i) total[i] += exp_of(*a.sink - top[i]);
     float share[kRows];
     for (int64_t i = 0; i < kRows; ++i) share[i] = 1.0f / total[i] + nan[i];
     const Floats shares = load_floats(share);

@@ -15,6 +15,7 @@ namespace grus {
 namespace {
 
 constexpr int64_t kFew = 1 << 13;  // numbers that one thread is done with before another has begun
+constexpr int64_t kConvChunk = 256;  // channels of a task; weights lie so (program.py)
 
 struct Runner {
     const ProgramStep& step;
@@ -23,6 +24,11 @@ struct Runner {
 
     float* row(int32_t index, int64_t token) const { return step.registers[index] + token * step.widths[index]; }
     int64_t width(int32_t index) const { return step.widths[index]; }
+    // What an instruction reads first, and what it reads beside it: where it begins.
+    const float* in(const Instruction& i, int64_t token) const { return row(i.in, token) + i.views[0].at; }
+    const float* other(const Instruction& i, int64_t token) const { return row(i.other, token) + i.views[1].at; }
+    float* at(const RegisterView& v, int64_t token) const { return row(static_cast<int32_t>(v.index), token) + v.at; }
+    int64_t stride(const RegisterView& v) const { return width(static_cast<int32_t>(v.index)); }
     // Keys (0) or values (1) of a head, of which there is room for `capacity`.
     KVRows memory(const Instruction& i, int64_t segment, int which, int64_t head, int64_t capacity) const {
         uint8_t* const* lies = step.memory + (i.layer * step.segment_count + segment) * 4;
@@ -44,8 +50,9 @@ struct Runner {
     void heads(const Instruction& i) const {
         const Heads h{i.heads, i.kv_heads, i.dim, i.w, i.w2, i.eps, i.rotary_dim, i.pairs != 0, i.norm_after_rope != 0};
         const float* const* angles = i.rotary_dim ? step.angles + 2 * i.angles : nullptr;
-        each_token(width(i.in), [&](int64_t t) {
-            float* x = row(i.in, t);
+        each_token(width(i.out), [&](int64_t t) {
+            float* x = row(i.out, t);
+            if (i.in != i.out) std::copy_n(in(i, t), width(i.out), x);
             tier.heads(h, x, angles ? angles[0] + t * i.rotary_dim : nullptr, angles ? angles[1] + t * i.rotary_dim : nullptr);
             if (i.layer < 0) return;
             const int64_t s = segment_of(t);
@@ -58,49 +65,66 @@ struct Runner {
         });
     }
 
-    // A task of attention: sixteen tokens with one head, or one token with all heads of one key head.
+    void store(const Instruction& i) const {
+        each_token(2 * i.kv_heads * i.dim, [&](int64_t t) {
+            const int64_t s = segment_of(t);
+            const ProgramSegment& segment = step.segments[s];
+            for (int which = 0; which < 2 && i.views[which].index >= 0; ++which) {
+                const float* from = at(i.views[which], t);
+                for (int64_t h = 0; h < i.kv_heads; ++h)
+                    tier.store_kv(from + h * i.views[which].apart, memory(i, s, which, h, segment.capacity).from(segment.past + t - segment.start));
+            }
+        });
+    }
+
+    // A task of attention: sixteen tokens with one head, or one token with heads of one key head, all or some.
     struct AttentionTask { int64_t segment, first, head; };
 
     void attention(const Instruction& i) const {
         static thread_local std::vector<AttentionTask> tasks;
         tasks.clear();
-        int64_t longest = 0, numbers = 0;
+        int64_t longest = 0, numbers = 0, singles = 0;
+        for (int64_t s = 0; s < step.segment_count; ++s) singles += step.segments[s].count == 1;
+        int64_t parts = 1;  // of the heads that share a key head: as many as give each thread one
+        const int64_t group = i.heads / i.kv_heads;
+        while (parts < group && (singles * i.kv_heads * parts < threads || group % parts)) ++parts;
         for (int64_t s = 0; s < step.segment_count; ++s) {
             const ProgramSegment& segment = step.segments[s];
             longest = std::max(longest, segment.past + segment.count);
             numbers += segment.count * (segment.past + segment.count) * i.heads * i.dim;
             // the last tokens see most: the largest tasks come first
             for (int64_t first = (segment.count - 1) / kRows * kRows; first >= 0; first -= kRows)
-                for (int64_t head = 0; head < (segment.count == 1 ? i.kv_heads : i.heads); ++head) tasks.push_back({s, first, head});
+                for (int64_t head = 0; head < (segment.count == 1 ? i.kv_heads * parts : i.heads); ++head) tasks.push_back({s, first, head});
         }
         if (i.window) longest = std::min(longest, i.window + kRows);
         const std::vector<AttentionTask>& all = tasks;  // of this thread, for all threads
         const int64_t made = i.kv_dtype == KVDtype::F32 ? 0 : 2 * longest * i.dim;  // floats of what is kept otherwise
-        const int64_t room = std::max(attention_block_scratch(i.dim, longest) + made, decode_attention_scratch(i.heads / i.kv_heads, longest, i.dim));
+        const int64_t room = std::max(attention_block_scratch(i.dim, longest) + made, decode_attention_scratch(group / parts, longest, i.dim));
         parallel(static_cast<int64_t>(all.size()), 1, numbers > 2 * kFew ? threads : 1, [&](int64_t begin, int64_t end) {
             static thread_local Scratch scratch;
             float* memory = reinterpret_cast<float*>(scratch.at_least(room * 4));
-            for (int64_t p = begin; p < end; ++p) run_task(i, all[static_cast<size_t>(p)], memory);
+            for (int64_t p = begin; p < end; ++p) run_task(i, all[static_cast<size_t>(p)], group / parts, memory);
         });
     }
 
-    void run_task(const Instruction& i, const AttentionTask& task, float* scratch) const {
+    // `some`: heads of a task of one token.
+    void run_task(const Instruction& i, const AttentionTask& task, int64_t some, float* scratch) const {
         const ProgramSegment& segment = step.segments[task.segment];
         const int64_t token = segment.start + task.first, past = segment.past + task.first, group = i.heads / i.kv_heads;
-        const int64_t shared = segment.count == 1 ? task.head : task.head / group;
+        const int64_t head = segment.count == 1 ? task.head * some : task.head, shared = head / group, at = head * i.dim;
+        const float* sink = i.w ? i.w + head : nullptr;
         const int64_t low = i.window && past + 1 > i.window ? past + 1 - i.window : 0;  // the first that is seen
         const KVRows k = memory(i, task.segment, 0, shared, segment.capacity).from(low);
-        const KVRows v = memory(i, task.segment, 1, shared, segment.capacity).from(low);
+        const KVRows v = memory(i, task.segment, i.latent ? 0 : 1, shared, segment.capacity).from(low);
         if (segment.count == 1) {
-            const int64_t at = task.head * group * i.dim;
-            tier.decode_attention({row(i.in, token) + at, k, v, past + 1 - low, group, i.dim, i.scale, row(i.out, token) + at, tier.ahead}, scratch);
+            tier.decode_attention({in(i, token) + at, k, v, past + 1 - low, some, i.dim, i.scale, row(i.out, token) + at, tier.ahead, sink}, scratch);
             return;
         }
         const int64_t queries = std::min<int64_t>(kRows, segment.count - task.first), seen = past + queries - low;
         float* made = scratch + attention_block_scratch(i.dim, seen);
-        const AttentionBlock block{row(i.in, token) + task.head * i.dim, width(i.in), floats_of(k, seen, made),
-                                floats_of(v, seen, made + seen * i.dim), i.dim, i.dim, i.dim, i.dim, queries, past - low,
-                                i.window, 0, past - low + kRows, i.scale, row(i.out, token) + task.head * i.dim, width(i.out)};
+        const float* keys = floats_of(k, seen, made);
+        const AttentionBlock block{in(i, token) + at, width(i.in), keys, i.latent ? keys : floats_of(v, seen, made + seen * i.dim), i.dim, i.dim, i.dim, i.dim, queries, past - low,
+                                i.window, 0, past - low + kRows, i.scale, row(i.out, token) + at, width(i.out), sink};
         tier.attention_block(block, scratch);
     }
 
@@ -132,7 +156,7 @@ struct Runner {
                 const float *x = row(i.in, segment.start), *k = x + (i.heads + head / (i.heads / i.kv_heads)) * i.dim;
                 const AttentionBlock block{x + first * stride + head * i.dim, stride, k, k + i.kv_heads * i.dim, stride, stride,
                                         i.dim, i.dim, std::min<int64_t>(kRows, segment.count - first), first, i.window, i.ahead,
-                                        segment.count, i.scale, row(i.out, segment.start + first) + head * i.dim, width(i.out)};
+                                        segment.count, i.scale, row(i.out, segment.start + first) + head * i.dim, width(i.out), nullptr};
                 tier.attention_block(block, memory);
             }
         });
@@ -152,60 +176,129 @@ struct Runner {
             for (int64_t p = begin; p < end; ++p) {
                 const int64_t t = p / i.kv_heads, head = p % i.kv_heads, s = segment_of(t), encoder_length = step.segments[s].encoder_length;
                 const int64_t at = head * group * i.dim;
-                tier.decode_attention({row(i.in, t) + at, memory(i, s, 0, head, encoder_length), memory(i, s, 1, head, encoder_length), encoder_length, group, i.dim,
-                             i.scale, row(i.out, t) + at, tier.ahead}, memory_of_thread);
+                tier.decode_attention({in(i, t) + at, memory(i, s, 0, head, encoder_length), memory(i, s, 1, head, encoder_length), encoder_length, group, i.dim,
+                             i.scale, row(i.out, t) + at, tier.ahead, nullptr}, memory_of_thread);
+            }
+        });
+    }
+
+    void map(const Instruction& i) const {
+        const auto operand = [&](const RegisterView& v, int64_t t) {
+            const float* given = v.index == -2 ? step.angles[2 * i.angles] + t * i.rotary_dim : i.w;
+            return MapOperand{v.index < 0 ? given + v.at : at(v, t), v.apart, v.step};
+        };
+        each_token(i.heads * i.dim, [&](int64_t t) {
+            tier.map({i.function, i.heads, i.dim, operand(i.views[0], t), operand(i.views[1], t), at(i.views[2], t), i.views[2].apart,
+                      i.scale, i.shift});
+        });
+    }
+
+    // Of each channel with its own last inputs: some channels of a sequence at a time.
+    void conv(const Instruction& i) const {
+        const int64_t kept = i.taps - 1, chunks = (i.dim + kConvChunk - 1) / kConvChunk;
+        parallel(step.segment_count * chunks, 1, i.dim * i.taps * step.tokens > kFew ? threads : 1, [&](int64_t begin, int64_t end) {
+            static thread_local Scratch scratch;
+            float* rows = reinterpret_cast<float*>(scratch.at_least((kept * kConvChunk * 4 + 63) / 64 * 64 + i.taps * static_cast<int64_t>(sizeof(float*))));
+            const float** seen = reinterpret_cast<const float**>(rows + (kept * kConvChunk + 15) / 16 * 16);
+            for (int64_t p = begin; p < end; ++p) {
+                const int64_t s = p / chunks, first = p % chunks * kConvChunk, n = std::min(kConvChunk, i.dim - first);
+                const ProgramSegment& segment = step.segments[s];
+                uint8_t* const* lies = step.memory + (i.layer * step.segment_count + s) * 4;
+                const auto state = [&](int which, int64_t r) {
+                    const KVRows whole{i.kv_dtype, i.dim, i.dim, lies[which], nullptr};
+                    return KVRows{i.kv_dtype, n, n, lies[which] + r * whole.row_bytes() + first * (i.kv_dtype == KVDtype::F32 ? 4 : 2), nullptr};
+                };
+                for (int64_t r = 0; r < kept; ++r) tier.load_kv(state(0, r), 1, rows + r * kConvChunk);
+                const auto source = [&](int64_t r) {  // of what was kept and the new ones the rth
+                    return r < kept ? rows + r * kConvChunk : at(i.views[0], segment.start + r - kept) + first;
+                };
+                for (int64_t t = 0; t < segment.count; ++t) {
+                    for (int64_t tap = 0; tap < i.taps; ++tap) seen[tap] = source(t + tap);
+                    tier.depthwise(seen, i.taps, i.w + first * i.taps, i.w2 + first, n, at(i.views[2], segment.start + t) + first);
+                }
+                for (int64_t r = 0; r < kept; ++r) tier.store_kv(source(segment.count + r), state(1, r));
+            }
+        });
+    }
+
+    // One value head of a sequence at a time.
+    void recur(const Instruction& i) const {
+        const RegisterView &q = i.views[0], &k = i.views[1], &v = i.views[2], &g = i.views[3], &beta = i.views[4], &out = i.views[5];
+        const int64_t numbers = i.dim * i.value_dim, group = i.heads / i.kv_heads;
+        parallel(step.segment_count * i.heads, 1, i.heads * numbers * step.tokens > kFew ? threads : 1, [&](int64_t begin, int64_t end) {
+            for (int64_t p = begin; p < end; ++p) {
+                const int64_t s = p / i.heads, head = p % i.heads, first = step.segments[s].start;
+                uint8_t* const* lies = step.memory + (i.layer * step.segment_count + s) * 4;
+                const bool scan = beta.index < 0;
+                tier.recur({at(q, first) + head / group * q.apart, at(k, first) + head / group * k.apart, at(v, first) + head * v.apart,
+                            at(g, first) + head * g.apart, scan ? nullptr : at(beta, first) + head * beta.apart, stride(q), stride(k),
+                            stride(v), stride(g), scan ? 0 : stride(beta), step.segments[s].count, i.dim, i.value_dim,
+                            reinterpret_cast<const float*>(lies[2]) + head * numbers, reinterpret_cast<float*>(lies[3]) + head * numbers,
+                            at(out, first) + head * out.apart, stride(out)});
+            }
+        });
+    }
+
+    // Each head's numbers times a matrix of its own: an expert of packed ones, or rows of floats, one matrix behind the other.
+    void head_product(const Instruction& i) const {
+        const RegisterView &x = i.views[0], &out = i.views[2];
+        if (i.matrix) return multiply_each(*i.matrix, at(x, 0), x.apart, step.tokens, stride(x), at(out, 0), out.apart, stride(out), threads);
+        parallel(i.heads, 1, threads, [&](int64_t begin, int64_t end) {
+            static thread_local Scratch scratch;
+            float* room = reinterpret_cast<float*>(scratch.at_least(row_products_scratch(i.dim) * 4));
+            for (int64_t h = begin; h < end; ++h) {
+                KVRows rows{i.kv_dtype, i.dim, i.dim, reinterpret_cast<uint8_t*>(const_cast<float*>(i.w)), nullptr};
+                rows.data += h * i.group * rows.row_bytes();
+                for (int64_t t = 0; t < step.tokens; ++t)
+                    tier.row_products(rows, i.rows, i.transposed, at(x, t) + h * x.apart, at(out, t) + h * out.apart, room);
             }
         });
     }
 
     void run(const Instruction& i) const {
-        const int64_t n = i.opcode == Opcode::Swiglu || i.opcode == Opcode::Geglu ? width(i.out) : width(i.in);
+        const int64_t n = width(i.out);
         switch (i.opcode) {
             case Opcode::Multiply:
-                multiply(*i.matrix, row(i.in, 0), step.tokens, n, row(i.out, 0) + i.at, width(i.out), threads);
+                multiply(*i.matrix, in(i, 0), step.tokens, width(i.in), row(i.out, 0) + i.at, n, threads);
                 return;
             case Opcode::Gate:
-                multiply_gated(*i.matrix, i.up, Gate{}, row(i.in, 0), step.tokens, n, row(i.out, 0), width(i.out), threads);
+                multiply_gated(*i.matrix, i.up, Gate{i.gate}, in(i, 0), step.tokens, width(i.in), row(i.out, 0), n, threads);
                 return;
-            case Opcode::Norm:
+            case Opcode::Norm:  // of a whole row, or of each of `heads` in it
                 each_token(n, [&](int64_t t) {
-                    tier.rms_norm(row(i.in, t), nullptr, nullptr, i.w, i.eps, n, row(i.out, t));
+                    const RegisterView& from = i.views[0];
+                    if (!i.heads) return tier.rms_norm(in(i, t), nullptr, nullptr, i.w, i.eps, n, row(i.out, t));
+                    for (int64_t h = 0; h < i.heads; ++h)
+                        tier.rms_norm(in(i, t) + h * from.apart, nullptr, nullptr, i.w, i.eps, i.dim, row(i.out, t) + h * i.dim);
                 });
                 return;
             case Opcode::AddNorm:
-                each_token(n, [&](int64_t t) {
-                    tier.rms_norm(row(i.in, t), row(i.other, t), row(i.sum, t), i.w, i.eps, n, row(i.out, t));
-                });
+                each_token(n, [&](int64_t t) { tier.rms_norm(in(i, t), other(i, t), row(i.sum, t), i.w, i.eps, n, row(i.out, t)); });
                 return;
             case Opcode::Heads: heads(i); return;
             case Opcode::Attention: attention(i); return;
             case Opcode::Swiglu:
-                each_token(n, [&](int64_t t) {
-                    const float* x = row(i.in, t);
-                    tier.swiglu(x + i.at, x + n - i.at, n, row(i.out, t));
-                });
+                each_token(n, [&](int64_t t) { tier.swiglu(in(i, t) + i.at, in(i, t) + n - i.at, n, row(i.out, t)); });
                 return;
             case Opcode::Geglu:
-                each_token(n, [&](int64_t t) { tier.geglu(row(i.in, t), row(i.in, t) + n, n, row(i.out, t)); });
+                each_token(n, [&](int64_t t) { tier.geglu(in(i, t), in(i, t) + n, n, row(i.out, t)); });
                 return;
             case Opcode::LayerNorm:
-                each_token(n, [&](int64_t t) { tier.layer_norm(row(i.in, t), i.w, i.w2, i.eps, n, row(i.out, t)); });
+                each_token(n, [&](int64_t t) { tier.layer_norm(in(i, t), i.w, i.w2, i.eps, n, row(i.out, t)); });
                 return;
             case Opcode::CrossAttention: cross_attention(i); return;
             case Opcode::EncoderAttention: encoder_attention(i); return;
             case Opcode::Gelu:
-                each_token(n, [&](int64_t t) { tier.gelu(row(i.in, t), n, row(i.out, t)); });
+                each_token(n, [&](int64_t t) { tier.gelu(in(i, t), n, row(i.out, t)); });
                 return;
             case Opcode::Mixture:
-                run_mixture(*i.mixture, row(i.in, 0), n, row(i.other, 0), width(i.other), step.tokens, row(i.out, 0), width(i.out), threads);
+                run_mixture(*i.mixture, in(i, 0), width(i.in), other(i, 0), width(i.other), step.tokens, row(i.out, 0), n, threads);
                 return;
-            case Opcode::Add:
-                each_token(n, [&](int64_t t) {
-                    const float *a = row(i.in, t), *b = row(i.other, t);
-                    float* out = row(i.out, t);
-                    for (int64_t c = 0; c < n; ++c) out[c] = a[c] + b[c];
-                });
-                return;
+            case Opcode::Map: map(i); return;
+            case Opcode::Store: store(i); return;
+            case Opcode::Conv: conv(i); return;
+            case Opcode::Recur: recur(i); return;
+            case Opcode::HeadProduct: head_product(i); return;
         }
     }
 };

@@ -50,6 +50,8 @@ INLINE Ints dot(Ints total, const Bytes (&w)[N], const int8_t* a) {
 #include "attention/kv_rows.inl"
 #include "formats/bf16_12bit.inl"
 #include "program/fused_ops.inl"
+#include "program/map.inl"
+#include "program/recurrence.inl"
 #include "attention/decode_attention.inl"
 #include "conv/conv.inl"
 #include "conv/winograd.inl"

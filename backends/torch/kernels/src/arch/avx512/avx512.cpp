@@ -23,6 +23,8 @@ constexpr int kSignedBias = 128;
 #include "attention/kv_rows.inl"
 #include "formats/bf16_12bit.inl"
 #include "program/fused_ops.inl"
+#include "program/map.inl"
+#include "program/recurrence.inl"
 #include "attention/decode_attention.inl"
 #include "conv/conv.inl"
 #include "conv/winograd.inl"

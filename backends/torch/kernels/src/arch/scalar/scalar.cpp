@@ -132,6 +132,8 @@ INLINE void split_bf16(const uint8_t* from, Floats& even, Floats& odd) {
 #include "attention/kv_rows.inl"
 #include "formats/bf16_12bit.inl"
 #include "program/fused_ops.inl"
+#include "program/map.inl"
+#include "program/recurrence.inl"
 #include "attention/decode_attention.inl"
 #include "conv/conv.inl"
 #include "conv/winograd.inl"

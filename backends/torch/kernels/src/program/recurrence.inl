@@ -1,0 +1,89 @@
+// The gated delta rule, and the scan of Mamba-2, token after token. Each column of a state goes its own way, so a few registers of columns
+// go through all tokens before the next ones do, and stay in the nearest cache. Included by each tier.
+
+INLINE float dot_of(const float* a, const float* b, int64_t n) {
+    Floats sums = zeros();
+    int64_t i = 0;
+    for (; i + kRows <= n; i += kRows) sums = fma(load_floats(a + i), load_floats(b + i), sums);
+    float total = sum_lanes(sums);
+    for (; i < n; ++i) total += a[i] * b[i];
+    return total;
+}
+
+// W registers of columns, from `column` on.
+template <int W>
+void recur_registers(const Recurrence& r, int64_t column) {
+    const int64_t n = r.value_dim;
+    const float* from = r.before + column;
+    float* state = r.after + column;
+    for (int64_t t = 0; t < r.tokens; ++t, from = state) {
+        const float *q = r.q + t * r.q_token, *k = r.k + t * r.k_token, *v = r.v + t * r.v_token + column;
+        const float kept = std::exp(r.g[t * r.g_token]);
+        const Floats decay = broadcast(&kept);
+        Floats added[W], read[W];
+        for (int w = 0; w < W; ++w) added[w] = load_floats(v + w * kRows), read[w] = zeros();
+        if (r.beta) {  // products with the old state give those with the new one
+            Floats seen[W];
+            for (int w = 0; w < W; ++w) seen[w] = zeros();
+            for (int64_t d = 0; d < r.key_dim; ++d) {
+                const Floats of_k = broadcast(k + d), of_q = broadcast(q + d);
+                for (int w = 0; w < W; ++w) {
+                    const Floats s = load_floats(from + d * n + w * kRows);
+                    seen[w] = fma(of_k, s, seen[w]);
+                    read[w] = fma(of_q, s, read[w]);
+                }
+            }
+            const float both = dot_of(q, k, r.key_dim), *beta = r.beta + t * r.beta_token;
+            for (int w = 0; w < W; ++w) {
+                added[w] = mul(sub(added[w], mul(seen[w], decay)), broadcast(beta));
+                read[w] = fma(added[w], broadcast(&both), mul(read[w], decay));
+            }
+            for (int64_t d = 0; d < r.key_dim; ++d) {
+                const Floats of_k = broadcast(k + d);
+                for (int w = 0; w < W; ++w)
+                    store(state + d * n + w * kRows, fma(of_k, added[w], mul(load_floats(from + d * n + w * kRows), decay)));
+            }
+        } else {
+            for (int64_t d = 0; d < r.key_dim; ++d) {
+                const Floats of_k = broadcast(k + d), of_q = broadcast(q + d);
+                for (int w = 0; w < W; ++w) {
+                    const Floats s = fma(of_k, added[w], mul(load_floats(from + d * n + w * kRows), decay));
+                    store(state + d * n + w * kRows, s);
+                    read[w] = fma(of_q, s, read[w]);
+                }
+            }
+        }
+        for (int w = 0; w < W; ++w) store(r.out + t * r.out_token + column + w * kRows, read[w]);
+    }
+}
+
+// The last columns, fewer than a register has.
+void recur_rest(const Recurrence& r, int64_t column) {
+    const int64_t n = r.value_dim, rest = n - column;
+    const float* from = r.before + column;
+    float* state = r.after + column;
+    for (int64_t t = 0; t < r.tokens; ++t, from = state) {
+        const float *q = r.q + t * r.q_token, *k = r.k + t * r.k_token, *v = r.v + t * r.v_token + column;
+        const float decay = std::exp(r.g[t * r.g_token]);
+        float added[kRows], read[kRows] = {}, seen[kRows] = {};
+        for (int64_t d = 0; r.beta && d < r.key_dim; ++d)
+            for (int64_t c = 0; c < rest; ++c) seen[c] += k[d] * from[d * n + c];
+        for (int64_t c = 0; c < rest; ++c) added[c] = r.beta ? (v[c] - seen[c] * decay) * r.beta[t * r.beta_token] : v[c];
+        for (int64_t d = 0; d < r.key_dim; ++d) {
+            for (int64_t c = 0; c < rest; ++c) {
+                const float s = from[d * n + c] * decay + k[d] * added[c];
+                state[d * n + c] = s;
+                read[c] += q[d] * s;
+            }
+        }
+        for (int64_t c = 0; c < rest; ++c) r.out[t * r.out_token + column + c] = read[c];
+    }
+}
+
+void recur(const Recurrence& r) {
+    constexpr int wide = kTile >= 8 ? 4 : 2;
+    int64_t column = 0;
+    for (; column + wide * kRows <= r.value_dim; column += wide * kRows) recur_registers<wide>(r, column);
+    for (; column + kRows <= r.value_dim; column += kRows) recur_registers<1>(r, column);
+    if (column < r.value_dim) recur_rest(r, column);
+}
