@@ -93,6 +93,7 @@ class StatusBar(QWidget):
             row.addSpacing(GRID)
             row.addWidget(part)
         look.on_change(self, self.tell)
+        look.language_changed.connect(self.tell)
         core.changed.connect(self.tell)
         self._timer = QTimer(self)
         self._timer.setInterval(_EVERY)

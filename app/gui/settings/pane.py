@@ -26,7 +26,8 @@ from PySide6.QtWidgets import (
 from app.gui.actions import ActionSpec
 from app.gui.dialogs import choose_folder
 from app.gui.hotkey import PREFERENCE
-from app.gui.look import LANGUAGES, Look, restate
+from app.gui.language import LANGUAGES
+from app.gui.look import Look, restate
 from app.gui.pane import AppContext, Pane
 from app.gui.preferences import Preferences
 from app.gui.texts import mark, size, tr
@@ -265,6 +266,8 @@ class SettingsPane(Pane):
         context.preferences.changed.connect(lambda key: self._show())
         if context.hotkey is not None:
             context.hotkey.told.connect(self._show_hotkey)
+        context.look.language_changed.connect(self._show)
+        context.look.language_changed.connect(self._show_hotkey)
         self._show_hotkey()
         self._show()
 
@@ -273,7 +276,7 @@ class SettingsPane(Pane):
         seen = SettingsSection(look, tr("Appearance"))
         seen.add(tr("Colours"), self.appearance)
         seen.add(tr("Text size"), self.scale, tr("In addition to the system's text size."))
-        seen.add(tr("Language"), self.language, tr("Applies after a restart of Grus."))
+        seen.add(tr("Language"), self.language)
         seen.put(self.motion)
         self.hotkey = HotKeyEdit(self.context.preferences)
         self.hotkey.setFixedWidth(_CONTROL)
