@@ -351,7 +351,7 @@ class WindowEngine:
         loaded = self._load(service, ask.model)
         if _has_pictures(ask.messages) and getattr(loaded, "vision", None) is None:
             raise BadRequest(
-                tr("{model} reads text only. Remove the pictures, or choose a model that sees.", model=ask.model)
+                tr("{model} supports text only. Remove the images, or choose a vision model.", model=ask.model)
             )
         params: SamplingParams = SamplingParams(**{**_sampling(self.defaults_of(ask.model)), **ask.sampling})
         reasons = _reasoning(self.defaults_of(ask.model), ask.reasoning)

@@ -195,7 +195,7 @@ class SaveBar(QWidget):
         self._icon = QLabel()
         self.sentence = label(wrap=True)
         self.again = text_button(tr("Save now"), store.save_now)
-        self.again.setToolTip(tr("Retry now. Grus also retries by itself."))
+        self.again.setToolTip(tr("Retry now. Grus also retries automatically."))
         row = QHBoxLayout(self)
         row.setContentsMargins(GRID * 2, GRID, GRID * 2, GRID)
         row.setSpacing(GRID)

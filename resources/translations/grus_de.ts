@@ -19,49 +19,39 @@
         <translation>Am besten sind 3 bis 15 Sekunden einer einzigen Stimme.</translation>
     </message>
     <message>
+        <source>A cloned voice keeps the pitch and pace of its recording.</source>
+        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <translation>Eine geklonte Stimme behält Tonhöhe und Tempo ihrer Aufnahme.</translation>
+    </message>
+    <message>
         <source>A file</source>
         <extracomment>app/explain.py</extracomment>
         <translation>Eine Datei</translation>
     </message>
     <message>
-        <source>A moment. Esc ends it.</source>
-        <extracomment>app/gui/chat/talk_bar.py</extracomment>
-        <translation>Einen Moment. Esc beendet es.</translation>
+        <source>A system library for sound is missing ({error}). On Debian and Ubuntu: sudo apt-get install libpulse0</source>
+        <extracomment>app/gui/sound/devices.py</extracomment>
+        <translation>Eine Systembibliothek für Ton fehlt ({error}). Unter Debian und Ubuntu: sudo apt-get install libpulse0</translation>
     </message>
     <message>
-        <source>A newer Grus saved your conversations. Install it again to see them; this one leaves the file as it is.</source>
-        <extracomment>app/gui/store/worker.py</extracomment>
-        <translation>Ein neueres Grus hat Ihre Unterhaltungen gespeichert. Installieren Sie es wieder, um sie zu sehen; dieses lässt die Datei, wie sie ist.</translation>
-    </message>
-    <message>
-        <source>A program must send one of these. Without any, every program on this machine may connect.</source>
-        <extracomment>app/gui/server/pane.py</extracomment>
-        <translation>Ein Programm muss einen davon senden. Ohne Schlüssel darf jedes Programm auf diesem Gerät zugreifen.</translation>
-    </message>
-    <message>
-        <source>A token is in the system&apos;s keyring, which cannot be opened now.</source>
+        <source>A token is stored in the system keyring, but the keyring cannot be opened.</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
-        <translation>Ein Token liegt im Schlüsselbund des Systems, der sich jetzt nicht öffnen lässt.</translation>
+        <translation>Im Schlüsselbund des Systems ist ein Token gespeichert, aber der Schlüsselbund lässt sich nicht öffnen.</translation>
     </message>
     <message>
-        <source>A token is kept in the system&apos;s keyring.</source>
+        <source>A token is stored in the system keyring.</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
-        <translation>Ein Token ist im Schlüsselbund des Systems gespeichert.</translation>
+        <translation>Im Schlüsselbund des Systems ist ein Token gespeichert.</translation>
     </message>
     <message>
-        <source>A token is kept in {file}, which only you can read. No keyring works here.</source>
+        <source>A token is stored in {file}, which only you can read. No system keyring is available.</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
-        <translation>Ein Token ist in {file} gespeichert, das nur Sie lesen können. Hier funktioniert kein Schlüsselbund.</translation>
+        <translation>In {file} ist ein Token gespeichert; nur Sie können die Datei lesen. Es ist kein Schlüsselbund des Systems verfügbar.</translation>
     </message>
     <message>
         <source>A voice needs a name and a recording.</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>Eine Stimme braucht einen Namen und eine Aufnahme.</translation>
-    </message>
-    <message>
-        <source>A voice of your own keeps the pitch and the pace of its recording.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
-        <translation>Eine eigene Stimme behält Tonhöhe und Tempo ihrer Aufnahme.</translation>
     </message>
     <message>
         <source>Above 1, tokens that already occurred become less likely.</source>
@@ -72,6 +62,26 @@
         <source>Access</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Zugriff</translation>
+    </message>
+    <message>
+        <source>Accurate answers and reasoning, for machines with 16 GB.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Genaue Antworten und Schlussfolgern, für Geräte mit 16 GB.</translation>
+    </message>
+    <message>
+        <source>Accurate answers at the speed of a small model: 4 of 26 billion parameters are active per token. For 32 GB.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Genaue Antworten mit dem Tempo eines kleinen Modells: 4 von 26 Milliarden Parametern sind je Token aktiv. Für 32 GB.</translation>
+    </message>
+    <message>
+        <source>Accurate everyday answers in more than 100 languages, for machines with 8 to 16 GB.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Genaue Antworten für den Alltag in mehr als 100 Sprachen, für Geräte mit 8 bis 16 GB.</translation>
+    </message>
+    <message>
+        <source>Accurate long answers, for 32 GB of fast memory.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Genaue lange Antworten, für 32 GB schnellen Arbeitsspeicher.</translation>
     </message>
     <message>
         <source>Active requests</source>
@@ -149,11 +159,6 @@
         <translation>Architektur</translation>
     </message>
     <message>
-        <source>Aside</source>
-        <extracomment>app/gui/viewmodels/read.py</extracomment>
-        <translation>Randbemerkung</translation>
-    </message>
-    <message>
         <source>Ask anything</source>
         <extracomment>app/gui/chat/pane.py</extracomment>
         <translation>Fragen Sie, was Sie möchten</translation>
@@ -184,14 +189,19 @@
         <translation>Backend</translation>
     </message>
     <message>
-        <source>Backend and device apply to models loaded from now on, the limit after a restart of Grus.</source>
+        <source>Backend and device apply to models loaded from now on. The memory limit applies after a restart of Grus.</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
-        <translation>Backend und Gerät gelten für Modelle, die ab jetzt geladen werden, die Grenze nach einem Neustart von Grus.</translation>
+        <translation>Backend und Gerät gelten für Modelle, die ab jetzt geladen werden. Die Speichergrenze gilt nach einem Neustart von Grus.</translation>
     </message>
     <message>
         <source>Balanced</source>
         <extracomment>app/gui/viewmodels/sampling.py</extracomment>
         <translation>Ausgewogen</translation>
+    </message>
+    <message>
+        <source>Broad knowledge and quick answers: 3 of 35 billion parameters are active per token. For 32 GB and more.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Breites Wissen und schnelle Antworten: 3 von 35 Milliarden Parametern sind je Token aktiv. Ab 32 GB.</translation>
     </message>
     <message>
         <source>Cancel</source>
@@ -222,26 +232,6 @@
         <source>Capture part of the screen</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Bildschirmausschnitt aufnehmen</translation>
-    </message>
-    <message>
-        <source>Careful answers and reasoning, for machines with 16 GB.</source>
-        <extracomment>resources/catalogue.json</extracomment>
-        <translation>Sorgfältige Antworten und Schlussfolgern, für Geräte mit 16 GB.</translation>
-    </message>
-    <message>
-        <source>Careful answers at the speed of a small model: 4 of 26 billion weights work on each token. For 32 GB.</source>
-        <extracomment>resources/catalogue.json</extracomment>
-        <translation>Sorgfältige Antworten so schnell wie von einem kleinen Modell: 4 von 26 Milliarden Gewichten arbeiten an jedem Token. Für 32 GB.</translation>
-    </message>
-    <message>
-        <source>Careful everyday answers in more than 100 languages, for machines with 8 to 16 GB.</source>
-        <extracomment>resources/catalogue.json</extracomment>
-        <translation>Sorgfältige Antworten für den Alltag in mehr als 100 Sprachen, für Geräte mit 8 bis 16 GB.</translation>
-    </message>
-    <message>
-        <source>Careful long answers, for 32 GB and a fast memory.</source>
-        <extracomment>resources/catalogue.json</extracomment>
-        <translation>Sorgfältige lange Antworten, für 32 GB und schnellen Arbeitsspeicher.</translation>
     </message>
     <message>
         <source>Chart</source>
@@ -284,9 +274,9 @@
         <translation>Ordner für heruntergeladene Modelle auswählen</translation>
     </message>
     <message>
-        <source>Choose a model first. The box above the conversation lists those on this machine.</source>
+        <source>Choose a model first, in the menu above the conversation.</source>
         <extracomment>app/gui/chat/talk_bar.py, app/gui/viewmodels/chat/conversation.py</extracomment>
-        <translation>Wählen Sie zuerst ein Modell. Das Feld über der Unterhaltung nennt die auf diesem Gerät.</translation>
+        <translation>Wählen Sie zuerst ein Modell im Menü über der Unterhaltung.</translation>
     </message>
     <message>
         <source>Choose the model</source>
@@ -302,6 +292,11 @@
         <source>Click to play.</source>
         <extracomment>app/gui/listen/pane.py</extracomment>
         <translation>Zum Abspielen klicken.</translation>
+    </message>
+    <message>
+        <source>Clones a voice from a recording of a few seconds.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Klont eine Stimme aus einer Aufnahme von wenigen Sekunden.</translation>
     </message>
     <message>
         <source>Close</source>
@@ -324,9 +319,9 @@
         <translation>Code</translation>
     </message>
     <message>
-        <source>Code and long chains of tools: 3 of 30 billion weights work on each token. For 32 GB.</source>
+        <source>Code and long chains of tool calls: 3 of 30 billion parameters are active per token. For 32 GB.</source>
         <extracomment>resources/catalogue.json</extracomment>
-        <translation>Code und lange Ketten von Werkzeugen: 3 von 30 Milliarden Gewichten arbeiten an jedem Token. Für 32 GB.</translation>
+        <translation>Code und lange Folgen von Tool-Aufrufen: 3 von 30 Milliarden Parametern sind je Token aktiv. Für 32 GB.</translation>
     </message>
     <message>
         <source>Colours</source>
@@ -341,7 +336,7 @@
     <message>
         <source>Compute</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
-        <translation>Berechnung</translation>
+        <translation>Hardware</translation>
     </message>
     <message>
         <source>Connect from</source>
@@ -439,19 +434,29 @@
         <translation>Konnte nicht gelesen werden</translation>
     </message>
     <message>
+        <source>Could not delete: {error}.</source>
+        <extracomment>app/gui/store/worker.py</extracomment>
+        <translation>Löschen nicht möglich: {error}.</translation>
+    </message>
+    <message>
+        <source>Could not save: {error}.</source>
+        <extracomment>app/gui/store/worker.py</extracomment>
+        <translation>Speichern nicht möglich: {error}.</translation>
+    </message>
+    <message>
         <source>Create key</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Schlüssel erstellen</translation>
     </message>
     <message>
+        <source>Creates a voice from a description.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Erzeugt eine Stimme aus einer Beschreibung.</translation>
+    </message>
+    <message>
         <source>Creative</source>
         <extracomment>app/gui/viewmodels/sampling.py</extracomment>
         <translation>Kreativ</translation>
-    </message>
-    <message>
-        <source>Cut after {n} characters.</source>
-        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
-        <translation>Nach {n} Zeichen abgeschnitten.</translation>
     </message>
     <message>
         <source>Damaged: {files}. Delete {model} and download it again.</source>
@@ -489,14 +494,14 @@
         <translation>Alles löschen</translation>
     </message>
     <message>
+        <source>Delete all conversations, results, voices, files and settings of Grus? This cannot be undone.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Alle Unterhaltungen, Ergebnisse, Stimmen, Dateien und Einstellungen von Grus löschen? Das lässt sich nicht rückgängig machen.</translation>
+    </message>
+    <message>
         <source>Delete all now</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Jetzt alles löschen</translation>
-    </message>
-    <message>
-        <source>Delete every conversation, result, voice, file and setting of Grus? This cannot be undone.</source>
-        <extracomment>app/gui/settings/pane.py</extracomment>
-        <translation>Alle Unterhaltungen, Ergebnisse, Stimmen, Dateien und Einstellungen von Grus löschen? Das lässt sich nicht rückgängig machen.</translation>
     </message>
     <message>
         <source>Delete the conversation</source>
@@ -544,9 +549,9 @@
         <translation>Diktieren</translation>
     </message>
     <message>
-        <source>Dictating. Press again to end it.</source>
+        <source>Dictating. Press again to stop.</source>
         <extracomment>app/gui/chat/composer.py</extracomment>
-        <translation>Diktat läuft. Noch einmal drücken beendet es.</translation>
+        <translation>Diktat läuft. Zum Beenden noch einmal drücken.</translation>
     </message>
     <message>
         <source>Discard</source>
@@ -599,9 +604,9 @@
         <translation>{model} wird geladen: {done} von {total}, noch etwa {left} s.</translation>
     </message>
     <message>
-        <source>Draw a box around what should be read. Esc cancels.</source>
+        <source>Draw a box around the area to read. Press Esc to cancel.</source>
         <extracomment>app/gui/read/snip.py</extracomment>
-        <translation>Ziehen Sie einen Rahmen um das, was gelesen werden soll. Esc bricht ab.</translation>
+        <translation>Ziehen Sie einen Rahmen um den Bereich, der gelesen werden soll. Esc bricht ab.</translation>
     </message>
     <message>
         <source>Drop PDFs, photos or scans here, paste an image, or capture part of the screen.</source>
@@ -639,14 +644,14 @@
         <translation>Nachricht bearbeiten</translation>
     </message>
     <message>
-        <source>Editing a message. The old one stays as another branch.</source>
+        <source>Editing a message. The original stays as another branch.</source>
         <extracomment>app/gui/chat/pane.py</extracomment>
-        <translation>Nachricht bearbeiten. Die alte bleibt als anderer Zweig erhalten.</translation>
+        <translation>Nachricht wird bearbeitet. Das Original bleibt als anderer Zweig erhalten.</translation>
     </message>
     <message>
-        <source>Editing this reply.</source>
+        <source>Editing the reply.</source>
         <extracomment>app/gui/chat/pane.py</extracomment>
-        <translation>Antwort bearbeiten.</translation>
+        <translation>Antwort wird bearbeitet.</translation>
     </message>
     <message>
         <source>Empty fields use the model&apos;s defaults.</source>
@@ -679,14 +684,19 @@
         <translation>Tool-Ergebnis eingeben</translation>
     </message>
     <message>
-        <source>Errors and crashes of Grus on this machine. It holds nothing that you write, say or read, and is sent nowhere.</source>
+        <source>Errors and crashes of Grus on this machine. The log contains nothing that you write, say or read, and is never sent anywhere.</source>
         <extracomment>app/gui/logview.py</extracomment>
-        <translation>Fehler und Abstürze von Grus auf diesem Gerät. Es enthält nichts, was Sie schreiben, sagen oder lesen, und wird nirgendwohin gesendet.</translation>
+        <translation>Fehler und Abstürze von Grus auf diesem Gerät. Das Protokoll enthält nichts, was Sie schreiben, sagen oder lesen, und wird nirgendwohin gesendet.</translation>
     </message>
     <message>
-        <source>Errors and crashes, kept on this machine. Export it for whoever helps you.</source>
+        <source>Errors and crashes, stored on this machine. Export the log to get help.</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
-        <translation>Fehler und Abstürze, auf diesem Gerät aufbewahrt. Exportieren Sie es für jemanden, der Ihnen hilft.</translation>
+        <translation>Fehler und Abstürze, auf diesem Gerät gespeichert. Exportieren Sie das Protokoll, um Hilfe zu erhalten.</translation>
+    </message>
+    <message>
+        <source>Even broader knowledge and quick answers: 3 of 80 billion parameters are active per token. For 80 GB and more.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Noch breiteres Wissen und schnelle Antworten: 3 von 80 Milliarden Parametern sind je Token aktiv. Ab 80 GB.</translation>
     </message>
     <message>
         <source>Everyday questions in more than 100 languages, for machines with 8 GB.</source>
@@ -699,11 +709,6 @@
         <translation>Alles</translation>
     </message>
     <message>
-        <source>Everything is deleted. Models are still on this machine.</source>
-        <extracomment>app/gui/viewmodels/settings.py</extracomment>
-        <translation>Alles ist gelöscht. Modelle sind noch auf diesem Gerät.</translation>
-    </message>
-    <message>
         <source>Everything is saved again.</source>
         <extracomment>app/gui/window.py</extracomment>
         <translation>Alles ist wieder gespeichert.</translation>
@@ -712,6 +717,11 @@
         <source>Everything stays on this machine</source>
         <extracomment>app/gui/bars.py</extracomment>
         <translation>Alles bleibt auf diesem Gerät</translation>
+    </message>
+    <message>
+        <source>Everything was deleted. Models are still on this machine.</source>
+        <extracomment>app/gui/viewmodels/settings.py</extracomment>
+        <translation>Alles wurde gelöscht. Modelle sind weiterhin auf diesem Gerät.</translation>
     </message>
     <message>
         <source>Export</source>
@@ -757,11 +767,6 @@
         <source>Female voice</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>Frauenstimme</translation>
-    </message>
-    <message>
-        <source>Files in them are never changed.</source>
-        <extracomment>app/gui/settings/pane.py</extracomment>
-        <translation>Dateien darin werden nie geändert.</translation>
     </message>
     <message>
         <source>Filter this list</source>
@@ -814,6 +819,11 @@
         <translation>Für Modelle mit beschränktem Zugang. Es wird nur an Hugging Face gesendet.</translation>
     </message>
     <message>
+        <source>For the hardest questions: 5 of 117 billion parameters are active per token. For 96 GB and more.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Für die schwersten Fragen: 5 von 117 Milliarden Parametern sind je Token aktiv. Ab 96 GB.</translation>
+    </message>
+    <message>
         <source>Format</source>
         <extracomment>app/gui/read/pane.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Format</translation>
@@ -859,9 +869,14 @@
         <translation>Zum Eingabefeld</translation>
     </message>
     <message>
-        <source>Good at text, code and tools with little memory; it thinks when asked to.</source>
+        <source>Good at text, code and tools with little memory. Reasoning is optional.</source>
         <extracomment>resources/catalogue.json</extracomment>
-        <translation>Gut in Text, Code und Werkzeugen mit wenig Arbeitsspeicher; es denkt nach, wenn es soll.</translation>
+        <translation>Gut in Text, Code und Tools mit wenig Arbeitsspeicher. Schlussfolgern ist zuschaltbar.</translation>
+    </message>
+    <message>
+        <source>Grus cannot save: {reason}. Your changes are kept in memory until it can.</source>
+        <extracomment>app/gui/store/worker.py</extracomment>
+        <translation>Grus kann nicht speichern: {reason}. Ihre Änderungen bleiben bis dahin im Arbeitsspeicher.</translation>
     </message>
     <message>
         <source>Grus ended unexpectedly last time. Nothing was deleted.</source>
@@ -869,14 +884,19 @@
         <translation>Grus wurde beim letzten Mal unerwartet beendet. Nichts wurde gelöscht.</translation>
     </message>
     <message>
-        <source>Grus has no account and sends nothing by itself. All of this lies on this machine alone.</source>
+        <source>Grus has no accounts and sends nothing on its own. All of this is stored only on this machine.</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
-        <translation>Grus hat kein Konto und sendet von sich aus nichts. All das liegt nur auf diesem Gerät.</translation>
+        <translation>Grus hat keine Konten und sendet nichts von sich aus. All das ist nur auf diesem Gerät gespeichert.</translation>
     </message>
     <message>
         <source>Grus listens again when it has finished speaking.</source>
         <extracomment>app/gui/chat/talk_bar.py</extracomment>
         <translation>Grus hört wieder zu, wenn es zu Ende gesprochen hat.</translation>
+    </message>
+    <message>
+        <source>Grus never changes files in these folders.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Grus ändert in diesen Ordnern keine Dateien.</translation>
     </message>
     <message>
         <source>Header</source>
@@ -914,11 +934,6 @@
         <translation>Verlauf</translation>
     </message>
     <message>
-        <source>How it is spoken: cheerful, slowly, a bit hoarse</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
-        <translation>Wie gesprochen wird: fröhlich, langsam, etwas heiser</translation>
-    </message>
-    <message>
         <source>Hugging Face</source>
         <extracomment>app/gui/models/pane.py</extracomment>
         <translation>Hugging Face</translation>
@@ -949,14 +964,14 @@
         <translation>Im Speicher</translation>
     </message>
     <message>
-        <source>In tokens. After them the model stops reasoning and answers.</source>
+        <source>In tokens. At this limit the model stops reasoning and answers.</source>
         <extracomment>app/gui/viewmodels/sampling.py</extracomment>
-        <translation>In Token. Danach hört das Modell auf zu überlegen und antwortet.</translation>
+        <translation>In Token. Bei dieser Grenze beendet das Modell die Überlegungen und antwortet.</translation>
     </message>
     <message>
-        <source>In tokens. Empty: as long as the context allows.</source>
+        <source>In tokens. Empty: up to the context length.</source>
         <extracomment>app/gui/viewmodels/sampling.py</extracomment>
-        <translation>In Token. Leer: so lang, wie der Kontext erlaubt.</translation>
+        <translation>In Token. Leer: bis zur Kontextlänge.</translation>
     </message>
     <message>
         <source>Included with Grus</source>
@@ -999,19 +1014,9 @@
         <translation>Schlüssel</translation>
     </message>
     <message>
-        <source>Knows more still and answers quickly: 3 of 80 billion weights work on each token. For 80 GB and more.</source>
+        <source>Knows more than its speed suggests: 1.5 of 8 billion parameters are active per token. For 16 GB.</source>
         <extracomment>resources/catalogue.json</extracomment>
-        <translation>Weiß noch mehr und antwortet schnell: 3 von 80 Milliarden Gewichten arbeiten an jedem Token. Ab 80 GB.</translation>
-    </message>
-    <message>
-        <source>Knows more than its speed suggests: of 8 billion weights 1.5 work on each token. For 16 GB.</source>
-        <extracomment>resources/catalogue.json</extracomment>
-        <translation>Weiß mehr, als sein Tempo vermuten lässt: Von 8 Milliarden Gewichten arbeiten 1,5 an jedem Token. Für 16 GB.</translation>
-    </message>
-    <message>
-        <source>Knows much and answers quickly: 3 of 35 billion weights work on each token. For 32 GB and more.</source>
-        <extracomment>resources/catalogue.json</extracomment>
-        <translation>Weiß viel und antwortet schnell: 3 von 35 Milliarden Gewichten arbeiten an jedem Token. Ab 32 GB.</translation>
+        <translation>Weiß mehr, als sein Tempo vermuten lässt: 1,5 von 8 Milliarden Parametern sind je Token aktiv. Für 16 GB.</translation>
     </message>
     <message>
         <source>Language</source>
@@ -1091,22 +1096,12 @@
     <message>
         <source>Long texts, tools and code, for machines with 16 to 24 GB.</source>
         <extracomment>resources/catalogue.json</extracomment>
-        <translation>Lange Texte, Werkzeuge und Code, für Geräte mit 16 bis 24 GB.</translation>
+        <translation>Lange Texte, Tools und Code, für Geräte mit 16 bis 24 GB.</translation>
     </message>
     <message>
         <source>Looking for models on this machine.</source>
         <extracomment>app/gui/models/pane.py</extracomment>
         <translation>Auf diesem Gerät wird nach Modellen gesucht.</translation>
-    </message>
-    <message>
-        <source>Looks at pictures and pages, and thinks about them when asked to.</source>
-        <extracomment>resources/catalogue.json</extracomment>
-        <translation>Sieht Bilder und Seiten an und denkt über sie nach, wenn es soll.</translation>
-    </message>
-    <message>
-        <source>Looks at pictures, screenshots and charts, and answers questions about them.</source>
-        <extracomment>resources/catalogue.json</extracomment>
-        <translation>Sieht Bilder, Bildschirmfotos und Diagramme an und beantwortet Fragen dazu.</translation>
     </message>
     <message>
         <source>Low</source>
@@ -1311,22 +1306,17 @@
     <message>
         <source>No microphone was found. Connect one, then try again.</source>
         <extracomment>app/gui/sound/devices.py</extracomment>
-        <translation>Kein Mikrofon gefunden. Schließen Sie eines an und versuchen Sie es noch einmal.</translation>
+        <translation>Kein Mikrofon gefunden. Schließen Sie eines an und versuchen Sie es erneut.</translation>
     </message>
     <message>
-        <source>No model here listens. Add one in Models, for example UsefulSensors/moonshine-base.</source>
-        <extracomment>app/explain.py</extracomment>
-        <translation>Hier hört kein Modell zu. Fügen Sie unter Modelle eines hinzu, zum Beispiel UsefulSensors/moonshine-base.</translation>
+        <source>No model is loaded.</source>
+        <extracomment>app/gui/models/pane.py</extracomment>
+        <translation>Kein Modell geladen.</translation>
     </message>
     <message>
-        <source>No model here reads pictures. Add one in Models, for example PaddlePaddle/PaddleOCR-VL.</source>
+        <source>No model that reads images is installed. Download one in Models, for example PaddlePaddle/PaddleOCR-VL.</source>
         <extracomment>app/explain.py</extracomment>
-        <translation>Hier liest kein Modell Bilder. Fügen Sie unter Modelle eines hinzu, zum Beispiel PaddlePaddle/PaddleOCR-VL.</translation>
-    </message>
-    <message>
-        <source>No model here speaks. Add one in Models, for example Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice.</source>
-        <extracomment>app/explain.py</extracomment>
-        <translation>Hier spricht kein Modell. Fügen Sie unter Modelle eines hinzu, zum Beispiel Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice.</translation>
+        <translation>Es ist kein Modell installiert, das Bilder liest. Laden Sie unter „Modelle“ eines herunter, zum Beispiel PaddlePaddle/PaddleOCR-VL.</translation>
     </message>
     <message>
         <source>No model yet</source>
@@ -1344,9 +1334,14 @@
         <translation>Keine Ergebnisse für {words} auf Hugging Face.</translation>
     </message>
     <message>
-        <source>No search, no downloads, and the server fetches no pictures. Models on this machine work.</source>
+        <source>No results.</source>
+        <extracomment>app/gui/chat/conversation_list.py</extracomment>
+        <translation>Keine Ergebnisse.</translation>
+    </message>
+    <message>
+        <source>No search and no downloads, and the server does not fetch images. Models on this machine keep working.</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
-        <translation>Keine Suche, keine Downloads, und der Server holt keine Bilder. Modelle auf diesem Gerät funktionieren.</translation>
+        <translation>Keine Suche, keine Downloads, und der Server ruft keine Bilder ab. Modelle auf diesem Gerät funktionieren weiterhin.</translation>
     </message>
     <message>
         <source>No shortcut</source>
@@ -1354,9 +1349,19 @@
         <translation>Kein Tastenkürzel</translation>
     </message>
     <message>
+        <source>No speech recognition model is installed. Download one in Models, for example UsefulSensors/moonshine-base.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>Es ist kein Modell für Spracherkennung installiert. Laden Sie unter „Modelle“ eines herunter, zum Beispiel UsefulSensors/moonshine-base.</translation>
+    </message>
+    <message>
         <source>No table was found in {title}. Choose another format.</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>In {title} wurde keine Tabelle gefunden. Wählen Sie ein anderes Format.</translation>
+    </message>
+    <message>
+        <source>No text-to-speech model is installed. Download one in Models, for example Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>Es ist kein Modell für Sprachausgabe installiert. Laden Sie unter „Modelle“ eines herunter, zum Beispiel Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice.</translation>
     </message>
     <message>
         <source>No voice yet</source>
@@ -1372,21 +1377,6 @@
         <source>Not stated. Check with the publisher before you use it.</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Nicht angegeben. Klären Sie sie vor der Nutzung mit dem Anbieter.</translation>
-    </message>
-    <message>
-        <source>Nothing can be saved: {reason}. What you do is kept in memory until it can be.</source>
-        <extracomment>app/gui/store/worker.py</extracomment>
-        <translation>Nichts kann gespeichert werden: {reason}. Was Sie tun, bleibt bis dahin im Arbeitsspeicher.</translation>
-    </message>
-    <message>
-        <source>Nothing is in memory.</source>
-        <extracomment>app/gui/models/pane.py</extracomment>
-        <translation>Nichts ist im Speicher.</translation>
-    </message>
-    <message>
-        <source>Nothing was found.</source>
-        <extracomment>app/gui/chat/conversation_list.py</extracomment>
-        <translation>Nichts gefunden.</translation>
     </message>
     <message>
         <source>Off</source>
@@ -1422,6 +1412,11 @@
         <source>One line per request, without its content.</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Eine Zeile je Anfrage, ohne deren Inhalt.</translation>
+    </message>
+    <message>
+        <source>One moment. Press Esc to end.</source>
+        <extracomment>app/gui/chat/talk_bar.py</extracomment>
+        <translation>Einen Moment. Zum Beenden Esc drücken.</translation>
     </message>
     <message>
         <source>One seal</source>
@@ -1514,6 +1509,11 @@
         <translation>Passwort</translation>
     </message>
     <message>
+        <source>Password-protected</source>
+        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <translation>Passwortgeschützt</translation>
+    </message>
+    <message>
         <source>Paste image</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Bild einfügen</translation>
@@ -1531,7 +1531,7 @@
     <message>
         <source>Pause</source>
         <extracomment>app/gui/sound/player.py, app/gui/viewmodels/models/card.py</extracomment>
-        <translation>Pause</translation>
+        <translation>Pausieren</translation>
     </message>
     <message>
         <source>Paused</source>
@@ -1569,24 +1569,14 @@
         <translation>Tonhöhe</translation>
     </message>
     <message>
-        <source>Plain conversation in many languages with little memory.</source>
-        <extracomment>resources/catalogue.json</extracomment>
-        <translation>Einfache Gespräche in vielen Sprachen mit wenig Arbeitsspeicher.</translation>
-    </message>
-    <message>
-        <source>Plain conversation, tools and code, for machines with 16 GB.</source>
-        <extracomment>resources/catalogue.json</extracomment>
-        <translation>Einfache Gespräche, Werkzeuge und Code, für Geräte mit 16 GB.</translation>
-    </message>
-    <message>
         <source>Play</source>
         <extracomment>app/gui/sound/player.py</extracomment>
-        <translation>Wiedergabe</translation>
+        <translation>Wiedergeben</translation>
     </message>
     <message>
         <source>Play or pause</source>
         <extracomment>app/gui/listen/pane.py, app/gui/speak/pane.py</extracomment>
-        <translation>Wiedergabe oder Pause</translation>
+        <translation>Wiedergeben oder pausieren</translation>
     </message>
     <message>
         <source>Play segment</source>
@@ -1654,14 +1644,14 @@
         <translation>Datenschutz</translation>
     </message>
     <message>
+        <source>Programs must send one of these keys. Without keys, every program on this machine can connect.</source>
+        <extracomment>app/gui/server/pane.py</extracomment>
+        <translation>Programme müssen einen dieser Schlüssel senden. Ohne Schlüssel kann jedes Programm auf diesem Gerät zugreifen.</translation>
+    </message>
+    <message>
         <source>Progress of the download</source>
         <extracomment>app/gui/models/pane.py</extracomment>
         <translation>Fortschritt des Downloads</translation>
-    </message>
-    <message>
-        <source>Protected by a password</source>
-        <extracomment>app/gui/viewmodels/read.py</extracomment>
-        <translation>Durch ein Passwort geschützt</translation>
     </message>
     <message>
         <source>Quit Grus</source>
@@ -1719,9 +1709,9 @@
         <translation>Überlegungen</translation>
     </message>
     <message>
-        <source>Reasoning and tools at the speed of a small model: 3.6 of 21 billion weights work on each token. For 24 GB.</source>
+        <source>Reasoning and tools at the speed of a small model: 3.6 of 21 billion parameters are active per token. For 24 GB.</source>
         <extracomment>resources/catalogue.json</extracomment>
-        <translation>Schlussfolgern und Werkzeuge so schnell wie von einem kleinen Modell: 3,6 von 21 Milliarden Gewichten arbeiten an jedem Token. Für 24 GB.</translation>
+        <translation>Schlussfolgern und Tools mit dem Tempo eines kleinen Modells: 3,6 von 21 Milliarden Parametern sind je Token aktiv. Für 24 GB.</translation>
     </message>
     <message>
         <source>Reasoning limit</source>
@@ -1731,7 +1721,7 @@
     <message>
         <source>Reasoning, code and tools, for machines with 16 GB.</source>
         <extracomment>resources/catalogue.json</extracomment>
-        <translation>Schlussfolgern, Code und Werkzeuge, für Geräte mit 16 GB.</translation>
+        <translation>Schlussfolgern, Code und Tools, für Geräte mit 16 GB.</translation>
     </message>
     <message numerus="yes">
         <source>Reasoning, {n} words</source>
@@ -1740,6 +1730,11 @@
             <numerusform>Überlegungen, {n} Wort</numerusform>
             <numerusform>Überlegungen, {n} Wörter</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>Recognizes more detail, reads small print and longer documents.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Erkennt mehr Einzelheiten, liest Kleingedrucktes und längere Dokumente.</translation>
     </message>
     <message>
         <source>Recommended</source>
@@ -1832,6 +1827,11 @@
         <translation>Wiederholungsstrafe</translation>
     </message>
     <message>
+        <source>Replies are generated on this machine.</source>
+        <extracomment>app/gui/chat/pane.py</extracomment>
+        <translation>Antworten werden auf diesem Gerät erzeugt.</translation>
+    </message>
+    <message>
         <source>Reply</source>
         <extracomment>app/gui/chat/message_view.py, app/gui/viewmodels/chat/exchange.py</extracomment>
         <translation>Antwort</translation>
@@ -1862,9 +1862,9 @@
         <translation>Erneut versuchen</translation>
     </message>
     <message>
-        <source>Retry now. Grus also retries by itself.</source>
+        <source>Retry now. Grus also retries automatically.</source>
         <extracomment>app/gui/bars.py</extracomment>
-        <translation>Jetzt erneut versuchen. Grus versucht es auch von selbst.</translation>
+        <translation>Jetzt erneut versuchen. Grus versucht es auch automatisch.</translation>
     </message>
     <message>
         <source>Reuse the text</source>
@@ -1927,9 +1927,9 @@
         <translation>Gespeichert unter {file}.</translation>
     </message>
     <message>
-        <source>Say something. Esc ends it.</source>
+        <source>Say something. Press Esc to end.</source>
         <extracomment>app/gui/chat/talk_bar.py</extracomment>
-        <translation>Sagen Sie etwas. Esc beendet das Gespräch.</translation>
+        <translation>Sagen Sie etwas. Zum Beenden Esc drücken.</translation>
     </message>
     <message>
         <source>Screen capture</source>
@@ -1972,11 +1972,6 @@
         <translation>Startwert</translation>
     </message>
     <message>
-        <source>Sees more detail, reads small print and longer documents.</source>
-        <extracomment>resources/catalogue.json</extracomment>
-        <translation>Sieht mehr Einzelheiten, liest Kleingedrucktes und längere Dokumente.</translation>
-    </message>
-    <message>
         <source>Send</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Senden</translation>
@@ -2005,6 +2000,11 @@
         <source>Settings of this conversation</source>
         <extracomment>app/gui/chat/panel.py</extracomment>
         <translation>Einstellungen dieser Unterhaltung</translation>
+    </message>
+    <message>
+        <source>Shortened to {n} characters.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>Auf {n} Zeichen gekürzt.</translation>
     </message>
     <message>
         <source>Show Grus</source>
@@ -2052,9 +2052,24 @@
         <translation>{what} anzeigen</translation>
     </message>
     <message>
-        <source>Small and quick, in many languages; it thinks when asked to.</source>
+        <source>Side note</source>
+        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <translation>Randnotiz</translation>
+    </message>
+    <message>
+        <source>Simple conversations in many languages with little memory.</source>
         <extracomment>resources/catalogue.json</extracomment>
-        <translation>Klein und schnell, in vielen Sprachen; es denkt nach, wenn es soll.</translation>
+        <translation>Einfache Unterhaltungen in vielen Sprachen mit wenig Arbeitsspeicher.</translation>
+    </message>
+    <message>
+        <source>Simple conversations, tools and code, for machines with 16 GB.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Einfache Unterhaltungen, Tools und Code, für Geräte mit 16 GB.</translation>
+    </message>
+    <message>
+        <source>Small and fast, in many languages. Reasoning is optional.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Klein und schnell, in vielen Sprachen. Schlussfolgern ist zuschaltbar.</translation>
     </message>
     <message>
         <source>Smaller text</source>
@@ -2069,12 +2084,7 @@
     <message>
         <source>Something went wrong inside Grus: {error}.</source>
         <extracomment>app/explain.py</extracomment>
-        <translation>In Grus ist etwas schiefgegangen: {error}.</translation>
-    </message>
-    <message>
-        <source>Sound needs a system library that is missing ({error}). On Debian and Ubuntu: sudo apt-get install libpulse0</source>
-        <extracomment>app/gui/sound/devices.py</extracomment>
-        <translation>Für Ton fehlt eine Systembibliothek ({error}). Unter Debian und Ubuntu: sudo apt-get install libpulse0</translation>
+        <translation>In Grus ist ein Fehler aufgetreten: {error}.</translation>
     </message>
     <message>
         <source>Speak</source>
@@ -2097,14 +2107,9 @@
         <translation>Spricht</translation>
     </message>
     <message>
-        <source>Speaks with a voice that it heard for a few seconds.</source>
-        <extracomment>resources/catalogue.json</extracomment>
-        <translation>Spricht mit einer Stimme, die es einige Sekunden gehört hat.</translation>
-    </message>
-    <message>
-        <source>Speaks with a voice that you describe in words.</source>
-        <extracomment>resources/catalogue.json</extracomment>
-        <translation>Spricht mit einer Stimme, die Sie in Worten beschreiben.</translation>
+        <source>Speaking style: cheerful, slow, slightly hoarse</source>
+        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <translation>Sprechweise: fröhlich, langsam, leicht heiser</translation>
     </message>
     <message>
         <source>Speed</source>
@@ -2124,7 +2129,7 @@
     <message>
         <source>Starting</source>
         <extracomment>app/gui/server/pane.py</extracomment>
-        <translation>Startet</translation>
+        <translation>Wird gestartet</translation>
     </message>
     <message>
         <source>Status</source>
@@ -2212,19 +2217,14 @@
         <translation>Tags im Text steuern die Stimme: {tags}.</translation>
     </message>
     <message>
-        <source>Taking {model} out of memory.</source>
-        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
-        <translation>{model} wird entladen.</translation>
-    </message>
-    <message>
         <source>Talk</source>
         <extracomment>app/gui/chat/actions.py, app/gui/chat/composer.py</extracomment>
         <translation>Gespräch</translation>
     </message>
     <message>
-        <source>Talk needs a speech recognition model and a speech model. Download {names} here, then try again.</source>
+        <source>Talk needs a speech recognition model and a text-to-speech model. Download {names} here, then try again.</source>
         <extracomment>app/gui/chat/talk_bar.py</extracomment>
-        <translation>Ein Gespräch braucht ein Modell für Spracherkennung und eines für Sprachausgabe. Laden Sie hier {names} herunter und versuchen Sie es erneut.</translation>
+        <translation>Gespräche brauchen ein Modell für Spracherkennung und eines für Sprachausgabe. Laden Sie hier {names} herunter und versuchen Sie es erneut.</translation>
     </message>
     <message>
         <source>Temperature</source>
@@ -2277,14 +2277,14 @@
         <translation>Das PDF konnte nicht geschrieben werden</translation>
     </message>
     <message>
-        <source>The answer is made on this machine.</source>
-        <extracomment>app/gui/chat/pane.py</extracomment>
-        <translation>Die Antwort entsteht auf diesem Gerät.</translation>
+        <source>The best reasoning and code of its size, for 32 GB of fast memory.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Bestes Schlussfolgern und bester Code seiner Größe, für 32 GB schnellen Arbeitsspeicher.</translation>
     </message>
     <message>
-        <source>The best reasoning and code of its size, for 32 GB and a fast memory.</source>
-        <extracomment>resources/catalogue.json</extracomment>
-        <translation>Das beste Schlussfolgern und der beste Code seiner Größe, für 32 GB und schnellen Arbeitsspeicher.</translation>
+        <source>The clipboard contains no image and no file.</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Die Zwischenablage enthält kein Bild und keine Datei.</translation>
     </message>
     <message>
         <source>The engine is starting.</source>
@@ -2292,9 +2292,14 @@
         <translation>Die Engine startet.</translation>
     </message>
     <message>
-        <source>The file with your conversations was damaged. It is kept as {file}; Grus began with a new one.</source>
+        <source>The fastest: short answers, summaries and first drafts on any machine.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Das schnellste: kurze Antworten, Zusammenfassungen und erste Entwürfe auf jedem Gerät.</translation>
+    </message>
+    <message>
+        <source>The file with your conversations was damaged. It was saved as {file}, and Grus started with a new one.</source>
         <extracomment>app/gui/window.py</extracomment>
-        <translation>Die Datei mit Ihren Unterhaltungen war beschädigt. Sie liegt nun in {file}; Grus hat eine neue begonnen.</translation>
+        <translation>Die Datei mit Ihren Unterhaltungen war beschädigt. Sie wurde als {file} gespeichert, und Grus hat mit einer neuen begonnen.</translation>
     </message>
     <message>
         <source>The folder was removed. Its conversations are still here.</source>
@@ -2302,9 +2307,9 @@
         <translation>Der Ordner wurde entfernt. Die Unterhaltungen darin bleiben erhalten.</translation>
     </message>
     <message>
-        <source>The hardest questions: 5 of 117 billion weights work on each token. For 96 GB and more.</source>
-        <extracomment>resources/catalogue.json</extracomment>
-        <translation>Die schwersten Fragen: 5 von 117 Milliarden Gewichten arbeiten an jedem Token. Ab 96 GB.</translation>
+        <source>The format {kind} is not supported. Choose a format from the list.</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Das Format {kind} wird nicht unterstützt. Wählen Sie ein Format aus der Liste.</translation>
     </message>
     <message>
         <source>The key is copied.</source>
@@ -2329,7 +2334,7 @@
     <message>
         <source>The maximum length was reached. Press Continue for more.</source>
         <extracomment>app/gui/viewmodels/chat/markdown.py</extracomment>
-        <translation>Die maximale Länge ist erreicht. Drücken Sie Fortsetzen für mehr.</translation>
+        <translation>Die maximale Länge wurde erreicht. Mit „Fortsetzen“ geht es weiter.</translation>
     </message>
     <message>
         <source>The message was deleted.</source>
@@ -2342,9 +2347,9 @@
         <translation>Das Mikrofon ließ sich nicht öffnen. Benutzt es ein anderes Programm?</translation>
     </message>
     <message>
-        <source>The microphone was disconnected. What was heard is kept. Connect one, then try again.</source>
+        <source>The microphone was disconnected. The recording so far is kept. Connect a microphone, then try again.</source>
         <extracomment>app/gui/sound/devices.py</extracomment>
-        <translation>Das Mikrofon wurde getrennt. Was gehört wurde, bleibt. Schließen Sie eines an und versuchen Sie es noch einmal.</translation>
+        <translation>Das Mikrofon wurde getrennt. Die bisherige Aufnahme bleibt erhalten. Schließen Sie ein Mikrofon an und versuchen Sie es erneut.</translation>
     </message>
     <message>
         <source>The model {name} cannot be used here.</source>
@@ -2357,29 +2362,19 @@
         <translation>Die Seite</translation>
     </message>
     <message>
-        <source>The quickest: short answers, summaries and first drafts on any machine.</source>
-        <extracomment>resources/catalogue.json</extracomment>
-        <translation>Das schnellste: kurze Antworten, Zusammenfassungen und erste Entwürfe auf jedem Gerät.</translation>
-    </message>
-    <message>
         <source>The same seed gives the same answer.</source>
         <extracomment>app/gui/viewmodels/sampling.py</extracomment>
         <translation>Derselbe Startwert gibt dieselbe Antwort.</translation>
     </message>
     <message>
-        <source>The same with fewer mistakes.</source>
+        <source>The same, with fewer errors.</source>
         <extracomment>resources/catalogue.json</extracomment>
-        <translation>Dasselbe mit weniger Fehlern.</translation>
+        <translation>Dasselbe, mit weniger Fehlern.</translation>
     </message>
     <message>
         <source>The text</source>
         <extracomment>app/gui/read/document.py</extracomment>
         <translation>Der Text</translation>
-    </message>
-    <message>
-        <source>The token of Hugging Face&apos;s own tools is used, from {file}.</source>
-        <extracomment>app/gui/viewmodels/settings.py</extracomment>
-        <translation>Das Token der Werkzeuge von Hugging Face wird verwendet, aus {file}.</translation>
     </message>
     <message>
         <source>The voice {name} is saved.</source>
@@ -2392,49 +2387,29 @@
         <translation>Die Stimme {name} wurde gelöscht.</translation>
     </message>
     <message>
-        <source>There is no format {kind}. Choose one of the list.</source>
-        <extracomment>app/gui/read/pane.py</extracomment>
-        <translation>Es gibt kein Format {kind}. Wählen Sie eines aus der Liste.</translation>
-    </message>
-    <message>
-        <source>There is no picture and no file to paste.</source>
-        <extracomment>app/gui/read/pane.py</extracomment>
-        <translation>Es gibt kein Bild und keine Datei zum Einfügen.</translation>
-    </message>
-    <message>
-        <source>This JSON holds no conversation: it has no list of messages.</source>
+        <source>This JSON file contains no conversation: it has no list of messages.</source>
         <extracomment>app/gui/viewmodels/chat/exchange.py</extracomment>
-        <translation>Dieses JSON enthält keine Unterhaltung: Eine Liste von Nachrichten fehlt.</translation>
+        <translation>Diese JSON-Datei enthält keine Unterhaltung: Eine Liste von Nachrichten fehlt.</translation>
     </message>
     <message>
-        <source>This conversation cannot be read: a message in it is not whole.</source>
+        <source>This conversation cannot be imported: one of its messages is incomplete.</source>
         <extracomment>app/gui/viewmodels/chat/exchange.py</extracomment>
-        <translation>Diese Unterhaltung ist nicht lesbar: Eine Nachricht darin ist nicht vollständig.</translation>
+        <translation>Diese Unterhaltung lässt sich nicht importieren: Eine Nachricht ist unvollständig.</translation>
     </message>
     <message>
-        <source>This conversation was exported by a newer Grus. Update Grus to import it.</source>
+        <source>This conversation was exported by a newer version of Grus. Update Grus to import it.</source>
         <extracomment>app/gui/viewmodels/chat/exchange.py</extracomment>
-        <translation>Diese Unterhaltung stammt von einem neueren Grus. Aktualisieren Sie Grus, um sie zu importieren.</translation>
+        <translation>Diese Unterhaltung wurde mit einer neueren Version von Grus exportiert. Aktualisieren Sie Grus, um sie zu importieren.</translation>
     </message>
     <message>
-        <source>This could not be deleted: {error}.</source>
-        <extracomment>app/gui/store/worker.py</extracomment>
-        <translation>Das konnte nicht gelöscht werden: {error}.</translation>
-    </message>
-    <message>
-        <source>This could not be saved: {error}.</source>
-        <extracomment>app/gui/store/worker.py</extracomment>
-        <translation>Das konnte nicht gespeichert werden: {error}.</translation>
-    </message>
-    <message>
-        <source>This desktop does not let programs look at the screen. Take the picture with its own tool, then paste it here.</source>
+        <source>This desktop does not let apps capture the screen. Take a screenshot with the desktop&apos;s own tool, then paste it here.</source>
         <extracomment>app/gui/read/pane.py</extracomment>
-        <translation>Dieser Desktop lässt Programme nicht auf den Bildschirm sehen. Nehmen Sie das Bild mit seinem eigenen Werkzeug auf und fügen Sie es hier ein.</translation>
+        <translation>Diese Desktop-Umgebung erlaubt Apps keine Bildschirmaufnahmen. Nehmen Sie ein Bildschirmfoto mit deren eigenem Werkzeug auf und fügen Sie es hier ein.</translation>
     </message>
     <message>
-        <source>This desktop gives no program a key of its own. In the desktop&apos;s keyboard settings, add a shortcut for the command {command}: it brings the open window to the front.</source>
+        <source>This desktop does not let apps set global shortcuts. In its keyboard settings, add a shortcut for the command {command}, which brings the window to the front.</source>
         <extracomment>app/gui/hotkey.py</extracomment>
-        <translation>Diese Oberfläche gibt keinem Programm eine eigene Taste. Legen Sie in deren Tastatureinstellungen ein Kürzel für den Befehl {command} an: er holt das offene Fenster nach vorn.</translation>
+        <translation>Diese Desktop-Umgebung erlaubt Apps keine globalen Tastenkürzel. Legen Sie in ihren Tastatureinstellungen ein Kürzel für den Befehl {command} an, der das Fenster nach vorn holt.</translation>
     </message>
     <message>
         <source>This download was interrupted. What was downloaded is kept.</source>
@@ -2477,9 +2452,9 @@
         <translation>Der Zugang zu diesem Modell ist beschränkt: Stimmen Sie zuerst auf Hugging Face den Bedingungen zu. Geben Sie dann Ihr Token in den Einstellungen unter Netzwerk ein.</translation>
     </message>
     <message>
-        <source>This model speaks in the voice of a recording. Make a new voice, or choose one.</source>
+        <source>This model needs a recorded voice. Create a new voice, or choose one.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
-        <translation>Dieses Modell spricht in der Stimme einer Aufnahme. Legen Sie eine neue Stimme an, oder wählen Sie eine.</translation>
+        <translation>Dieses Modell braucht eine aufgenommene Stimme. Erstellen Sie eine neue Stimme, oder wählen Sie eine.</translation>
     </message>
     <message>
         <source>This month</source>
@@ -2537,6 +2512,11 @@
         <translation>Sprache transkribieren</translation>
     </message>
     <message>
+        <source>Transcribes English speech while you talk, on any machine.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Transkribiert englische Sprache, während Sie sprechen, auf jedem Gerät.</translation>
+    </message>
+    <message>
         <source>Transcript</source>
         <extracomment>app/gui/listen/pane.py</extracomment>
         <translation>Transkript</translation>
@@ -2567,6 +2547,16 @@
         <translation>Geben Sie das Ergebnis des Tool-Aufrufs ein.</translation>
     </message>
     <message>
+        <source>Understands images and pages. Reasoning is optional.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Versteht Bilder und Seiten. Schlussfolgern ist zuschaltbar.</translation>
+    </message>
+    <message>
+        <source>Understands images, screenshots and charts, and answers questions about them.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Versteht Bilder, Bildschirmfotos und Diagramme und beantwortet Fragen dazu.</translation>
+    </message>
+    <message>
         <source>Undo</source>
         <extracomment>app/gui/bars.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py</extracomment>
         <translation>Rückgängig</translation>
@@ -2575,6 +2565,11 @@
         <source>Unload</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Entladen</translation>
+    </message>
+    <message>
+        <source>Unloading {model}.</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>{model} wird entladen.</translation>
     </message>
     <message>
         <source>Unpin</source>
@@ -2605,6 +2600,11 @@
         <source>Use {model}</source>
         <extracomment>app/gui/chat/pane.py</extracomment>
         <translation>{model} verwenden</translation>
+    </message>
+    <message>
+        <source>Using the token of the Hugging Face command line, from {file}.</source>
+        <extracomment>app/gui/viewmodels/settings.py</extracomment>
+        <translation>Das Token der Hugging-Face-Befehlszeile wird verwendet, aus {file}.</translation>
     </message>
     <message>
         <source>Verify files</source>
@@ -2669,12 +2669,7 @@
     <message>
         <source>What to read</source>
         <extracomment>app/gui/read/pane.py</extracomment>
-        <translation>Was gelesen wird</translation>
-    </message>
-    <message>
-        <source>What you did last is not saved yet. Close the window again to lose it.</source>
-        <extracomment>app/gui/window.py</extracomment>
-        <translation>Was Sie zuletzt getan haben, ist noch nicht gespeichert. Schließen Sie das Fenster noch einmal, geht es verloren.</translation>
+        <translation>Was gelesen werden soll</translation>
     </message>
     <message>
         <source>Window</source>
@@ -2682,9 +2677,9 @@
         <translation>Fenster</translation>
     </message>
     <message>
-        <source>With headphones, speaking interrupts the voice. With loudspeakers the microphone picks up the voice: turn this off, and Grus listens when it has finished speaking.</source>
+        <source>With headphones, you can interrupt the voice by speaking. With loudspeakers, turn this off: Grus then listens after it has finished speaking.</source>
         <extracomment>app/gui/chat/talk_bar.py</extracomment>
-        <translation>Mit Kopfhörern unterbricht Sprechen die Stimme. Mit Lautsprechern nimmt das Mikrofon die Stimme auf: Schalten Sie dies aus, dann hört Grus zu, wenn es zu Ende gesprochen hat.</translation>
+        <translation>Mit Kopfhörern können Sie die Stimme durch Sprechen unterbrechen. Schalten Sie dies bei Lautsprechern aus: Grus hört dann erst zu, wenn es zu Ende gesprochen hat.</translation>
     </message>
     <message>
         <source>Work offline</source>
@@ -2692,9 +2687,9 @@
         <translation>Offline arbeiten</translation>
     </message>
     <message>
-        <source>Works in every program. Press the keys, or clear them for none.</source>
+        <source>Works in every app. Press the keys to use, or clear the field.</source>
         <extracomment>app/gui/hotkey.py</extracomment>
-        <translation>Gilt in jedem Programm. Drücken Sie die Tasten, oder leeren Sie das Feld für keine.</translation>
+        <translation>Funktioniert in jeder App. Drücken Sie die gewünschten Tasten, oder leeren Sie das Feld.</translation>
     </message>
     <message>
         <source>Write a message</source>
@@ -2707,11 +2702,6 @@
         <translation>Text schreiben oder hierher ziehen: txt, md, pdf oder epub</translation>
     </message>
     <message>
-        <source>Writes down English speech while you talk, on any machine.</source>
-        <extracomment>resources/catalogue.json</extracomment>
-        <translation>Schreibt englische Sprache mit, während Sie reden, auf jedem Gerät.</translation>
-    </message>
-    <message>
         <source>Yesterday</source>
         <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>Gestern</translation>
@@ -2722,9 +2712,19 @@
         <translation>Sie</translation>
     </message>
     <message>
-        <source>Your conversations cannot be opened: {reason}. The file stays as it is, and Grus tries again.</source>
+        <source>Your conversations cannot be opened: {reason}. The file is unchanged, and Grus will retry.</source>
         <extracomment>app/gui/store/worker.py</extracomment>
-        <translation>Ihre Unterhaltungen lassen sich nicht öffnen: {reason}. Die Datei bleibt, wie sie ist, und Grus versucht es weiter.</translation>
+        <translation>Ihre Unterhaltungen lassen sich nicht öffnen: {reason}. Die Datei bleibt unverändert, und Grus versucht es erneut.</translation>
+    </message>
+    <message>
+        <source>Your conversations were saved by a newer version of Grus. Update Grus to open them. The file is unchanged.</source>
+        <extracomment>app/gui/store/worker.py</extracomment>
+        <translation>Ihre Unterhaltungen wurden mit einer neueren Version von Grus gespeichert. Aktualisieren Sie Grus, um sie zu öffnen. Die Datei bleibt unverändert.</translation>
+    </message>
+    <message>
+        <source>Your last changes are not saved yet. Close the window again to discard them.</source>
+        <extracomment>app/gui/window.py</extracomment>
+        <translation>Ihre letzten Änderungen sind noch nicht gespeichert. Schließen Sie das Fenster noch einmal, um sie zu verwerfen.</translation>
     </message>
     <message>
         <source>Your message was sent.</source>
@@ -2732,9 +2732,9 @@
         <translation>Ihre Nachricht wurde gesendet.</translation>
     </message>
     <message>
-        <source>Your settings could not be read. They are kept as {file}; Grus began with new ones.</source>
+        <source>Your settings could not be read. They were saved as {file}, and Grus started with default settings.</source>
         <extracomment>app/gui/window.py</extracomment>
-        <translation>Ihre Einstellungen waren nicht lesbar. Sie liegen nun in {file}; Grus hat neue begonnen.</translation>
+        <translation>Ihre Einstellungen waren nicht lesbar. Sie wurden als {file} gespeichert, und Grus hat mit Standardeinstellungen begonnen.</translation>
     </message>
     <message>
         <source>Zoom in</source>
@@ -2792,11 +2792,6 @@
         <translation>installiert</translation>
     </message>
     <message>
-        <source>it may only be read</source>
-        <extracomment>app/gui/store/worker.py</extracomment>
-        <translation>die Datei darf nur gelesen werden</translation>
-    </message>
-    <message>
         <source>loaded</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>geladen</translation>
@@ -2842,9 +2837,19 @@
         <translation>die Datei lässt sich nicht öffnen</translation>
     </message>
     <message>
-        <source>there is too little memory</source>
+        <source>the file is read-only</source>
         <extracomment>app/gui/store/worker.py</extracomment>
-        <translation>es ist zu wenig Arbeitsspeicher frei</translation>
+        <translation>die Datei ist schreibgeschützt</translation>
+    </message>
+    <message>
+        <source>there are too many unsaved changes</source>
+        <extracomment>app/gui/store/worker.py</extracomment>
+        <translation>es gibt zu viele ungespeicherte Änderungen</translation>
+    </message>
+    <message>
+        <source>there is not enough memory</source>
+        <extracomment>app/gui/store/worker.py</extracomment>
+        <translation>der Arbeitsspeicher reicht nicht aus</translation>
     </message>
     <message>
         <source>tight</source>
@@ -2855,11 +2860,6 @@
         <source>too large</source>
         <extracomment>app/gui/viewmodels/models/library.py</extracomment>
         <translation>zu groß</translation>
-    </message>
-    <message>
-        <source>too much waits to be saved</source>
-        <extracomment>app/gui/store/worker.py</extracomment>
-        <translation>zu vieles wartet darauf, gespeichert zu werden</translation>
     </message>
     <message>
         <source>very fast</source>
@@ -2902,9 +2902,9 @@
         <translation>{file}: {reason}.</translation>
     </message>
     <message>
-        <source>{folder} holds no model: no config.json with weights, and no GGUF file.</source>
+        <source>{folder} contains no model: no config.json with weights, and no GGUF file.</source>
         <extracomment>app/gui/viewmodels/models/library.py</extracomment>
-        <translation>In {folder} liegt kein Modell: keine config.json mit Gewichten und keine GGUF-Datei.</translation>
+        <translation>{folder} enthält kein Modell: keine config.json mit Gewichten und keine GGUF-Datei.</translation>
     </message>
     <message>
         <source>{free} are free.</source>
@@ -2917,24 +2917,19 @@
         <translation>{how_far}, {rate}/s, noch {left}</translation>
     </message>
     <message>
-        <source>{keys} cannot be used. Take a letter, a digit, Space or F1 to F12, with Ctrl, Alt or Meta.</source>
+        <source>{keys} cannot be used. Use a letter, a digit, Space or F1 to F12, with Ctrl, Alt or Meta.</source>
         <extracomment>app/gui/hotkey.py</extracomment>
-        <translation>{keys} geht nicht. Nehmen Sie einen Buchstaben, eine Ziffer, die Leertaste oder F1 bis F12, mit Strg, Alt oder Meta.</translation>
+        <translation>{keys} kann nicht verwendet werden. Verwenden Sie einen Buchstaben, eine Ziffer, die Leertaste oder F1 bis F12 mit Strg, Alt oder Meta.</translation>
     </message>
     <message>
-        <source>{keys} could not be taken: {error}. Choose other keys.</source>
+        <source>{keys} cannot be used: {error}. Choose other keys.</source>
         <extracomment>app/gui/hotkey.py</extracomment>
-        <translation>{keys} ist nicht zu haben: {error}. Wählen Sie andere Tasten.</translation>
+        <translation>{keys} kann nicht verwendet werden: {error}. Wählen Sie andere Tasten.</translation>
     </message>
     <message>
-        <source>{kinds}. Search for {name} to take one of these.</source>
+        <source>{kinds}. Search for {name} to download one of these.</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
-        <translation>{kinds}. Suche nach {name}, um eines davon zu nehmen.</translation>
-    </message>
-    <message>
-        <source>{model} is deleted. {size} become free in half a minute.</source>
-        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
-        <translation>{model} ist gelöscht. In einer halben Minute werden {size} frei.</translation>
+        <translation>{kinds}. Suchen Sie nach {name}, um eines davon herunterzuladen.</translation>
     </message>
     <message>
         <source>{model} is installed. Its checksums are correct.</source>
@@ -2942,14 +2937,19 @@
         <translation>{model} ist installiert. Die Prüfsummen stimmen.</translation>
     </message>
     <message>
-        <source>{model} reads text only. Remove the pictures, or choose a model that sees.</source>
+        <source>{model} supports text only. Remove the images, or choose a vision model.</source>
         <extracomment>app/window_engine.py</extracomment>
-        <translation>{model} verarbeitet nur Text. Entfernen Sie die Bilder, oder wählen Sie ein Modell für Bilder.</translation>
+        <translation>{model} unterstützt nur Text. Entfernen Sie die Bilder, oder wählen Sie ein Modell, das Bilder versteht.</translation>
     </message>
     <message>
-        <source>{model} was removed from the list. Its files stay where they are.</source>
+        <source>{model} was deleted. {size} will be freed in 30 seconds.</source>
         <extracomment>app/gui/viewmodels/models/library.py</extracomment>
-        <translation>{model} wurde aus der Liste entfernt. Die Dateien bleiben, wo sie sind.</translation>
+        <translation>{model} wurde gelöscht. {size} werden in 30 Sekunden frei.</translation>
+    </message>
+    <message>
+        <source>{model} was removed from the list. Its files were not deleted.</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>{model} wurde aus der Liste entfernt. Die Dateien wurden nicht gelöscht.</translation>
     </message>
     <message>
         <source>{names}: unsupported format. Supported: WAV, FLAC, MP3, OGG, Opus, AIFF, AU and CAF.</source>
@@ -2957,24 +2957,24 @@
         <translation>{names}: nicht unterstütztes Format. Unterstützt werden WAV, FLAC, MP3, OGG, Opus, AIFF, AU und CAF.</translation>
     </message>
     <message>
-        <source>{name} cannot be opened: it is damaged or protected by a password.</source>
+        <source>{name} cannot be opened: it is damaged or password-protected.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
-        <translation>{name} lässt sich nicht öffnen: beschädigt oder durch ein Passwort geschützt.</translation>
+        <translation>{name} lässt sich nicht öffnen: Die Datei ist beschädigt oder passwortgeschützt.</translation>
     </message>
     <message>
-        <source>{name} cannot be read aloud. Drop a txt, md, pdf or epub file.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
-        <translation>{name} kann nicht vorgelesen werden. Ziehen Sie eine Datei mit txt, md, pdf oder epub hierher.</translation>
+        <source>{name} cannot be opened: the file is damaged.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py, app/gui/viewmodels/speak.py</extracomment>
+        <translation>{name} lässt sich nicht öffnen: Die Datei ist beschädigt.</translation>
     </message>
     <message>
-        <source>{name} holds no text. Open it in Read first.</source>
+        <source>{name} contains no text. Open it in Read first.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
-        <translation>{name} enthält keinen Text. Öffnen Sie die Datei zuerst unter Lesen.</translation>
+        <translation>{name} enthält keinen Text. Öffnen Sie die Datei zuerst unter „Lesen“.</translation>
     </message>
     <message>
-        <source>{name} holds pictures of text, and no text. Open it in Read first.</source>
+        <source>{name} contains scanned pages without text. Open it in Read first.</source>
         <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
-        <translation>{name} enthält Bilder von Text und keinen Text. Öffnen Sie es zuerst in Lesen.</translation>
+        <translation>{name} enthält gescannte Seiten ohne Text. Öffnen Sie die Datei zuerst unter „Lesen“.</translation>
     </message>
     <message>
         <source>{name} is larger than 512 MB. Choose a smaller file.</source>
@@ -2982,39 +2982,29 @@
         <translation>{name} ist größer als 512 MB. Wählen Sie eine kleinere Datei.</translation>
     </message>
     <message>
-        <source>{name} is no book that can be read: the file is damaged.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
-        <translation>{name} ist kein lesbares Buch: die Datei ist beschädigt.</translation>
-    </message>
-    <message>
-        <source>{name} is not a PDF that can be read: the file is damaged.</source>
-        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
-        <translation>{name} ist kein lesbares PDF: Die Datei ist beschädigt.</translation>
-    </message>
-    <message>
         <source>{name} is not a file. Drop files, not folders.</source>
         <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
         <translation>{name} ist keine Datei. Legen Sie Dateien ab, keine Ordner.</translation>
     </message>
     <message>
-        <source>{name} is not an image that can be read: the file is damaged.</source>
+        <source>{name} is not supported. Attach text, PDFs, images or audio.</source>
         <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
-        <translation>{name} ist kein lesbares Bild: Die Datei ist beschädigt.</translation>
+        <translation>{name} wird nicht unterstützt. Hängen Sie Text, PDFs, Bilder oder Audio an.</translation>
     </message>
     <message>
-        <source>{name} is of a kind that chat cannot read. Drop text, PDFs, images or sound.</source>
-        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
-        <translation>{name} ist von einer Art, die der Chat nicht lesen kann. Legen Sie Text, PDFs, Bilder oder Ton ab.</translation>
-    </message>
-    <message>
-        <source>{name} is password-protected. Save a copy without the password.</source>
-        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
-        <translation>{name} ist durch ein Passwort geschützt. Sichern Sie eine Kopie ohne Passwort.</translation>
-    </message>
-    <message>
-        <source>{name} is too large to be read aloud.</source>
+        <source>{name} is not supported. Choose a txt, md, pdf or epub file.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
-        <translation>{name} ist zu groß zum Vorlesen.</translation>
+        <translation>{name} wird nicht unterstützt. Wählen Sie eine Datei im Format txt, md, pdf oder epub.</translation>
+    </message>
+    <message>
+        <source>{name} is password-protected. Save a copy without a password.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>{name} ist passwortgeschützt. Speichern Sie eine Kopie ohne Passwort.</translation>
+    </message>
+    <message>
+        <source>{name} is too large.</source>
+        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <translation>{name} ist zu groß.</translation>
     </message>
     <message>
         <source>{name}: {level}</source>
@@ -3095,9 +3085,9 @@
         <translation>{one} und {other}</translation>
     </message>
     <message>
-        <source>{origin} is not a web page&apos;s origin. Write it like https://app.example, or * for all.</source>
+        <source>{origin} is not a valid origin. Enter one like https://app.example, or * for all.</source>
         <extracomment>app/gui/viewmodels/server.py</extracomment>
-        <translation>{origin} ist keine Herkunft einer Webseite. Schreiben Sie etwa https://app.example, oder * für alle.</translation>
+        <translation>{origin} ist kein gültiger Ursprung. Geben Sie zum Beispiel https://app.example ein, oder * für alle.</translation>
     </message>
     <message>
         <source>{rate} tokens/s</source>
@@ -3150,14 +3140,14 @@
         <translation>{title} wurde noch nicht gelesen.</translation>
     </message>
     <message>
-        <source>{title} is between {low} and {high}.</source>
+        <source>{title} must be between {low} and {high}.</source>
         <extracomment>app/gui/chat/panel.py</extracomment>
-        <translation>{title} liegt zwischen {low} und {high}.</translation>
+        <translation>{title} muss zwischen {low} und {high} liegen.</translation>
     </message>
     <message>
-        <source>{variable} is set, and comes before a token that is kept here.</source>
+        <source>{variable} is set and takes precedence over a token stored here.</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
-        <translation>{variable} ist gesetzt und gilt vor einem Token, das hier gespeichert ist.</translation>
+        <translation>{variable} ist gesetzt und hat Vorrang vor einem hier gespeicherten Token.</translation>
     </message>
     <message>
         <source>{weights} weights, {talk} KV cache</source>
@@ -3170,9 +3160,9 @@
         <translation>„{title}“ wurde gelöscht.</translation>
     </message>
     <message>
-        <source>“{title}” was removed from the list. The file is where it was.</source>
+        <source>“{title}” was removed from the list. The file was not deleted.</source>
         <extracomment>app/gui/viewmodels/results.py</extracomment>
-        <translation>„{title}“ wurde aus der Liste entfernt. Die Datei liegt, wo sie lag.</translation>
+        <translation>„{title}“ wurde aus der Liste entfernt. Die Datei wurde nicht gelöscht.</translation>
     </message>
 </context>
 </TS>

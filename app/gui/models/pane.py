@@ -530,7 +530,7 @@ class ModelsPane(Pane):
         self.state.setText(state)
         self.state.setVisible(bool(state))
         held = self.library.held
-        self.held.setText(tr("{size} in memory", size=size(held)) if held else tr("Nothing is in memory."))
+        self.held.setText(tr("{size} in memory", size=size(held)) if held else tr("No model is loaded."))
         self._show_card()
 
     def _state(self, page: int, shown: bool) -> str:

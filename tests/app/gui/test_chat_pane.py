@@ -200,7 +200,7 @@ def test_sound_needs_a_model_that_listens_and_is_written_down_then(grus: Opened,
     sound.write_bytes(b"RIFF")
     pane.draft.add([sound])
     grus.until(lambda: pane.composer.problem.text())
-    assert "No model here listens" in pane.composer.problem.text()
+    assert "No speech recognition model is installed" in pane.composer.problem.text()
     assert pane.draft.files == []
     pane.draft._hear = lambda file, then, failed: then("Cranes call at dawn.")
     pane.draft.add([sound])
@@ -216,7 +216,7 @@ def test_a_model_without_eyes_says_so_in_the_conversation(grus: Opened) -> None:
     pane.composer.field.insertFromMimeData(pasted)
     grus.until(lambda: pane.draft.files)
     send(grus, "What is this?")
-    assert "reads text only" in views(pane, FooterWidget)[0].told.text()
+    assert "supports text only" in views(pane, FooterWidget)[0].told.text()
 
 
 def test_a_file_that_cannot_be_read_is_told_above_the_field(grus: Opened, tmp_path: Path) -> None:
@@ -225,7 +225,7 @@ def test_a_file_that_cannot_be_read_is_told_above_the_field(grus: Opened, tmp_pa
     file.write_bytes(b"\0\0\0")
     pane.draft.add([file])
     grus.until(lambda: pane.composer.problem.text())
-    assert "cannot read" in pane.composer.problem.text()
+    assert "not supported" in pane.composer.problem.text()
 
 
 def test_everything_is_there_after_a_restart(open_grus: Callable[..., Opened]) -> None:

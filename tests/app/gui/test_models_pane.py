@@ -87,7 +87,7 @@ def test_a_model_is_loaded_shows_what_it_holds_and_is_unloaded(open_models: Any)
     press(grus, pane, "unload")
     grus.until(lambda: "load" in pane.view.buttons)
     assert grus.engine.models_loaded == {}
-    assert pane.held.text() == "Nothing is in memory."
+    assert pane.held.text() == "No model is loaded."
 
 
 def test_search_tells_everything_before_the_download(open_models: Any, hub: FakeHub) -> None:
@@ -213,7 +213,7 @@ def test_a_folder_without_a_model_is_refused_in_plain_words(open_models: Any, tm
     (tmp_path / "empty").mkdir()
     pane.take([tmp_path / "empty"])
     grus.until(lambda: grus.window.notice.isVisible())
-    assert "holds no model" in grus.window.notice.sentence.text()
+    assert "contains no model" in grus.window.notice.sentence.text()
     assert grus.context.preferences.get("model_folders") is None
 
 
