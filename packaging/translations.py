@@ -19,12 +19,15 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "resources" / "translations"
 CATALOGUE = ROOT / "resources" / "catalogue.json"
 LANGUAGES = ("de", "es", "fr", "ja", "pt_BR", "zh_CN")
+ENGINE = (
+    *sorted((ROOT / "engine").rglob("*.py")), *sorted((ROOT / "app" / "runtime").rglob("*.py")), ROOT / "app" / "main.py"
+)  # fmt: skip
 SOURCES = (
     *sorted((ROOT / "app" / "gui").rglob("*.py")),
     ROOT / "app" / "explain.py",
     ROOT / "app" / "window_engine.py",
 )
-_CALLS = {"tr": 0, "mark": 0, "trn": 1}  # which argument is the sentence
+_CALLS = {"tr": 0, "mark": 0, "trn": 1, "ErrorText": 0}  # which argument is the sentence
 
 
 class SourcePhrase(NamedTuple):
@@ -39,7 +42,7 @@ class SourcePhrase(NamedTuple):
 def found() -> list[SourcePhrase]:
     """Every sentence of the window, once."""
     known: dict[tuple[str, str], SourcePhrase] = {}
-    for file in SOURCES:
+    for file in (*SOURCES, *ENGINE):
         for phrase in in_python(file.read_text(encoding="utf-8")):
             _add(known, phrase, file.relative_to(ROOT).as_posix())
     for model in json.loads(CATALOGUE.read_text(encoding="utf-8"))["models"]:
@@ -56,17 +59,23 @@ def _add(known: dict[tuple[str, str], SourcePhrase], phrase: SourcePhrase, file:
 
 
 def in_python(source: str) -> Iterator[SourcePhrase]:
-    """The sentences that a source gives to `tr`, `trn` and `mark`."""
+    """The sentences that a source gives to `tr`, `trn`, `mark` and `ErrorText`."""
     for node in ast.walk(ast.parse(source)):
         if not isinstance(node, ast.Call):
             continue
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         if (at := _CALLS.get(name)) is None or len(node.args) <= at:
             continue
-        texts = [a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
-        if isinstance(node.args[at], ast.Constant) and isinstance(node.args[at].value, str):
-            about = texts[1] if name != "trn" and len(texts) > 1 else ""
-            yield SourcePhrase(node.args[at].value, about, name == "trn")
+        about = _strings(node.args[1])[0] if name in ("tr", "mark") and len(node.args) > 1 else ""
+        for text in _strings(node.args[at]):
+            yield SourcePhrase(text, about, name == "trn")
+
+
+def _strings(node: ast.expr) -> list[str]:
+    """A text, or the texts of `one if condition else other`; none where a variable holds it."""
+    if isinstance(node, ast.IfExp):
+        return [*_strings(node.body), *_strings(node.orelse)]
+    return [node.value] if isinstance(node, ast.Constant) and isinstance(node.value, str) else []
 
 
 def as_cpp(phrases: list[SourcePhrase]) -> str:

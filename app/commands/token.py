@@ -61,7 +61,7 @@ def sentence(kept: Any) -> str:
             return "A token is stored in the system keyring, but the keyring cannot be opened."
         return "A token is stored in the system keyring."
     if kept.place == "file":
-        return f"A token is kept in {kept.where}, which only you can read. No keyring works here."
+        return f"A token is stored in {kept.where}, which only you can read. No system keyring is available."
     if kept.place == "hub":
         return f"The token of Hugging Face's own tools is used, from {kept.where}."
     return "There is no token. `grus token set` keeps one."

@@ -10,6 +10,8 @@ import sys
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
+from engine.errors import ErrorText
+
 CONTEXT = "grus"
 
 
@@ -27,7 +29,13 @@ class Phrase(NamedTuple):
         translated = _translate(self.text, self.about, self.n)
         if self.n == 1 and translated == self.text:
             translated = self.one
-        return translated.format(**self.values) if self.values else translated
+        if not self.values:
+            return translated
+        return translated.format(**{name: _filled_in(value) for name, value in self.values.items()})
+
+
+def _filled_in(value: Any) -> Any:
+    return Phrase(value.template, values=value.values).shown() if isinstance(value, ErrorText) else value
 
 
 def _as_written(text: str, about: str, n: int) -> str:
@@ -76,6 +84,12 @@ def tr(text: str, about: str = "", /, **values: Any) -> str:
 def trn(one: str, many: str, n: int, **values: Any) -> str:
     """`one` for exactly one, else `many`; both may hold `{n}`. A translation has as many forms as its language."""
     return _say(Phrase(many, "", one, n, {**values, "n": n}))
+
+
+def in_language(text: str) -> str:
+    """The engine's text in the person's language; one that has no translation stays English."""
+    template, values = (text.template, text.values) if isinstance(text, ErrorText) else (str(text), {})
+    return _say(Phrase(template, values=values))
 
 
 def _say(phrase: Phrase) -> str:

@@ -29,9 +29,24 @@
         <translation>Eine Datei</translation>
     </message>
     <message>
+        <source>A recording must be one row of finite samples.</source>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <translation>Eine Aufnahme muss eine einzelne Reihe endlicher Abtastwerte sein.</translation>
+    </message>
+    <message>
+        <source>A step of the engine failed: {kind}: {error}</source>
+        <extracomment>engine/executor.py</extracomment>
+        <translation>Ein Schritt der Engine ist fehlgeschlagen: {kind}: {error}</translation>
+    </message>
+    <message>
         <source>A system library for sound is missing ({error}). On Debian and Ubuntu: sudo apt-get install libpulse0</source>
         <extracomment>app/gui/sound/devices.py</extracomment>
         <translation>Eine Systembibliothek für Ton fehlt ({error}). Unter Debian und Ubuntu: sudo apt-get install libpulse0</translation>
+    </message>
+    <message>
+        <source>A token is one word of letters and digits, such as hf_... on your Hugging Face page.</source>
+        <extracomment>engine/hub/token.py</extracomment>
+        <translation>Ein Token ist ein Wort aus Buchstaben und Ziffern, zum Beispiel hf_... auf Ihrer Hugging-Face-Seite.</translation>
     </message>
     <message>
         <source>A token is stored in the system keyring, but the keyring cannot be opened.</source>
@@ -277,6 +292,16 @@
         <source>Choose a model first, in the menu above the conversation.</source>
         <extracomment>app/gui/chat/talk_bar.py, app/gui/viewmodels/chat/conversation.py</extracomment>
         <translation>Wählen Sie zuerst ein Modell im Menü über der Unterhaltung.</translation>
+    </message>
+    <message>
+        <source>Choose a preset voice or a recording, not both.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>Wählen Sie eine vorgegebene Stimme oder eine Aufnahme, nicht beides.</translation>
+    </message>
+    <message>
+        <source>Choose either a preset voice or a cloned one, not both.</source>
+        <extracomment>engine/pipelines/speaking/spark.py</extracomment>
+        <translation>Wählen Sie entweder eine vorgegebene oder eine geklonte Stimme, nicht beides.</translation>
     </message>
     <message>
         <source>Choose the model</source>
@@ -534,6 +559,11 @@
         <translation>Stimme löschen</translation>
     </message>
     <message>
+        <source>Describe the voice: this VoiceDesign model makes one from instructions.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>Beschreiben Sie die Stimme: Dieses VoiceDesign-Modell erzeugt sie aus Anweisungen.</translation>
+    </message>
+    <message>
         <source>Detect language</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>Sprache erkennen</translation>
@@ -607,6 +637,11 @@
         <source>Draw a box around the area to read. Press Esc to cancel.</source>
         <extracomment>app/gui/read/snip.py</extracomment>
         <translation>Ziehen Sie einen Rahmen um den Bereich, der gelesen werden soll. Esc bricht ab.</translation>
+    </message>
+    <message>
+        <source>Drawn at {drawn} instead of {wanted} dots an inch, because the page is so large.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Mit {drawn} statt {wanted} Punkten pro Zoll gezeichnet, weil die Seite so groß ist.</translation>
     </message>
     <message>
         <source>Drop PDFs, photos or scans here, paste an image, or capture part of the screen.</source>
@@ -879,6 +914,11 @@
         <translation>Grus kann nicht speichern: {reason}. Ihre Änderungen bleiben bis dahin im Arbeitsspeicher.</translation>
     </message>
     <message>
+        <source>Grus does not support the architecture of this model.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>Grus unterstützt die Architektur dieses Modells nicht.</translation>
+    </message>
+    <message>
         <source>Grus ended unexpectedly last time. Nothing was deleted.</source>
         <extracomment>app/gui/window.py</extracomment>
         <translation>Grus wurde beim letzten Mal unerwartet beendet. Nichts wurde gelöscht.</translation>
@@ -897,6 +937,11 @@
         <source>Grus never changes files in these folders.</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Grus ändert in diesen Ordnern keine Dateien.</translation>
+    </message>
+    <message>
+        <source>Grus was started with --offline</source>
+        <extracomment>app/main.py</extracomment>
+        <translation>Grus wurde mit --offline gestartet</translation>
     </message>
     <message>
         <source>Header</source>
@@ -937,6 +982,46 @@
         <source>Hugging Face</source>
         <extracomment>app/gui/models/pane.py</extracomment>
         <translation>Hugging Face</translation>
+    </message>
+    <message>
+        <source>Hugging Face answered with status {status}. Try again later.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>Hugging Face hat mit dem Status {status} geantwortet. Versuchen Sie es später erneut.</translation>
+    </message>
+    <message>
+        <source>Hugging Face cannot be reached. Check the network, then try again.</source>
+        <extracomment>engine/hub/searching.py</extracomment>
+        <translation>Hugging Face ist nicht erreichbar. Prüfen Sie das Netzwerk und versuchen Sie es erneut.</translation>
+    </message>
+    <message>
+        <source>Hugging Face does not know your token (status 401). Make a new one on its page, then {advice}. `grus token remove` continues without one.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>Hugging Face kennt Ihr Token nicht (Status 401). Erstellen Sie dort ein neues, dann {advice}. `grus token remove` macht ohne Token weiter.</translation>
+    </message>
+    <message>
+        <source>Hugging Face has no repository {repo}, or it is private. For a private one, {advice}.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>Hugging Face hat kein Repository {repo}, oder es ist privat. Für ein privates: {advice}.</translation>
+    </message>
+    <message>
+        <source>Hugging Face is not asked: {why}.</source>
+        <extracomment>engine/hub/searching.py</extracomment>
+        <translation>Hugging Face wird nicht gefragt: {why}.</translation>
+    </message>
+    <message>
+        <source>Hugging Face refused access to {repo} (status {status}). To be let in, {advice}.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>Hugging Face hat den Zugriff auf {repo} verweigert (Status {status}). Um Zugriff zu erhalten: {advice}.</translation>
+    </message>
+    <message>
+        <source>Hugging Face takes no more requests from here (status 429). Try again in some minutes.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>Hugging Face nimmt von hier keine Anfragen mehr an (Status 429). Versuchen Sie es in einigen Minuten erneut.</translation>
+    </message>
+    <message>
+        <source>Hugging Face takes no more requests from here (status 429). Try again in {n} s.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>Hugging Face nimmt von hier keine Anfragen mehr an (Status 429). Versuchen Sie es in {n} s erneut.</translation>
     </message>
     <message>
         <source>Hugging Face token</source>
@@ -1329,6 +1414,11 @@
         <translation>Noch kein Modell. Unter „Empfohlen“ stehen passende.</translation>
     </message>
     <message>
+        <source>No places were found in the model&apos;s output.</source>
+        <extracomment>engine/pipelines/reading/elements.py</extracomment>
+        <translation>In der Ausgabe des Modells wurden keine Positionen gefunden.</translation>
+    </message>
+    <message>
         <source>No results for {words} on Hugging Face.</source>
         <extracomment>app/gui/viewmodels/models/downloads.py</extracomment>
         <translation>Keine Ergebnisse für {words} auf Hugging Face.</translation>
@@ -1352,6 +1442,11 @@
         <source>No speech recognition model is installed. Download one in Models, for example UsefulSensors/moonshine-base.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>Es ist kein Modell für Spracherkennung installiert. Laden Sie unter „Modelle“ eines herunter, zum Beispiel UsefulSensors/moonshine-base.</translation>
+    </message>
+    <message>
+        <source>No table was found in the model&apos;s output.</source>
+        <extracomment>engine/pipelines/reading/elements.py</extracomment>
+        <translation>In der Ausgabe des Modells wurde keine Tabelle gefunden.</translation>
     </message>
     <message>
         <source>No table was found in {title}. Choose another format.</source>
@@ -1449,6 +1544,26 @@
         <translation>Wird geöffnet</translation>
     </message>
     <message>
+        <source>Orpheus has no voice {name}. It has: {voices}.</source>
+        <extracomment>engine/pipelines/speaking/orpheus.py</extracomment>
+        <translation>Orpheus hat keine Stimme {name}. Verfügbar: {voices}.</translation>
+    </message>
+    <message>
+        <source>Orpheus has voices of its own and clones none. Choose a Qwen3-TTS Base model to clone.</source>
+        <extracomment>engine/pipelines/speaking/orpheus.py</extracomment>
+        <translation>Orpheus hat eigene Stimmen und klont keine. Wählen Sie zum Klonen ein Modell Qwen3-TTS Base.</translation>
+    </message>
+    <message>
+        <source>Orpheus speaks English, not {language}.</source>
+        <extracomment>engine/pipelines/speaking/orpheus.py</extracomment>
+        <translation>Orpheus spricht Englisch, nicht {language}.</translation>
+    </message>
+    <message>
+        <source>Orpheus takes no instructions; it supports tags in the text: {tags}.</source>
+        <extracomment>engine/pipelines/speaking/orpheus.py</extracomment>
+        <translation>Orpheus nimmt keine Anweisungen an; es unterstützt Tags im Text: {tags}.</translation>
+    </message>
+    <message>
         <source>Other data</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
         <translation>Weitere Daten</translation>
@@ -1484,6 +1599,16 @@
         <translation>Seitenzahl</translation>
     </message>
     <message>
+        <source>Page {number} of the PDF cannot be drawn.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Seite {number} des PDFs lässt sich nicht darstellen.</translation>
+    </message>
+    <message>
+        <source>Page {number} of the PDF is damaged.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Seite {number} des PDFs ist beschädigt.</translation>
+    </message>
+    <message>
         <source>Page {n} of {total}</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Seite {n} von {total}</translation>
@@ -1492,6 +1617,11 @@
         <source>Pages</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Seiten</translation>
+    </message>
+    <message>
+        <source>Pages are named like 1-3,5 or 7-, not {text}.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Geben Sie Seiten wie 1-3,5 oder 7- an, nicht {text}.</translation>
     </message>
     <message>
         <source>Pages, such as 1-3,5 or 7-</source>
@@ -1677,6 +1807,11 @@
         <source>Reading</source>
         <extracomment>app/gui/read/document.py</extracomment>
         <translation>Wird gelesen</translation>
+    </message>
+    <message>
+        <source>Reading failed inside: {kind}: {error}</source>
+        <extracomment>engine/pipelines/reading/reader.py, engine/pipelines/reading/session.py</extracomment>
+        <translation>Beim Lesen ist ein interner Fehler aufgetreten: {kind}: {error}</translation>
     </message>
     <message>
         <source>Reading the conversation: {share}.</source>
@@ -1932,6 +2067,16 @@
         <translation>Sagen Sie etwas. Zum Beenden Esc drücken.</translation>
     </message>
     <message>
+        <source>Say what is spoken in the recording, or clone the voice&apos;s colour alone.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>Geben Sie an, was in der Aufnahme gesprochen wird, oder klonen Sie nur die Klangfarbe der Stimme.</translation>
+    </message>
+    <message>
+        <source>Scaled down from {width} x {height} to {less} x {lower} pixels.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Von {width} × {height} auf {less} × {lower} Pixel verkleinert.</translation>
+    </message>
+    <message>
         <source>Screen capture</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Bildschirmausschnitt</translation>
@@ -2000,6 +2145,11 @@
         <source>Settings of this conversation</source>
         <extracomment>app/gui/chat/panel.py</extracomment>
         <translation>Einstellungen dieser Unterhaltung</translation>
+    </message>
+    <message>
+        <source>Settings say to work offline</source>
+        <extracomment>app/main.py</extracomment>
+        <translation>In den Einstellungen ist „Offline arbeiten“ aktiviert</translation>
     </message>
     <message>
         <source>Shortened to {n} characters.</source>
@@ -2085,6 +2235,21 @@
         <source>Something went wrong inside Grus: {error}.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>In Grus ist ein Fehler aufgetreten: {error}.</translation>
+    </message>
+    <message>
+        <source>Spark-TTS has no voice {name}. It has: female, male.</source>
+        <extracomment>engine/pipelines/speaking/spark.py</extracomment>
+        <translation>Spark-TTS hat keine Stimme {name}. Verfügbar: female, male.</translation>
+    </message>
+    <message>
+        <source>Spark-TTS speaks Chinese and English, not {language}.</source>
+        <extracomment>engine/pipelines/speaking/spark.py</extracomment>
+        <translation>Spark-TTS spricht Chinesisch und Englisch, nicht {language}.</translation>
+    </message>
+    <message>
+        <source>Spark-TTS takes no instructions for a cloned voice: pitch and speed are the recording&apos;s.</source>
+        <extracomment>engine/pipelines/speaking/spark.py</extracomment>
+        <translation>Spark-TTS nimmt für eine geklonte Stimme keine Anweisungen an: Tonhöhe und Tempo kommen aus der Aufnahme.</translation>
     </message>
     <message>
         <source>Speak</source>
@@ -2277,9 +2442,29 @@
         <translation>Das PDF konnte nicht geschrieben werden</translation>
     </message>
     <message>
+        <source>The PDF has no pages.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Das PDF hat keine Seiten.</translation>
+    </message>
+    <message>
+        <source>The PDF is damaged or incomplete.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Das PDF ist beschädigt oder unvollständig.</translation>
+    </message>
+    <message>
+        <source>The PDF is protected. Give its password.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Das PDF ist passwortgeschützt. Geben Sie das Passwort ein.</translation>
+    </message>
+    <message>
         <source>The best reasoning and code of its size, for 32 GB of fast memory.</source>
         <extracomment>resources/catalogue.json</extracomment>
         <translation>Bestes Schlussfolgern und bester Code seiner Größe, für 32 GB schnellen Arbeitsspeicher.</translation>
+    </message>
+    <message>
+        <source>The chat template of this model cannot be used.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>Die Chat-Vorlage dieses Modells lässt sich nicht verwenden.</translation>
     </message>
     <message>
         <source>The clipboard contains no image and no file.</source>
@@ -2287,14 +2472,44 @@
         <translation>Die Zwischenablage enthält kein Bild und keine Datei.</translation>
     </message>
     <message>
+        <source>The configuration of this model cannot be used.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>Die Konfiguration dieses Modells lässt sich nicht verwenden.</translation>
+    </message>
+    <message>
+        <source>The disk is full, so {repo} could not be downloaded to its end{where}. What arrived is kept: make room, and download it again to continue.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>Das Laufwerk ist voll, daher konnte {repo} nicht vollständig heruntergeladen werden{where}. Was angekommen ist, bleibt erhalten: Schaffen Sie Platz und laden Sie es erneut herunter, um fortzufahren.</translation>
+    </message>
+    <message>
+        <source>The engine failed: {kind}: {error}</source>
+        <extracomment>engine/engine.py, engine/tasks.py</extracomment>
+        <translation>Die Engine ist fehlgeschlagen: {kind}: {error}</translation>
+    </message>
+    <message>
+        <source>The engine has been stopped.</source>
+        <extracomment>engine/engine.py</extracomment>
+        <translation>Die Engine wurde gestoppt.</translation>
+    </message>
+    <message>
         <source>The engine is starting.</source>
         <extracomment>app/gui/bars.py</extracomment>
         <translation>Die Engine startet.</translation>
     </message>
     <message>
+        <source>The engine was stopped before the request ended.</source>
+        <extracomment>engine/engine.py</extracomment>
+        <translation>Die Engine wurde gestoppt, bevor die Anfrage fertig war.</translation>
+    </message>
+    <message>
         <source>The fastest: short answers, summaries and first drafts on any machine.</source>
         <extracomment>resources/catalogue.json</extracomment>
         <translation>Das schnellste: kurze Antworten, Zusammenfassungen und erste Entwürfe auf jedem Gerät.</translation>
+    </message>
+    <message>
+        <source>The file is empty.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Die Datei ist leer.</translation>
     </message>
     <message>
         <source>The file with your conversations was damaged. It was saved as {file}, and Grus started with a new one.</source>
@@ -2310,6 +2525,66 @@
         <source>The format {kind} is not supported. Choose a format from the list.</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Das Format {kind} wird nicht unterstützt. Wählen Sie ein Format aus der Liste.</translation>
+    </message>
+    <message>
+        <source>The hub does not say which version of {name} it has. Try again later.</source>
+        <extracomment>engine/hub/download.py</extracomment>
+        <translation>Hugging Face nennt nicht, in welcher Version {name} vorliegt. Versuchen Sie es später erneut.</translation>
+    </message>
+    <message>
+        <source>The hub redirects a file in a circle. Try again later.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>Hugging Face leitet eine Datei im Kreis weiter. Versuchen Sie es später erneut.</translation>
+    </message>
+    <message>
+        <source>The image has no pixels.</source>
+        <extracomment>engine/media/documents.py, engine/media/image.py</extracomment>
+        <translation>Das Bild hat keine Pixel.</translation>
+    </message>
+    <message>
+        <source>The image has pixels of floating point, which have no fixed white. Save it with 8 bits.</source>
+        <extracomment>engine/media/image.py</extracomment>
+        <translation>Das Bild hat Gleitkomma-Pixel ohne festen Weißwert. Speichern Sie es mit 8 Bit.</translation>
+    </message>
+    <message>
+        <source>The image has too many pixels; the most is {most}.</source>
+        <extracomment>engine/media/image.py</extracomment>
+        <translation>Das Bild hat zu viele Pixel; höchstens {most} sind möglich.</translation>
+    </message>
+    <message>
+        <source>The image has {width} x {height} pixels, more than can be read ({most}).</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Das Bild hat {width} × {height} Pixel, mehr als gelesen werden kann ({most}).</translation>
+    </message>
+    <message>
+        <source>The image has {width} x {height} pixels, more than the memory that is free can hold.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Das Bild hat {width} × {height} Pixel, mehr als der freie Arbeitsspeicher fasst.</translation>
+    </message>
+    <message>
+        <source>The image has {width} x {height} pixels; the most is {most} in all.</source>
+        <extracomment>engine/media/image.py</extracomment>
+        <translation>Das Bild hat {width} × {height} Pixel; höchstens {most} insgesamt sind möglich.</translation>
+    </message>
+    <message>
+        <source>The image is damaged or incomplete ({kind}).</source>
+        <extracomment>engine/media/image.py</extracomment>
+        <translation>Das Bild ist beschädigt oder unvollständig ({kind}).</translation>
+    </message>
+    <message>
+        <source>The image is empty.</source>
+        <extracomment>engine/media/image.py</extracomment>
+        <translation>Das Bild ist leer.</translation>
+    </message>
+    <message>
+        <source>The image needs more memory than is free.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Das Bild braucht mehr Arbeitsspeicher, als frei ist.</translation>
+    </message>
+    <message>
+        <source>The image needs more memory than there is. Send a smaller one.</source>
+        <extracomment>engine/media/image.py</extracomment>
+        <translation>Das Bild braucht mehr Arbeitsspeicher, als vorhanden ist. Verwenden Sie ein kleineres.</translation>
     </message>
     <message>
         <source>The key is copied.</source>
@@ -2352,14 +2627,84 @@
         <translation>Das Mikrofon wurde getrennt. Die bisherige Aufnahme bleibt erhalten. Schließen Sie ein Mikrofon an und versuchen Sie es erneut.</translation>
     </message>
     <message>
+        <source>The model made no voice of these words. Try another seed.</source>
+        <extracomment>engine/pipelines/speaking/spark.py</extracomment>
+        <translation>Das Modell hat aus diesen Worten keine Stimme erzeugt. Versuchen Sie es erneut.</translation>
+    </message>
+    <message>
+        <source>The model {model} writes no text.</source>
+        <extracomment>engine/admission.py</extracomment>
+        <translation>Das Modell {model} schreibt keinen Text.</translation>
+    </message>
+    <message>
         <source>The model {name} cannot be used here.</source>
         <extracomment>app/gui/model_box.py</extracomment>
         <translation>Das Modell {name} lässt sich hier nicht verwenden.</translation>
     </message>
     <message>
+        <source>The model {name} could not be loaded: {kind}: {error}</source>
+        <extracomment>engine/engine.py</extracomment>
+        <translation>Das Modell {name} konnte nicht geladen werden: {kind}: {error}</translation>
+    </message>
+    <message>
+        <source>The model {name} is not loaded.</source>
+        <extracomment>engine/engine.py</extracomment>
+        <translation>Das Modell {name} ist nicht geladen.</translation>
+    </message>
+    <message>
+        <source>The model {name} takes {size} MiB; the memory limit is {limit} MiB, and its sequences need room too.</source>
+        <extracomment>engine/model_manager.py</extracomment>
+        <translation>Das Modell {name} belegt {size} MiB; die Speichergrenze liegt bei {limit} MiB, und auch seine Sequenzen brauchen Platz.</translation>
+    </message>
+    <message>
         <source>The page</source>
         <extracomment>app/gui/read/document.py</extracomment>
         <translation>Die Seite</translation>
+    </message>
+    <message>
+        <source>The page is empty.</source>
+        <extracomment>engine/pipelines/reading/reader.py</extracomment>
+        <translation>Die Seite ist leer.</translation>
+    </message>
+    <message>
+        <source>The password is wrong.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Das Passwort ist falsch.</translation>
+    </message>
+    <message>
+        <source>The prompt has {tokens} tokens; the context holds {limit}, and a reply needs room too. Shorten it.</source>
+        <extracomment>engine/admission.py</extracomment>
+        <translation>Der Prompt hat {tokens} Token; der Kontext fasst {limit}, und auch die Antwort braucht Platz. Kürzen Sie ihn.</translation>
+    </message>
+    <message>
+        <source>The prompt is empty.</source>
+        <extracomment>engine/pipelines/prompt.py</extracomment>
+        <translation>Der Prompt ist leer.</translation>
+    </message>
+    <message>
+        <source>The reading was stopped.</source>
+        <extracomment>engine/pipelines/reading/reader.py, engine/pipelines/reading/session.py</extracomment>
+        <translation>Das Lesen wurde gestoppt.</translation>
+    </message>
+    <message>
+        <source>The recording is clipped: {share} of its samples are as loud as it goes. Record it again, quieter.</source>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <translation>Die Aufnahme ist übersteuert: {share} der Abtastwerte sind am Anschlag. Nehmen Sie leiser noch einmal auf.</translation>
+    </message>
+    <message>
+        <source>The recording is silent.</source>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <translation>Die Aufnahme ist stumm.</translation>
+    </message>
+    <message>
+        <source>The recording lasts {seconds} seconds. A voice can be taken from {least} to {most}; 3 to 15 are best.</source>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <translation>Die Aufnahme dauert {seconds} Sekunden. Für eine Stimme sind {least} bis {most} möglich; am besten 3 bis 15.</translation>
+    </message>
+    <message>
+        <source>The recording&apos;s codes do not belong to this model. Make the voice again.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>Die Codes der Aufnahme gehören nicht zu diesem Modell. Erstellen Sie die Stimme neu.</translation>
     </message>
     <message>
         <source>The same seed gives the same answer.</source>
@@ -2377,6 +2722,66 @@
         <translation>Der Text</translation>
     </message>
     <message>
+        <source>The text has {length} characters; the most is {most}.</source>
+        <extracomment>engine/pipelines/speaking/speech.py</extracomment>
+        <translation>Der Text hat {length} Zeichen; möglich sind höchstens {most}.</translation>
+    </message>
+    <message>
+        <source>The text has {length} characters; {most} are spoken at once.</source>
+        <extracomment>engine/pipelines/speaking/orpheus.py, engine/pipelines/speaking/spark.py</extracomment>
+        <translation>Der Text hat {length} Zeichen; {most} werden auf einmal gesprochen.</translation>
+    </message>
+    <message>
+        <source>The text has {length} characters; {most} can be spoken at once.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>Der Text hat {length} Zeichen; {most} können auf einmal gesprochen werden.</translation>
+    </message>
+    <message>
+        <source>The text has {tokens} tokens; the context holds {limit}. Shorten it.</source>
+        <extracomment>engine/admission.py</extracomment>
+        <translation>Der Text hat {tokens} Token; der Kontext fasst {limit}. Kürzen Sie ihn.</translation>
+    </message>
+    <message>
+        <source>The text is longer than its place on the page can hold.</source>
+        <extracomment>engine/pipelines/reading/recognizer.py</extracomment>
+        <translation>Der Text ist länger, als sein Platz auf der Seite zulässt.</translation>
+    </message>
+    <message>
+        <source>The text repeats itself.</source>
+        <extracomment>engine/pipelines/reading/recognizer.py</extracomment>
+        <translation>Der Text wiederholt sich.</translation>
+    </message>
+    <message>
+        <source>The token cannot be kept in {file}: {reason}.</source>
+        <extracomment>engine/hub/token.py</extracomment>
+        <translation>Das Token lässt sich nicht in {file} speichern: {reason}.</translation>
+    </message>
+    <message>
+        <source>The tokenizer of this model cannot be used.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>Der Tokenizer dieses Modells lässt sich nicht verwenden.</translation>
+    </message>
+    <message>
+        <source>The voice did not come to an end. Try again, or with a shorter text.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>Die Sprachausgabe kam nicht zu Ende. Versuchen Sie es erneut, oder mit einem kürzeren Text.</translation>
+    </message>
+    <message>
+        <source>The voice has {size} numbers and this model wants {wanted}: it was made for a model of another size. Make it again.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>Die Stimme hat {size} Werte, dieses Modell braucht {wanted}: Sie wurde mit einem Modell anderer Größe erstellt. Erstellen Sie sie neu.</translation>
+    </message>
+    <message>
+        <source>The voice {name} is damaged. Make it again from {sample}.</source>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <translation>Die Stimme {name} ist beschädigt. Erstellen Sie sie neu aus {sample}.</translation>
+    </message>
+    <message>
+        <source>The voice {name} is damaged: {path}.</source>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <translation>Die Stimme {name} ist beschädigt: {path}.</translation>
+    </message>
+    <message>
         <source>The voice {name} is saved.</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>Die Stimme {name} ist gespeichert.</translation>
@@ -2385,6 +2790,66 @@
         <source>The voice {name} was deleted.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>Die Stimme {name} wurde gelöscht.</translation>
+    </message>
+    <message>
+        <source>The weights of this model are damaged or incomplete.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>Die Gewichte dieses Modells sind beschädigt oder unvollständig.</translation>
+    </message>
+    <message>
+        <source>The weights take {weights} of the {limit} that may be used, which leaves no room for a conversation. Choose a smaller or more strongly quantized model, or raise the memory limit.</source>
+        <extracomment>engine/loading.py</extracomment>
+        <translation>Die Gewichte belegen {weights} von {limit}, die verwendet werden dürfen; für eine Unterhaltung bleibt kein Platz. Wählen Sie ein kleineres oder stärker quantisiertes Modell, oder erhöhen Sie die Speichergrenze.</translation>
+    </message>
+    <message>
+        <source>There are no PDFs and no images in the folder {path}.</source>
+        <extracomment>engine/pipelines/reading/session.py</extracomment>
+        <translation>Im Ordner {path} sind keine PDFs und keine Bilder.</translation>
+    </message>
+    <message>
+        <source>There is a voice called {name} already. Choose another name, or delete it first.</source>
+        <extracomment>engine/pipelines/speaking/voice.py, app/runtime/voice.py</extracomment>
+        <translation>Es gibt schon eine Stimme namens {name}. Wählen Sie einen anderen Namen, oder löschen Sie sie zuerst.</translation>
+    </message>
+    <message>
+        <source>There is no file {path}.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Die Datei {path} gibt es nicht.</translation>
+    </message>
+    <message>
+        <source>There is no room for another model while those that are loaded work.</source>
+        <extracomment>engine/engine.py</extracomment>
+        <translation>Solange die geladenen Modelle arbeiten, ist kein Platz für ein weiteres.</translation>
+    </message>
+    <message>
+        <source>There is no room for another model: all that are loaded are pinned.</source>
+        <extracomment>engine/model_manager.py</extracomment>
+        <translation>Für ein weiteres Modell ist kein Platz: Alle geladenen sind fixiert.</translation>
+    </message>
+    <message>
+        <source>There is no saved voice called {name}. Saved: {known}.</source>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <translation>Es gibt keine gespeicherte Stimme namens {name}. Gespeichert: {known}.</translation>
+    </message>
+    <message>
+        <source>There is no text to speak.</source>
+        <extracomment>engine/pipelines/speaking/orpheus.py, engine/pipelines/speaking/spark.py</extracomment>
+        <translation>Es gibt keinen Text zum Sprechen.</translation>
+    </message>
+    <message>
+        <source>There is no voice {name}. Choose one of {voices}.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>Es gibt keine Stimme {name}. Wählen Sie eine von {voices}.</translation>
+    </message>
+    <message>
+        <source>There is nothing to say: the text is empty.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py, engine/pipelines/speaking/speech.py</extracomment>
+        <translation>Es gibt nichts zu sprechen: Der Text ist leer.</translation>
+    </message>
+    <message>
+        <source>There was nothing to speak.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>Es gab nichts zu sprechen.</translation>
     </message>
     <message>
         <source>This JSON file contains no conversation: it has no list of messages.</source>
@@ -2422,6 +2887,36 @@
         <translation>Diese Datei ist kein JSON. Importieren Sie eine Unterhaltung, die als JSON exportiert wurde.</translation>
     </message>
     <message>
+        <source>This is a Base model: it needs a recording of the voice that it is to speak in.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>Dies ist ein Base-Modell: Es braucht eine Aufnahme der Stimme, in der es sprechen soll.</translation>
+    </message>
+    <message>
+        <source>This is a HEIC image, which needs one more package here: pip install pillow-heif. Or save the picture as JPEG or PNG.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Dies ist ein HEIC-Bild; dafür fehlt ein Paket: pip install pillow-heif. Oder speichern Sie das Bild als JPEG oder PNG.</translation>
+    </message>
+    <message>
+        <source>This is neither a PDF nor an image that can be read.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Dies ist weder ein PDF noch ein lesbares Bild.</translation>
+    </message>
+    <message>
+        <source>This is not an image that can be read: {formats} can.</source>
+        <extracomment>engine/media/image.py</extracomment>
+        <translation>Dies ist kein lesbares Bild. Möglich sind {formats}.</translation>
+    </message>
+    <message>
+        <source>This is too long for the model: over {tokens} tokens, of which it can process {limit} at once.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>Das ist zu lang für das Modell: mehr als {tokens} Token, von denen es {limit} auf einmal verarbeiten kann.</translation>
+    </message>
+    <message>
+        <source>This is too long for the model: {tokens} tokens, of which it can process {limit} at once.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>Das ist zu lang für das Modell: {tokens} Token, von denen es {limit} auf einmal verarbeiten kann.</translation>
+    </message>
+    <message>
         <source>This machine only</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Nur dieses Gerät</translation>
@@ -2435,6 +2930,11 @@
         <source>This model creates a voice from a description. Describe one below.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>Dieses Modell erzeugt eine Stimme aus einer Beschreibung. Beschreiben Sie unten eine.</translation>
+    </message>
+    <message>
+        <source>This model does not speak {language}. It speaks {languages}.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>Dieses Modell spricht {language} nicht. Es spricht {languages}.</translation>
     </message>
     <message>
         <source>This model does not support voice cloning. Choose one that does: Qwen3-TTS Base or Spark-TTS.</source>
@@ -2457,9 +2957,19 @@
         <translation>Dieses Modell braucht eine aufgenommene Stimme. Erstellen Sie eine neue Stimme, oder wählen Sie eine.</translation>
     </message>
     <message>
+        <source>This model takes no instructions. The CustomVoice and VoiceDesign models of size 1.7B follow them.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>Dieses Modell nimmt keine Anweisungen an. Die Modelle CustomVoice und VoiceDesign der Größe 1.7B befolgen sie.</translation>
+    </message>
+    <message>
         <source>This month</source>
         <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>Dieser Monat</translation>
+    </message>
+    <message>
+        <source>This voice was made by another model. Clone it again with Spark-TTS.</source>
+        <extracomment>engine/pipelines/speaking/spark.py</extracomment>
+        <translation>Diese Stimme wurde mit einem anderen Modell erstellt. Klonen Sie sie erneut mit Spark-TTS.</translation>
     </message>
     <message>
         <source>This week</source>
@@ -2545,6 +3055,11 @@
         <source>Type the result of the tool call.</source>
         <extracomment>app/gui/chat/pane.py</extracomment>
         <translation>Geben Sie das Ergebnis des Tool-Aufrufs ein.</translation>
+    </message>
+    <message>
+        <source>Type what to search for: a model&apos;s name, or who made it.</source>
+        <extracomment>engine/hub/searching.py</extracomment>
+        <translation>Geben Sie ein, wonach gesucht werden soll: den Namen eines Modells oder seines Anbieters.</translation>
     </message>
     <message>
         <source>Understands images and pages. Reasoning is optional.</source>
@@ -2650,6 +3165,11 @@
         <source>Weights</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Gewichte</translation>
+    </message>
+    <message>
+        <source>What answered is not Hugging Face. A sign-in page of this network, or a wrong HF_ENDPOINT, may stand in between.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>Die Antwort kam nicht von Hugging Face. Eine Anmeldeseite dieses Netzwerks oder ein falsches HF_ENDPOINT kann dazwischenstehen.</translation>
     </message>
     <message>
         <source>What can you help me with?</source>
@@ -2782,6 +3302,11 @@
         <translation>Zugang beschränkt</translation>
     </message>
     <message>
+        <source>give Grus a token of your account: `grus token set`, Settings in the window, or HF_TOKEN</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>geben Sie Grus ein Token Ihres Kontos: in den Einstellungen des Fensters, mit `grus token set` oder HF_TOKEN</translation>
+    </message>
+    <message>
         <source>high</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>hoch</translation>
@@ -2882,6 +3407,11 @@
         <translation>sehr langsam</translation>
     </message>
     <message>
+        <source>{about} Details: {error}</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>{about} Einzelheiten: {error}</translation>
+    </message>
+    <message>
         <source>{app}, {path}</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>{app}, {path}</translation>
@@ -2912,6 +3442,11 @@
         <translation>{free} sind frei.</translation>
     </message>
     <message>
+        <source>{given} could not be read: {reason}.</source>
+        <extracomment>engine/pipelines/prompt.py</extracomment>
+        <translation>{given} konnte nicht gelesen werden: {reason}.</translation>
+    </message>
+    <message>
         <source>{how_far}, {rate}/s, {left} left</source>
         <extracomment>app/gui/viewmodels/models/downloads.py</extracomment>
         <translation>{how_far}, {rate}/s, noch {left}</translation>
@@ -2932,14 +3467,54 @@
         <translation>{kinds}. Suchen Sie nach {name}, um eines davon herunterzuladen.</translation>
     </message>
     <message>
+        <source>{model} does not know the task {task}: the page is read as text. PaddleOCR-VL 1.5 knows every task.</source>
+        <extracomment>engine/pipelines/reading/reader.py</extracomment>
+        <translation>{model} kennt die Aufgabe {task} nicht: Die Seite wird als Text gelesen. PaddleOCR-VL 1.5 kennt alle Aufgaben.</translation>
+    </message>
+    <message>
+        <source>{model} does not speak. Qwen3-TTS, Orpheus and Spark-TTS models do.</source>
+        <extracomment>engine/pipelines/speaking/speech_models.py</extracomment>
+        <translation>{model} kann nicht sprechen. Qwen3-TTS, Orpheus und Spark-TTS können es.</translation>
+    </message>
+    <message>
         <source>{model} is installed. Its checksums are correct.</source>
         <extracomment>app/gui/viewmodels/models/downloads.py</extracomment>
         <translation>{model} ist installiert. Die Prüfsummen stimmen.</translation>
     </message>
     <message>
+        <source>{model} is no layout model. PaddlePaddle/PP-DocLayoutV2 is one.</source>
+        <extracomment>engine/pipelines/reading/layout.py</extracomment>
+        <translation>{model} ist kein Layout-Modell. PaddlePaddle/PP-DocLayoutV2 ist eines.</translation>
+    </message>
+    <message>
+        <source>{model} is not the id of a repository.</source>
+        <extracomment>engine/hub/download.py</extracomment>
+        <translation>{model} ist keine gültige Repository-ID.</translation>
+    </message>
+    <message>
+        <source>{model} reads pages line by line and talks about no images. Read them with grus read.</source>
+        <extracomment>engine/pipelines/prompt.py</extracomment>
+        <translation>{model} liest Seiten Zeile für Zeile und spricht nicht über Bilder. Öffnen Sie sie unter „Lesen“.</translation>
+    </message>
+    <message>
+        <source>{model} reads text only and does not see images.</source>
+        <extracomment>engine/pipelines/prompt.py</extracomment>
+        <translation>{model} verarbeitet nur Text, keine Bilder.</translation>
+    </message>
+    <message>
+        <source>{model} reads text, not images. Choose a vision model.</source>
+        <extracomment>engine/pipelines/reading/recognizer.py</extracomment>
+        <translation>{model} liest Text, keine Bilder. Wählen Sie ein Modell, das Bilder versteht.</translation>
+    </message>
+    <message>
         <source>{model} supports text only. Remove the images, or choose a vision model.</source>
         <extracomment>app/window_engine.py</extracomment>
         <translation>{model} unterstützt nur Text. Entfernen Sie die Bilder, oder wählen Sie ein Modell, das Bilder versteht.</translation>
+    </message>
+    <message>
+        <source>{model} transcribes {own}, not {language}. Choose a model for that language.</source>
+        <extracomment>engine/pipelines/listening/transcription.py</extracomment>
+        <translation>{model} transkribiert {own}, nicht {language}. Wählen Sie ein Modell für diese Sprache.</translation>
     </message>
     <message>
         <source>{model} was deleted. {size} will be freed in 30 seconds.</source>
@@ -2977,9 +3552,54 @@
         <translation>{name} enthält gescannte Seiten ohne Text. Öffnen Sie die Datei zuerst unter „Lesen“.</translation>
     </message>
     <message>
+        <source>{name} could not be read as sound ({reason}). {formats} are read.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>{name} konnte nicht als Ton gelesen werden ({reason}). Möglich sind {formats}.</translation>
+    </message>
+    <message>
+        <source>{name} does not listen. Moonshine models do: UsefulSensors/moonshine-base, for example.</source>
+        <extracomment>engine/pipelines/listening/transcription.py</extracomment>
+        <translation>{name} kann keine Sprache erkennen. Moonshine-Modelle können es, zum Beispiel UsefulSensors/moonshine-base.</translation>
+    </message>
+    <message>
+        <source>{name} has {own} samples a second; {least} to {most} are read.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>{name} hat {own} Abtastwerte pro Sekunde; möglich sind {least} bis {most}.</translation>
+    </message>
+    <message>
+        <source>{name} holds no sound.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>{name} enthält keinen Ton.</translation>
+    </message>
+    <message>
+        <source>{name} holds samples that are no numbers. The file is damaged.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>{name} enthält ungültige Abtastwerte. Die Datei ist beschädigt.</translation>
+    </message>
+    <message>
+        <source>{name} is empty.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>{name} ist leer.</translation>
+    </message>
+    <message>
         <source>{name} is larger than 512 MB. Choose a smaller file.</source>
         <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
         <translation>{name} ist größer als 512 MB. Wählen Sie eine kleinere Datei.</translation>
+    </message>
+    <message>
+        <source>{name} is longer than {longest}. Split it first.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>{name} ist länger als {longest}. Teilen Sie die Datei zuerst.</translation>
+    </message>
+    <message>
+        <source>{name} is no name for a voice: letters, digits, spaces, dots and dashes, 64 at most.</source>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <translation>{name} ist kein Name für eine Stimme: Buchstaben, Ziffern, Leerzeichen, Punkte und Bindestriche, höchstens 64.</translation>
+    </message>
+    <message>
+        <source>{name} is not a file.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>{name} ist keine Datei.</translation>
     </message>
     <message>
         <source>{name} is not a file. Drop files, not folders.</source>
@@ -3002,9 +3622,19 @@
         <translation>{name} ist passwortgeschützt. Speichern Sie eine Kopie ohne Passwort.</translation>
     </message>
     <message>
+        <source>{name} is set</source>
+        <extracomment>engine/hub/offline.py</extracomment>
+        <translation>{name} ist gesetzt</translation>
+    </message>
+    <message>
         <source>{name} is too large.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>{name} ist zu groß.</translation>
+    </message>
+    <message>
+        <source>{name} writes no text. Give it as the layout, and a vision model as the model.</source>
+        <extracomment>app/runtime/reading.py</extracomment>
+        <translation>{name} schreibt keinen Text. Wählen Sie ein Modell, das Bilder versteht.</translation>
     </message>
     <message>
         <source>{name}: {level}</source>
@@ -3063,6 +3693,11 @@
             <numerusform>{n} Seiten</numerusform>
         </translation>
     </message>
+    <message>
+        <source>{n} requests are waiting already. Try again later.</source>
+        <extracomment>engine/engine.py</extracomment>
+        <translation>{n} Anfragen warten bereits. Versuchen Sie es später erneut.</translation>
+    </message>
     <message numerus="yes">
         <source>{n} tokens</source>
         <extracomment>app/gui/viewmodels/chat/markdown.py, app/gui/viewmodels/models/card.py</extracomment>
@@ -3090,14 +3725,104 @@
         <translation>{origin} ist kein gültiger Ursprung. Geben Sie zum Beispiel https://app.example ein, oder * für alle.</translation>
     </message>
     <message>
+        <source>{path} cannot be read: {reason}.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>{path} lässt sich nicht lesen: {reason}.</translation>
+    </message>
+    <message>
+        <source>{path} cannot be written: {reason}.</source>
+        <extracomment>engine/pipelines/reading/session.py</extracomment>
+        <translation>{path} lässt sich nicht schreiben: {reason}.</translation>
+    </message>
+    <message>
+        <source>{path} could not be written: {reason}.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>{path} konnte nicht geschrieben werden: {reason}.</translation>
+    </message>
+    <message>
+        <source>{path} is a folder.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>{path} ist ein Ordner.</translation>
+    </message>
+    <message>
+        <source>{path} is larger than the memory that is free.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>{path} ist größer als der freie Arbeitsspeicher.</translation>
+    </message>
+    <message>
         <source>{rate} tokens/s</source>
         <extracomment>app/gui/bars.py, app/gui/viewmodels/chat/markdown.py</extracomment>
         <translation>{rate} Token/s</translation>
     </message>
     <message>
-        <source>{reason}, so Grus stays offline until it is started otherwise.</source>
+        <source>{reason}. Grus stays offline until it is restarted without it.</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
-        <translation>{reason}, deshalb bleibt Grus offline, bis es anders gestartet wird.</translation>
+        <translation>{reason}. Grus bleibt offline, bis es ohne dies neu gestartet wird.</translation>
+    </message>
+    <message>
+        <source>{repo} cannot be saved{where}: {reason}.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>{repo} lässt sich nicht speichern{where}: {reason}.</translation>
+    </message>
+    <message>
+        <source>{repo} could not be downloaded: {reason}</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>{repo} konnte nicht heruntergeladen werden: {reason}</translation>
+    </message>
+    <message>
+        <source>{repo} has a file that is larger than this disk or account may hold{where}.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>{repo} hat eine Datei, die größer ist, als dieses Laufwerk oder Konto erlaubt{where}.</translation>
+    </message>
+    <message>
+        <source>{repo} has no revision {revision}.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>{repo} hat keine Revision {revision}.</translation>
+    </message>
+    <message>
+        <source>{repo} holds no model files.</source>
+        <extracomment>engine/hub/download.py, engine/hub/searching.py</extracomment>
+        <translation>{repo} enthält keine Modelldateien.</translation>
+    </message>
+    <message>
+        <source>{repo} holds no tokenizer, and its name, which does not end in -GGUF, tells no other repository. Put a tokenizer.json beside the file.</source>
+        <extracomment>engine/hub/download.py</extracomment>
+        <translation>{repo} enthält keinen Tokenizer, und der Name, der nicht auf -GGUF endet, nennt kein anderes Repository. Legen Sie eine tokenizer.json neben die Datei.</translation>
+    </message>
+    <message>
+        <source>{repo} is gated, and your token does not open it. Accept its terms on {site}/{repo} with the same account, and wait until its makers have let you in.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>Der Zugang zu {repo} ist beschränkt, und Ihr Token öffnet ihn nicht. Stimmen Sie auf {site}/{repo} mit demselben Konto den Bedingungen zu, und warten Sie, bis der Anbieter Sie zulässt.</translation>
+    </message>
+    <message>
+        <source>{repo} is gated. Accept its terms on {site}/{repo}, then {advice}.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>Der Zugang zu {repo} ist beschränkt. Stimmen Sie auf {site}/{repo} den Bedingungen zu, dann {advice}.</translation>
+    </message>
+    <message>
+        <source>{repo} is not on this machine and Hugging Face cannot be reached. Check the network.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>{repo} ist nicht auf diesem Gerät, und Hugging Face ist nicht erreichbar. Prüfen Sie das Netzwerk.</translation>
+    </message>
+    <message>
+        <source>{repo} is not on this machine and {why}, so it cannot be downloaded.</source>
+        <extracomment>engine/hub/download.py</extracomment>
+        <translation>{repo} ist nicht auf diesem Gerät und kann nicht heruntergeladen werden: {why}.</translation>
+    </message>
+    <message>
+        <source>{repo} is not on this machine, and {reason}</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>{repo} ist nicht auf diesem Gerät. {reason}</translation>
+    </message>
+    <message>
+        <source>{repo} is not the id of a repository.</source>
+        <extracomment>engine/hub/client.py, engine/hub/searching.py</extracomment>
+        <translation>{repo} ist keine gültige Repository-ID.</translation>
+    </message>
+    <message>
+        <source>{repo} needs {needed}, but {there} has only {free} left.</source>
+        <extracomment>engine/hub/download.py</extracomment>
+        <translation>{repo} braucht {needed}, aber in {there} sind nur noch {free} frei.</translation>
     </message>
     <message>
         <source>{share} %</source>
@@ -3173,6 +3898,11 @@
         <source>{title} must be between {low} and {high}.</source>
         <extracomment>app/gui/chat/panel.py</extracomment>
         <translation>{title} muss zwischen {low} und {high} liegen.</translation>
+    </message>
+    <message>
+        <source>{tokens} tokens do not fit into the memory for sequences ({limit} MiB). Shorten the prompt, raise the memory limit, or quantize the cache.</source>
+        <extracomment>engine/executor.py</extracomment>
+        <translation>{tokens} Token passen nicht in den Speicher für Sequenzen ({limit} MiB). Kürzen Sie den Prompt, erhöhen Sie die Speichergrenze, oder quantisieren Sie den Cache.</translation>
     </message>
     <message>
         <source>{variable} is set and takes precedence over a token stored here.</source>

@@ -29,9 +29,24 @@
         <translation>Un archivo</translation>
     </message>
     <message>
+        <source>A recording must be one row of finite samples.</source>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <translation>Una grabación debe ser una sola serie de muestras finitas.</translation>
+    </message>
+    <message>
+        <source>A step of the engine failed: {kind}: {error}</source>
+        <extracomment>engine/executor.py</extracomment>
+        <translation>Falló un paso del motor: {kind}: {error}</translation>
+    </message>
+    <message>
         <source>A system library for sound is missing ({error}). On Debian and Ubuntu: sudo apt-get install libpulse0</source>
         <extracomment>app/gui/sound/devices.py</extracomment>
         <translation>Falta una biblioteca del sistema para el sonido ({error}). En Debian y Ubuntu: sudo apt-get install libpulse0</translation>
+    </message>
+    <message>
+        <source>A token is one word of letters and digits, such as hf_... on your Hugging Face page.</source>
+        <extracomment>engine/hub/token.py</extracomment>
+        <translation>Un token es una palabra de letras y números, como hf_... en tu página de Hugging Face.</translation>
     </message>
     <message>
         <source>A token is stored in the system keyring, but the keyring cannot be opened.</source>
@@ -277,6 +292,16 @@
         <source>Choose a model first, in the menu above the conversation.</source>
         <extracomment>app/gui/chat/talk_bar.py, app/gui/viewmodels/chat/conversation.py</extracomment>
         <translation>Elige primero un modelo en el menú que está sobre la conversación.</translation>
+    </message>
+    <message>
+        <source>Choose a preset voice or a recording, not both.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>Elige una voz predefinida o una grabación, no ambas.</translation>
+    </message>
+    <message>
+        <source>Choose either a preset voice or a cloned one, not both.</source>
+        <extracomment>engine/pipelines/speaking/spark.py</extracomment>
+        <translation>Elige una voz predefinida o una clonada, no ambas.</translation>
     </message>
     <message>
         <source>Choose the model</source>
@@ -534,6 +559,11 @@
         <translation>Eliminar la voz</translation>
     </message>
     <message>
+        <source>Describe the voice: this VoiceDesign model makes one from instructions.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>Describe la voz: este modelo VoiceDesign la crea a partir de instrucciones.</translation>
+    </message>
+    <message>
         <source>Detect language</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>Detectar idioma</translation>
@@ -607,6 +637,11 @@
         <source>Draw a box around the area to read. Press Esc to cancel.</source>
         <extracomment>app/gui/read/snip.py</extracomment>
         <translation>Dibuja un recuadro alrededor del área que se va a leer. Pulsa Esc para cancelar.</translation>
+    </message>
+    <message>
+        <source>Drawn at {drawn} instead of {wanted} dots an inch, because the page is so large.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Dibujada a {drawn} en lugar de {wanted} puntos por pulgada porque la página es muy grande.</translation>
     </message>
     <message>
         <source>Drop PDFs, photos or scans here, paste an image, or capture part of the screen.</source>
@@ -879,6 +914,11 @@
         <translation>Grus no puede guardar: {reason}. Tus cambios se conservan en memoria hasta que pueda.</translation>
     </message>
     <message>
+        <source>Grus does not support the architecture of this model.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>Grus no admite la arquitectura de este modelo.</translation>
+    </message>
+    <message>
         <source>Grus ended unexpectedly last time. Nothing was deleted.</source>
         <extracomment>app/gui/window.py</extracomment>
         <translation>Grus se cerró inesperadamente la última vez. No se ha eliminado nada.</translation>
@@ -897,6 +937,11 @@
         <source>Grus never changes files in these folders.</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Grus nunca modifica los archivos de estas carpetas.</translation>
+    </message>
+    <message>
+        <source>Grus was started with --offline</source>
+        <extracomment>app/main.py</extracomment>
+        <translation>Grus se inició con --offline</translation>
     </message>
     <message>
         <source>Header</source>
@@ -937,6 +982,46 @@
         <source>Hugging Face</source>
         <extracomment>app/gui/models/pane.py</extracomment>
         <translation>Hugging Face</translation>
+    </message>
+    <message>
+        <source>Hugging Face answered with status {status}. Try again later.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>Hugging Face respondió con el estado {status}. Inténtalo más tarde.</translation>
+    </message>
+    <message>
+        <source>Hugging Face cannot be reached. Check the network, then try again.</source>
+        <extracomment>engine/hub/searching.py</extracomment>
+        <translation>No se puede acceder a Hugging Face. Comprueba la red e inténtalo de nuevo.</translation>
+    </message>
+    <message>
+        <source>Hugging Face does not know your token (status 401). Make a new one on its page, then {advice}. `grus token remove` continues without one.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>Hugging Face no reconoce tu token (estado 401). Crea uno nuevo en su página y después {advice}. `grus token remove` continúa sin token.</translation>
+    </message>
+    <message>
+        <source>Hugging Face has no repository {repo}, or it is private. For a private one, {advice}.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>Hugging Face no tiene el repositorio {repo}, o es privado. Si es privado, {advice}.</translation>
+    </message>
+    <message>
+        <source>Hugging Face is not asked: {why}.</source>
+        <extracomment>engine/hub/searching.py</extracomment>
+        <translation>No se consulta Hugging Face: {why}.</translation>
+    </message>
+    <message>
+        <source>Hugging Face refused access to {repo} (status {status}). To be let in, {advice}.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>Hugging Face denegó el acceso a {repo} (estado {status}). Para acceder, {advice}.</translation>
+    </message>
+    <message>
+        <source>Hugging Face takes no more requests from here (status 429). Try again in some minutes.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>Hugging Face no acepta más solicitudes desde aquí (estado 429). Inténtalo de nuevo en unos minutos.</translation>
+    </message>
+    <message>
+        <source>Hugging Face takes no more requests from here (status 429). Try again in {n} s.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>Hugging Face no acepta más solicitudes desde aquí (estado 429). Inténtalo de nuevo en {n} s.</translation>
     </message>
     <message>
         <source>Hugging Face token</source>
@@ -1329,6 +1414,11 @@
         <translation>Aún no hay modelos. En Recomendados hay algunos que caben.</translation>
     </message>
     <message>
+        <source>No places were found in the model&apos;s output.</source>
+        <extracomment>engine/pipelines/reading/elements.py</extracomment>
+        <translation>No se encontraron posiciones en la salida del modelo.</translation>
+    </message>
+    <message>
         <source>No results for {words} on Hugging Face.</source>
         <extracomment>app/gui/viewmodels/models/downloads.py</extracomment>
         <translation>No hay resultados para {words} en Hugging Face.</translation>
@@ -1352,6 +1442,11 @@
         <source>No speech recognition model is installed. Download one in Models, for example UsefulSensors/moonshine-base.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>No hay instalado ningún modelo de reconocimiento de voz. Descarga uno en Modelos, por ejemplo UsefulSensors/moonshine-base.</translation>
+    </message>
+    <message>
+        <source>No table was found in the model&apos;s output.</source>
+        <extracomment>engine/pipelines/reading/elements.py</extracomment>
+        <translation>No se encontró ninguna tabla en la salida del modelo.</translation>
     </message>
     <message>
         <source>No table was found in {title}. Choose another format.</source>
@@ -1449,6 +1544,26 @@
         <translation>Abriendo</translation>
     </message>
     <message>
+        <source>Orpheus has no voice {name}. It has: {voices}.</source>
+        <extracomment>engine/pipelines/speaking/orpheus.py</extracomment>
+        <translation>Orpheus no tiene la voz {name}. Tiene: {voices}.</translation>
+    </message>
+    <message>
+        <source>Orpheus has voices of its own and clones none. Choose a Qwen3-TTS Base model to clone.</source>
+        <extracomment>engine/pipelines/speaking/orpheus.py</extracomment>
+        <translation>Orpheus tiene voces propias y no clona. Para clonar, elige un modelo Qwen3-TTS Base.</translation>
+    </message>
+    <message>
+        <source>Orpheus speaks English, not {language}.</source>
+        <extracomment>engine/pipelines/speaking/orpheus.py</extracomment>
+        <translation>Orpheus habla inglés, no {language}.</translation>
+    </message>
+    <message>
+        <source>Orpheus takes no instructions; it supports tags in the text: {tags}.</source>
+        <extracomment>engine/pipelines/speaking/orpheus.py</extracomment>
+        <translation>Orpheus no admite instrucciones; admite etiquetas en el texto: {tags}.</translation>
+    </message>
+    <message>
         <source>Other data</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
         <translation>Otros datos</translation>
@@ -1484,6 +1599,16 @@
         <translation>Número de página</translation>
     </message>
     <message>
+        <source>Page {number} of the PDF cannot be drawn.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>La página {number} del PDF no se puede dibujar.</translation>
+    </message>
+    <message>
+        <source>Page {number} of the PDF is damaged.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>La página {number} del PDF está dañada.</translation>
+    </message>
+    <message>
         <source>Page {n} of {total}</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Página {n} de {total}</translation>
@@ -1492,6 +1617,11 @@
         <source>Pages</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Páginas</translation>
+    </message>
+    <message>
+        <source>Pages are named like 1-3,5 or 7-, not {text}.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Indica las páginas como 1-3,5 o 7-, no {text}.</translation>
     </message>
     <message>
         <source>Pages, such as 1-3,5 or 7-</source>
@@ -1677,6 +1807,11 @@
         <source>Reading</source>
         <extracomment>app/gui/read/document.py</extracomment>
         <translation>Leyendo</translation>
+    </message>
+    <message>
+        <source>Reading failed inside: {kind}: {error}</source>
+        <extracomment>engine/pipelines/reading/reader.py, engine/pipelines/reading/session.py</extracomment>
+        <translation>Error interno al leer: {kind}: {error}</translation>
     </message>
     <message>
         <source>Reading the conversation: {share}.</source>
@@ -1932,6 +2067,16 @@
         <translation>Di algo. Pulsa Esc para finalizar.</translation>
     </message>
     <message>
+        <source>Say what is spoken in the recording, or clone the voice&apos;s colour alone.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>Indica qué se dice en la grabación o clona solo el timbre de la voz.</translation>
+    </message>
+    <message>
+        <source>Scaled down from {width} x {height} to {less} x {lower} pixels.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Reducida de {width} × {height} a {less} × {lower} píxeles.</translation>
+    </message>
+    <message>
         <source>Screen capture</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Captura de pantalla</translation>
@@ -2000,6 +2145,11 @@
         <source>Settings of this conversation</source>
         <extracomment>app/gui/chat/panel.py</extracomment>
         <translation>Ajustes de esta conversación</translation>
+    </message>
+    <message>
+        <source>Settings say to work offline</source>
+        <extracomment>app/main.py</extracomment>
+        <translation>Los ajustes indican trabajar sin conexión</translation>
     </message>
     <message>
         <source>Shortened to {n} characters.</source>
@@ -2085,6 +2235,21 @@
         <source>Something went wrong inside Grus: {error}.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>Se ha producido un error en Grus: {error}.</translation>
+    </message>
+    <message>
+        <source>Spark-TTS has no voice {name}. It has: female, male.</source>
+        <extracomment>engine/pipelines/speaking/spark.py</extracomment>
+        <translation>Spark-TTS no tiene la voz {name}. Tiene: female, male.</translation>
+    </message>
+    <message>
+        <source>Spark-TTS speaks Chinese and English, not {language}.</source>
+        <extracomment>engine/pipelines/speaking/spark.py</extracomment>
+        <translation>Spark-TTS habla chino e inglés, no {language}.</translation>
+    </message>
+    <message>
+        <source>Spark-TTS takes no instructions for a cloned voice: pitch and speed are the recording&apos;s.</source>
+        <extracomment>engine/pipelines/speaking/spark.py</extracomment>
+        <translation>Spark-TTS no admite instrucciones para una voz clonada: el tono y la velocidad son los de la grabación.</translation>
     </message>
     <message>
         <source>Speak</source>
@@ -2277,9 +2442,29 @@
         <translation>No se pudo crear el PDF</translation>
     </message>
     <message>
+        <source>The PDF has no pages.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>El PDF no tiene páginas.</translation>
+    </message>
+    <message>
+        <source>The PDF is damaged or incomplete.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>El PDF está dañado o incompleto.</translation>
+    </message>
+    <message>
+        <source>The PDF is protected. Give its password.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>El PDF está protegido. Introduce su contraseña.</translation>
+    </message>
+    <message>
         <source>The best reasoning and code of its size, for 32 GB of fast memory.</source>
         <extracomment>resources/catalogue.json</extracomment>
         <translation>El mejor razonamiento y código de su tamaño, para 32 GB de memoria rápida.</translation>
+    </message>
+    <message>
+        <source>The chat template of this model cannot be used.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>La plantilla de chat de este modelo no se puede usar.</translation>
     </message>
     <message>
         <source>The clipboard contains no image and no file.</source>
@@ -2287,14 +2472,44 @@
         <translation>El portapapeles no contiene ninguna imagen ni archivo.</translation>
     </message>
     <message>
+        <source>The configuration of this model cannot be used.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>La configuración de este modelo no se puede usar.</translation>
+    </message>
+    <message>
+        <source>The disk is full, so {repo} could not be downloaded to its end{where}. What arrived is kept: make room, and download it again to continue.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>El disco está lleno y {repo} no se pudo descargar por completo{where}. Lo descargado se conserva: libera espacio y descárgalo de nuevo para continuar.</translation>
+    </message>
+    <message>
+        <source>The engine failed: {kind}: {error}</source>
+        <extracomment>engine/engine.py, engine/tasks.py</extracomment>
+        <translation>El motor falló: {kind}: {error}</translation>
+    </message>
+    <message>
+        <source>The engine has been stopped.</source>
+        <extracomment>engine/engine.py</extracomment>
+        <translation>El motor se ha detenido.</translation>
+    </message>
+    <message>
         <source>The engine is starting.</source>
         <extracomment>app/gui/bars.py</extracomment>
         <translation>El motor se está iniciando.</translation>
     </message>
     <message>
+        <source>The engine was stopped before the request ended.</source>
+        <extracomment>engine/engine.py</extracomment>
+        <translation>El motor se detuvo antes de que terminara la solicitud.</translation>
+    </message>
+    <message>
         <source>The fastest: short answers, summaries and first drafts on any machine.</source>
         <extracomment>resources/catalogue.json</extracomment>
         <translation>El más rápido: respuestas cortas, resúmenes y borradores en cualquier equipo.</translation>
+    </message>
+    <message>
+        <source>The file is empty.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>El archivo está vacío.</translation>
     </message>
     <message>
         <source>The file with your conversations was damaged. It was saved as {file}, and Grus started with a new one.</source>
@@ -2310,6 +2525,66 @@
         <source>The format {kind} is not supported. Choose a format from the list.</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>El formato {kind} no es compatible. Elige un formato de la lista.</translation>
+    </message>
+    <message>
+        <source>The hub does not say which version of {name} it has. Try again later.</source>
+        <extracomment>engine/hub/download.py</extracomment>
+        <translation>Hugging Face no indica qué versión de {name} tiene. Inténtalo más tarde.</translation>
+    </message>
+    <message>
+        <source>The hub redirects a file in a circle. Try again later.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>Hugging Face redirige un archivo en bucle. Inténtalo más tarde.</translation>
+    </message>
+    <message>
+        <source>The image has no pixels.</source>
+        <extracomment>engine/media/documents.py, engine/media/image.py</extracomment>
+        <translation>La imagen no tiene píxeles.</translation>
+    </message>
+    <message>
+        <source>The image has pixels of floating point, which have no fixed white. Save it with 8 bits.</source>
+        <extracomment>engine/media/image.py</extracomment>
+        <translation>La imagen tiene píxeles de coma flotante, sin un blanco definido. Guárdala con 8 bits.</translation>
+    </message>
+    <message>
+        <source>The image has too many pixels; the most is {most}.</source>
+        <extracomment>engine/media/image.py</extracomment>
+        <translation>La imagen tiene demasiados píxeles; el máximo es {most}.</translation>
+    </message>
+    <message>
+        <source>The image has {width} x {height} pixels, more than can be read ({most}).</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>La imagen tiene {width} × {height} píxeles, más de lo que se puede leer ({most}).</translation>
+    </message>
+    <message>
+        <source>The image has {width} x {height} pixels, more than the memory that is free can hold.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>La imagen tiene {width} × {height} píxeles, más de lo que cabe en la memoria libre.</translation>
+    </message>
+    <message>
+        <source>The image has {width} x {height} pixels; the most is {most} in all.</source>
+        <extracomment>engine/media/image.py</extracomment>
+        <translation>La imagen tiene {width} × {height} píxeles; el máximo es {most} en total.</translation>
+    </message>
+    <message>
+        <source>The image is damaged or incomplete ({kind}).</source>
+        <extracomment>engine/media/image.py</extracomment>
+        <translation>La imagen está dañada o incompleta ({kind}).</translation>
+    </message>
+    <message>
+        <source>The image is empty.</source>
+        <extracomment>engine/media/image.py</extracomment>
+        <translation>La imagen está vacía.</translation>
+    </message>
+    <message>
+        <source>The image needs more memory than is free.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>La imagen necesita más memoria de la que hay libre.</translation>
+    </message>
+    <message>
+        <source>The image needs more memory than there is. Send a smaller one.</source>
+        <extracomment>engine/media/image.py</extracomment>
+        <translation>La imagen necesita más memoria de la disponible. Envía una más pequeña.</translation>
     </message>
     <message>
         <source>The key is copied.</source>
@@ -2352,14 +2627,84 @@
         <translation>El micrófono se desconectó. Se conserva lo grabado hasta ahora. Conecta un micrófono e inténtalo de nuevo.</translation>
     </message>
     <message>
+        <source>The model made no voice of these words. Try another seed.</source>
+        <extracomment>engine/pipelines/speaking/spark.py</extracomment>
+        <translation>El modelo no creó ninguna voz con estas palabras. Inténtalo de nuevo.</translation>
+    </message>
+    <message>
+        <source>The model {model} writes no text.</source>
+        <extracomment>engine/admission.py</extracomment>
+        <translation>El modelo {model} no escribe texto.</translation>
+    </message>
+    <message>
         <source>The model {name} cannot be used here.</source>
         <extracomment>app/gui/model_box.py</extracomment>
         <translation>El modelo {name} no se puede usar aquí.</translation>
     </message>
     <message>
+        <source>The model {name} could not be loaded: {kind}: {error}</source>
+        <extracomment>engine/engine.py</extracomment>
+        <translation>No se pudo cargar el modelo {name}: {kind}: {error}</translation>
+    </message>
+    <message>
+        <source>The model {name} is not loaded.</source>
+        <extracomment>engine/engine.py</extracomment>
+        <translation>El modelo {name} no está cargado.</translation>
+    </message>
+    <message>
+        <source>The model {name} takes {size} MiB; the memory limit is {limit} MiB, and its sequences need room too.</source>
+        <extracomment>engine/model_manager.py</extracomment>
+        <translation>El modelo {name} ocupa {size} MiB; el límite de memoria es de {limit} MiB, y sus secuencias también necesitan espacio.</translation>
+    </message>
+    <message>
         <source>The page</source>
         <extracomment>app/gui/read/document.py</extracomment>
         <translation>La página</translation>
+    </message>
+    <message>
+        <source>The page is empty.</source>
+        <extracomment>engine/pipelines/reading/reader.py</extracomment>
+        <translation>La página está vacía.</translation>
+    </message>
+    <message>
+        <source>The password is wrong.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>La contraseña no es correcta.</translation>
+    </message>
+    <message>
+        <source>The prompt has {tokens} tokens; the context holds {limit}, and a reply needs room too. Shorten it.</source>
+        <extracomment>engine/admission.py</extracomment>
+        <translation>El prompt tiene {tokens} tokens; en el contexto caben {limit}, y la respuesta también necesita espacio. Acórtalo.</translation>
+    </message>
+    <message>
+        <source>The prompt is empty.</source>
+        <extracomment>engine/pipelines/prompt.py</extracomment>
+        <translation>El prompt está vacío.</translation>
+    </message>
+    <message>
+        <source>The reading was stopped.</source>
+        <extracomment>engine/pipelines/reading/reader.py, engine/pipelines/reading/session.py</extracomment>
+        <translation>La lectura se detuvo.</translation>
+    </message>
+    <message>
+        <source>The recording is clipped: {share} of its samples are as loud as it goes. Record it again, quieter.</source>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <translation>La grabación está saturada: el {share} de las muestras está al máximo. Graba de nuevo, más bajo.</translation>
+    </message>
+    <message>
+        <source>The recording is silent.</source>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <translation>La grabación está en silencio.</translation>
+    </message>
+    <message>
+        <source>The recording lasts {seconds} seconds. A voice can be taken from {least} to {most}; 3 to 15 are best.</source>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <translation>La grabación dura {seconds} segundos. Una voz se puede obtener de {least} a {most}; lo ideal son de 3 a 15.</translation>
+    </message>
+    <message>
+        <source>The recording&apos;s codes do not belong to this model. Make the voice again.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>Los códigos de la grabación no pertenecen a este modelo. Crea la voz de nuevo.</translation>
     </message>
     <message>
         <source>The same seed gives the same answer.</source>
@@ -2377,6 +2722,66 @@
         <translation>El texto</translation>
     </message>
     <message>
+        <source>The text has {length} characters; the most is {most}.</source>
+        <extracomment>engine/pipelines/speaking/speech.py</extracomment>
+        <translation>El texto tiene {length} caracteres; el máximo es {most}.</translation>
+    </message>
+    <message>
+        <source>The text has {length} characters; {most} are spoken at once.</source>
+        <extracomment>engine/pipelines/speaking/orpheus.py, engine/pipelines/speaking/spark.py</extracomment>
+        <translation>El texto tiene {length} caracteres; se leen {most} de una vez.</translation>
+    </message>
+    <message>
+        <source>The text has {length} characters; {most} can be spoken at once.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>El texto tiene {length} caracteres; se pueden leer {most} de una vez.</translation>
+    </message>
+    <message>
+        <source>The text has {tokens} tokens; the context holds {limit}. Shorten it.</source>
+        <extracomment>engine/admission.py</extracomment>
+        <translation>El texto tiene {tokens} tokens; en el contexto caben {limit}. Acórtalo.</translation>
+    </message>
+    <message>
+        <source>The text is longer than its place on the page can hold.</source>
+        <extracomment>engine/pipelines/reading/recognizer.py</extracomment>
+        <translation>El texto es más largo de lo que cabe en su lugar de la página.</translation>
+    </message>
+    <message>
+        <source>The text repeats itself.</source>
+        <extracomment>engine/pipelines/reading/recognizer.py</extracomment>
+        <translation>El texto se repite.</translation>
+    </message>
+    <message>
+        <source>The token cannot be kept in {file}: {reason}.</source>
+        <extracomment>engine/hub/token.py</extracomment>
+        <translation>El token no se puede guardar en {file}: {reason}.</translation>
+    </message>
+    <message>
+        <source>The tokenizer of this model cannot be used.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>El tokenizador de este modelo no se puede usar.</translation>
+    </message>
+    <message>
+        <source>The voice did not come to an end. Try again, or with a shorter text.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>La voz no llegó a su fin. Inténtalo de nuevo o con un texto más corto.</translation>
+    </message>
+    <message>
+        <source>The voice has {size} numbers and this model wants {wanted}: it was made for a model of another size. Make it again.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>La voz tiene {size} valores y este modelo necesita {wanted}: se creó para un modelo de otro tamaño. Créala de nuevo.</translation>
+    </message>
+    <message>
+        <source>The voice {name} is damaged. Make it again from {sample}.</source>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <translation>La voz {name} está dañada. Créala de nuevo a partir de {sample}.</translation>
+    </message>
+    <message>
+        <source>The voice {name} is damaged: {path}.</source>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <translation>La voz {name} está dañada: {path}.</translation>
+    </message>
+    <message>
         <source>The voice {name} is saved.</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>La voz {name} se ha guardado.</translation>
@@ -2385,6 +2790,66 @@
         <source>The voice {name} was deleted.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>La voz {name} se ha eliminado.</translation>
+    </message>
+    <message>
+        <source>The weights of this model are damaged or incomplete.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>Los pesos de este modelo están dañados o incompletos.</translation>
+    </message>
+    <message>
+        <source>The weights take {weights} of the {limit} that may be used, which leaves no room for a conversation. Choose a smaller or more strongly quantized model, or raise the memory limit.</source>
+        <extracomment>engine/loading.py</extracomment>
+        <translation>Los pesos ocupan {weights} de los {limit} que se pueden usar, lo que no deja espacio para una conversación. Elige un modelo más pequeño o más cuantizado, o aumenta el límite de memoria.</translation>
+    </message>
+    <message>
+        <source>There are no PDFs and no images in the folder {path}.</source>
+        <extracomment>engine/pipelines/reading/session.py</extracomment>
+        <translation>En la carpeta {path} no hay PDF ni imágenes.</translation>
+    </message>
+    <message>
+        <source>There is a voice called {name} already. Choose another name, or delete it first.</source>
+        <extracomment>engine/pipelines/speaking/voice.py, app/runtime/voice.py</extracomment>
+        <translation>Ya hay una voz llamada {name}. Elige otro nombre o elimínala primero.</translation>
+    </message>
+    <message>
+        <source>There is no file {path}.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>No existe el archivo {path}.</translation>
+    </message>
+    <message>
+        <source>There is no room for another model while those that are loaded work.</source>
+        <extracomment>engine/engine.py</extracomment>
+        <translation>No hay espacio para otro modelo mientras trabajan los que están cargados.</translation>
+    </message>
+    <message>
+        <source>There is no room for another model: all that are loaded are pinned.</source>
+        <extracomment>engine/model_manager.py</extracomment>
+        <translation>No hay espacio para otro modelo: todos los cargados están fijados.</translation>
+    </message>
+    <message>
+        <source>There is no saved voice called {name}. Saved: {known}.</source>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <translation>No hay ninguna voz guardada llamada {name}. Guardadas: {known}.</translation>
+    </message>
+    <message>
+        <source>There is no text to speak.</source>
+        <extracomment>engine/pipelines/speaking/orpheus.py, engine/pipelines/speaking/spark.py</extracomment>
+        <translation>No hay texto que leer.</translation>
+    </message>
+    <message>
+        <source>There is no voice {name}. Choose one of {voices}.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>No hay ninguna voz {name}. Elige una de {voices}.</translation>
+    </message>
+    <message>
+        <source>There is nothing to say: the text is empty.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py, engine/pipelines/speaking/speech.py</extracomment>
+        <translation>No hay nada que leer: el texto está vacío.</translation>
+    </message>
+    <message>
+        <source>There was nothing to speak.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>No había nada que leer.</translation>
     </message>
     <message>
         <source>This JSON file contains no conversation: it has no list of messages.</source>
@@ -2422,6 +2887,36 @@
         <translation>Este archivo no es JSON. Importa una conversación que se haya exportado como JSON.</translation>
     </message>
     <message>
+        <source>This is a Base model: it needs a recording of the voice that it is to speak in.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>Este es un modelo Base: necesita una grabación de la voz con la que debe hablar.</translation>
+    </message>
+    <message>
+        <source>This is a HEIC image, which needs one more package here: pip install pillow-heif. Or save the picture as JPEG or PNG.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Es una imagen HEIC, que necesita un paquete más: pip install pillow-heif. O guarda la imagen como JPEG o PNG.</translation>
+    </message>
+    <message>
+        <source>This is neither a PDF nor an image that can be read.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>No es un PDF ni una imagen que se pueda leer.</translation>
+    </message>
+    <message>
+        <source>This is not an image that can be read: {formats} can.</source>
+        <extracomment>engine/media/image.py</extracomment>
+        <translation>No es una imagen que se pueda leer. Se pueden leer: {formats}.</translation>
+    </message>
+    <message>
+        <source>This is too long for the model: over {tokens} tokens, of which it can process {limit} at once.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>Es demasiado largo para el modelo: más de {tokens} tokens, de los que puede procesar {limit} a la vez.</translation>
+    </message>
+    <message>
+        <source>This is too long for the model: {tokens} tokens, of which it can process {limit} at once.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>Es demasiado largo para el modelo: {tokens} tokens, de los que puede procesar {limit} a la vez.</translation>
+    </message>
+    <message>
         <source>This machine only</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Solo este equipo</translation>
@@ -2435,6 +2930,11 @@
         <source>This model creates a voice from a description. Describe one below.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>Este modelo crea una voz a partir de una descripción. Descríbela abajo.</translation>
+    </message>
+    <message>
+        <source>This model does not speak {language}. It speaks {languages}.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>Este modelo no habla {language}. Habla {languages}.</translation>
     </message>
     <message>
         <source>This model does not support voice cloning. Choose one that does: Qwen3-TTS Base or Spark-TTS.</source>
@@ -2457,9 +2957,19 @@
         <translation>Este modelo necesita una voz grabada. Crea una voz nueva o elige una.</translation>
     </message>
     <message>
+        <source>This model takes no instructions. The CustomVoice and VoiceDesign models of size 1.7B follow them.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>Este modelo no admite instrucciones. Los modelos CustomVoice y VoiceDesign de tamaño 1.7B las siguen.</translation>
+    </message>
+    <message>
         <source>This month</source>
         <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>Este mes</translation>
+    </message>
+    <message>
+        <source>This voice was made by another model. Clone it again with Spark-TTS.</source>
+        <extracomment>engine/pipelines/speaking/spark.py</extracomment>
+        <translation>Esta voz se creó con otro modelo. Clónala de nuevo con Spark-TTS.</translation>
     </message>
     <message>
         <source>This week</source>
@@ -2545,6 +3055,11 @@
         <source>Type the result of the tool call.</source>
         <extracomment>app/gui/chat/pane.py</extracomment>
         <translation>Escribe el resultado de la llamada a la herramienta.</translation>
+    </message>
+    <message>
+        <source>Type what to search for: a model&apos;s name, or who made it.</source>
+        <extracomment>engine/hub/searching.py</extracomment>
+        <translation>Escribe qué buscar: el nombre de un modelo o de quien lo hizo.</translation>
     </message>
     <message>
         <source>Understands images and pages. Reasoning is optional.</source>
@@ -2650,6 +3165,11 @@
         <source>Weights</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Pesos</translation>
+    </message>
+    <message>
+        <source>What answered is not Hugging Face. A sign-in page of this network, or a wrong HF_ENDPOINT, may stand in between.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>La respuesta no es de Hugging Face. Puede haber una página de inicio de sesión de esta red o un HF_ENDPOINT incorrecto.</translation>
     </message>
     <message>
         <source>What can you help me with?</source>
@@ -2782,6 +3302,11 @@
         <translation>acceso restringido</translation>
     </message>
     <message>
+        <source>give Grus a token of your account: `grus token set`, Settings in the window, or HF_TOKEN</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>da a Grus un token de tu cuenta: en los Ajustes de la ventana, con `grus token set` o HF_TOKEN</translation>
+    </message>
+    <message>
         <source>high</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>alto</translation>
@@ -2882,6 +3407,11 @@
         <translation>muy lento</translation>
     </message>
     <message>
+        <source>{about} Details: {error}</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>{about} Detalles: {error}</translation>
+    </message>
+    <message>
         <source>{app}, {path}</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>{app}, {path}</translation>
@@ -2912,6 +3442,11 @@
         <translation>Quedan {free} libres.</translation>
     </message>
     <message>
+        <source>{given} could not be read: {reason}.</source>
+        <extracomment>engine/pipelines/prompt.py</extracomment>
+        <translation>No se pudo leer {given}: {reason}.</translation>
+    </message>
+    <message>
         <source>{how_far}, {rate}/s, {left} left</source>
         <extracomment>app/gui/viewmodels/models/downloads.py</extracomment>
         <translation>{how_far}, {rate}/s, quedan {left}</translation>
@@ -2932,14 +3467,54 @@
         <translation>{kinds}. Busca {name} para descargar uno de estos.</translation>
     </message>
     <message>
+        <source>{model} does not know the task {task}: the page is read as text. PaddleOCR-VL 1.5 knows every task.</source>
+        <extracomment>engine/pipelines/reading/reader.py</extracomment>
+        <translation>{model} no conoce la tarea {task}: la página se lee como texto. PaddleOCR-VL 1.5 conoce todas las tareas.</translation>
+    </message>
+    <message>
+        <source>{model} does not speak. Qwen3-TTS, Orpheus and Spark-TTS models do.</source>
+        <extracomment>engine/pipelines/speaking/speech_models.py</extracomment>
+        <translation>{model} no habla. Los modelos Qwen3-TTS, Orpheus y Spark-TTS sí.</translation>
+    </message>
+    <message>
         <source>{model} is installed. Its checksums are correct.</source>
         <extracomment>app/gui/viewmodels/models/downloads.py</extracomment>
         <translation>{model} está instalado. Sus sumas de comprobación son correctas.</translation>
     </message>
     <message>
+        <source>{model} is no layout model. PaddlePaddle/PP-DocLayoutV2 is one.</source>
+        <extracomment>engine/pipelines/reading/layout.py</extracomment>
+        <translation>{model} no es un modelo de diseño de página. PaddlePaddle/PP-DocLayoutV2 lo es.</translation>
+    </message>
+    <message>
+        <source>{model} is not the id of a repository.</source>
+        <extracomment>engine/hub/download.py</extracomment>
+        <translation>{model} no es el identificador de un repositorio.</translation>
+    </message>
+    <message>
+        <source>{model} reads pages line by line and talks about no images. Read them with grus read.</source>
+        <extracomment>engine/pipelines/prompt.py</extracomment>
+        <translation>{model} lee páginas línea por línea y no conversa sobre imágenes. Ábrelas en Leer.</translation>
+    </message>
+    <message>
+        <source>{model} reads text only and does not see images.</source>
+        <extracomment>engine/pipelines/prompt.py</extracomment>
+        <translation>{model} solo lee texto y no ve imágenes.</translation>
+    </message>
+    <message>
+        <source>{model} reads text, not images. Choose a vision model.</source>
+        <extracomment>engine/pipelines/reading/recognizer.py</extracomment>
+        <translation>{model} lee texto, no imágenes. Elige un modelo con visión.</translation>
+    </message>
+    <message>
         <source>{model} supports text only. Remove the images, or choose a vision model.</source>
         <extracomment>app/window_engine.py</extracomment>
         <translation>{model} solo admite texto. Quita las imágenes o elige un modelo con visión.</translation>
+    </message>
+    <message>
+        <source>{model} transcribes {own}, not {language}. Choose a model for that language.</source>
+        <extracomment>engine/pipelines/listening/transcription.py</extracomment>
+        <translation>{model} transcribe {own}, no {language}. Elige un modelo para ese idioma.</translation>
     </message>
     <message>
         <source>{model} was deleted. {size} will be freed in 30 seconds.</source>
@@ -2977,9 +3552,54 @@
         <translation>{name} contiene páginas escaneadas sin texto. Ábrelo primero en Leer.</translation>
     </message>
     <message>
+        <source>{name} could not be read as sound ({reason}). {formats} are read.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>{name} no se pudo leer como sonido ({reason}). Se pueden leer: {formats}.</translation>
+    </message>
+    <message>
+        <source>{name} does not listen. Moonshine models do: UsefulSensors/moonshine-base, for example.</source>
+        <extracomment>engine/pipelines/listening/transcription.py</extracomment>
+        <translation>{name} no reconoce voz. Los modelos Moonshine sí, por ejemplo UsefulSensors/moonshine-base.</translation>
+    </message>
+    <message>
+        <source>{name} has {own} samples a second; {least} to {most} are read.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>{name} tiene {own} muestras por segundo; se leen de {least} a {most}.</translation>
+    </message>
+    <message>
+        <source>{name} holds no sound.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>{name} no contiene sonido.</translation>
+    </message>
+    <message>
+        <source>{name} holds samples that are no numbers. The file is damaged.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>{name} contiene muestras no válidas. El archivo está dañado.</translation>
+    </message>
+    <message>
+        <source>{name} is empty.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>{name} está vacío.</translation>
+    </message>
+    <message>
         <source>{name} is larger than 512 MB. Choose a smaller file.</source>
         <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
         <translation>{name} supera los 512 MB. Elige un archivo más pequeño.</translation>
+    </message>
+    <message>
+        <source>{name} is longer than {longest}. Split it first.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>{name} dura más de {longest}. Divídelo primero.</translation>
+    </message>
+    <message>
+        <source>{name} is no name for a voice: letters, digits, spaces, dots and dashes, 64 at most.</source>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <translation>{name} no es un nombre de voz: letras, números, espacios, puntos y guiones, 64 como máximo.</translation>
+    </message>
+    <message>
+        <source>{name} is not a file.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>{name} no es un archivo.</translation>
     </message>
     <message>
         <source>{name} is not a file. Drop files, not folders.</source>
@@ -3002,9 +3622,19 @@
         <translation>{name} está protegido con contraseña. Guarda una copia sin contraseña.</translation>
     </message>
     <message>
+        <source>{name} is set</source>
+        <extracomment>engine/hub/offline.py</extracomment>
+        <translation>{name} está definida</translation>
+    </message>
+    <message>
         <source>{name} is too large.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>{name} es demasiado grande.</translation>
+    </message>
+    <message>
+        <source>{name} writes no text. Give it as the layout, and a vision model as the model.</source>
+        <extracomment>app/runtime/reading.py</extracomment>
+        <translation>{name} no escribe texto. Elige un modelo con visión.</translation>
     </message>
     <message>
         <source>{name}: {level}</source>
@@ -3063,6 +3693,11 @@
             <numerusform>{n} páginas</numerusform>
         </translation>
     </message>
+    <message>
+        <source>{n} requests are waiting already. Try again later.</source>
+        <extracomment>engine/engine.py</extracomment>
+        <translation>Ya hay {n} solicitudes en espera. Inténtalo más tarde.</translation>
+    </message>
     <message numerus="yes">
         <source>{n} tokens</source>
         <extracomment>app/gui/viewmodels/chat/markdown.py, app/gui/viewmodels/models/card.py</extracomment>
@@ -3090,14 +3725,104 @@
         <translation>{origin} no es un origen válido. Introduce uno como https://app.example, o * para todos.</translation>
     </message>
     <message>
+        <source>{path} cannot be read: {reason}.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>No se puede leer {path}: {reason}.</translation>
+    </message>
+    <message>
+        <source>{path} cannot be written: {reason}.</source>
+        <extracomment>engine/pipelines/reading/session.py</extracomment>
+        <translation>No se puede escribir {path}: {reason}.</translation>
+    </message>
+    <message>
+        <source>{path} could not be written: {reason}.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>No se pudo escribir {path}: {reason}.</translation>
+    </message>
+    <message>
+        <source>{path} is a folder.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>{path} es una carpeta.</translation>
+    </message>
+    <message>
+        <source>{path} is larger than the memory that is free.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>{path} es más grande que la memoria libre.</translation>
+    </message>
+    <message>
         <source>{rate} tokens/s</source>
         <extracomment>app/gui/bars.py, app/gui/viewmodels/chat/markdown.py</extracomment>
         <translation>{rate} tokens/s</translation>
     </message>
     <message>
-        <source>{reason}, so Grus stays offline until it is started otherwise.</source>
+        <source>{reason}. Grus stays offline until it is restarted without it.</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
-        <translation>{reason}, así que Grus sigue sin conexión hasta que se inicie de otro modo.</translation>
+        <translation>{reason}. Grus sigue sin conexión hasta que se reinicie sin esa opción.</translation>
+    </message>
+    <message>
+        <source>{repo} cannot be saved{where}: {reason}.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>{repo} no se puede guardar{where}: {reason}.</translation>
+    </message>
+    <message>
+        <source>{repo} could not be downloaded: {reason}</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>No se pudo descargar {repo}: {reason}</translation>
+    </message>
+    <message>
+        <source>{repo} has a file that is larger than this disk or account may hold{where}.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>{repo} tiene un archivo más grande de lo que permite este disco o cuenta{where}.</translation>
+    </message>
+    <message>
+        <source>{repo} has no revision {revision}.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>{repo} no tiene la revisión {revision}.</translation>
+    </message>
+    <message>
+        <source>{repo} holds no model files.</source>
+        <extracomment>engine/hub/download.py, engine/hub/searching.py</extracomment>
+        <translation>{repo} no contiene archivos de modelo.</translation>
+    </message>
+    <message>
+        <source>{repo} holds no tokenizer, and its name, which does not end in -GGUF, tells no other repository. Put a tokenizer.json beside the file.</source>
+        <extracomment>engine/hub/download.py</extracomment>
+        <translation>{repo} no contiene un tokenizador y su nombre, que no termina en -GGUF, no indica otro repositorio. Pon un tokenizer.json junto al archivo.</translation>
+    </message>
+    <message>
+        <source>{repo} is gated, and your token does not open it. Accept its terms on {site}/{repo} with the same account, and wait until its makers have let you in.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>El acceso a {repo} está restringido y tu token no lo abre. Acepta sus condiciones en {site}/{repo} con la misma cuenta y espera a que sus autores te den acceso.</translation>
+    </message>
+    <message>
+        <source>{repo} is gated. Accept its terms on {site}/{repo}, then {advice}.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>El acceso a {repo} está restringido. Acepta sus condiciones en {site}/{repo} y después {advice}.</translation>
+    </message>
+    <message>
+        <source>{repo} is not on this machine and Hugging Face cannot be reached. Check the network.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>{repo} no está en este equipo y no se puede acceder a Hugging Face. Comprueba la red.</translation>
+    </message>
+    <message>
+        <source>{repo} is not on this machine and {why}, so it cannot be downloaded.</source>
+        <extracomment>engine/hub/download.py</extracomment>
+        <translation>{repo} no está en este equipo y no se puede descargar: {why}.</translation>
+    </message>
+    <message>
+        <source>{repo} is not on this machine, and {reason}</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>{repo} no está en este equipo. {reason}</translation>
+    </message>
+    <message>
+        <source>{repo} is not the id of a repository.</source>
+        <extracomment>engine/hub/client.py, engine/hub/searching.py</extracomment>
+        <translation>{repo} no es el identificador de un repositorio.</translation>
+    </message>
+    <message>
+        <source>{repo} needs {needed}, but {there} has only {free} left.</source>
+        <extracomment>engine/hub/download.py</extracomment>
+        <translation>{repo} necesita {needed}, pero en {there} solo quedan {free}.</translation>
     </message>
     <message>
         <source>{share} %</source>
@@ -3173,6 +3898,11 @@
         <source>{title} must be between {low} and {high}.</source>
         <extracomment>app/gui/chat/panel.py</extracomment>
         <translation>{title} debe estar entre {low} y {high}.</translation>
+    </message>
+    <message>
+        <source>{tokens} tokens do not fit into the memory for sequences ({limit} MiB). Shorten the prompt, raise the memory limit, or quantize the cache.</source>
+        <extracomment>engine/executor.py</extracomment>
+        <translation>{tokens} tokens no caben en la memoria para secuencias ({limit} MiB). Acorta el prompt, aumenta el límite de memoria o cuantiza la caché.</translation>
     </message>
     <message>
         <source>{variable} is set and takes precedence over a token stored here.</source>

@@ -29,9 +29,24 @@
         <translation>Un fichier</translation>
     </message>
     <message>
+        <source>A recording must be one row of finite samples.</source>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <translation>Un enregistrement doit être une seule suite d’échantillons finis.</translation>
+    </message>
+    <message>
+        <source>A step of the engine failed: {kind}: {error}</source>
+        <extracomment>engine/executor.py</extracomment>
+        <translation>Une étape du moteur a échoué&#xa0;: {kind}&#xa0;: {error}</translation>
+    </message>
+    <message>
         <source>A system library for sound is missing ({error}). On Debian and Ubuntu: sudo apt-get install libpulse0</source>
         <extracomment>app/gui/sound/devices.py</extracomment>
         <translation>Une bibliothèque système pour le son est absente ({error}). Sous Debian et Ubuntu&#xa0;: sudo apt-get install libpulse0</translation>
+    </message>
+    <message>
+        <source>A token is one word of letters and digits, such as hf_... on your Hugging Face page.</source>
+        <extracomment>engine/hub/token.py</extracomment>
+        <translation>Un jeton est un mot de lettres et de chiffres, comme hf_... sur votre page Hugging Face.</translation>
     </message>
     <message>
         <source>A token is stored in the system keyring, but the keyring cannot be opened.</source>
@@ -277,6 +292,16 @@
         <source>Choose a model first, in the menu above the conversation.</source>
         <extracomment>app/gui/chat/talk_bar.py, app/gui/viewmodels/chat/conversation.py</extracomment>
         <translation>Choisissez d’abord un modèle dans le menu au-dessus de la conversation.</translation>
+    </message>
+    <message>
+        <source>Choose a preset voice or a recording, not both.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>Choisissez une voix prédéfinie ou un enregistrement, pas les deux.</translation>
+    </message>
+    <message>
+        <source>Choose either a preset voice or a cloned one, not both.</source>
+        <extracomment>engine/pipelines/speaking/spark.py</extracomment>
+        <translation>Choisissez une voix prédéfinie ou une voix clonée, pas les deux.</translation>
     </message>
     <message>
         <source>Choose the model</source>
@@ -534,6 +559,11 @@
         <translation>Supprimer la voix</translation>
     </message>
     <message>
+        <source>Describe the voice: this VoiceDesign model makes one from instructions.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>Décrivez la voix&#xa0;: ce modèle VoiceDesign la crée à partir d’instructions.</translation>
+    </message>
+    <message>
         <source>Detect language</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>Détecter la langue</translation>
@@ -607,6 +637,11 @@
         <source>Draw a box around the area to read. Press Esc to cancel.</source>
         <extracomment>app/gui/read/snip.py</extracomment>
         <translation>Tracez un cadre autour de la zone à lire. Échap annule.</translation>
+    </message>
+    <message>
+        <source>Drawn at {drawn} instead of {wanted} dots an inch, because the page is so large.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Rendue à {drawn} au lieu de {wanted} points par pouce, car la page est très grande.</translation>
     </message>
     <message>
         <source>Drop PDFs, photos or scans here, paste an image, or capture part of the screen.</source>
@@ -879,6 +914,11 @@
         <translation>Grus ne peut pas enregistrer&#xa0;: {reason}. Vos modifications restent en mémoire en attendant.</translation>
     </message>
     <message>
+        <source>Grus does not support the architecture of this model.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>Grus ne prend pas en charge l’architecture de ce modèle.</translation>
+    </message>
+    <message>
         <source>Grus ended unexpectedly last time. Nothing was deleted.</source>
         <extracomment>app/gui/window.py</extracomment>
         <translation>Grus s’est fermé de façon inattendue la dernière fois. Rien n’a été supprimé.</translation>
@@ -897,6 +937,11 @@
         <source>Grus never changes files in these folders.</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Grus ne modifie jamais les fichiers de ces dossiers.</translation>
+    </message>
+    <message>
+        <source>Grus was started with --offline</source>
+        <extracomment>app/main.py</extracomment>
+        <translation>Grus a été démarré avec --offline</translation>
     </message>
     <message>
         <source>Header</source>
@@ -937,6 +982,46 @@
         <source>Hugging Face</source>
         <extracomment>app/gui/models/pane.py</extracomment>
         <translation>Hugging Face</translation>
+    </message>
+    <message>
+        <source>Hugging Face answered with status {status}. Try again later.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>Hugging Face a répondu avec l’état {status}. Réessayez plus tard.</translation>
+    </message>
+    <message>
+        <source>Hugging Face cannot be reached. Check the network, then try again.</source>
+        <extracomment>engine/hub/searching.py</extracomment>
+        <translation>Hugging Face est injoignable. Vérifiez le réseau, puis réessayez.</translation>
+    </message>
+    <message>
+        <source>Hugging Face does not know your token (status 401). Make a new one on its page, then {advice}. `grus token remove` continues without one.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>Hugging Face ne reconnaît pas votre jeton (état 401). Créez-en un nouveau sur sa page, puis {advice}. `grus token remove` continue sans jeton.</translation>
+    </message>
+    <message>
+        <source>Hugging Face has no repository {repo}, or it is private. For a private one, {advice}.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>Hugging Face n’a pas de dépôt {repo}, ou il est privé. S’il est privé, {advice}.</translation>
+    </message>
+    <message>
+        <source>Hugging Face is not asked: {why}.</source>
+        <extracomment>engine/hub/searching.py</extracomment>
+        <translation>Hugging Face n’est pas interrogé&#xa0;: {why}.</translation>
+    </message>
+    <message>
+        <source>Hugging Face refused access to {repo} (status {status}). To be let in, {advice}.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>Hugging Face a refusé l’accès à {repo} (état {status}). Pour y accéder, {advice}.</translation>
+    </message>
+    <message>
+        <source>Hugging Face takes no more requests from here (status 429). Try again in some minutes.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>Hugging Face n’accepte plus de requêtes d’ici (état 429). Réessayez dans quelques minutes.</translation>
+    </message>
+    <message>
+        <source>Hugging Face takes no more requests from here (status 429). Try again in {n} s.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>Hugging Face n’accepte plus de requêtes d’ici (état 429). Réessayez dans {n} s.</translation>
     </message>
     <message>
         <source>Hugging Face token</source>
@@ -1329,6 +1414,11 @@
         <translation>Aucun modèle pour l’instant. «&#xa0;Recommandés&#xa0;» en propose d’adaptés.</translation>
     </message>
     <message>
+        <source>No places were found in the model&apos;s output.</source>
+        <extracomment>engine/pipelines/reading/elements.py</extracomment>
+        <translation>Aucune position trouvée dans la sortie du modèle.</translation>
+    </message>
+    <message>
         <source>No results for {words} on Hugging Face.</source>
         <extracomment>app/gui/viewmodels/models/downloads.py</extracomment>
         <translation>Aucun résultat pour {words} sur Hugging Face.</translation>
@@ -1352,6 +1442,11 @@
         <source>No speech recognition model is installed. Download one in Models, for example UsefulSensors/moonshine-base.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>Aucun modèle de reconnaissance vocale n’est installé. Téléchargez-en un dans Modèles, par exemple UsefulSensors/moonshine-base.</translation>
+    </message>
+    <message>
+        <source>No table was found in the model&apos;s output.</source>
+        <extracomment>engine/pipelines/reading/elements.py</extracomment>
+        <translation>Aucun tableau trouvé dans la sortie du modèle.</translation>
     </message>
     <message>
         <source>No table was found in {title}. Choose another format.</source>
@@ -1449,6 +1544,26 @@
         <translation>Ouverture</translation>
     </message>
     <message>
+        <source>Orpheus has no voice {name}. It has: {voices}.</source>
+        <extracomment>engine/pipelines/speaking/orpheus.py</extracomment>
+        <translation>Orpheus n’a pas de voix {name}. Voix disponibles&#xa0;: {voices}.</translation>
+    </message>
+    <message>
+        <source>Orpheus has voices of its own and clones none. Choose a Qwen3-TTS Base model to clone.</source>
+        <extracomment>engine/pipelines/speaking/orpheus.py</extracomment>
+        <translation>Orpheus a ses propres voix et n’en clone pas. Pour cloner, choisissez un modèle Qwen3-TTS Base.</translation>
+    </message>
+    <message>
+        <source>Orpheus speaks English, not {language}.</source>
+        <extracomment>engine/pipelines/speaking/orpheus.py</extracomment>
+        <translation>Orpheus parle anglais, pas {language}.</translation>
+    </message>
+    <message>
+        <source>Orpheus takes no instructions; it supports tags in the text: {tags}.</source>
+        <extracomment>engine/pipelines/speaking/orpheus.py</extracomment>
+        <translation>Orpheus n’accepte pas d’instructions&#xa0;; il prend en charge des balises dans le texte&#xa0;: {tags}.</translation>
+    </message>
+    <message>
         <source>Other data</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
         <translation>Autres données</translation>
@@ -1484,6 +1599,16 @@
         <translation>Numéro de page</translation>
     </message>
     <message>
+        <source>Page {number} of the PDF cannot be drawn.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>La page {number} du PDF ne peut pas être affichée.</translation>
+    </message>
+    <message>
+        <source>Page {number} of the PDF is damaged.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>La page {number} du PDF est endommagée.</translation>
+    </message>
+    <message>
         <source>Page {n} of {total}</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Page {n} sur {total}</translation>
@@ -1492,6 +1617,11 @@
         <source>Pages</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Pages</translation>
+    </message>
+    <message>
+        <source>Pages are named like 1-3,5 or 7-, not {text}.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Indiquez les pages sous la forme 1-3,5 ou 7-, pas {text}.</translation>
     </message>
     <message>
         <source>Pages, such as 1-3,5 or 7-</source>
@@ -1677,6 +1807,11 @@
         <source>Reading</source>
         <extracomment>app/gui/read/document.py</extracomment>
         <translation>Lecture en cours</translation>
+    </message>
+    <message>
+        <source>Reading failed inside: {kind}: {error}</source>
+        <extracomment>engine/pipelines/reading/reader.py, engine/pipelines/reading/session.py</extracomment>
+        <translation>Erreur interne pendant la lecture&#xa0;: {kind}&#xa0;: {error}</translation>
     </message>
     <message>
         <source>Reading the conversation: {share}.</source>
@@ -1932,6 +2067,16 @@
         <translation>Dites quelque chose. Échap pour terminer.</translation>
     </message>
     <message>
+        <source>Say what is spoken in the recording, or clone the voice&apos;s colour alone.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>Indiquez ce qui est dit dans l’enregistrement, ou clonez seulement le timbre de la voix.</translation>
+    </message>
+    <message>
+        <source>Scaled down from {width} x {height} to {less} x {lower} pixels.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Réduite de {width} × {height} à {less} × {lower} pixels.</translation>
+    </message>
+    <message>
         <source>Screen capture</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Capture d’écran</translation>
@@ -2000,6 +2145,11 @@
         <source>Settings of this conversation</source>
         <extracomment>app/gui/chat/panel.py</extracomment>
         <translation>Paramètres de cette conversation</translation>
+    </message>
+    <message>
+        <source>Settings say to work offline</source>
+        <extracomment>app/main.py</extracomment>
+        <translation>Les paramètres demandent de travailler hors ligne</translation>
     </message>
     <message>
         <source>Shortened to {n} characters.</source>
@@ -2085,6 +2235,21 @@
         <source>Something went wrong inside Grus: {error}.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>Une erreur s’est produite dans Grus&#xa0;: {error}.</translation>
+    </message>
+    <message>
+        <source>Spark-TTS has no voice {name}. It has: female, male.</source>
+        <extracomment>engine/pipelines/speaking/spark.py</extracomment>
+        <translation>Spark-TTS n’a pas de voix {name}. Voix disponibles&#xa0;: female, male.</translation>
+    </message>
+    <message>
+        <source>Spark-TTS speaks Chinese and English, not {language}.</source>
+        <extracomment>engine/pipelines/speaking/spark.py</extracomment>
+        <translation>Spark-TTS parle chinois et anglais, pas {language}.</translation>
+    </message>
+    <message>
+        <source>Spark-TTS takes no instructions for a cloned voice: pitch and speed are the recording&apos;s.</source>
+        <extracomment>engine/pipelines/speaking/spark.py</extracomment>
+        <translation>Spark-TTS n’accepte pas d’instructions pour une voix clonée&#xa0;: la hauteur et la vitesse sont celles de l’enregistrement.</translation>
     </message>
     <message>
         <source>Speak</source>
@@ -2277,9 +2442,29 @@
         <translation>Impossible d’écrire le PDF</translation>
     </message>
     <message>
+        <source>The PDF has no pages.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Le PDF n’a pas de pages.</translation>
+    </message>
+    <message>
+        <source>The PDF is damaged or incomplete.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Le PDF est endommagé ou incomplet.</translation>
+    </message>
+    <message>
+        <source>The PDF is protected. Give its password.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Le PDF est protégé. Saisissez son mot de passe.</translation>
+    </message>
+    <message>
         <source>The best reasoning and code of its size, for 32 GB of fast memory.</source>
         <extracomment>resources/catalogue.json</extracomment>
         <translation>Le meilleur raisonnement et le meilleur code de sa taille, pour 32 Go de mémoire rapide.</translation>
+    </message>
+    <message>
+        <source>The chat template of this model cannot be used.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>Le modèle de discussion (chat template) de ce modèle est inutilisable.</translation>
     </message>
     <message>
         <source>The clipboard contains no image and no file.</source>
@@ -2287,14 +2472,44 @@
         <translation>Le presse-papiers ne contient ni image ni fichier.</translation>
     </message>
     <message>
+        <source>The configuration of this model cannot be used.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>La configuration de ce modèle est inutilisable.</translation>
+    </message>
+    <message>
+        <source>The disk is full, so {repo} could not be downloaded to its end{where}. What arrived is kept: make room, and download it again to continue.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>Le disque est plein&#xa0;: le téléchargement de {repo} n’a pas pu se terminer{where}. Ce qui est arrivé est conservé&#xa0;: libérez de l’espace et relancez le téléchargement pour continuer.</translation>
+    </message>
+    <message>
+        <source>The engine failed: {kind}: {error}</source>
+        <extracomment>engine/engine.py, engine/tasks.py</extracomment>
+        <translation>Le moteur a échoué&#xa0;: {kind}&#xa0;: {error}</translation>
+    </message>
+    <message>
+        <source>The engine has been stopped.</source>
+        <extracomment>engine/engine.py</extracomment>
+        <translation>Le moteur a été arrêté.</translation>
+    </message>
+    <message>
         <source>The engine is starting.</source>
         <extracomment>app/gui/bars.py</extracomment>
         <translation>Le moteur démarre.</translation>
     </message>
     <message>
+        <source>The engine was stopped before the request ended.</source>
+        <extracomment>engine/engine.py</extracomment>
+        <translation>Le moteur a été arrêté avant la fin de la requête.</translation>
+    </message>
+    <message>
         <source>The fastest: short answers, summaries and first drafts on any machine.</source>
         <extracomment>resources/catalogue.json</extracomment>
         <translation>Le plus rapide&#xa0;: réponses courtes, résumés et premiers jets sur tout ordinateur.</translation>
+    </message>
+    <message>
+        <source>The file is empty.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Le fichier est vide.</translation>
     </message>
     <message>
         <source>The file with your conversations was damaged. It was saved as {file}, and Grus started with a new one.</source>
@@ -2310,6 +2525,66 @@
         <source>The format {kind} is not supported. Choose a format from the list.</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Le format {kind} n’est pas pris en charge. Choisissez un format de la liste.</translation>
+    </message>
+    <message>
+        <source>The hub does not say which version of {name} it has. Try again later.</source>
+        <extracomment>engine/hub/download.py</extracomment>
+        <translation>Hugging Face n’indique pas la version de {name}. Réessayez plus tard.</translation>
+    </message>
+    <message>
+        <source>The hub redirects a file in a circle. Try again later.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>Hugging Face redirige un fichier en boucle. Réessayez plus tard.</translation>
+    </message>
+    <message>
+        <source>The image has no pixels.</source>
+        <extracomment>engine/media/documents.py, engine/media/image.py</extracomment>
+        <translation>L’image n’a pas de pixels.</translation>
+    </message>
+    <message>
+        <source>The image has pixels of floating point, which have no fixed white. Save it with 8 bits.</source>
+        <extracomment>engine/media/image.py</extracomment>
+        <translation>L’image a des pixels à virgule flottante, sans blanc défini. Enregistrez-la en 8 bits.</translation>
+    </message>
+    <message>
+        <source>The image has too many pixels; the most is {most}.</source>
+        <extracomment>engine/media/image.py</extracomment>
+        <translation>L’image a trop de pixels&#xa0;; le maximum est {most}.</translation>
+    </message>
+    <message>
+        <source>The image has {width} x {height} pixels, more than can be read ({most}).</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>L’image fait {width} × {height} pixels, plus qu’il n’est possible de lire ({most}).</translation>
+    </message>
+    <message>
+        <source>The image has {width} x {height} pixels, more than the memory that is free can hold.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>L’image fait {width} × {height} pixels, plus que la mémoire libre ne peut contenir.</translation>
+    </message>
+    <message>
+        <source>The image has {width} x {height} pixels; the most is {most} in all.</source>
+        <extracomment>engine/media/image.py</extracomment>
+        <translation>L’image fait {width} × {height} pixels&#xa0;; le maximum est {most} au total.</translation>
+    </message>
+    <message>
+        <source>The image is damaged or incomplete ({kind}).</source>
+        <extracomment>engine/media/image.py</extracomment>
+        <translation>L’image est endommagée ou incomplète ({kind}).</translation>
+    </message>
+    <message>
+        <source>The image is empty.</source>
+        <extracomment>engine/media/image.py</extracomment>
+        <translation>L’image est vide.</translation>
+    </message>
+    <message>
+        <source>The image needs more memory than is free.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>L’image nécessite plus de mémoire qu’il n’y en a de libre.</translation>
+    </message>
+    <message>
+        <source>The image needs more memory than there is. Send a smaller one.</source>
+        <extracomment>engine/media/image.py</extracomment>
+        <translation>L’image nécessite plus de mémoire que disponible. Envoyez-en une plus petite.</translation>
     </message>
     <message>
         <source>The key is copied.</source>
@@ -2352,14 +2627,84 @@
         <translation>Le micro a été déconnecté. L’enregistrement jusque-là est conservé. Connectez un micro, puis réessayez.</translation>
     </message>
     <message>
+        <source>The model made no voice of these words. Try another seed.</source>
+        <extracomment>engine/pipelines/speaking/spark.py</extracomment>
+        <translation>Le modèle n’a pas produit de voix à partir de ces mots. Réessayez.</translation>
+    </message>
+    <message>
+        <source>The model {model} writes no text.</source>
+        <extracomment>engine/admission.py</extracomment>
+        <translation>Le modèle {model} ne produit pas de texte.</translation>
+    </message>
+    <message>
         <source>The model {name} cannot be used here.</source>
         <extracomment>app/gui/model_box.py</extracomment>
         <translation>Le modèle {name} ne peut pas être utilisé ici.</translation>
     </message>
     <message>
+        <source>The model {name} could not be loaded: {kind}: {error}</source>
+        <extracomment>engine/engine.py</extracomment>
+        <translation>Impossible de charger le modèle {name}&#xa0;: {kind}&#xa0;: {error}</translation>
+    </message>
+    <message>
+        <source>The model {name} is not loaded.</source>
+        <extracomment>engine/engine.py</extracomment>
+        <translation>Le modèle {name} n’est pas chargé.</translation>
+    </message>
+    <message>
+        <source>The model {name} takes {size} MiB; the memory limit is {limit} MiB, and its sequences need room too.</source>
+        <extracomment>engine/model_manager.py</extracomment>
+        <translation>Le modèle {name} occupe {size} Mio&#xa0;; la limite de mémoire est de {limit} Mio, et ses séquences ont aussi besoin de place.</translation>
+    </message>
+    <message>
         <source>The page</source>
         <extracomment>app/gui/read/document.py</extracomment>
         <translation>La page</translation>
+    </message>
+    <message>
+        <source>The page is empty.</source>
+        <extracomment>engine/pipelines/reading/reader.py</extracomment>
+        <translation>La page est vide.</translation>
+    </message>
+    <message>
+        <source>The password is wrong.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Le mot de passe est incorrect.</translation>
+    </message>
+    <message>
+        <source>The prompt has {tokens} tokens; the context holds {limit}, and a reply needs room too. Shorten it.</source>
+        <extracomment>engine/admission.py</extracomment>
+        <translation>Le prompt compte {tokens} tokens&#xa0;; le contexte en contient {limit}, et la réponse a aussi besoin de place. Raccourcissez-le.</translation>
+    </message>
+    <message>
+        <source>The prompt is empty.</source>
+        <extracomment>engine/pipelines/prompt.py</extracomment>
+        <translation>Le prompt est vide.</translation>
+    </message>
+    <message>
+        <source>The reading was stopped.</source>
+        <extracomment>engine/pipelines/reading/reader.py, engine/pipelines/reading/session.py</extracomment>
+        <translation>La lecture a été arrêtée.</translation>
+    </message>
+    <message>
+        <source>The recording is clipped: {share} of its samples are as loud as it goes. Record it again, quieter.</source>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <translation>L’enregistrement est saturé&#xa0;: {share} des échantillons sont au maximum. Enregistrez à nouveau, moins fort.</translation>
+    </message>
+    <message>
+        <source>The recording is silent.</source>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <translation>L’enregistrement est silencieux.</translation>
+    </message>
+    <message>
+        <source>The recording lasts {seconds} seconds. A voice can be taken from {least} to {most}; 3 to 15 are best.</source>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <translation>L’enregistrement dure {seconds} secondes. Une voix peut être tirée de {least} à {most}&#xa0;; l’idéal est de 3 à 15.</translation>
+    </message>
+    <message>
+        <source>The recording&apos;s codes do not belong to this model. Make the voice again.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>Les codes de l’enregistrement ne correspondent pas à ce modèle. Créez la voix à nouveau.</translation>
     </message>
     <message>
         <source>The same seed gives the same answer.</source>
@@ -2377,6 +2722,66 @@
         <translation>Le texte</translation>
     </message>
     <message>
+        <source>The text has {length} characters; the most is {most}.</source>
+        <extracomment>engine/pipelines/speaking/speech.py</extracomment>
+        <translation>Le texte compte {length} caractères&#xa0;; le maximum est {most}.</translation>
+    </message>
+    <message>
+        <source>The text has {length} characters; {most} are spoken at once.</source>
+        <extracomment>engine/pipelines/speaking/orpheus.py, engine/pipelines/speaking/spark.py</extracomment>
+        <translation>Le texte compte {length} caractères&#xa0;; {most} sont lus à la fois.</translation>
+    </message>
+    <message>
+        <source>The text has {length} characters; {most} can be spoken at once.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>Le texte compte {length} caractères&#xa0;; {most} peuvent être lus à la fois.</translation>
+    </message>
+    <message>
+        <source>The text has {tokens} tokens; the context holds {limit}. Shorten it.</source>
+        <extracomment>engine/admission.py</extracomment>
+        <translation>Le texte compte {tokens} tokens&#xa0;; le contexte en contient {limit}. Raccourcissez-le.</translation>
+    </message>
+    <message>
+        <source>The text is longer than its place on the page can hold.</source>
+        <extracomment>engine/pipelines/reading/recognizer.py</extracomment>
+        <translation>Le texte est plus long que sa place sur la page ne le permet.</translation>
+    </message>
+    <message>
+        <source>The text repeats itself.</source>
+        <extracomment>engine/pipelines/reading/recognizer.py</extracomment>
+        <translation>Le texte se répète.</translation>
+    </message>
+    <message>
+        <source>The token cannot be kept in {file}: {reason}.</source>
+        <extracomment>engine/hub/token.py</extracomment>
+        <translation>Impossible de stocker le jeton dans {file}&#xa0;: {reason}.</translation>
+    </message>
+    <message>
+        <source>The tokenizer of this model cannot be used.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>Le tokenizer de ce modèle est inutilisable.</translation>
+    </message>
+    <message>
+        <source>The voice did not come to an end. Try again, or with a shorter text.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>La voix n’est pas arrivée à la fin. Réessayez, ou avec un texte plus court.</translation>
+    </message>
+    <message>
+        <source>The voice has {size} numbers and this model wants {wanted}: it was made for a model of another size. Make it again.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>La voix compte {size} valeurs et ce modèle en demande {wanted}&#xa0;: elle a été créée pour un modèle d’une autre taille. Créez-la à nouveau.</translation>
+    </message>
+    <message>
+        <source>The voice {name} is damaged. Make it again from {sample}.</source>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <translation>La voix {name} est endommagée. Créez-la à nouveau à partir de {sample}.</translation>
+    </message>
+    <message>
+        <source>The voice {name} is damaged: {path}.</source>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <translation>La voix {name} est endommagée&#xa0;: {path}.</translation>
+    </message>
+    <message>
         <source>The voice {name} is saved.</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>La voix {name} est enregistrée.</translation>
@@ -2385,6 +2790,66 @@
         <source>The voice {name} was deleted.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>La voix {name} a été supprimée.</translation>
+    </message>
+    <message>
+        <source>The weights of this model are damaged or incomplete.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>Les poids de ce modèle sont endommagés ou incomplets.</translation>
+    </message>
+    <message>
+        <source>The weights take {weights} of the {limit} that may be used, which leaves no room for a conversation. Choose a smaller or more strongly quantized model, or raise the memory limit.</source>
+        <extracomment>engine/loading.py</extracomment>
+        <translation>Les poids occupent {weights} des {limit} utilisables, ce qui ne laisse pas de place à une conversation. Choisissez un modèle plus petit ou plus fortement quantifié, ou augmentez la limite de mémoire.</translation>
+    </message>
+    <message>
+        <source>There are no PDFs and no images in the folder {path}.</source>
+        <extracomment>engine/pipelines/reading/session.py</extracomment>
+        <translation>Le dossier {path} ne contient ni PDF ni image.</translation>
+    </message>
+    <message>
+        <source>There is a voice called {name} already. Choose another name, or delete it first.</source>
+        <extracomment>engine/pipelines/speaking/voice.py, app/runtime/voice.py</extracomment>
+        <translation>Une voix nommée {name} existe déjà. Choisissez un autre nom, ou supprimez-la d’abord.</translation>
+    </message>
+    <message>
+        <source>There is no file {path}.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Le fichier {path} n’existe pas.</translation>
+    </message>
+    <message>
+        <source>There is no room for another model while those that are loaded work.</source>
+        <extracomment>engine/engine.py</extracomment>
+        <translation>Il n’y a pas de place pour un autre modèle tant que les modèles chargés travaillent.</translation>
+    </message>
+    <message>
+        <source>There is no room for another model: all that are loaded are pinned.</source>
+        <extracomment>engine/model_manager.py</extracomment>
+        <translation>Il n’y a pas de place pour un autre modèle&#xa0;: tous ceux qui sont chargés sont épinglés.</translation>
+    </message>
+    <message>
+        <source>There is no saved voice called {name}. Saved: {known}.</source>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <translation>Aucune voix enregistrée ne s’appelle {name}. Enregistrées&#xa0;: {known}.</translation>
+    </message>
+    <message>
+        <source>There is no text to speak.</source>
+        <extracomment>engine/pipelines/speaking/orpheus.py, engine/pipelines/speaking/spark.py</extracomment>
+        <translation>Il n’y a pas de texte à lire.</translation>
+    </message>
+    <message>
+        <source>There is no voice {name}. Choose one of {voices}.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>Il n’y a pas de voix {name}. Choisissez parmi {voices}.</translation>
+    </message>
+    <message>
+        <source>There is nothing to say: the text is empty.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py, engine/pipelines/speaking/speech.py</extracomment>
+        <translation>Il n’y a rien à lire&#xa0;: le texte est vide.</translation>
+    </message>
+    <message>
+        <source>There was nothing to speak.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>Il n’y avait rien à lire.</translation>
     </message>
     <message>
         <source>This JSON file contains no conversation: it has no list of messages.</source>
@@ -2422,6 +2887,36 @@
         <translation>Ce fichier n’est pas du JSON. Importez une conversation exportée en JSON.</translation>
     </message>
     <message>
+        <source>This is a Base model: it needs a recording of the voice that it is to speak in.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>C’est un modèle Base&#xa0;: il a besoin d’un enregistrement de la voix à utiliser.</translation>
+    </message>
+    <message>
+        <source>This is a HEIC image, which needs one more package here: pip install pillow-heif. Or save the picture as JPEG or PNG.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>C’est une image HEIC, qui nécessite un paquet de plus&#xa0;: pip install pillow-heif. Ou enregistrez l’image en JPEG ou PNG.</translation>
+    </message>
+    <message>
+        <source>This is neither a PDF nor an image that can be read.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Ce n’est ni un PDF ni une image lisible.</translation>
+    </message>
+    <message>
+        <source>This is not an image that can be read: {formats} can.</source>
+        <extracomment>engine/media/image.py</extracomment>
+        <translation>Ce n’est pas une image lisible. Formats lisibles&#xa0;: {formats}.</translation>
+    </message>
+    <message>
+        <source>This is too long for the model: over {tokens} tokens, of which it can process {limit} at once.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>C’est trop long pour le modèle&#xa0;: plus de {tokens} tokens, alors qu’il peut en traiter {limit} à la fois.</translation>
+    </message>
+    <message>
+        <source>This is too long for the model: {tokens} tokens, of which it can process {limit} at once.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>C’est trop long pour le modèle&#xa0;: {tokens} tokens, alors qu’il peut en traiter {limit} à la fois.</translation>
+    </message>
+    <message>
         <source>This machine only</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Cet ordinateur uniquement</translation>
@@ -2435,6 +2930,11 @@
         <source>This model creates a voice from a description. Describe one below.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>Ce modèle crée une voix à partir d’une description. Décrivez-la ci-dessous.</translation>
+    </message>
+    <message>
+        <source>This model does not speak {language}. It speaks {languages}.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>Ce modèle ne parle pas {language}. Il parle {languages}.</translation>
     </message>
     <message>
         <source>This model does not support voice cloning. Choose one that does: Qwen3-TTS Base or Spark-TTS.</source>
@@ -2457,9 +2957,19 @@
         <translation>Ce modèle a besoin d’une voix enregistrée. Créez une nouvelle voix, ou choisissez-en une.</translation>
     </message>
     <message>
+        <source>This model takes no instructions. The CustomVoice and VoiceDesign models of size 1.7B follow them.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>Ce modèle n’accepte pas d’instructions. Les modèles CustomVoice et VoiceDesign de taille 1.7B les suivent.</translation>
+    </message>
+    <message>
         <source>This month</source>
         <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>Ce mois-ci</translation>
+    </message>
+    <message>
+        <source>This voice was made by another model. Clone it again with Spark-TTS.</source>
+        <extracomment>engine/pipelines/speaking/spark.py</extracomment>
+        <translation>Cette voix a été créée par un autre modèle. Clonez-la à nouveau avec Spark-TTS.</translation>
     </message>
     <message>
         <source>This week</source>
@@ -2545,6 +3055,11 @@
         <source>Type the result of the tool call.</source>
         <extracomment>app/gui/chat/pane.py</extracomment>
         <translation>Saisissez le résultat de l’appel d’outil.</translation>
+    </message>
+    <message>
+        <source>Type what to search for: a model&apos;s name, or who made it.</source>
+        <extracomment>engine/hub/searching.py</extracomment>
+        <translation>Saisissez ce qu’il faut rechercher&#xa0;: le nom d’un modèle ou de son auteur.</translation>
     </message>
     <message>
         <source>Understands images and pages. Reasoning is optional.</source>
@@ -2650,6 +3165,11 @@
         <source>Weights</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Poids</translation>
+    </message>
+    <message>
+        <source>What answered is not Hugging Face. A sign-in page of this network, or a wrong HF_ENDPOINT, may stand in between.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>La réponse ne vient pas de Hugging Face. Une page de connexion de ce réseau, ou un HF_ENDPOINT erroné, s’interpose peut-être.</translation>
     </message>
     <message>
         <source>What can you help me with?</source>
@@ -2782,6 +3302,11 @@
         <translation>accès restreint</translation>
     </message>
     <message>
+        <source>give Grus a token of your account: `grus token set`, Settings in the window, or HF_TOKEN</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>donnez à Grus un jeton de votre compte&#xa0;: dans les Paramètres de la fenêtre, avec `grus token set` ou HF_TOKEN</translation>
+    </message>
+    <message>
         <source>high</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>haute</translation>
@@ -2882,6 +3407,11 @@
         <translation>très lent</translation>
     </message>
     <message>
+        <source>{about} Details: {error}</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>{about} Détails&#xa0;: {error}</translation>
+    </message>
+    <message>
         <source>{app}, {path}</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>{app}, {path}</translation>
@@ -2912,6 +3442,11 @@
         <translation>{free} disponibles.</translation>
     </message>
     <message>
+        <source>{given} could not be read: {reason}.</source>
+        <extracomment>engine/pipelines/prompt.py</extracomment>
+        <translation>Impossible de lire {given}&#xa0;: {reason}.</translation>
+    </message>
+    <message>
         <source>{how_far}, {rate}/s, {left} left</source>
         <extracomment>app/gui/viewmodels/models/downloads.py</extracomment>
         <translation>{how_far}, {rate}/s, encore {left}</translation>
@@ -2932,14 +3467,54 @@
         <translation>{kinds}. Recherchez {name} pour en télécharger un.</translation>
     </message>
     <message>
+        <source>{model} does not know the task {task}: the page is read as text. PaddleOCR-VL 1.5 knows every task.</source>
+        <extracomment>engine/pipelines/reading/reader.py</extracomment>
+        <translation>{model} ne connaît pas la tâche {task}&#xa0;: la page est lue comme du texte. PaddleOCR-VL 1.5 connaît toutes les tâches.</translation>
+    </message>
+    <message>
+        <source>{model} does not speak. Qwen3-TTS, Orpheus and Spark-TTS models do.</source>
+        <extracomment>engine/pipelines/speaking/speech_models.py</extracomment>
+        <translation>{model} ne parle pas. Les modèles Qwen3-TTS, Orpheus et Spark-TTS parlent.</translation>
+    </message>
+    <message>
         <source>{model} is installed. Its checksums are correct.</source>
         <extracomment>app/gui/viewmodels/models/downloads.py</extracomment>
         <translation>{model} est installé. Ses sommes de contrôle sont correctes.</translation>
     </message>
     <message>
+        <source>{model} is no layout model. PaddlePaddle/PP-DocLayoutV2 is one.</source>
+        <extracomment>engine/pipelines/reading/layout.py</extracomment>
+        <translation>{model} n’est pas un modèle de mise en page. PaddlePaddle/PP-DocLayoutV2 en est un.</translation>
+    </message>
+    <message>
+        <source>{model} is not the id of a repository.</source>
+        <extracomment>engine/hub/download.py</extracomment>
+        <translation>{model} n’est pas l’identifiant d’un dépôt.</translation>
+    </message>
+    <message>
+        <source>{model} reads pages line by line and talks about no images. Read them with grus read.</source>
+        <extracomment>engine/pipelines/prompt.py</extracomment>
+        <translation>{model} lit les pages ligne par ligne et ne discute pas d’images. Ouvrez-les dans Lire.</translation>
+    </message>
+    <message>
+        <source>{model} reads text only and does not see images.</source>
+        <extracomment>engine/pipelines/prompt.py</extracomment>
+        <translation>{model} ne lit que du texte et ne voit pas les images.</translation>
+    </message>
+    <message>
+        <source>{model} reads text, not images. Choose a vision model.</source>
+        <extracomment>engine/pipelines/reading/recognizer.py</extracomment>
+        <translation>{model} lit du texte, pas des images. Choisissez un modèle de vision.</translation>
+    </message>
+    <message>
         <source>{model} supports text only. Remove the images, or choose a vision model.</source>
         <extracomment>app/window_engine.py</extracomment>
         <translation>{model} ne prend en charge que le texte. Retirez les images, ou choisissez un modèle de vision.</translation>
+    </message>
+    <message>
+        <source>{model} transcribes {own}, not {language}. Choose a model for that language.</source>
+        <extracomment>engine/pipelines/listening/transcription.py</extracomment>
+        <translation>{model} transcrit {own}, pas {language}. Choisissez un modèle pour cette langue.</translation>
     </message>
     <message>
         <source>{model} was deleted. {size} will be freed in 30 seconds.</source>
@@ -2977,9 +3552,54 @@
         <translation>{name} contient des pages numérisées sans texte. Ouvrez-le d’abord dans Lire.</translation>
     </message>
     <message>
+        <source>{name} could not be read as sound ({reason}). {formats} are read.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>Impossible de lire {name} comme un son ({reason}). Formats lisibles&#xa0;: {formats}.</translation>
+    </message>
+    <message>
+        <source>{name} does not listen. Moonshine models do: UsefulSensors/moonshine-base, for example.</source>
+        <extracomment>engine/pipelines/listening/transcription.py</extracomment>
+        <translation>{name} ne reconnaît pas la parole. Les modèles Moonshine le font, par exemple UsefulSensors/moonshine-base.</translation>
+    </message>
+    <message>
+        <source>{name} has {own} samples a second; {least} to {most} are read.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>{name} a {own} échantillons par seconde&#xa0;; il est possible d’en lire de {least} à {most}.</translation>
+    </message>
+    <message>
+        <source>{name} holds no sound.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>{name} ne contient pas de son.</translation>
+    </message>
+    <message>
+        <source>{name} holds samples that are no numbers. The file is damaged.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>{name} contient des échantillons non valides. Le fichier est endommagé.</translation>
+    </message>
+    <message>
+        <source>{name} is empty.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>{name} est vide.</translation>
+    </message>
+    <message>
         <source>{name} is larger than 512 MB. Choose a smaller file.</source>
         <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
         <translation>{name} dépasse 512 Mo. Choisissez un fichier plus petit.</translation>
+    </message>
+    <message>
+        <source>{name} is longer than {longest}. Split it first.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>{name} dure plus de {longest}. Divisez-le d’abord.</translation>
+    </message>
+    <message>
+        <source>{name} is no name for a voice: letters, digits, spaces, dots and dashes, 64 at most.</source>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <translation>{name} n’est pas un nom de voix&#xa0;: lettres, chiffres, espaces, points et tirets, 64 au plus.</translation>
+    </message>
+    <message>
+        <source>{name} is not a file.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>{name} n’est pas un fichier.</translation>
     </message>
     <message>
         <source>{name} is not a file. Drop files, not folders.</source>
@@ -3002,9 +3622,19 @@
         <translation>{name} est protégé par mot de passe. Enregistrez une copie sans mot de passe.</translation>
     </message>
     <message>
+        <source>{name} is set</source>
+        <extracomment>engine/hub/offline.py</extracomment>
+        <translation>{name} est défini</translation>
+    </message>
+    <message>
         <source>{name} is too large.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>{name} est trop volumineux.</translation>
+    </message>
+    <message>
+        <source>{name} writes no text. Give it as the layout, and a vision model as the model.</source>
+        <extracomment>app/runtime/reading.py</extracomment>
+        <translation>{name} ne produit pas de texte. Choisissez un modèle de vision.</translation>
     </message>
     <message>
         <source>{name}: {level}</source>
@@ -3063,6 +3693,11 @@
             <numerusform>{n} pages</numerusform>
         </translation>
     </message>
+    <message>
+        <source>{n} requests are waiting already. Try again later.</source>
+        <extracomment>engine/engine.py</extracomment>
+        <translation>{n} requêtes attendent déjà. Réessayez plus tard.</translation>
+    </message>
     <message numerus="yes">
         <source>{n} tokens</source>
         <extracomment>app/gui/viewmodels/chat/markdown.py, app/gui/viewmodels/models/card.py</extracomment>
@@ -3090,14 +3725,104 @@
         <translation>{origin} n’est pas une origine valide. Saisissez par exemple https://app.example, ou * pour toutes.</translation>
     </message>
     <message>
+        <source>{path} cannot be read: {reason}.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Impossible de lire {path}&#xa0;: {reason}.</translation>
+    </message>
+    <message>
+        <source>{path} cannot be written: {reason}.</source>
+        <extracomment>engine/pipelines/reading/session.py</extracomment>
+        <translation>Impossible d’écrire {path}&#xa0;: {reason}.</translation>
+    </message>
+    <message>
+        <source>{path} could not be written: {reason}.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>Impossible d’écrire {path}&#xa0;: {reason}.</translation>
+    </message>
+    <message>
+        <source>{path} is a folder.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>{path} est un dossier.</translation>
+    </message>
+    <message>
+        <source>{path} is larger than the memory that is free.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>{path} est plus volumineux que la mémoire libre.</translation>
+    </message>
+    <message>
         <source>{rate} tokens/s</source>
         <extracomment>app/gui/bars.py, app/gui/viewmodels/chat/markdown.py</extracomment>
         <translation>{rate} tokens/s</translation>
     </message>
     <message>
-        <source>{reason}, so Grus stays offline until it is started otherwise.</source>
+        <source>{reason}. Grus stays offline until it is restarted without it.</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
-        <translation>{reason}, Grus reste donc hors ligne jusqu’à un démarrage sans cette option.</translation>
+        <translation>{reason}. Grus reste hors ligne jusqu’à un redémarrage sans cette option.</translation>
+    </message>
+    <message>
+        <source>{repo} cannot be saved{where}: {reason}.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>Impossible d’enregistrer {repo}{where}&#xa0;: {reason}.</translation>
+    </message>
+    <message>
+        <source>{repo} could not be downloaded: {reason}</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>Impossible de télécharger {repo}&#xa0;: {reason}</translation>
+    </message>
+    <message>
+        <source>{repo} has a file that is larger than this disk or account may hold{where}.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>{repo} contient un fichier plus gros que ce disque ou ce compte ne le permet{where}.</translation>
+    </message>
+    <message>
+        <source>{repo} has no revision {revision}.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>{repo} n’a pas de révision {revision}.</translation>
+    </message>
+    <message>
+        <source>{repo} holds no model files.</source>
+        <extracomment>engine/hub/download.py, engine/hub/searching.py</extracomment>
+        <translation>{repo} ne contient pas de fichiers de modèle.</translation>
+    </message>
+    <message>
+        <source>{repo} holds no tokenizer, and its name, which does not end in -GGUF, tells no other repository. Put a tokenizer.json beside the file.</source>
+        <extracomment>engine/hub/download.py</extracomment>
+        <translation>{repo} ne contient pas de tokenizer, et son nom, qui ne finit pas par -GGUF, n’indique aucun autre dépôt. Placez un tokenizer.json à côté du fichier.</translation>
+    </message>
+    <message>
+        <source>{repo} is gated, and your token does not open it. Accept its terms on {site}/{repo} with the same account, and wait until its makers have let you in.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>L’accès à {repo} est restreint, et votre jeton ne l’ouvre pas. Acceptez ses conditions sur {site}/{repo} avec le même compte, et attendez que ses auteurs vous accordent l’accès.</translation>
+    </message>
+    <message>
+        <source>{repo} is gated. Accept its terms on {site}/{repo}, then {advice}.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>L’accès à {repo} est restreint. Acceptez ses conditions sur {site}/{repo}, puis {advice}.</translation>
+    </message>
+    <message>
+        <source>{repo} is not on this machine and Hugging Face cannot be reached. Check the network.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>{repo} n’est pas sur cet ordinateur et Hugging Face est injoignable. Vérifiez le réseau.</translation>
+    </message>
+    <message>
+        <source>{repo} is not on this machine and {why}, so it cannot be downloaded.</source>
+        <extracomment>engine/hub/download.py</extracomment>
+        <translation>{repo} n’est pas sur cet ordinateur et ne peut pas être téléchargé&#xa0;: {why}.</translation>
+    </message>
+    <message>
+        <source>{repo} is not on this machine, and {reason}</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>{repo} n’est pas sur cet ordinateur. {reason}</translation>
+    </message>
+    <message>
+        <source>{repo} is not the id of a repository.</source>
+        <extracomment>engine/hub/client.py, engine/hub/searching.py</extracomment>
+        <translation>{repo} n’est pas l’identifiant d’un dépôt.</translation>
+    </message>
+    <message>
+        <source>{repo} needs {needed}, but {there} has only {free} left.</source>
+        <extracomment>engine/hub/download.py</extracomment>
+        <translation>{repo} nécessite {needed}, mais il ne reste que {free} dans {there}.</translation>
     </message>
     <message>
         <source>{share} %</source>
@@ -3173,6 +3898,11 @@
         <source>{title} must be between {low} and {high}.</source>
         <extracomment>app/gui/chat/panel.py</extracomment>
         <translation>{title} doit être entre {low} et {high}.</translation>
+    </message>
+    <message>
+        <source>{tokens} tokens do not fit into the memory for sequences ({limit} MiB). Shorten the prompt, raise the memory limit, or quantize the cache.</source>
+        <extracomment>engine/executor.py</extracomment>
+        <translation>{tokens} tokens ne tiennent pas dans la mémoire des séquences ({limit} Mio). Raccourcissez le prompt, augmentez la limite de mémoire ou quantifiez le cache.</translation>
     </message>
     <message>
         <source>{variable} is set and takes precedence over a token stored here.</source>

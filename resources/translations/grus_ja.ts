@@ -29,9 +29,24 @@
         <translation>ファイル</translation>
     </message>
     <message>
+        <source>A recording must be one row of finite samples.</source>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <translation>録音は、有限な値のサンプルを 1 列に並べたものでなければなりません。</translation>
+    </message>
+    <message>
+        <source>A step of the engine failed: {kind}: {error}</source>
+        <extracomment>engine/executor.py</extracomment>
+        <translation>エンジンの処理に失敗しました: {kind}: {error}</translation>
+    </message>
+    <message>
         <source>A system library for sound is missing ({error}). On Debian and Ubuntu: sudo apt-get install libpulse0</source>
         <extracomment>app/gui/sound/devices.py</extracomment>
         <translation>サウンドに必要なシステムライブラリがありません（{error}）。Debian と Ubuntu の場合: sudo apt-get install libpulse0</translation>
+    </message>
+    <message>
+        <source>A token is one word of letters and digits, such as hf_... on your Hugging Face page.</source>
+        <extracomment>engine/hub/token.py</extracomment>
+        <translation>トークンは、Hugging Face のページにある hf_... のような英数字の文字列です。</translation>
     </message>
     <message>
         <source>A token is stored in the system keyring, but the keyring cannot be opened.</source>
@@ -277,6 +292,16 @@
         <source>Choose a model first, in the menu above the conversation.</source>
         <extracomment>app/gui/chat/talk_bar.py, app/gui/viewmodels/chat/conversation.py</extracomment>
         <translation>まず、会話の上にあるメニューでモデルを選んでください。</translation>
+    </message>
+    <message>
+        <source>Choose a preset voice or a recording, not both.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>プリセットの声か録音のどちらか一方を選んでください。</translation>
+    </message>
+    <message>
+        <source>Choose either a preset voice or a cloned one, not both.</source>
+        <extracomment>engine/pipelines/speaking/spark.py</extracomment>
+        <translation>プリセットの声かクローンした声のどちらか一方を選んでください。</translation>
     </message>
     <message>
         <source>Choose the model</source>
@@ -534,6 +559,11 @@
         <translation>声を削除</translation>
     </message>
     <message>
+        <source>Describe the voice: this VoiceDesign model makes one from instructions.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>声の説明を入力してください。この VoiceDesign モデルは指示から声を作ります。</translation>
+    </message>
+    <message>
         <source>Detect language</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>言語を検出</translation>
@@ -607,6 +637,11 @@
         <source>Draw a box around the area to read. Press Esc to cancel.</source>
         <extracomment>app/gui/read/snip.py</extracomment>
         <translation>読み取る範囲を囲んでください。Esc キーでキャンセルします。</translation>
+    </message>
+    <message>
+        <source>Drawn at {drawn} instead of {wanted} dots an inch, because the page is so large.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>ページが大きいため、{wanted} dpi ではなく {drawn} dpi で描画しました。</translation>
     </message>
     <message>
         <source>Drop PDFs, photos or scans here, paste an image, or capture part of the screen.</source>
@@ -879,6 +914,11 @@
         <translation>保存できません: {reason}。保存できるようになるまで、変更はメモリーに保持されます。</translation>
     </message>
     <message>
+        <source>Grus does not support the architecture of this model.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>Grus はこのモデルのアーキテクチャに対応していません。</translation>
+    </message>
+    <message>
         <source>Grus ended unexpectedly last time. Nothing was deleted.</source>
         <extracomment>app/gui/window.py</extracomment>
         <translation>前回、Grus は予期せず終了しました。何も削除されていません。</translation>
@@ -897,6 +937,11 @@
         <source>Grus never changes files in these folders.</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>これらのフォルダー内のファイルが変更されることはありません。</translation>
+    </message>
+    <message>
+        <source>Grus was started with --offline</source>
+        <extracomment>app/main.py</extracomment>
+        <translation>Grus は --offline で起動されました</translation>
     </message>
     <message>
         <source>Header</source>
@@ -937,6 +982,46 @@
         <source>Hugging Face</source>
         <extracomment>app/gui/models/pane.py</extracomment>
         <translation>Hugging Face</translation>
+    </message>
+    <message>
+        <source>Hugging Face answered with status {status}. Try again later.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>Hugging Face がステータス {status} を返しました。後でもう一度お試しください。</translation>
+    </message>
+    <message>
+        <source>Hugging Face cannot be reached. Check the network, then try again.</source>
+        <extracomment>engine/hub/searching.py</extracomment>
+        <translation>Hugging Face に接続できません。ネットワークを確認して、もう一度お試しください。</translation>
+    </message>
+    <message>
+        <source>Hugging Face does not know your token (status 401). Make a new one on its page, then {advice}. `grus token remove` continues without one.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>Hugging Face がトークンを認識できません（ステータス 401）。Hugging Face で新しいトークンを作成し、{advice}。`grus token remove` でトークンなしで続行できます。</translation>
+    </message>
+    <message>
+        <source>Hugging Face has no repository {repo}, or it is private. For a private one, {advice}.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>Hugging Face にリポジトリ {repo} がないか、非公開です。非公開の場合は、{advice}。</translation>
+    </message>
+    <message>
+        <source>Hugging Face is not asked: {why}.</source>
+        <extracomment>engine/hub/searching.py</extracomment>
+        <translation>Hugging Face には問い合わせません: {why}。</translation>
+    </message>
+    <message>
+        <source>Hugging Face refused access to {repo} (status {status}). To be let in, {advice}.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>Hugging Face が {repo} へのアクセスを拒否しました（ステータス {status}）。アクセスするには、{advice}。</translation>
+    </message>
+    <message>
+        <source>Hugging Face takes no more requests from here (status 429). Try again in some minutes.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>Hugging Face がこれ以上のリクエストを受け付けていません（ステータス 429）。数分後にもう一度お試しください。</translation>
+    </message>
+    <message>
+        <source>Hugging Face takes no more requests from here (status 429). Try again in {n} s.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>Hugging Face がこれ以上のリクエストを受け付けていません（ステータス 429）。{n} 秒後にもう一度お試しください。</translation>
     </message>
     <message>
         <source>Hugging Face token</source>
@@ -1329,6 +1414,11 @@
         <translation>モデルがまだありません。「おすすめ」に動作するものがあります。</translation>
     </message>
     <message>
+        <source>No places were found in the model&apos;s output.</source>
+        <extracomment>engine/pipelines/reading/elements.py</extracomment>
+        <translation>モデルの出力に位置情報が見つかりませんでした。</translation>
+    </message>
+    <message>
         <source>No results for {words} on Hugging Face.</source>
         <extracomment>app/gui/viewmodels/models/downloads.py</extracomment>
         <translation>Hugging Face に「{words}」の検索結果はありません。</translation>
@@ -1352,6 +1442,11 @@
         <source>No speech recognition model is installed. Download one in Models, for example UsefulSensors/moonshine-base.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>音声認識モデルがインストールされていません。「モデル」で UsefulSensors/moonshine-base などをダウンロードしてください。</translation>
+    </message>
+    <message>
+        <source>No table was found in the model&apos;s output.</source>
+        <extracomment>engine/pipelines/reading/elements.py</extracomment>
+        <translation>モデルの出力に表が見つかりませんでした。</translation>
     </message>
     <message>
         <source>No table was found in {title}. Choose another format.</source>
@@ -1449,6 +1544,26 @@
         <translation>開いています</translation>
     </message>
     <message>
+        <source>Orpheus has no voice {name}. It has: {voices}.</source>
+        <extracomment>engine/pipelines/speaking/orpheus.py</extracomment>
+        <translation>Orpheus に声 {name} はありません。使える声: {voices}。</translation>
+    </message>
+    <message>
+        <source>Orpheus has voices of its own and clones none. Choose a Qwen3-TTS Base model to clone.</source>
+        <extracomment>engine/pipelines/speaking/orpheus.py</extracomment>
+        <translation>Orpheus は独自の声を使い、クローンには対応していません。クローンするには Qwen3-TTS Base モデルを選んでください。</translation>
+    </message>
+    <message>
+        <source>Orpheus speaks English, not {language}.</source>
+        <extracomment>engine/pipelines/speaking/orpheus.py</extracomment>
+        <translation>Orpheus が話せるのは英語です（{language} は話せません）。</translation>
+    </message>
+    <message>
+        <source>Orpheus takes no instructions; it supports tags in the text: {tags}.</source>
+        <extracomment>engine/pipelines/speaking/orpheus.py</extracomment>
+        <translation>Orpheus は指示に対応していません。テキスト中のタグを使えます: {tags}。</translation>
+    </message>
+    <message>
         <source>Other data</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
         <translation>その他のデータ</translation>
@@ -1484,6 +1599,16 @@
         <translation>ページ番号</translation>
     </message>
     <message>
+        <source>Page {number} of the PDF cannot be drawn.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>PDF の {number} ページを描画できません。</translation>
+    </message>
+    <message>
+        <source>Page {number} of the PDF is damaged.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>PDF の {number} ページが破損しています。</translation>
+    </message>
+    <message>
         <source>Page {n} of {total}</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>{n} / {total} ページ</translation>
@@ -1492,6 +1617,11 @@
         <source>Pages</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>ページ</translation>
+    </message>
+    <message>
+        <source>Pages are named like 1-3,5 or 7-, not {text}.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>ページは 1-3,5 や 7- のように指定してください（{text} は使えません）。</translation>
     </message>
     <message>
         <source>Pages, such as 1-3,5 or 7-</source>
@@ -1677,6 +1807,11 @@
         <source>Reading</source>
         <extracomment>app/gui/read/document.py</extracomment>
         <translation>読み取り中</translation>
+    </message>
+    <message>
+        <source>Reading failed inside: {kind}: {error}</source>
+        <extracomment>engine/pipelines/reading/reader.py, engine/pipelines/reading/session.py</extracomment>
+        <translation>読み取り中に内部エラーが発生しました: {kind}: {error}</translation>
     </message>
     <message>
         <source>Reading the conversation: {share}.</source>
@@ -1931,6 +2066,16 @@
         <translation>お話しください。Esc キーで終了します。</translation>
     </message>
     <message>
+        <source>Say what is spoken in the recording, or clone the voice&apos;s colour alone.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>録音で話されている内容を入力するか、声質のみをクローンしてください。</translation>
+    </message>
+    <message>
+        <source>Scaled down from {width} x {height} to {less} x {lower} pixels.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>{width} × {height} から {less} × {lower} ピクセルに縮小しました。</translation>
+    </message>
+    <message>
         <source>Screen capture</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>画面の取り込み</translation>
@@ -1999,6 +2144,11 @@
         <source>Settings of this conversation</source>
         <extracomment>app/gui/chat/panel.py</extracomment>
         <translation>この会話の設定</translation>
+    </message>
+    <message>
+        <source>Settings say to work offline</source>
+        <extracomment>app/main.py</extracomment>
+        <translation>「設定」で「オフラインで使う」がオンになっています</translation>
     </message>
     <message>
         <source>Shortened to {n} characters.</source>
@@ -2084,6 +2234,21 @@
         <source>Something went wrong inside Grus: {error}.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>Grus 内部でエラーが発生しました: {error}。</translation>
+    </message>
+    <message>
+        <source>Spark-TTS has no voice {name}. It has: female, male.</source>
+        <extracomment>engine/pipelines/speaking/spark.py</extracomment>
+        <translation>Spark-TTS に声 {name} はありません。使える声: female、male。</translation>
+    </message>
+    <message>
+        <source>Spark-TTS speaks Chinese and English, not {language}.</source>
+        <extracomment>engine/pipelines/speaking/spark.py</extracomment>
+        <translation>Spark-TTS が話せるのは中国語と英語です（{language} は話せません）。</translation>
+    </message>
+    <message>
+        <source>Spark-TTS takes no instructions for a cloned voice: pitch and speed are the recording&apos;s.</source>
+        <extracomment>engine/pipelines/speaking/spark.py</extracomment>
+        <translation>クローンした声では、Spark-TTS は指示に対応していません。高さと速さは録音のとおりになります。</translation>
     </message>
     <message>
         <source>Speak</source>
@@ -2276,9 +2441,29 @@
         <translation>PDF を書き込めませんでした</translation>
     </message>
     <message>
+        <source>The PDF has no pages.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>PDF にページがありません。</translation>
+    </message>
+    <message>
+        <source>The PDF is damaged or incomplete.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>PDF が破損しているか不完全です。</translation>
+    </message>
+    <message>
+        <source>The PDF is protected. Give its password.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>PDF は保護されています。パスワードを入力してください。</translation>
+    </message>
+    <message>
         <source>The best reasoning and code of its size, for 32 GB of fast memory.</source>
         <extracomment>resources/catalogue.json</extracomment>
         <translation>このサイズで最高の思考とコード。高速な 32 GB メモリー向け。</translation>
+    </message>
+    <message>
+        <source>The chat template of this model cannot be used.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>このモデルのチャットテンプレートは使えません。</translation>
     </message>
     <message>
         <source>The clipboard contains no image and no file.</source>
@@ -2286,14 +2471,44 @@
         <translation>クリップボードに画像もファイルもありません。</translation>
     </message>
     <message>
+        <source>The configuration of this model cannot be used.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>このモデルの設定ファイルは使えません。</translation>
+    </message>
+    <message>
+        <source>The disk is full, so {repo} could not be downloaded to its end{where}. What arrived is kept: make room, and download it again to continue.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>ディスクがいっぱいのため、{repo} のダウンロードを完了できませんでした{where}。ダウンロード済みの分は残っています。空きを増やして、もう一度ダウンロードすると再開します。</translation>
+    </message>
+    <message>
+        <source>The engine failed: {kind}: {error}</source>
+        <extracomment>engine/engine.py, engine/tasks.py</extracomment>
+        <translation>エンジンでエラーが発生しました: {kind}: {error}</translation>
+    </message>
+    <message>
+        <source>The engine has been stopped.</source>
+        <extracomment>engine/engine.py</extracomment>
+        <translation>エンジンは停止しています。</translation>
+    </message>
+    <message>
         <source>The engine is starting.</source>
         <extracomment>app/gui/bars.py</extracomment>
         <translation>エンジンを起動しています。</translation>
     </message>
     <message>
+        <source>The engine was stopped before the request ended.</source>
+        <extracomment>engine/engine.py</extracomment>
+        <translation>リクエストが終わる前にエンジンが停止しました。</translation>
+    </message>
+    <message>
         <source>The fastest: short answers, summaries and first drafts on any machine.</source>
         <extracomment>resources/catalogue.json</extracomment>
         <translation>最も高速。どのコンピューターでも、短い回答、要約、下書きに。</translation>
+    </message>
+    <message>
+        <source>The file is empty.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>ファイルが空です。</translation>
     </message>
     <message>
         <source>The file with your conversations was damaged. It was saved as {file}, and Grus started with a new one.</source>
@@ -2309,6 +2524,66 @@
         <source>The format {kind} is not supported. Choose a format from the list.</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>{kind} 形式には対応していません。リストから形式を選んでください。</translation>
+    </message>
+    <message>
+        <source>The hub does not say which version of {name} it has. Try again later.</source>
+        <extracomment>engine/hub/download.py</extracomment>
+        <translation>Hugging Face が {name} のバージョンを返しません。後でもう一度お試しください。</translation>
+    </message>
+    <message>
+        <source>The hub redirects a file in a circle. Try again later.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>Hugging Face でファイルの転送がループしています。後でもう一度お試しください。</translation>
+    </message>
+    <message>
+        <source>The image has no pixels.</source>
+        <extracomment>engine/media/documents.py, engine/media/image.py</extracomment>
+        <translation>画像にピクセルがありません。</translation>
+    </message>
+    <message>
+        <source>The image has pixels of floating point, which have no fixed white. Save it with 8 bits.</source>
+        <extracomment>engine/media/image.py</extracomment>
+        <translation>画像のピクセルが浮動小数点で、白の基準がありません。8 ビットで保存してください。</translation>
+    </message>
+    <message>
+        <source>The image has too many pixels; the most is {most}.</source>
+        <extracomment>engine/media/image.py</extracomment>
+        <translation>画像のピクセル数が多すぎます。上限は {most} です。</translation>
+    </message>
+    <message>
+        <source>The image has {width} x {height} pixels, more than can be read ({most}).</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>画像は {width} × {height} ピクセルで、読み取れる上限（{most}）を超えています。</translation>
+    </message>
+    <message>
+        <source>The image has {width} x {height} pixels, more than the memory that is free can hold.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>画像は {width} × {height} ピクセルで、空きメモリーに収まりません。</translation>
+    </message>
+    <message>
+        <source>The image has {width} x {height} pixels; the most is {most} in all.</source>
+        <extracomment>engine/media/image.py</extracomment>
+        <translation>画像は {width} × {height} ピクセルです。上限は合計 {most} です。</translation>
+    </message>
+    <message>
+        <source>The image is damaged or incomplete ({kind}).</source>
+        <extracomment>engine/media/image.py</extracomment>
+        <translation>画像が破損しているか不完全です（{kind}）。</translation>
+    </message>
+    <message>
+        <source>The image is empty.</source>
+        <extracomment>engine/media/image.py</extracomment>
+        <translation>画像が空です。</translation>
+    </message>
+    <message>
+        <source>The image needs more memory than is free.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>画像に必要なメモリーが、空きメモリーを超えています。</translation>
+    </message>
+    <message>
+        <source>The image needs more memory than there is. Send a smaller one.</source>
+        <extracomment>engine/media/image.py</extracomment>
+        <translation>画像に必要なメモリーが足りません。より小さい画像を使ってください。</translation>
     </message>
     <message>
         <source>The key is copied.</source>
@@ -2351,14 +2626,84 @@
         <translation>マイクの接続が切れました。ここまでの録音は残っています。マイクを接続して、もう一度お試しください。</translation>
     </message>
     <message>
+        <source>The model made no voice of these words. Try another seed.</source>
+        <extracomment>engine/pipelines/speaking/spark.py</extracomment>
+        <translation>モデルがこの言葉から声を作れませんでした。もう一度お試しください。</translation>
+    </message>
+    <message>
+        <source>The model {model} writes no text.</source>
+        <extracomment>engine/admission.py</extracomment>
+        <translation>モデル {model} は文章を生成しません。</translation>
+    </message>
+    <message>
         <source>The model {name} cannot be used here.</source>
         <extracomment>app/gui/model_box.py</extracomment>
         <translation>モデル {name} はここでは使えません。</translation>
     </message>
     <message>
+        <source>The model {name} could not be loaded: {kind}: {error}</source>
+        <extracomment>engine/engine.py</extracomment>
+        <translation>モデル {name} を読み込めませんでした: {kind}: {error}</translation>
+    </message>
+    <message>
+        <source>The model {name} is not loaded.</source>
+        <extracomment>engine/engine.py</extracomment>
+        <translation>モデル {name} は読み込まれていません。</translation>
+    </message>
+    <message>
+        <source>The model {name} takes {size} MiB; the memory limit is {limit} MiB, and its sequences need room too.</source>
+        <extracomment>engine/model_manager.py</extracomment>
+        <translation>モデル {name} は {size} MiB を使います。メモリーの上限は {limit} MiB で、シーケンス用の領域も必要です。</translation>
+    </message>
+    <message>
         <source>The page</source>
         <extracomment>app/gui/read/document.py</extracomment>
         <translation>ページ</translation>
+    </message>
+    <message>
+        <source>The page is empty.</source>
+        <extracomment>engine/pipelines/reading/reader.py</extracomment>
+        <translation>ページは空白です。</translation>
+    </message>
+    <message>
+        <source>The password is wrong.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>パスワードが正しくありません。</translation>
+    </message>
+    <message>
+        <source>The prompt has {tokens} tokens; the context holds {limit}, and a reply needs room too. Shorten it.</source>
+        <extracomment>engine/admission.py</extracomment>
+        <translation>プロンプトは {tokens} トークンです。コンテキストは {limit} トークンまでで、回答の分も必要です。短くしてください。</translation>
+    </message>
+    <message>
+        <source>The prompt is empty.</source>
+        <extracomment>engine/pipelines/prompt.py</extracomment>
+        <translation>プロンプトが空です。</translation>
+    </message>
+    <message>
+        <source>The reading was stopped.</source>
+        <extracomment>engine/pipelines/reading/reader.py, engine/pipelines/reading/session.py</extracomment>
+        <translation>読み取りを停止しました。</translation>
+    </message>
+    <message>
+        <source>The recording is clipped: {share} of its samples are as loud as it goes. Record it again, quieter.</source>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <translation>録音の音が割れています。サンプルの {share} が最大値です。音量を下げて録音し直してください。</translation>
+    </message>
+    <message>
+        <source>The recording is silent.</source>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <translation>録音が無音です。</translation>
+    </message>
+    <message>
+        <source>The recording lasts {seconds} seconds. A voice can be taken from {least} to {most}; 3 to 15 are best.</source>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <translation>録音は {seconds} 秒です。声を取得できるのは {least}～{most} 秒で、3～15 秒が最適です。</translation>
+    </message>
+    <message>
+        <source>The recording&apos;s codes do not belong to this model. Make the voice again.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>録音のコードがこのモデルのものではありません。声を作り直してください。</translation>
     </message>
     <message>
         <source>The same seed gives the same answer.</source>
@@ -2376,6 +2721,66 @@
         <translation>テキスト</translation>
     </message>
     <message>
+        <source>The text has {length} characters; the most is {most}.</source>
+        <extracomment>engine/pipelines/speaking/speech.py</extracomment>
+        <translation>テキストは {length} 文字です。上限は {most} 文字です。</translation>
+    </message>
+    <message>
+        <source>The text has {length} characters; {most} are spoken at once.</source>
+        <extracomment>engine/pipelines/speaking/orpheus.py, engine/pipelines/speaking/spark.py</extracomment>
+        <translation>テキストは {length} 文字です。一度に読み上げるのは {most} 文字までです。</translation>
+    </message>
+    <message>
+        <source>The text has {length} characters; {most} can be spoken at once.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>テキストは {length} 文字です。一度に読み上げられるのは {most} 文字までです。</translation>
+    </message>
+    <message>
+        <source>The text has {tokens} tokens; the context holds {limit}. Shorten it.</source>
+        <extracomment>engine/admission.py</extracomment>
+        <translation>テキストは {tokens} トークンです。コンテキストは {limit} トークンまでです。短くしてください。</translation>
+    </message>
+    <message>
+        <source>The text is longer than its place on the page can hold.</source>
+        <extracomment>engine/pipelines/reading/recognizer.py</extracomment>
+        <translation>テキストが、ページ上の領域に収まる長さを超えています。</translation>
+    </message>
+    <message>
+        <source>The text repeats itself.</source>
+        <extracomment>engine/pipelines/reading/recognizer.py</extracomment>
+        <translation>テキストが繰り返されています。</translation>
+    </message>
+    <message>
+        <source>The token cannot be kept in {file}: {reason}.</source>
+        <extracomment>engine/hub/token.py</extracomment>
+        <translation>トークンを {file} に保存できません: {reason}。</translation>
+    </message>
+    <message>
+        <source>The tokenizer of this model cannot be used.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>このモデルのトークナイザーは使えません。</translation>
+    </message>
+    <message>
+        <source>The voice did not come to an end. Try again, or with a shorter text.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>音声が最後まで生成されませんでした。もう一度試すか、テキストを短くしてください。</translation>
+    </message>
+    <message>
+        <source>The voice has {size} numbers and this model wants {wanted}: it was made for a model of another size. Make it again.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>声の値は {size} 個ですが、このモデルには {wanted} 個必要です。別のサイズのモデル用に作られた声です。作り直してください。</translation>
+    </message>
+    <message>
+        <source>The voice {name} is damaged. Make it again from {sample}.</source>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <translation>声「{name}」が破損しています。{sample} から作り直してください。</translation>
+    </message>
+    <message>
+        <source>The voice {name} is damaged: {path}.</source>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <translation>声「{name}」が破損しています: {path}。</translation>
+    </message>
+    <message>
         <source>The voice {name} is saved.</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>声「{name}」を保存しました。</translation>
@@ -2384,6 +2789,66 @@
         <source>The voice {name} was deleted.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>声「{name}」を削除しました。</translation>
+    </message>
+    <message>
+        <source>The weights of this model are damaged or incomplete.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>このモデルの重みが破損しているか不完全です。</translation>
+    </message>
+    <message>
+        <source>The weights take {weights} of the {limit} that may be used, which leaves no room for a conversation. Choose a smaller or more strongly quantized model, or raise the memory limit.</source>
+        <extracomment>engine/loading.py</extracomment>
+        <translation>使用できる {limit} のうち重みが {weights} を占め、会話の余地がありません。より小さいモデルか、より強く量子化されたモデルを選ぶか、メモリーの上限を上げてください。</translation>
+    </message>
+    <message>
+        <source>There are no PDFs and no images in the folder {path}.</source>
+        <extracomment>engine/pipelines/reading/session.py</extracomment>
+        <translation>フォルダー {path} に PDF も画像もありません。</translation>
+    </message>
+    <message>
+        <source>There is a voice called {name} already. Choose another name, or delete it first.</source>
+        <extracomment>engine/pipelines/speaking/voice.py, app/runtime/voice.py</extracomment>
+        <translation>「{name}」という声がすでにあります。別の名前にするか、先に削除してください。</translation>
+    </message>
+    <message>
+        <source>There is no file {path}.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>ファイル {path} がありません。</translation>
+    </message>
+    <message>
+        <source>There is no room for another model while those that are loaded work.</source>
+        <extracomment>engine/engine.py</extracomment>
+        <translation>読み込み済みのモデルが動作している間は、別のモデルを読み込む余地がありません。</translation>
+    </message>
+    <message>
+        <source>There is no room for another model: all that are loaded are pinned.</source>
+        <extracomment>engine/model_manager.py</extracomment>
+        <translation>別のモデルを読み込む余地がありません。読み込み済みのモデルはすべて固定されています。</translation>
+    </message>
+    <message>
+        <source>There is no saved voice called {name}. Saved: {known}.</source>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <translation>{name} という保存済みの声はありません。保存済み: {known}。</translation>
+    </message>
+    <message>
+        <source>There is no text to speak.</source>
+        <extracomment>engine/pipelines/speaking/orpheus.py, engine/pipelines/speaking/spark.py</extracomment>
+        <translation>読み上げるテキストがありません。</translation>
+    </message>
+    <message>
+        <source>There is no voice {name}. Choose one of {voices}.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>声 {name} はありません。次から選んでください: {voices}。</translation>
+    </message>
+    <message>
+        <source>There is nothing to say: the text is empty.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py, engine/pipelines/speaking/speech.py</extracomment>
+        <translation>読み上げるものがありません。テキストが空です。</translation>
+    </message>
+    <message>
+        <source>There was nothing to speak.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>読み上げるものがありませんでした。</translation>
     </message>
     <message>
         <source>This JSON file contains no conversation: it has no list of messages.</source>
@@ -2421,6 +2886,36 @@
         <translation>このファイルは JSON ではありません。JSON で書き出した会話を読み込んでください。</translation>
     </message>
     <message>
+        <source>This is a Base model: it needs a recording of the voice that it is to speak in.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>これは Base モデルです。使う声の録音が必要です。</translation>
+    </message>
+    <message>
+        <source>This is a HEIC image, which needs one more package here: pip install pillow-heif. Or save the picture as JPEG or PNG.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>これは HEIC 画像で、追加のパッケージが必要です: pip install pillow-heif。または、JPEG か PNG で保存してください。</translation>
+    </message>
+    <message>
+        <source>This is neither a PDF nor an image that can be read.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>PDF でも、読み取れる画像でもありません。</translation>
+    </message>
+    <message>
+        <source>This is not an image that can be read: {formats} can.</source>
+        <extracomment>engine/media/image.py</extracomment>
+        <translation>読み取れる画像ではありません。対応形式: {formats}。</translation>
+    </message>
+    <message>
+        <source>This is too long for the model: over {tokens} tokens, of which it can process {limit} at once.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>モデルには長すぎます: {tokens} トークンを超えています。一度に処理できるのは {limit} トークンまでです。</translation>
+    </message>
+    <message>
+        <source>This is too long for the model: {tokens} tokens, of which it can process {limit} at once.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>モデルには長すぎます: {tokens} トークンあります。一度に処理できるのは {limit} トークンまでです。</translation>
+    </message>
+    <message>
         <source>This machine only</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>このコンピューターのみ</translation>
@@ -2434,6 +2929,11 @@
         <source>This model creates a voice from a description. Describe one below.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>このモデルは説明から声を作ります。下に声の説明を入力してください。</translation>
+    </message>
+    <message>
+        <source>This model does not speak {language}. It speaks {languages}.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>このモデルは {language} を話せません。話せる言語: {languages}。</translation>
     </message>
     <message>
         <source>This model does not support voice cloning. Choose one that does: Qwen3-TTS Base or Spark-TTS.</source>
@@ -2456,9 +2956,19 @@
         <translation>このモデルには録音した声が必要です。新しい声を作るか、声を選んでください。</translation>
     </message>
     <message>
+        <source>This model takes no instructions. The CustomVoice and VoiceDesign models of size 1.7B follow them.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>このモデルは指示に対応していません。1.7B の CustomVoice と VoiceDesign が対応しています。</translation>
+    </message>
+    <message>
         <source>This month</source>
         <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>今月</translation>
+    </message>
+    <message>
+        <source>This voice was made by another model. Clone it again with Spark-TTS.</source>
+        <extracomment>engine/pipelines/speaking/spark.py</extracomment>
+        <translation>この声は別のモデルで作られました。Spark-TTS でクローンし直してください。</translation>
     </message>
     <message>
         <source>This week</source>
@@ -2544,6 +3054,11 @@
         <source>Type the result of the tool call.</source>
         <extracomment>app/gui/chat/pane.py</extracomment>
         <translation>ツール呼び出しの結果を入力してください。</translation>
+    </message>
+    <message>
+        <source>Type what to search for: a model&apos;s name, or who made it.</source>
+        <extracomment>engine/hub/searching.py</extracomment>
+        <translation>検索する語を入力してください（モデル名または作成者名）。</translation>
     </message>
     <message>
         <source>Understands images and pages. Reasoning is optional.</source>
@@ -2649,6 +3164,11 @@
         <source>Weights</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>重み</translation>
+    </message>
+    <message>
+        <source>What answered is not Hugging Face. A sign-in page of this network, or a wrong HF_ENDPOINT, may stand in between.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>応答したのは Hugging Face ではありません。ネットワークのサインインページか、誤った HF_ENDPOINT が原因かもしれません。</translation>
     </message>
     <message>
         <source>What can you help me with?</source>
@@ -2781,6 +3301,11 @@
         <translation>アクセス制限あり</translation>
     </message>
     <message>
+        <source>give Grus a token of your account: `grus token set`, Settings in the window, or HF_TOKEN</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>アカウントのトークンを、ウインドウの「設定」、`grus token set`、または HF_TOKEN で指定してください</translation>
+    </message>
+    <message>
         <source>high</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>高い</translation>
@@ -2881,6 +3406,11 @@
         <translation>とても遅い</translation>
     </message>
     <message>
+        <source>{about} Details: {error}</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>{about} 詳細: {error}</translation>
+    </message>
+    <message>
         <source>{app}, {path}</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>{app}、{path}</translation>
@@ -2911,6 +3441,11 @@
         <translation>空きは {free} です。</translation>
     </message>
     <message>
+        <source>{given} could not be read: {reason}.</source>
+        <extracomment>engine/pipelines/prompt.py</extracomment>
+        <translation>{given} を読み取れませんでした: {reason}。</translation>
+    </message>
+    <message>
         <source>{how_far}, {rate}/s, {left} left</source>
         <extracomment>app/gui/viewmodels/models/downloads.py</extracomment>
         <translation>{how_far}、{rate}/秒、残り {left}</translation>
@@ -2931,14 +3466,54 @@
         <translation>{kinds}。「{name}」を検索すると、いずれかをダウンロードできます。</translation>
     </message>
     <message>
+        <source>{model} does not know the task {task}: the page is read as text. PaddleOCR-VL 1.5 knows every task.</source>
+        <extracomment>engine/pipelines/reading/reader.py</extracomment>
+        <translation>{model} は {task} に対応していないため、ページをテキストとして読み取ります。PaddleOCR-VL 1.5 はすべてに対応しています。</translation>
+    </message>
+    <message>
+        <source>{model} does not speak. Qwen3-TTS, Orpheus and Spark-TTS models do.</source>
+        <extracomment>engine/pipelines/speaking/speech_models.py</extracomment>
+        <translation>{model} は音声を生成できません。Qwen3-TTS、Orpheus、Spark-TTS のモデルなら生成できます。</translation>
+    </message>
+    <message>
         <source>{model} is installed. Its checksums are correct.</source>
         <extracomment>app/gui/viewmodels/models/downloads.py</extracomment>
         <translation>{model} をインストールしました。チェックサムは一致しています。</translation>
     </message>
     <message>
+        <source>{model} is no layout model. PaddlePaddle/PP-DocLayoutV2 is one.</source>
+        <extracomment>engine/pipelines/reading/layout.py</extracomment>
+        <translation>{model} はレイアウトモデルではありません。PaddlePaddle/PP-DocLayoutV2 などがあります。</translation>
+    </message>
+    <message>
+        <source>{model} is not the id of a repository.</source>
+        <extracomment>engine/hub/download.py</extracomment>
+        <translation>{model} はリポジトリの ID ではありません。</translation>
+    </message>
+    <message>
+        <source>{model} reads pages line by line and talks about no images. Read them with grus read.</source>
+        <extracomment>engine/pipelines/prompt.py</extracomment>
+        <translation>{model} はページを 1 行ずつ読み取るモデルで、画像についての会話はできません。「読み取り」で開いてください。</translation>
+    </message>
+    <message>
+        <source>{model} reads text only and does not see images.</source>
+        <extracomment>engine/pipelines/prompt.py</extracomment>
+        <translation>{model} はテキストのみに対応し、画像は扱えません。</translation>
+    </message>
+    <message>
+        <source>{model} reads text, not images. Choose a vision model.</source>
+        <extracomment>engine/pipelines/reading/recognizer.py</extracomment>
+        <translation>{model} が扱えるのはテキストで、画像ではありません。画像認識モデルを選んでください。</translation>
+    </message>
+    <message>
         <source>{model} supports text only. Remove the images, or choose a vision model.</source>
         <extracomment>app/window_engine.py</extracomment>
         <translation>{model} はテキストのみに対応しています。画像を外すか、画像認識モデルを選んでください。</translation>
+    </message>
+    <message>
+        <source>{model} transcribes {own}, not {language}. Choose a model for that language.</source>
+        <extracomment>engine/pipelines/listening/transcription.py</extracomment>
+        <translation>{model} が文字起こしできるのは {own} で、{language} ではありません。その言語のモデルを選んでください。</translation>
     </message>
     <message>
         <source>{model} was deleted. {size} will be freed in 30 seconds.</source>
@@ -2976,9 +3551,54 @@
         <translation>{name} はテキストのないスキャンページです。まず「読み取り」で開いてください。</translation>
     </message>
     <message>
+        <source>{name} could not be read as sound ({reason}). {formats} are read.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>{name} を音声として読み込めませんでした（{reason}）。対応形式: {formats}。</translation>
+    </message>
+    <message>
+        <source>{name} does not listen. Moonshine models do: UsefulSensors/moonshine-base, for example.</source>
+        <extracomment>engine/pipelines/listening/transcription.py</extracomment>
+        <translation>{name} は音声認識に対応していません。UsefulSensors/moonshine-base などの Moonshine モデルを使ってください。</translation>
+    </message>
+    <message>
+        <source>{name} has {own} samples a second; {least} to {most} are read.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>{name} のサンプリングレートは毎秒 {own} です。対応しているのは {least}～{most} です。</translation>
+    </message>
+    <message>
+        <source>{name} holds no sound.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>{name} に音声が含まれていません。</translation>
+    </message>
+    <message>
+        <source>{name} holds samples that are no numbers. The file is damaged.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>{name} に無効なサンプルがあります。ファイルが破損しています。</translation>
+    </message>
+    <message>
+        <source>{name} is empty.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>{name} は空です。</translation>
+    </message>
+    <message>
         <source>{name} is larger than 512 MB. Choose a smaller file.</source>
         <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
         <translation>{name} は 512 MB を超えています。より小さいファイルを選んでください。</translation>
+    </message>
+    <message>
+        <source>{name} is longer than {longest}. Split it first.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>{name} は {longest} を超えています。先に分割してください。</translation>
+    </message>
+    <message>
+        <source>{name} is no name for a voice: letters, digits, spaces, dots and dashes, 64 at most.</source>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <translation>{name} は声の名前に使えません。文字、数字、スペース、ピリオド、ハイフンを 64 文字まで使えます。</translation>
+    </message>
+    <message>
+        <source>{name} is not a file.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>{name} はファイルではありません。</translation>
     </message>
     <message>
         <source>{name} is not a file. Drop files, not folders.</source>
@@ -3001,9 +3621,19 @@
         <translation>{name} はパスワードで保護されています。パスワードなしのコピーを保存してください。</translation>
     </message>
     <message>
+        <source>{name} is set</source>
+        <extracomment>engine/hub/offline.py</extracomment>
+        <translation>{name} が設定されています</translation>
+    </message>
+    <message>
         <source>{name} is too large.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>{name} は大きすぎます。</translation>
+    </message>
+    <message>
+        <source>{name} writes no text. Give it as the layout, and a vision model as the model.</source>
+        <extracomment>app/runtime/reading.py</extracomment>
+        <translation>{name} は文章を生成しません。画像認識モデルを選んでください。</translation>
     </message>
     <message>
         <source>{name}: {level}</source>
@@ -3058,6 +3688,11 @@
             <numerusform>{n} ページ</numerusform>
         </translation>
     </message>
+    <message>
+        <source>{n} requests are waiting already. Try again later.</source>
+        <extracomment>engine/engine.py</extracomment>
+        <translation>すでに {n} 件のリクエストが待機しています。後でもう一度お試しください。</translation>
+    </message>
     <message numerus="yes">
         <source>{n} tokens</source>
         <extracomment>app/gui/viewmodels/chat/markdown.py, app/gui/viewmodels/models/card.py</extracomment>
@@ -3083,14 +3718,104 @@
         <translation>{origin} は有効なオリジンではありません。https://app.example のように入力するか、すべて許可する場合は * を入力してください。</translation>
     </message>
     <message>
+        <source>{path} cannot be read: {reason}.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>{path} を読み取れません: {reason}。</translation>
+    </message>
+    <message>
+        <source>{path} cannot be written: {reason}.</source>
+        <extracomment>engine/pipelines/reading/session.py</extracomment>
+        <translation>{path} に書き込めません: {reason}。</translation>
+    </message>
+    <message>
+        <source>{path} could not be written: {reason}.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>{path} に書き込めませんでした: {reason}。</translation>
+    </message>
+    <message>
+        <source>{path} is a folder.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>{path} はフォルダーです。</translation>
+    </message>
+    <message>
+        <source>{path} is larger than the memory that is free.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>{path} は空きメモリーより大きいファイルです。</translation>
+    </message>
+    <message>
         <source>{rate} tokens/s</source>
         <extracomment>app/gui/bars.py, app/gui/viewmodels/chat/markdown.py</extracomment>
         <translation>{rate} トークン/秒</translation>
     </message>
     <message>
-        <source>{reason}, so Grus stays offline until it is started otherwise.</source>
+        <source>{reason}. Grus stays offline until it is restarted without it.</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
-        <translation>{reason}。別の方法で起動するまで、Grus はオフラインのままです。</translation>
+        <translation>{reason}。この指定なしで再起動するまで、Grus はオフラインのままです。</translation>
+    </message>
+    <message>
+        <source>{repo} cannot be saved{where}: {reason}.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>{repo} を保存できません{where}: {reason}。</translation>
+    </message>
+    <message>
+        <source>{repo} could not be downloaded: {reason}</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>{repo} をダウンロードできませんでした: {reason}</translation>
+    </message>
+    <message>
+        <source>{repo} has a file that is larger than this disk or account may hold{where}.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>{repo} に、このディスクまたはアカウントの上限を超えるファイルがあります{where}。</translation>
+    </message>
+    <message>
+        <source>{repo} has no revision {revision}.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>{repo} にリビジョン {revision} はありません。</translation>
+    </message>
+    <message>
+        <source>{repo} holds no model files.</source>
+        <extracomment>engine/hub/download.py, engine/hub/searching.py</extracomment>
+        <translation>{repo} にモデルのファイルがありません。</translation>
+    </message>
+    <message>
+        <source>{repo} holds no tokenizer, and its name, which does not end in -GGUF, tells no other repository. Put a tokenizer.json beside the file.</source>
+        <extracomment>engine/hub/download.py</extracomment>
+        <translation>{repo} にトークナイザーがなく、名前が -GGUF で終わらないため、ほかのリポジトリもわかりません。ファイルの横に tokenizer.json を置いてください。</translation>
+    </message>
+    <message>
+        <source>{repo} is gated, and your token does not open it. Accept its terms on {site}/{repo} with the same account, and wait until its makers have let you in.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>{repo} はアクセスが制限されており、このトークンでは利用できません。同じアカウントで {site}/{repo} の利用条件に同意し、作成者の承認をお待ちください。</translation>
+    </message>
+    <message>
+        <source>{repo} is gated. Accept its terms on {site}/{repo}, then {advice}.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>{repo} はアクセスが制限されています。{site}/{repo} の利用条件に同意してから、{advice}。</translation>
+    </message>
+    <message>
+        <source>{repo} is not on this machine and Hugging Face cannot be reached. Check the network.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>{repo} はこのコンピューターになく、Hugging Face にも接続できません。ネットワークを確認してください。</translation>
+    </message>
+    <message>
+        <source>{repo} is not on this machine and {why}, so it cannot be downloaded.</source>
+        <extracomment>engine/hub/download.py</extracomment>
+        <translation>{repo} はこのコンピューターになく、ダウンロードもできません: {why}。</translation>
+    </message>
+    <message>
+        <source>{repo} is not on this machine, and {reason}</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>{repo} はこのコンピューターにありません。{reason}</translation>
+    </message>
+    <message>
+        <source>{repo} is not the id of a repository.</source>
+        <extracomment>engine/hub/client.py, engine/hub/searching.py</extracomment>
+        <translation>{repo} はリポジトリの ID ではありません。</translation>
+    </message>
+    <message>
+        <source>{repo} needs {needed}, but {there} has only {free} left.</source>
+        <extracomment>engine/hub/download.py</extracomment>
+        <translation>{repo} には {needed} 必要ですが、{there} の空きは {free} しかありません。</translation>
     </message>
     <message>
         <source>{share} %</source>
@@ -3166,6 +3891,11 @@
         <source>{title} must be between {low} and {high}.</source>
         <extracomment>app/gui/chat/panel.py</extracomment>
         <translation>{title} は {low}～{high} の範囲で指定してください。</translation>
+    </message>
+    <message>
+        <source>{tokens} tokens do not fit into the memory for sequences ({limit} MiB). Shorten the prompt, raise the memory limit, or quantize the cache.</source>
+        <extracomment>engine/executor.py</extracomment>
+        <translation>{tokens} トークンは、シーケンス用のメモリー（{limit} MiB）に収まりません。プロンプトを短くするか、メモリーの上限を上げるか、キャッシュを量子化してください。</translation>
     </message>
     <message>
         <source>{variable} is set and takes precedence over a token stored here.</source>

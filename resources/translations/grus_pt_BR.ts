@@ -29,9 +29,24 @@
         <translation>Um arquivo</translation>
     </message>
     <message>
+        <source>A recording must be one row of finite samples.</source>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <translation>Uma gravação deve ser uma única sequência de amostras finitas.</translation>
+    </message>
+    <message>
+        <source>A step of the engine failed: {kind}: {error}</source>
+        <extracomment>engine/executor.py</extracomment>
+        <translation>Uma etapa do mecanismo falhou: {kind}: {error}</translation>
+    </message>
+    <message>
         <source>A system library for sound is missing ({error}). On Debian and Ubuntu: sudo apt-get install libpulse0</source>
         <extracomment>app/gui/sound/devices.py</extracomment>
         <translation>Falta uma biblioteca do sistema para o som ({error}). No Debian e no Ubuntu: sudo apt-get install libpulse0</translation>
+    </message>
+    <message>
+        <source>A token is one word of letters and digits, such as hf_... on your Hugging Face page.</source>
+        <extracomment>engine/hub/token.py</extracomment>
+        <translation>Um token é uma palavra de letras e dígitos, como hf_... na sua página do Hugging Face.</translation>
     </message>
     <message>
         <source>A token is stored in the system keyring, but the keyring cannot be opened.</source>
@@ -277,6 +292,16 @@
         <source>Choose a model first, in the menu above the conversation.</source>
         <extracomment>app/gui/chat/talk_bar.py, app/gui/viewmodels/chat/conversation.py</extracomment>
         <translation>Escolha primeiro um modelo no menu acima da conversa.</translation>
+    </message>
+    <message>
+        <source>Choose a preset voice or a recording, not both.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>Escolha uma voz predefinida ou uma gravação, não ambas.</translation>
+    </message>
+    <message>
+        <source>Choose either a preset voice or a cloned one, not both.</source>
+        <extracomment>engine/pipelines/speaking/spark.py</extracomment>
+        <translation>Escolha uma voz predefinida ou uma clonada, não ambas.</translation>
     </message>
     <message>
         <source>Choose the model</source>
@@ -534,6 +559,11 @@
         <translation>Excluir a voz</translation>
     </message>
     <message>
+        <source>Describe the voice: this VoiceDesign model makes one from instructions.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>Descreva a voz: este modelo VoiceDesign a cria a partir de instruções.</translation>
+    </message>
+    <message>
         <source>Detect language</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>Detectar idioma</translation>
@@ -607,6 +637,11 @@
         <source>Draw a box around the area to read. Press Esc to cancel.</source>
         <extracomment>app/gui/read/snip.py</extracomment>
         <translation>Desenhe uma caixa ao redor da área a ser lida. Pressione Esc para cancelar.</translation>
+    </message>
+    <message>
+        <source>Drawn at {drawn} instead of {wanted} dots an inch, because the page is so large.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Desenhada a {drawn} em vez de {wanted} pontos por polegada, porque a página é muito grande.</translation>
     </message>
     <message>
         <source>Drop PDFs, photos or scans here, paste an image, or capture part of the screen.</source>
@@ -879,6 +914,11 @@
         <translation>O Grus não consegue salvar: {reason}. Suas alterações ficam na memória até que consiga.</translation>
     </message>
     <message>
+        <source>Grus does not support the architecture of this model.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>O Grus não oferece suporte à arquitetura deste modelo.</translation>
+    </message>
+    <message>
         <source>Grus ended unexpectedly last time. Nothing was deleted.</source>
         <extracomment>app/gui/window.py</extracomment>
         <translation>O Grus foi encerrado inesperadamente da última vez. Nada foi excluído.</translation>
@@ -897,6 +937,11 @@
         <source>Grus never changes files in these folders.</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>O Grus nunca altera arquivos nestas pastas.</translation>
+    </message>
+    <message>
+        <source>Grus was started with --offline</source>
+        <extracomment>app/main.py</extracomment>
+        <translation>O Grus foi iniciado com --offline</translation>
     </message>
     <message>
         <source>Header</source>
@@ -937,6 +982,46 @@
         <source>Hugging Face</source>
         <extracomment>app/gui/models/pane.py</extracomment>
         <translation>Hugging Face</translation>
+    </message>
+    <message>
+        <source>Hugging Face answered with status {status}. Try again later.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>O Hugging Face respondeu com o status {status}. Tente novamente mais tarde.</translation>
+    </message>
+    <message>
+        <source>Hugging Face cannot be reached. Check the network, then try again.</source>
+        <extracomment>engine/hub/searching.py</extracomment>
+        <translation>Não é possível acessar o Hugging Face. Verifique a rede e tente novamente.</translation>
+    </message>
+    <message>
+        <source>Hugging Face does not know your token (status 401). Make a new one on its page, then {advice}. `grus token remove` continues without one.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>O Hugging Face não reconhece seu token (status 401). Crie um novo na página dele e depois {advice}. `grus token remove` continua sem token.</translation>
+    </message>
+    <message>
+        <source>Hugging Face has no repository {repo}, or it is private. For a private one, {advice}.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>O Hugging Face não tem o repositório {repo}, ou ele é privado. Se for privado, {advice}.</translation>
+    </message>
+    <message>
+        <source>Hugging Face is not asked: {why}.</source>
+        <extracomment>engine/hub/searching.py</extracomment>
+        <translation>O Hugging Face não é consultado: {why}.</translation>
+    </message>
+    <message>
+        <source>Hugging Face refused access to {repo} (status {status}). To be let in, {advice}.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>O Hugging Face recusou o acesso a {repo} (status {status}). Para ter acesso, {advice}.</translation>
+    </message>
+    <message>
+        <source>Hugging Face takes no more requests from here (status 429). Try again in some minutes.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>O Hugging Face não aceita mais solicitações daqui (status 429). Tente novamente em alguns minutos.</translation>
+    </message>
+    <message>
+        <source>Hugging Face takes no more requests from here (status 429). Try again in {n} s.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>O Hugging Face não aceita mais solicitações daqui (status 429). Tente novamente em {n} s.</translation>
     </message>
     <message>
         <source>Hugging Face token</source>
@@ -1329,6 +1414,11 @@
         <translation>Nenhum modelo ainda. Em Recomendados há alguns que cabem.</translation>
     </message>
     <message>
+        <source>No places were found in the model&apos;s output.</source>
+        <extracomment>engine/pipelines/reading/elements.py</extracomment>
+        <translation>Nenhuma posição foi encontrada na saída do modelo.</translation>
+    </message>
+    <message>
         <source>No results for {words} on Hugging Face.</source>
         <extracomment>app/gui/viewmodels/models/downloads.py</extracomment>
         <translation>Nenhum resultado para {words} no Hugging Face.</translation>
@@ -1352,6 +1442,11 @@
         <source>No speech recognition model is installed. Download one in Models, for example UsefulSensors/moonshine-base.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>Nenhum modelo de reconhecimento de fala está instalado. Baixe um em Modelos, por exemplo UsefulSensors/moonshine-base.</translation>
+    </message>
+    <message>
+        <source>No table was found in the model&apos;s output.</source>
+        <extracomment>engine/pipelines/reading/elements.py</extracomment>
+        <translation>Nenhuma tabela foi encontrada na saída do modelo.</translation>
     </message>
     <message>
         <source>No table was found in {title}. Choose another format.</source>
@@ -1449,6 +1544,26 @@
         <translation>Abrindo</translation>
     </message>
     <message>
+        <source>Orpheus has no voice {name}. It has: {voices}.</source>
+        <extracomment>engine/pipelines/speaking/orpheus.py</extracomment>
+        <translation>O Orpheus não tem a voz {name}. Disponíveis: {voices}.</translation>
+    </message>
+    <message>
+        <source>Orpheus has voices of its own and clones none. Choose a Qwen3-TTS Base model to clone.</source>
+        <extracomment>engine/pipelines/speaking/orpheus.py</extracomment>
+        <translation>O Orpheus tem vozes próprias e não clona. Para clonar, escolha um modelo Qwen3-TTS Base.</translation>
+    </message>
+    <message>
+        <source>Orpheus speaks English, not {language}.</source>
+        <extracomment>engine/pipelines/speaking/orpheus.py</extracomment>
+        <translation>O Orpheus fala inglês, não {language}.</translation>
+    </message>
+    <message>
+        <source>Orpheus takes no instructions; it supports tags in the text: {tags}.</source>
+        <extracomment>engine/pipelines/speaking/orpheus.py</extracomment>
+        <translation>O Orpheus não aceita instruções; ele aceita marcações no texto: {tags}.</translation>
+    </message>
+    <message>
         <source>Other data</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
         <translation>Outros dados</translation>
@@ -1484,6 +1599,16 @@
         <translation>Número da página</translation>
     </message>
     <message>
+        <source>Page {number} of the PDF cannot be drawn.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Não é possível desenhar a página {number} do PDF.</translation>
+    </message>
+    <message>
+        <source>Page {number} of the PDF is damaged.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>A página {number} do PDF está danificada.</translation>
+    </message>
+    <message>
         <source>Page {n} of {total}</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Página {n} de {total}</translation>
@@ -1492,6 +1617,11 @@
         <source>Pages</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Páginas</translation>
+    </message>
+    <message>
+        <source>Pages are named like 1-3,5 or 7-, not {text}.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Indique as páginas como 1-3,5 ou 7-, não {text}.</translation>
     </message>
     <message>
         <source>Pages, such as 1-3,5 or 7-</source>
@@ -1677,6 +1807,11 @@
         <source>Reading</source>
         <extracomment>app/gui/read/document.py</extracomment>
         <translation>Lendo</translation>
+    </message>
+    <message>
+        <source>Reading failed inside: {kind}: {error}</source>
+        <extracomment>engine/pipelines/reading/reader.py, engine/pipelines/reading/session.py</extracomment>
+        <translation>Erro interno ao ler: {kind}: {error}</translation>
     </message>
     <message>
         <source>Reading the conversation: {share}.</source>
@@ -1932,6 +2067,16 @@
         <translation>Diga algo. Pressione Esc para encerrar.</translation>
     </message>
     <message>
+        <source>Say what is spoken in the recording, or clone the voice&apos;s colour alone.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>Informe o que é dito na gravação ou clone apenas o timbre da voz.</translation>
+    </message>
+    <message>
+        <source>Scaled down from {width} x {height} to {less} x {lower} pixels.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Reduzida de {width} × {height} para {less} × {lower} pixels.</translation>
+    </message>
+    <message>
         <source>Screen capture</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Captura de tela</translation>
@@ -2000,6 +2145,11 @@
         <source>Settings of this conversation</source>
         <extracomment>app/gui/chat/panel.py</extracomment>
         <translation>Configurações desta conversa</translation>
+    </message>
+    <message>
+        <source>Settings say to work offline</source>
+        <extracomment>app/main.py</extracomment>
+        <translation>As configurações dizem para trabalhar offline</translation>
     </message>
     <message>
         <source>Shortened to {n} characters.</source>
@@ -2085,6 +2235,21 @@
         <source>Something went wrong inside Grus: {error}.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>Ocorreu um erro no Grus: {error}.</translation>
+    </message>
+    <message>
+        <source>Spark-TTS has no voice {name}. It has: female, male.</source>
+        <extracomment>engine/pipelines/speaking/spark.py</extracomment>
+        <translation>O Spark-TTS não tem a voz {name}. Disponíveis: female, male.</translation>
+    </message>
+    <message>
+        <source>Spark-TTS speaks Chinese and English, not {language}.</source>
+        <extracomment>engine/pipelines/speaking/spark.py</extracomment>
+        <translation>O Spark-TTS fala chinês e inglês, não {language}.</translation>
+    </message>
+    <message>
+        <source>Spark-TTS takes no instructions for a cloned voice: pitch and speed are the recording&apos;s.</source>
+        <extracomment>engine/pipelines/speaking/spark.py</extracomment>
+        <translation>O Spark-TTS não aceita instruções para uma voz clonada: o tom e a velocidade são os da gravação.</translation>
     </message>
     <message>
         <source>Speak</source>
@@ -2277,9 +2442,29 @@
         <translation>Não foi possível gravar o PDF</translation>
     </message>
     <message>
+        <source>The PDF has no pages.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>O PDF não tem páginas.</translation>
+    </message>
+    <message>
+        <source>The PDF is damaged or incomplete.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>O PDF está danificado ou incompleto.</translation>
+    </message>
+    <message>
+        <source>The PDF is protected. Give its password.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>O PDF está protegido. Informe a senha.</translation>
+    </message>
+    <message>
         <source>The best reasoning and code of its size, for 32 GB of fast memory.</source>
         <extracomment>resources/catalogue.json</extracomment>
         <translation>O melhor raciocínio e código do seu tamanho, para 32 GB de memória rápida.</translation>
+    </message>
+    <message>
+        <source>The chat template of this model cannot be used.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>O modelo de chat (chat template) deste modelo não pode ser usado.</translation>
     </message>
     <message>
         <source>The clipboard contains no image and no file.</source>
@@ -2287,14 +2472,44 @@
         <translation>A área de transferência não contém imagem nem arquivo.</translation>
     </message>
     <message>
+        <source>The configuration of this model cannot be used.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>A configuração deste modelo não pode ser usada.</translation>
+    </message>
+    <message>
+        <source>The disk is full, so {repo} could not be downloaded to its end{where}. What arrived is kept: make room, and download it again to continue.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>O disco está cheio, e {repo} não pôde ser baixado por completo{where}. O que chegou foi mantido: libere espaço e baixe novamente para continuar.</translation>
+    </message>
+    <message>
+        <source>The engine failed: {kind}: {error}</source>
+        <extracomment>engine/engine.py, engine/tasks.py</extracomment>
+        <translation>O mecanismo falhou: {kind}: {error}</translation>
+    </message>
+    <message>
+        <source>The engine has been stopped.</source>
+        <extracomment>engine/engine.py</extracomment>
+        <translation>O mecanismo foi parado.</translation>
+    </message>
+    <message>
         <source>The engine is starting.</source>
         <extracomment>app/gui/bars.py</extracomment>
         <translation>O mecanismo está iniciando.</translation>
     </message>
     <message>
+        <source>The engine was stopped before the request ended.</source>
+        <extracomment>engine/engine.py</extracomment>
+        <translation>O mecanismo foi parado antes do fim da solicitação.</translation>
+    </message>
+    <message>
         <source>The fastest: short answers, summaries and first drafts on any machine.</source>
         <extracomment>resources/catalogue.json</extracomment>
         <translation>O mais rápido: respostas curtas, resumos e rascunhos em qualquer computador.</translation>
+    </message>
+    <message>
+        <source>The file is empty.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>O arquivo está vazio.</translation>
     </message>
     <message>
         <source>The file with your conversations was damaged. It was saved as {file}, and Grus started with a new one.</source>
@@ -2310,6 +2525,66 @@
         <source>The format {kind} is not supported. Choose a format from the list.</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>O formato {kind} não é compatível. Escolha um formato da lista.</translation>
+    </message>
+    <message>
+        <source>The hub does not say which version of {name} it has. Try again later.</source>
+        <extracomment>engine/hub/download.py</extracomment>
+        <translation>O Hugging Face não informa a versão de {name}. Tente novamente mais tarde.</translation>
+    </message>
+    <message>
+        <source>The hub redirects a file in a circle. Try again later.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>O Hugging Face redireciona um arquivo em círculo. Tente novamente mais tarde.</translation>
+    </message>
+    <message>
+        <source>The image has no pixels.</source>
+        <extracomment>engine/media/documents.py, engine/media/image.py</extracomment>
+        <translation>A imagem não tem pixels.</translation>
+    </message>
+    <message>
+        <source>The image has pixels of floating point, which have no fixed white. Save it with 8 bits.</source>
+        <extracomment>engine/media/image.py</extracomment>
+        <translation>A imagem tem pixels de ponto flutuante, sem branco definido. Salve-a com 8 bits.</translation>
+    </message>
+    <message>
+        <source>The image has too many pixels; the most is {most}.</source>
+        <extracomment>engine/media/image.py</extracomment>
+        <translation>A imagem tem pixels demais; o máximo é {most}.</translation>
+    </message>
+    <message>
+        <source>The image has {width} x {height} pixels, more than can be read ({most}).</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>A imagem tem {width} × {height} pixels, mais do que pode ser lido ({most}).</translation>
+    </message>
+    <message>
+        <source>The image has {width} x {height} pixels, more than the memory that is free can hold.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>A imagem tem {width} × {height} pixels, mais do que cabe na memória livre.</translation>
+    </message>
+    <message>
+        <source>The image has {width} x {height} pixels; the most is {most} in all.</source>
+        <extracomment>engine/media/image.py</extracomment>
+        <translation>A imagem tem {width} × {height} pixels; o máximo é {most} no total.</translation>
+    </message>
+    <message>
+        <source>The image is damaged or incomplete ({kind}).</source>
+        <extracomment>engine/media/image.py</extracomment>
+        <translation>A imagem está danificada ou incompleta ({kind}).</translation>
+    </message>
+    <message>
+        <source>The image is empty.</source>
+        <extracomment>engine/media/image.py</extracomment>
+        <translation>A imagem está vazia.</translation>
+    </message>
+    <message>
+        <source>The image needs more memory than is free.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>A imagem precisa de mais memória do que há livre.</translation>
+    </message>
+    <message>
+        <source>The image needs more memory than there is. Send a smaller one.</source>
+        <extracomment>engine/media/image.py</extracomment>
+        <translation>A imagem precisa de mais memória do que há. Envie uma menor.</translation>
     </message>
     <message>
         <source>The key is copied.</source>
@@ -2352,14 +2627,84 @@
         <translation>O microfone foi desconectado. A gravação até aqui foi mantida. Conecte um microfone e tente novamente.</translation>
     </message>
     <message>
+        <source>The model made no voice of these words. Try another seed.</source>
+        <extracomment>engine/pipelines/speaking/spark.py</extracomment>
+        <translation>O modelo não criou uma voz com estas palavras. Tente novamente.</translation>
+    </message>
+    <message>
+        <source>The model {model} writes no text.</source>
+        <extracomment>engine/admission.py</extracomment>
+        <translation>O modelo {model} não escreve texto.</translation>
+    </message>
+    <message>
         <source>The model {name} cannot be used here.</source>
         <extracomment>app/gui/model_box.py</extracomment>
         <translation>O modelo {name} não pode ser usado aqui.</translation>
     </message>
     <message>
+        <source>The model {name} could not be loaded: {kind}: {error}</source>
+        <extracomment>engine/engine.py</extracomment>
+        <translation>Não foi possível carregar o modelo {name}: {kind}: {error}</translation>
+    </message>
+    <message>
+        <source>The model {name} is not loaded.</source>
+        <extracomment>engine/engine.py</extracomment>
+        <translation>O modelo {name} não está carregado.</translation>
+    </message>
+    <message>
+        <source>The model {name} takes {size} MiB; the memory limit is {limit} MiB, and its sequences need room too.</source>
+        <extracomment>engine/model_manager.py</extracomment>
+        <translation>O modelo {name} ocupa {size} MiB; o limite de memória é de {limit} MiB, e as sequências dele também precisam de espaço.</translation>
+    </message>
+    <message>
         <source>The page</source>
         <extracomment>app/gui/read/document.py</extracomment>
         <translation>A página</translation>
+    </message>
+    <message>
+        <source>The page is empty.</source>
+        <extracomment>engine/pipelines/reading/reader.py</extracomment>
+        <translation>A página está vazia.</translation>
+    </message>
+    <message>
+        <source>The password is wrong.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>A senha está incorreta.</translation>
+    </message>
+    <message>
+        <source>The prompt has {tokens} tokens; the context holds {limit}, and a reply needs room too. Shorten it.</source>
+        <extracomment>engine/admission.py</extracomment>
+        <translation>O prompt tem {tokens} tokens; o contexto comporta {limit}, e a resposta também precisa de espaço. Encurte-o.</translation>
+    </message>
+    <message>
+        <source>The prompt is empty.</source>
+        <extracomment>engine/pipelines/prompt.py</extracomment>
+        <translation>O prompt está vazio.</translation>
+    </message>
+    <message>
+        <source>The reading was stopped.</source>
+        <extracomment>engine/pipelines/reading/reader.py, engine/pipelines/reading/session.py</extracomment>
+        <translation>A leitura foi parada.</translation>
+    </message>
+    <message>
+        <source>The recording is clipped: {share} of its samples are as loud as it goes. Record it again, quieter.</source>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <translation>A gravação está saturada: {share} das amostras estão no máximo. Grave novamente, mais baixo.</translation>
+    </message>
+    <message>
+        <source>The recording is silent.</source>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <translation>A gravação está em silêncio.</translation>
+    </message>
+    <message>
+        <source>The recording lasts {seconds} seconds. A voice can be taken from {least} to {most}; 3 to 15 are best.</source>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <translation>A gravação dura {seconds} segundos. Uma voz pode ser obtida de {least} a {most}; o ideal são de 3 a 15.</translation>
+    </message>
+    <message>
+        <source>The recording&apos;s codes do not belong to this model. Make the voice again.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>Os códigos da gravação não pertencem a este modelo. Crie a voz novamente.</translation>
     </message>
     <message>
         <source>The same seed gives the same answer.</source>
@@ -2377,6 +2722,66 @@
         <translation>O texto</translation>
     </message>
     <message>
+        <source>The text has {length} characters; the most is {most}.</source>
+        <extracomment>engine/pipelines/speaking/speech.py</extracomment>
+        <translation>O texto tem {length} caracteres; o máximo é {most}.</translation>
+    </message>
+    <message>
+        <source>The text has {length} characters; {most} are spoken at once.</source>
+        <extracomment>engine/pipelines/speaking/orpheus.py, engine/pipelines/speaking/spark.py</extracomment>
+        <translation>O texto tem {length} caracteres; {most} são falados de uma vez.</translation>
+    </message>
+    <message>
+        <source>The text has {length} characters; {most} can be spoken at once.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>O texto tem {length} caracteres; {most} podem ser falados de uma vez.</translation>
+    </message>
+    <message>
+        <source>The text has {tokens} tokens; the context holds {limit}. Shorten it.</source>
+        <extracomment>engine/admission.py</extracomment>
+        <translation>O texto tem {tokens} tokens; o contexto comporta {limit}. Encurte-o.</translation>
+    </message>
+    <message>
+        <source>The text is longer than its place on the page can hold.</source>
+        <extracomment>engine/pipelines/reading/recognizer.py</extracomment>
+        <translation>O texto é mais longo do que cabe no seu lugar na página.</translation>
+    </message>
+    <message>
+        <source>The text repeats itself.</source>
+        <extracomment>engine/pipelines/reading/recognizer.py</extracomment>
+        <translation>O texto se repete.</translation>
+    </message>
+    <message>
+        <source>The token cannot be kept in {file}: {reason}.</source>
+        <extracomment>engine/hub/token.py</extracomment>
+        <translation>Não é possível guardar o token em {file}: {reason}.</translation>
+    </message>
+    <message>
+        <source>The tokenizer of this model cannot be used.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>O tokenizador deste modelo não pode ser usado.</translation>
+    </message>
+    <message>
+        <source>The voice did not come to an end. Try again, or with a shorter text.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>A voz não chegou ao fim. Tente novamente ou com um texto mais curto.</translation>
+    </message>
+    <message>
+        <source>The voice has {size} numbers and this model wants {wanted}: it was made for a model of another size. Make it again.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>A voz tem {size} valores e este modelo precisa de {wanted}: ela foi criada para um modelo de outro tamanho. Crie-a novamente.</translation>
+    </message>
+    <message>
+        <source>The voice {name} is damaged. Make it again from {sample}.</source>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <translation>A voz {name} está danificada. Crie-a novamente a partir de {sample}.</translation>
+    </message>
+    <message>
+        <source>The voice {name} is damaged: {path}.</source>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <translation>A voz {name} está danificada: {path}.</translation>
+    </message>
+    <message>
         <source>The voice {name} is saved.</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>A voz {name} foi salva.</translation>
@@ -2385,6 +2790,66 @@
         <source>The voice {name} was deleted.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>A voz {name} foi excluída.</translation>
+    </message>
+    <message>
+        <source>The weights of this model are damaged or incomplete.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>Os pesos deste modelo estão danificados ou incompletos.</translation>
+    </message>
+    <message>
+        <source>The weights take {weights} of the {limit} that may be used, which leaves no room for a conversation. Choose a smaller or more strongly quantized model, or raise the memory limit.</source>
+        <extracomment>engine/loading.py</extracomment>
+        <translation>Os pesos ocupam {weights} dos {limit} que podem ser usados, o que não deixa espaço para uma conversa. Escolha um modelo menor ou mais quantizado, ou aumente o limite de memória.</translation>
+    </message>
+    <message>
+        <source>There are no PDFs and no images in the folder {path}.</source>
+        <extracomment>engine/pipelines/reading/session.py</extracomment>
+        <translation>Não há PDFs nem imagens na pasta {path}.</translation>
+    </message>
+    <message>
+        <source>There is a voice called {name} already. Choose another name, or delete it first.</source>
+        <extracomment>engine/pipelines/speaking/voice.py, app/runtime/voice.py</extracomment>
+        <translation>Já existe uma voz chamada {name}. Escolha outro nome ou exclua-a primeiro.</translation>
+    </message>
+    <message>
+        <source>There is no file {path}.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>O arquivo {path} não existe.</translation>
+    </message>
+    <message>
+        <source>There is no room for another model while those that are loaded work.</source>
+        <extracomment>engine/engine.py</extracomment>
+        <translation>Não há espaço para outro modelo enquanto os carregados estão em uso.</translation>
+    </message>
+    <message>
+        <source>There is no room for another model: all that are loaded are pinned.</source>
+        <extracomment>engine/model_manager.py</extracomment>
+        <translation>Não há espaço para outro modelo: todos os carregados estão fixados.</translation>
+    </message>
+    <message>
+        <source>There is no saved voice called {name}. Saved: {known}.</source>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <translation>Não há voz salva chamada {name}. Salvas: {known}.</translation>
+    </message>
+    <message>
+        <source>There is no text to speak.</source>
+        <extracomment>engine/pipelines/speaking/orpheus.py, engine/pipelines/speaking/spark.py</extracomment>
+        <translation>Não há texto para falar.</translation>
+    </message>
+    <message>
+        <source>There is no voice {name}. Choose one of {voices}.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>Não há voz {name}. Escolha uma de {voices}.</translation>
+    </message>
+    <message>
+        <source>There is nothing to say: the text is empty.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py, engine/pipelines/speaking/speech.py</extracomment>
+        <translation>Não há nada para falar: o texto está vazio.</translation>
+    </message>
+    <message>
+        <source>There was nothing to speak.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>Não havia nada para falar.</translation>
     </message>
     <message>
         <source>This JSON file contains no conversation: it has no list of messages.</source>
@@ -2422,6 +2887,36 @@
         <translation>Este arquivo não é JSON. Importe uma conversa exportada como JSON.</translation>
     </message>
     <message>
+        <source>This is a Base model: it needs a recording of the voice that it is to speak in.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>Este é um modelo Base: ele precisa de uma gravação da voz em que deve falar.</translation>
+    </message>
+    <message>
+        <source>This is a HEIC image, which needs one more package here: pip install pillow-heif. Or save the picture as JPEG or PNG.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Esta é uma imagem HEIC, que precisa de mais um pacote: pip install pillow-heif. Ou salve a imagem como JPEG ou PNG.</translation>
+    </message>
+    <message>
+        <source>This is neither a PDF nor an image that can be read.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Não é um PDF nem uma imagem que possa ser lida.</translation>
+    </message>
+    <message>
+        <source>This is not an image that can be read: {formats} can.</source>
+        <extracomment>engine/media/image.py</extracomment>
+        <translation>Não é uma imagem que possa ser lida. Podem ser lidas: {formats}.</translation>
+    </message>
+    <message>
+        <source>This is too long for the model: over {tokens} tokens, of which it can process {limit} at once.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>Isto é longo demais para o modelo: mais de {tokens} tokens, dos quais ele pode processar {limit} de uma vez.</translation>
+    </message>
+    <message>
+        <source>This is too long for the model: {tokens} tokens, of which it can process {limit} at once.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>Isto é longo demais para o modelo: {tokens} tokens, dos quais ele pode processar {limit} de uma vez.</translation>
+    </message>
+    <message>
         <source>This machine only</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Somente este computador</translation>
@@ -2435,6 +2930,11 @@
         <source>This model creates a voice from a description. Describe one below.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>Este modelo cria uma voz a partir de uma descrição. Descreva-a abaixo.</translation>
+    </message>
+    <message>
+        <source>This model does not speak {language}. It speaks {languages}.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>Este modelo não fala {language}. Ele fala {languages}.</translation>
     </message>
     <message>
         <source>This model does not support voice cloning. Choose one that does: Qwen3-TTS Base or Spark-TTS.</source>
@@ -2457,9 +2957,19 @@
         <translation>Este modelo precisa de uma voz gravada. Crie uma nova voz ou escolha uma.</translation>
     </message>
     <message>
+        <source>This model takes no instructions. The CustomVoice and VoiceDesign models of size 1.7B follow them.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>Este modelo não aceita instruções. Os modelos CustomVoice e VoiceDesign de tamanho 1.7B as seguem.</translation>
+    </message>
+    <message>
         <source>This month</source>
         <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>Este mês</translation>
+    </message>
+    <message>
+        <source>This voice was made by another model. Clone it again with Spark-TTS.</source>
+        <extracomment>engine/pipelines/speaking/spark.py</extracomment>
+        <translation>Esta voz foi criada por outro modelo. Clone-a novamente com o Spark-TTS.</translation>
     </message>
     <message>
         <source>This week</source>
@@ -2545,6 +3055,11 @@
         <source>Type the result of the tool call.</source>
         <extracomment>app/gui/chat/pane.py</extracomment>
         <translation>Digite o resultado da chamada de ferramenta.</translation>
+    </message>
+    <message>
+        <source>Type what to search for: a model&apos;s name, or who made it.</source>
+        <extracomment>engine/hub/searching.py</extracomment>
+        <translation>Digite o que pesquisar: o nome de um modelo ou de quem o fez.</translation>
     </message>
     <message>
         <source>Understands images and pages. Reasoning is optional.</source>
@@ -2650,6 +3165,11 @@
         <source>Weights</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Pesos</translation>
+    </message>
+    <message>
+        <source>What answered is not Hugging Face. A sign-in page of this network, or a wrong HF_ENDPOINT, may stand in between.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>A resposta não veio do Hugging Face. Pode haver uma página de login desta rede ou um HF_ENDPOINT incorreto no caminho.</translation>
     </message>
     <message>
         <source>What can you help me with?</source>
@@ -2782,6 +3302,11 @@
         <translation>acesso restrito</translation>
     </message>
     <message>
+        <source>give Grus a token of your account: `grus token set`, Settings in the window, or HF_TOKEN</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>dê ao Grus um token da sua conta: nas Configurações da janela, com `grus token set` ou HF_TOKEN</translation>
+    </message>
+    <message>
         <source>high</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>alto</translation>
@@ -2882,6 +3407,11 @@
         <translation>muito lento</translation>
     </message>
     <message>
+        <source>{about} Details: {error}</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>{about} Detalhes: {error}</translation>
+    </message>
+    <message>
         <source>{app}, {path}</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>{app}, {path}</translation>
@@ -2912,6 +3442,11 @@
         <translation>{free} livres.</translation>
     </message>
     <message>
+        <source>{given} could not be read: {reason}.</source>
+        <extracomment>engine/pipelines/prompt.py</extracomment>
+        <translation>Não foi possível ler {given}: {reason}.</translation>
+    </message>
+    <message>
         <source>{how_far}, {rate}/s, {left} left</source>
         <extracomment>app/gui/viewmodels/models/downloads.py</extracomment>
         <translation>{how_far}, {rate}/s, faltam {left}</translation>
@@ -2932,14 +3467,54 @@
         <translation>{kinds}. Pesquise {name} para baixar um destes.</translation>
     </message>
     <message>
+        <source>{model} does not know the task {task}: the page is read as text. PaddleOCR-VL 1.5 knows every task.</source>
+        <extracomment>engine/pipelines/reading/reader.py</extracomment>
+        <translation>{model} não conhece a tarefa {task}: a página é lida como texto. O PaddleOCR-VL 1.5 conhece todas as tarefas.</translation>
+    </message>
+    <message>
+        <source>{model} does not speak. Qwen3-TTS, Orpheus and Spark-TTS models do.</source>
+        <extracomment>engine/pipelines/speaking/speech_models.py</extracomment>
+        <translation>{model} não fala. Os modelos Qwen3-TTS, Orpheus e Spark-TTS falam.</translation>
+    </message>
+    <message>
         <source>{model} is installed. Its checksums are correct.</source>
         <extracomment>app/gui/viewmodels/models/downloads.py</extracomment>
         <translation>{model} está instalado. As somas de verificação estão corretas.</translation>
     </message>
     <message>
+        <source>{model} is no layout model. PaddlePaddle/PP-DocLayoutV2 is one.</source>
+        <extracomment>engine/pipelines/reading/layout.py</extracomment>
+        <translation>{model} não é um modelo de layout. PaddlePaddle/PP-DocLayoutV2 é um.</translation>
+    </message>
+    <message>
+        <source>{model} is not the id of a repository.</source>
+        <extracomment>engine/hub/download.py</extracomment>
+        <translation>{model} não é o identificador de um repositório.</translation>
+    </message>
+    <message>
+        <source>{model} reads pages line by line and talks about no images. Read them with grus read.</source>
+        <extracomment>engine/pipelines/prompt.py</extracomment>
+        <translation>{model} lê páginas linha por linha e não conversa sobre imagens. Abra-as em Ler.</translation>
+    </message>
+    <message>
+        <source>{model} reads text only and does not see images.</source>
+        <extracomment>engine/pipelines/prompt.py</extracomment>
+        <translation>{model} lê somente texto e não vê imagens.</translation>
+    </message>
+    <message>
+        <source>{model} reads text, not images. Choose a vision model.</source>
+        <extracomment>engine/pipelines/reading/recognizer.py</extracomment>
+        <translation>{model} lê texto, não imagens. Escolha um modelo com visão.</translation>
+    </message>
+    <message>
         <source>{model} supports text only. Remove the images, or choose a vision model.</source>
         <extracomment>app/window_engine.py</extracomment>
         <translation>{model} aceita somente texto. Remova as imagens ou escolha um modelo com visão.</translation>
+    </message>
+    <message>
+        <source>{model} transcribes {own}, not {language}. Choose a model for that language.</source>
+        <extracomment>engine/pipelines/listening/transcription.py</extracomment>
+        <translation>{model} transcreve {own}, não {language}. Escolha um modelo para esse idioma.</translation>
     </message>
     <message>
         <source>{model} was deleted. {size} will be freed in 30 seconds.</source>
@@ -2977,9 +3552,54 @@
         <translation>{name} contém páginas digitalizadas sem texto. Abra-o primeiro em Ler.</translation>
     </message>
     <message>
+        <source>{name} could not be read as sound ({reason}). {formats} are read.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>Não foi possível ler {name} como som ({reason}). Podem ser lidos: {formats}.</translation>
+    </message>
+    <message>
+        <source>{name} does not listen. Moonshine models do: UsefulSensors/moonshine-base, for example.</source>
+        <extracomment>engine/pipelines/listening/transcription.py</extracomment>
+        <translation>{name} não reconhece fala. Os modelos Moonshine reconhecem, por exemplo UsefulSensors/moonshine-base.</translation>
+    </message>
+    <message>
+        <source>{name} has {own} samples a second; {least} to {most} are read.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>{name} tem {own} amostras por segundo; são lidas de {least} a {most}.</translation>
+    </message>
+    <message>
+        <source>{name} holds no sound.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>{name} não contém som.</translation>
+    </message>
+    <message>
+        <source>{name} holds samples that are no numbers. The file is damaged.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>{name} contém amostras inválidas. O arquivo está danificado.</translation>
+    </message>
+    <message>
+        <source>{name} is empty.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>{name} está vazio.</translation>
+    </message>
+    <message>
         <source>{name} is larger than 512 MB. Choose a smaller file.</source>
         <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
         <translation>{name} tem mais de 512 MB. Escolha um arquivo menor.</translation>
+    </message>
+    <message>
+        <source>{name} is longer than {longest}. Split it first.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>{name} é mais longo que {longest}. Divida-o primeiro.</translation>
+    </message>
+    <message>
+        <source>{name} is no name for a voice: letters, digits, spaces, dots and dashes, 64 at most.</source>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <translation>{name} não é um nome de voz: letras, dígitos, espaços, pontos e hifens, no máximo 64.</translation>
+    </message>
+    <message>
+        <source>{name} is not a file.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>{name} não é um arquivo.</translation>
     </message>
     <message>
         <source>{name} is not a file. Drop files, not folders.</source>
@@ -3002,9 +3622,19 @@
         <translation>{name} está protegido por senha. Salve uma cópia sem senha.</translation>
     </message>
     <message>
+        <source>{name} is set</source>
+        <extracomment>engine/hub/offline.py</extracomment>
+        <translation>{name} está definida</translation>
+    </message>
+    <message>
         <source>{name} is too large.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>{name} é grande demais.</translation>
+    </message>
+    <message>
+        <source>{name} writes no text. Give it as the layout, and a vision model as the model.</source>
+        <extracomment>app/runtime/reading.py</extracomment>
+        <translation>{name} não escreve texto. Escolha um modelo com visão.</translation>
     </message>
     <message>
         <source>{name}: {level}</source>
@@ -3063,6 +3693,11 @@
             <numerusform>{n} páginas</numerusform>
         </translation>
     </message>
+    <message>
+        <source>{n} requests are waiting already. Try again later.</source>
+        <extracomment>engine/engine.py</extracomment>
+        <translation>Já há {n} solicitações em espera. Tente novamente mais tarde.</translation>
+    </message>
     <message numerus="yes">
         <source>{n} tokens</source>
         <extracomment>app/gui/viewmodels/chat/markdown.py, app/gui/viewmodels/models/card.py</extracomment>
@@ -3090,14 +3725,104 @@
         <translation>{origin} não é uma origem válida. Digite uma como https://app.example, ou * para todas.</translation>
     </message>
     <message>
+        <source>{path} cannot be read: {reason}.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Não é possível ler {path}: {reason}.</translation>
+    </message>
+    <message>
+        <source>{path} cannot be written: {reason}.</source>
+        <extracomment>engine/pipelines/reading/session.py</extracomment>
+        <translation>Não é possível gravar {path}: {reason}.</translation>
+    </message>
+    <message>
+        <source>{path} could not be written: {reason}.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>Não foi possível gravar {path}: {reason}.</translation>
+    </message>
+    <message>
+        <source>{path} is a folder.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>{path} é uma pasta.</translation>
+    </message>
+    <message>
+        <source>{path} is larger than the memory that is free.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>{path} é maior que a memória livre.</translation>
+    </message>
+    <message>
         <source>{rate} tokens/s</source>
         <extracomment>app/gui/bars.py, app/gui/viewmodels/chat/markdown.py</extracomment>
         <translation>{rate} tokens/s</translation>
     </message>
     <message>
-        <source>{reason}, so Grus stays offline until it is started otherwise.</source>
+        <source>{reason}. Grus stays offline until it is restarted without it.</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
-        <translation>{reason}; por isso o Grus fica offline até ser iniciado de outra forma.</translation>
+        <translation>{reason}. O Grus fica offline até ser reiniciado sem isso.</translation>
+    </message>
+    <message>
+        <source>{repo} cannot be saved{where}: {reason}.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>Não é possível salvar {repo}{where}: {reason}.</translation>
+    </message>
+    <message>
+        <source>{repo} could not be downloaded: {reason}</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>Não foi possível baixar {repo}: {reason}</translation>
+    </message>
+    <message>
+        <source>{repo} has a file that is larger than this disk or account may hold{where}.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>{repo} tem um arquivo maior do que este disco ou conta permite{where}.</translation>
+    </message>
+    <message>
+        <source>{repo} has no revision {revision}.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>{repo} não tem a revisão {revision}.</translation>
+    </message>
+    <message>
+        <source>{repo} holds no model files.</source>
+        <extracomment>engine/hub/download.py, engine/hub/searching.py</extracomment>
+        <translation>{repo} não contém arquivos de modelo.</translation>
+    </message>
+    <message>
+        <source>{repo} holds no tokenizer, and its name, which does not end in -GGUF, tells no other repository. Put a tokenizer.json beside the file.</source>
+        <extracomment>engine/hub/download.py</extracomment>
+        <translation>{repo} não contém tokenizador, e o nome, que não termina em -GGUF, não indica outro repositório. Coloque um tokenizer.json ao lado do arquivo.</translation>
+    </message>
+    <message>
+        <source>{repo} is gated, and your token does not open it. Accept its terms on {site}/{repo} with the same account, and wait until its makers have let you in.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>O acesso a {repo} é restrito, e seu token não o libera. Aceite os termos em {site}/{repo} com a mesma conta e espere até que os autores liberem seu acesso.</translation>
+    </message>
+    <message>
+        <source>{repo} is gated. Accept its terms on {site}/{repo}, then {advice}.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>O acesso a {repo} é restrito. Aceite os termos em {site}/{repo} e depois {advice}.</translation>
+    </message>
+    <message>
+        <source>{repo} is not on this machine and Hugging Face cannot be reached. Check the network.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>{repo} não está neste computador e não é possível acessar o Hugging Face. Verifique a rede.</translation>
+    </message>
+    <message>
+        <source>{repo} is not on this machine and {why}, so it cannot be downloaded.</source>
+        <extracomment>engine/hub/download.py</extracomment>
+        <translation>{repo} não está neste computador e não pode ser baixado: {why}.</translation>
+    </message>
+    <message>
+        <source>{repo} is not on this machine, and {reason}</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>{repo} não está neste computador. {reason}</translation>
+    </message>
+    <message>
+        <source>{repo} is not the id of a repository.</source>
+        <extracomment>engine/hub/client.py, engine/hub/searching.py</extracomment>
+        <translation>{repo} não é o identificador de um repositório.</translation>
+    </message>
+    <message>
+        <source>{repo} needs {needed}, but {there} has only {free} left.</source>
+        <extracomment>engine/hub/download.py</extracomment>
+        <translation>{repo} precisa de {needed}, mas em {there} restam apenas {free}.</translation>
     </message>
     <message>
         <source>{share} %</source>
@@ -3173,6 +3898,11 @@
         <source>{title} must be between {low} and {high}.</source>
         <extracomment>app/gui/chat/panel.py</extracomment>
         <translation>{title} deve estar entre {low} e {high}.</translation>
+    </message>
+    <message>
+        <source>{tokens} tokens do not fit into the memory for sequences ({limit} MiB). Shorten the prompt, raise the memory limit, or quantize the cache.</source>
+        <extracomment>engine/executor.py</extracomment>
+        <translation>{tokens} tokens não cabem na memória para sequências ({limit} MiB). Encurte o prompt, aumente o limite de memória ou quantize o cache.</translation>
     </message>
     <message>
         <source>{variable} is set and takes precedence over a token stored here.</source>

@@ -29,7 +29,7 @@ from app.gui.pane import AppContext, Pane
 from app.gui.read.document import PageView, RegionList
 from app.gui.read.snip import snip
 from app.gui.results import ResultsPane, from_outside
-from app.gui.texts import mark, tr, trn
+from app.gui.texts import in_language, mark, tr, trn
 from app.gui.theme import GRID
 from app.gui.viewmodels.read import (
     FORMATS,
@@ -303,8 +303,8 @@ class ReadPane(ResultsPane[ReadDocument]):
         if item is None:
             return
         page = item.read.get(item.page_number)
-        problem = item.error or (page.error if page is not None and page.error else "")
-        note = " ".join(page.notes) if page is not None else ""
+        problem = item.error or (in_language(page.error) if page is not None and page.error else "")
+        note = " ".join(map(in_language, page.notes)) if page is not None else ""
         self.status.setText(problem or (item.status() if item.state != "done" else note))
         restate(self.status, level="error" if problem else "")
         self.status.setAccessibleName(self.status.text())

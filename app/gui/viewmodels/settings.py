@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.gui.texts import mark, size, tr
+from app.gui.texts import in_language, mark, size, tr
 from app.gui.viewmodels.models.library import MachineFacts
 from app.gui.viewmodels.signal import Signal
 from engine.errors import GrusError
@@ -138,7 +138,8 @@ class NetworkSettings:
     def about_offline(self) -> str:
         if not self.may_switch:
             return tr(
-                "{reason}, so Grus stays offline until it is started otherwise.", reason=_capital(offline.reason())
+                "{reason}. Grus stays offline until it is restarted without it.",
+                reason=_capital(in_language(offline.reason() or "")),
             )
         return tr(
             "No search and no downloads, and the server does not fetch images. Models on this machine keep working."

@@ -126,7 +126,7 @@ def room():
 """
     seen = run(mounted + FULL, tmp_path, before=("unshare", "-rm"))
     check_full(seen)
-    assert seen["told"][0].startswith("Nothing can be saved: the disk is full.")
+    assert seen["told"][0].startswith("Grus cannot save: the disk is full.")
 
 
 @RESOURCES
@@ -142,7 +142,7 @@ def room():
 """
     seen = run(limited + FULL, tmp_path)
     check_full(seen)
-    assert seen["told"][0].startswith("Nothing can be saved: the disk ")
+    assert seen["told"][0].startswith("Grus cannot save: the disk ")
 
 
 @pytest.fixture
@@ -233,7 +233,7 @@ end(after=on_disk())
 
 def test_a_file_that_another_program_locks_is_waited_for(years: Path) -> None:
     seen = run(LOCKED, years)
-    assert seen["told"][0].startswith("Nothing can be saved: another program is using it.")
+    assert seen["told"][0].startswith("Grus cannot save: another program is using it.")
     assert seen["told"][-1] == ""
     assert seen["after"] == [0, 1]
     assert [name for name in seen["names"] if "damaged" in name] == []
@@ -288,5 +288,5 @@ def test_a_question_that_is_wrong_is_not_kept(watched: tuple[AppStore, list[str]
     failed: list[str] = []
     asked = store.ask(lambda db: db.execute("INSERT INTO nowhere VALUES (1)"), failed=failed.append)
     assert asked.exception(10) is not None
-    assert failed == ["This could not be saved: no such table: nowhere."]
+    assert failed == ["Could not save: no such table: nowhere."]
     assert told == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import pickle
 import string
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator
@@ -14,8 +15,11 @@ import pytest
 from PySide6.QtCore import QTranslator
 from PySide6.QtWidgets import QApplication
 
+from app.explain import explained
 from app.gui import texts
 from app.gui.language import FOLDER, LANGUAGES, PSEUDO, InstalledWords, best, pseudo
+from engine.errors import AccessRefused, ContextOverflow, ErrorText, GrusError, UnreadableFile, WeightsError
+from engine.pipelines.reading.recognizer import REPEATS
 from tests.app.gui.conftest import Opened
 from tests.asserting import every
 
@@ -109,6 +113,33 @@ def test_a_translation_has_its_language_s_plural_forms(spoken: InstalledWords) -
     assert pages() == ["0 pages", "1 page", "2 pages"]
     spoken.load("de")
     assert pages() == ["0 Seiten", "1 Seite", "2 Seiten"]
+
+
+def test_an_engine_s_error_is_in_the_person_s_language(spoken: InstalledWords) -> None:
+    """The window's sentence comes from what the error holds; the command line and HTTP read its English."""
+    missing = UnreadableFile(ErrorText("There is no file {path}.", path="a.pdf"))
+    refused = AccessRefused(
+        ErrorText("Hugging Face is not asked: {why}.", why=ErrorText("{name} is set", name="HF_HUB_OFFLINE"))
+    )
+    long = ContextOverflow("English", "prompt", tokens=9000, limit=4096)
+    weights = WeightsError("model.safetensors is truncated.")
+    spoken.load("de")
+    assert explained(missing) == "Die Datei a.pdf gibt es nicht."
+    assert explained(refused) == "Hugging Face wird nicht gefragt: HF_HUB_OFFLINE ist gesetzt."
+    assert explained(long).startswith("Das ist zu lang für das Modell: 9000 Token, von denen es 4096")
+    assert explained(weights).endswith("beschädigt oder unvollständig. Einzelheiten: model.safetensors is truncated.")
+    assert explained(GrusError("Not translated: {brace.")) == "Not translated: {brace."
+    assert str(missing) == f"{missing}" == "There is no file a.pdf."
+    assert pickle.loads(pickle.dumps(missing.text)).values == {"path": "a.pdf"}
+    shown = explained(missing)
+    spoken.load("fr")
+    assert texts.again(shown) == "Le fichier a.pdf n’existe pas."
+
+
+def test_what_a_reader_doubts_is_in_the_person_s_language(spoken: InstalledWords) -> None:
+    spoken.load("de")
+    assert texts.in_language(REPEATS) == "Der Text wiederholt sich."
+    assert texts.in_language("The text repeats itself.") == "Der Text wiederholt sich."  # as the file of results has it
 
 
 def test_namesakes_are_told_apart() -> None:
