@@ -292,7 +292,7 @@ class HotKey(QObject):
         if self.problem:
             return self.problem
         if self.possible:
-            return tr("Works in every program. Press the keys, or clear them for none.")
+            return tr("Works in every program. Clear the field for none.")
         return tr(
             "This desktop gives no program a key of its own. In the desktop's keyboard settings, add a shortcut for the "
             "command {command}: it brings the open window to the front.",

@@ -99,6 +99,7 @@ QWidget { color: $text; }
 QMainWindow, QDialog, QStackedWidget, QWidget[kind="window"] { background: $window; }
 QWidget[kind="side"] { background: $side; }
 QWidget[kind="strip"] { background: $side; border-top: 1px solid $line; }
+QWidget[kind="notice"] { background: $side; border-bottom: 1px solid $line; }
 QWidget[kind="rail"] { background: $side; border-right: 1px solid $line; }
 QWidget[kind="card"] { background: $window; border: 1px solid $line; border-radius: ${corner}px; }
 QWidget[kind="floating"] { background: $window; border: 1px solid $line; border-radius: ${corner}px; }

@@ -33,7 +33,8 @@ class AppContext:
     """The window's services.
 
     `work` runs jobs off the UI thread, `store` remembers, `core` asks the engine, `say` shows a sentence where the
-    work is: `say(sentence)`, or with `level="error"`, and with `undo=("Undo", callback)`.
+    work is: `say(sentence)`, or with `level="error"`, and with `undo=("Undo", callback)`. `say("", level="ok")`: something
+    worked again, so that an error that is shown goes.
     """
 
     places: AppFolders

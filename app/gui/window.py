@@ -59,9 +59,8 @@ class Window(QMainWindow):
         self.status_bar = StatusBar(context.look, context.core)
         self.save_bar = SaveBar(context.look, context.store)
         self._warned = False  # that closing loses what is not saved
-        self._build()
         self.notice = Notice(context.look)
-        self.notice.setParent(self)
+        self._build()
         self.palette_card = CommandPalette(self, context)
         self.shortcuts = ShortcutOverview(self, context.look, context.actions)
         self.log = LogView(self, context)
@@ -85,13 +84,17 @@ class Window(QMainWindow):
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
         row.addWidget(self.rail)
-        row.addWidget(self.stack, 1)
+        content = QVBoxLayout()
+        content.setSpacing(0)
+        content.addWidget(self.save_bar)
+        content.addWidget(self.notice)
+        content.addWidget(self.stack, 1)
+        row.addLayout(content, 1)
         column = QVBoxLayout(body)
         column.addStrut(_NARROWEST)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addLayout(row, 1)
-        column.addWidget(self.save_bar)
         column.addWidget(self.status_bar)
         self.setCentralWidget(body)
 
@@ -175,8 +178,8 @@ class Window(QMainWindow):
             if card.isVisible():
                 card.hide()
                 return
-        if self.shown and not self.panes[self.shown].stop() and self.notice.isVisible():
-            self.notice.hide()
+        if self.shown and not self.panes[self.shown].stop():
+            self.notice.current.close()
 
     def switch_appearance(self) -> None:
         self.context.preferences.put("appearance", "light" if self.context.look.theme.dark else "dark")
@@ -189,10 +192,10 @@ class Window(QMainWindow):
         self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
 
     def say(self, sentence: str, level: Any = "info", undo: tuple[str, Callable[[], Any]] | None = None) -> None:
+        """Above the content. No sentence, with level "ok": an error that is shown is resolved."""
         if undo is None and leads_to_log(sentence):
             undo = (tr("Show the log"), self.show_log)
-        self.notice.say(sentence, level, undo)
-        self._put_notice()
+        self.notice.current.say(sentence, level, undo)
 
     def _tell_damage(self, opened: Any) -> None:
         if opened.set_aside is not None:
@@ -221,19 +224,9 @@ class Window(QMainWindow):
     def _remember(self) -> None:
         self.context.preferences.put("window", bytes(self.saveGeometry().toBase64().data()).decode())
 
-    def _put_notice(self) -> None:
-        width = min(640, self.width() - 8 * GRID)
-        self.notice.setFixedWidth(width)
-        self.notice.adjustSize()
-        left = (self.width() - width) // 2
-        self.notice.move(left, self.height() - self.status_bar.height() - self.notice.height() - GRID * 2)
-        self.notice.raise_()
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._place.start()
-        if self.notice.isVisible():
-            self._put_notice()
 
     def moveEvent(self, event: Any) -> None:
         super().moveEvent(event)

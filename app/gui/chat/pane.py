@@ -73,7 +73,7 @@ class ChatPane(Pane):
             self._read,
         )
         self._shown: int | None = None  # which conversation the rows are of
-        self.composer = Composer(context.look, self.draft)
+        self.composer = Composer(context.look, self.draft, lambda *what, **more: context.say(*what, **more))
         self.dictation = Dictation(context, self.composer)
         self.talk_bar = TalkBar(context, self.talk, self.composer.show_error)
         self.composer.put_above(self.talk_bar)
@@ -359,6 +359,9 @@ class ChatPane(Pane):
 
     def _show_busy(self) -> None:
         self.composer.show_writing(self.talk.writing)
+        last = self.talk.last_reply
+        if not self.talk.writing and last is not None and last.state == "done":
+            self.context.say("", level="ok")
 
     def _show_settings(self) -> None:
         self.model_box.show_model(self.talk.head.model)

@@ -199,8 +199,8 @@ def test_sound_needs_a_model_that_listens_and_is_written_down_then(grus: Opened,
     sound = tmp_path / "memo.wav"
     sound.write_bytes(b"RIFF")
     pane.draft.add([sound])
-    grus.until(lambda: pane.composer.problem.text())
-    assert "No model here listens" in pane.composer.problem.text()
+    grus.until(lambda: grus.window.notice.sentence.text())
+    assert "No model here listens" in grus.window.notice.sentence.text()
     assert pane.draft.files == []
     pane.draft._hear = lambda file, then, failed: then("Cranes call at dawn.")
     pane.draft.add([sound])
@@ -224,8 +224,8 @@ def test_a_file_that_cannot_be_read_is_told_above_the_field(grus: Opened, tmp_pa
     file = tmp_path / "x.bin"
     file.write_bytes(b"\0\0\0")
     pane.draft.add([file])
-    grus.until(lambda: pane.composer.problem.text())
-    assert "cannot read" in pane.composer.problem.text()
+    grus.until(lambda: grus.window.notice.sentence.text())
+    assert "cannot read" in grus.window.notice.sentence.text()
 
 
 def test_everything_is_there_after_a_restart(open_grus: Callable[..., Opened]) -> None:

@@ -316,7 +316,7 @@ class OpenConversation:
             return False
         if not self.head.model:
             self._say(
-                tr("Choose a model first. The box above the conversation lists those on this machine."), "warning"
+                tr("Choose a model first. The box above the conversation lists those on this machine."), "error"
             )
             return False
         said = StoredMessage(0, self.head.leaf, "user", text, attachments=tuple(attachments))

@@ -117,7 +117,7 @@ Hear = Callable[[Path, Callable[[str], Any], Callable[[str], Any]], Any]
 
 
 class MessageDraft:
-    """`loaded`: another draft is here, text and all. `files_changed`: files came or went. `failed(sentence)`."""
+    """`loaded`: another draft is here, text and all. `files_changed`: files came or went. `failed(sentence)`; an empty one: it works again."""
 
     def __init__(self, store: AppStore, work: JobRunner, folder: Path, hear: Hear | None = None) -> None:
         """`hear` transcribes sound for models that take text only."""
@@ -200,6 +200,7 @@ class MessageDraft:
         def taken(file: Attachment) -> None:
             self.reading -= 1
             self.files.append(file)
+            self.failed("")  # what failed before works
             self.files_changed()
             self._keep(lambda: release(file.path))
 

@@ -312,8 +312,7 @@ class ModelLibrary:
 
     def _end(self, name: str, problem: str = "") -> None:
         self.busy.pop(name, None)
-        if problem:
-            self._show_error(problem)
+        self._say(problem, level="error" if problem else "ok")
         self._changed()
 
     def _changed(self) -> None:
