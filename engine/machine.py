@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -19,6 +23,7 @@ Fit = Literal["fits", "tight", "too large"]
 
 _BESIDE = 1.08  # of the weights: what a model computes with besides them
 _TALK = 400_000_000  # bytes of a conversation of a few thousand tokens
+_LOOK_SECONDS = 180  # a cold disk reads a large library slowly
 _REACHED = 0.8  # of the bandwidth, by a single reply: docs/performance.md measures 0.71 to 0.95
 
 
@@ -61,7 +66,32 @@ def look(options: LoadOptions | None = None, limit: str | float | None = None, a
     return Machine(choice.backend, choice.device, memory, allowed, free, bandwidth(backend, again))
 
 
+def look_in_process(
+    backend: str = "auto", device: str = "auto", cache_dir: str | None = None, limit: str | float | None = None
+) -> Machine:
+    """The same in a process of its own, for one that shall stay small: a backend's library is not loaded here."""
+    root = str(Path(__file__).resolve().parents[1])
+    asked = json.dumps({"backend": backend, "device": device, "cache_dir": cache_dir, "limit": limit})
+    paths = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
+    command, environment = [sys.executable, "-m", "engine.machine", asked], {**os.environ, "PYTHONPATH": paths}
+    try:
+        told = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=_LOOK_SECONDS)
+    except subprocess.TimeoutExpired:
+        raise BackendUnavailable("This machine could not be checked in time. Refresh in Models tries again.") from None
+    if told.returncode:
+        raise BackendUnavailable(
+            told.stderr.strip().splitlines()[-1] if told.stderr.strip() else "No backend works here."
+        )
+    return Machine(**json.loads(told.stdout))
+
+
 def free_space(cache_dir: str | Path | None = None) -> int:
     folder = cache_folder(cache_dir).absolute()
     there = next(path for path in (folder, *folder.parents) if path.exists())
     return shutil.disk_usage(there).free
+
+
+if __name__ == "__main__":
+    wanted = json.loads(sys.argv[1])
+    share = wanted.pop("limit")
+    print(json.dumps(vars(look(LoadOptions(**wanted), share))))

@@ -18,6 +18,7 @@ from app.gui.widgets import icon_button, label, text_button
 from app.window_engine import WindowEngine
 
 _BELOW = "settings"  # apart, at the bottom
+_ROOM_BESIDE = 1300  # pixels that the content needs before the rail has names
 
 
 class Rail(QWidget):
@@ -50,12 +51,28 @@ class Rail(QWidget):
         button.setFixedSize(RAIL - 2 * GRID, RAIL - 2 * GRID)
         button.setIconSize(QSize(22, 22))
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        button.setText(tr(spec.title))
         button.setAccessibleName(tr(spec.title))
         button.setToolTip(tip)
         button.clicked.connect(lambda checked=False: choose(spec.name))
         self._group.addButton(button)
         self._buttons[spec.name] = button
         return button
+
+    def widen(self, room: int) -> None:
+        """With the panes' names where the window has room for them."""
+        buttons = self._buttons.values()
+        metrics = self.fontMetrics()
+        wide = RAIL + GRID + max(metrics.horizontalAdvance(button.text()) for button in buttons)
+        named = room - wide >= _ROOM_BESIDE
+        style = Qt.ToolButtonStyle.ToolButtonTextBesideIcon if named else Qt.ToolButtonStyle.ToolButtonIconOnly
+        width = wide if named else RAIL
+        if width == self.width() and all(button.toolButtonStyle() == style for button in buttons):
+            return
+        self.setFixedWidth(width)
+        for button in buttons:
+            button.setToolButtonStyle(style)
+            button.setFixedSize(width - 2 * GRID, RAIL - 2 * GRID)
 
     def show_chosen(self, name: str) -> None:
         self._buttons[name].setChecked(True)

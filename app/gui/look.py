@@ -139,7 +139,8 @@ QPushButton[kind="link"]:focus { border: 2px solid $accent; padding: 1px 3px; }
 QPushButton[kind="fold"] { border: 1px solid transparent; padding: 3px 6px; text-align: left; color: $second; }
 QPushButton[kind="fold"]:focus { border: 2px solid $accent; padding: 2px 5px; }
 QToolButton:checked, QToolButton[kind="flat"]:checked { background: $selected; }
-QToolButton[kind="rail"] { border: 2px solid transparent; border-radius: ${corner}px; padding: 0; }
+QToolButton[kind="floating"] { background: $window; border: 1px solid $line; border-radius: ${corner}px; padding: 5px; }
+QToolButton[kind="rail"] { border: 2px solid transparent; border-radius: ${corner}px; padding: 0 7px; }
 QToolButton[kind="rail"]:checked { background: $selected; }
 QToolButton[kind="rail"]:focus { border: 2px solid $accent; }
 QToolButton::menu-indicator { image: none; width: 0; }

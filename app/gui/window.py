@@ -21,7 +21,6 @@ from app.gui.logview import LogView
 from app.gui.palette import CommandPalette, ShortcutOverview
 from app.gui.pane import PANES, AppContext, Pane
 from app.gui.texts import mark, tr
-from app.gui.theme import GRID
 
 _NARROWEST = 720  # pixels
 _WRITE_PLACE = 400  # milliseconds after the last move
@@ -70,6 +69,7 @@ class Window(QMainWindow):
         self._place.timeout.connect(self._remember)
         self.gc_policy = GcPolicy(lambda: context.core.busy)
         self._return()
+        context.look.on_change(self.rail, lambda: self.rail.widen(self.width()))
         context.store.opened(self._tell_damage)
         context.store.saving.watch(self._tell_saving)
         if context.preferences.set_aside is not None:
@@ -226,6 +226,7 @@ class Window(QMainWindow):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self.rail.widen(self.width())
         self._place.start()
 
     def moveEvent(self, event: Any) -> None:
@@ -246,6 +247,7 @@ class Window(QMainWindow):
         self._remember()
         for pane in self.panes.values():
             pane.leaving()
+        self.context.downloads.pause_all()
         super().closeEvent(event)
 
     # -- files dropped where no pane takes them

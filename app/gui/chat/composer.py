@@ -24,6 +24,7 @@ from app.gui.widgets import icon_button, label
 from engine.errors import BackendUnavailable
 
 _MOST_LINES = 12
+_LONGEST_PASTE = 6000  # characters; a longer text that is pasted becomes a file of the message
 
 
 class Field(QTextEdit):
@@ -32,6 +33,7 @@ class Field(QTextEdit):
     send_wanted = Signal()
     files_came = Signal(list)
     picture_came = Signal(bytes)
+    long_text_came = Signal(str)
     focus_changed = Signal(bool)
 
     def __init__(self) -> None:
@@ -89,6 +91,8 @@ class Field(QTextEdit):
             self.files_came.emit(files)
         elif source.hasImage():
             self.picture_came.emit(_png(source.imageData()))
+        elif source.hasText() and len(source.text()) > _LONGEST_PASTE:
+            self.long_text_came.emit(source.text())
         elif source.hasText():
             self.insertPlainText(source.text())
 
@@ -132,6 +136,9 @@ class Composer(QWidget):
         self.field.send_wanted.connect(self._send)
         self.field.files_came.connect(draft.add)
         self.field.picture_came.connect(lambda data: draft.add_bytes(tr("Pasted picture") + ".png", data))
+        self.field.long_text_came.connect(
+            lambda text: draft.add_bytes(tr("Pasted text") + ".txt", text.encode("utf-8", "replace"))
+        )
         self.field.focus_changed.connect(lambda has: restate(self.box, chosen=has))
         draft.loaded.connect(self._load)
         draft.files_changed.connect(self._show_files)

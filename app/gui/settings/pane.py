@@ -296,6 +296,8 @@ class SettingsPane(Pane):
         self.scale = self._choice("text_scale", tr("Text size"), [(s, f"{100 * s:.0f} %") for s in _SCALES])
         self.motion = QCheckBox(tr("Reduce motion"))
         self.motion.toggled.connect(lambda on: context.preferences.put("reduce_motion", on))
+        self.figures = QCheckBox(tr("Show tokens and time under replies"))
+        self.figures.toggled.connect(lambda on: context.preferences.put("chat.figures", on))
         languages = [("system", tr("System")), *LANGUAGES.items()]
         self.language = self._choice("language", tr("Language"), languages)
         self.backend = self._choice("backend", tr("Backend"), [(n, tr(t)) for n, t in BACKENDS], self.computing)
@@ -326,6 +328,7 @@ class SettingsPane(Pane):
         seen.add(tr("Text size"), self.scale, tr("In addition to the system's text size."))
         seen.add(tr("Language"), self.language, tr("Applies after a restart of Grus."))
         seen.put(self.motion)
+        seen.put(self.figures)
         self.hotkey = HotKeyEdit(self.context.preferences)
         self.hotkey.setFixedWidth(_CONTROL)
         self.hotkey_told = seen.add(tr("Global shortcut"), self.hotkey, " ")
@@ -445,9 +448,10 @@ class SettingsPane(Pane):
             (self.device, "auto"),
         ):
             box.setCurrentIndex(_nearest(box, preferences.get(box.objectName(), usual)))
-        self.motion.blockSignals(True)
-        self.motion.setChecked(bool(preferences.get("reduce_motion", False)))
-        self.motion.blockSignals(False)
+        for check, key in ((self.motion, "reduce_motion"), (self.figures, "chat.figures")):
+            check.blockSignals(True)
+            check.setChecked(bool(preferences.get(key, False)))
+            check.blockSignals(False)
         if not self.limit.hasFocus() and not self.computing.problem:
             self.limit.setText(self.computing.limit)
         self.outcome.setText(self.computing.problem or self.computing.outcome)

@@ -12,12 +12,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton
 
 from app.gui.theme import contrast
+from app.gui.widgets import BADGES
 from engine.describe import Description
 from engine.hub.cache import find
 from engine.machine import Machine
 from tests.app.gui.conftest import Opened
 from tests.asserting import every
-from tests.hub_server import FakeHub, hub_here
+from tests.hub_server import TOKEN, FakeHub, hub_here
 
 GB = 10**9
 WEIGHTS = bytes(range(256)) * 20_000
@@ -260,6 +261,53 @@ def test_words_narrow_the_list(open_models: Any) -> None:
         "UsefulSensors/moonshine-tiny",
         "UsefulSensors/moonshine-base",
     }
+
+
+def test_a_search_that_finds_nothing_says_so_in_every_list(open_models: Any, hub: FakeHub) -> None:
+    grus, pane = open_models()
+    for page in (0, 1):
+        pane.turn_to(page)
+        grus.qtbot.keyClicks(pane.field, "xyzzy")
+        assert pane.list.lines == []
+        assert pane.state.text() == "Nothing matches “xyzzy”."
+        assert pane.state.isVisible()
+    search(grus, pane, "xyzzy")
+    assert pane.state.text() == "No results for xyzzy on Hugging Face."
+    grus.qtbot.keyClick(grus.window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
+    finder = grus.window.palette_card
+    grus.qtbot.keyClicks(finder.field, "xyzzyq")
+    assert [finder.results.item(i).text() for i in range(finder.results.count())] == ["Nothing was found."]
+    grus.qtbot.keyClick(finder.field, Qt.Key.Key_Return)
+    assert finder.isVisible()
+
+
+def test_what_a_model_can_do_stands_in_every_list(open_models: Any, hub: FakeHub) -> None:
+    grus, pane = open_models()
+    assert {line.key: line.badges for line in pane.list.lines if line.key} == {"tiny": ("Chat",)}
+    pane.turn_to(1)
+    badges = {line.key: line.badges for line in pane.list.lines if line.key}
+    assert badges["UsefulSensors/moonshine-base"] == ("Transcription",)
+    assert badges["Qwen/Qwen3-VL-2B-Instruct"] == ("Chat", "Vision", "Documents")
+    search(grus, pane, "qwen3")
+    assert [line.badges for line in pane.list.lines] == [("Chat",)]
+    box = grus.window.panes["chat"].model_box
+    grus.until(lambda: box.known == ["tiny"])
+    assert box.itemData(0, BADGES) == ("Chat",)
+    assert box.itemData(0, Qt.ItemDataRole.AccessibleTextRole) == "tiny, Chat"
+
+
+def test_a_gated_model_asks_for_its_token_where_it_is_and_is_downloaded(open_models: Any, hub: FakeHub) -> None:
+    hub.gated["Qwen/Qwen3-0.6B"] = {TOKEN}
+    grus, pane = open_models()
+    search(grus, pane, "qwen3")
+    go(grus, pane, "Qwen/Qwen3-0.6B")
+    grus.until(lambda: pane.view.token.isVisible())
+    grus.qtbot.keyClicks(pane.view.token, TOKEN)
+    assert "hf_" not in pane.view.token.displayText()
+    grus.qtbot.keyClick(pane.view.token, Qt.Key.Key_Return)
+    grus.until(lambda: "load" in pane.view.buttons, 20)
+    assert pane.view.token.text() == ""
+    assert not pane.view.token.isVisible()
 
 
 def test_the_pane_speaks_german(open_models: Any) -> None:
