@@ -11,9 +11,15 @@ HAS_MORE = mark("The log has more.")
 
 # what to get where no model here can do it; English, shown through `tr`
 ADVICE: dict[str, str] = {
-    "read": mark("No model here reads pictures. Add one in Models, for example PaddlePaddle/PaddleOCR-VL."),
-    "listen": mark("No model here listens. Add one in Models, for example UsefulSensors/moonshine-base."),
-    "speak": mark("No model here speaks. Add one in Models, for example Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice."),
+    "read": mark(
+        "No model that reads images is installed. Download one in Models, for example PaddlePaddle/PaddleOCR-VL."
+    ),
+    "listen": mark(
+        "No speech recognition model is installed. Download one in Models, for example UsefulSensors/moonshine-base."
+    ),
+    "speak": mark(
+        "No text-to-speech model is installed. Download one in Models, for example Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice."
+    ),
 }
 
 

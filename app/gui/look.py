@@ -7,33 +7,21 @@ properties too (`chosen`, `level`).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from string import Template
 from typing import Any
 
-from PySide6.QtCore import (
-    QByteArray,
-    QCoreApplication,
-    QLibraryInfo,
-    QLocale,
-    QObject,
-    QRect,
-    QRectF,
-    QSize,
-    Qt,
-    QTranslator,
-    Signal,
-)
+from PySide6.QtCore import QByteArray, QObject, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QIcon, QIconEngine, QPainter, QPalette, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 
-from app.gui import texts
+from app.gui.language import InstalledWords, best
 from app.gui.preferences import Preferences
+from app.gui.retranslate import retranslate
 from app.gui.theme import CORNER, Theme, choose, colours
 
 FOLDER = Path(__file__).resolve().parents[2] / "resources" / "icons"
@@ -275,35 +263,30 @@ def restate(widget: QWidget, **properties: object) -> None:
     widget.update()
 
 
-LANGUAGES = {"en": "English", "de": "Deutsch"}
-_TRANSLATIONS = Path(__file__).resolve().parents[2] / "resources" / "translations"
-
-
 class Look(QObject):
-    """One per process. `changed` is emitted when colours or the text size change."""
+    """One per process. `changed` is emitted when colours or the text size change, `language_changed` when the language does."""
 
     changed = Signal()
+    language_changed = Signal()
 
     def __init__(self, app: QApplication, preferences: Preferences) -> None:
         super().__init__(app)
         self._app = app
         self._preferences = preferences
         self._points = app.font().pointSizeF() if app.font().pointSizeF() > 0 else 10.0
-        self._translators: list[QTranslator] = []
+        self._words = InstalledWords(app)
         self._followers: list[tuple[QObject, Callable[[], Any]]] = []
         self.theme: Theme = self._wanted()
         app.styleHints().colorSchemeChanged.connect(lambda _: self.refresh())
         preferences.changed.connect(lambda key: self.refresh() if key in ("appearance", "text_scale") else None)
+        preferences.changed.connect(lambda key: self.speak(self.language) if key == "language" else None)
         self.speak(self.language)
         self._apply()
 
     @property
     def language(self) -> str:
-        wanted = self._preferences.get("language", "system")
-        if wanted in LANGUAGES:
-            return str(wanted)
-        system = QLocale.system().name().split("_")[0]
-        return system if system in LANGUAGES else "en"
+        """The chosen language, or the first of the system's that Grus has."""
+        return best(str(self._preferences.get("language", "system")))
 
     @property
     def scale(self) -> float:
@@ -341,21 +324,14 @@ class Look(QObject):
         self.changed.emit()
 
     def speak(self, language: str) -> None:
-        """Translate from now on. Widgets that exist keep their texts."""
-        self.fall_silent()
-        if language != "en":
-            for translator in (Translations.read(language), _qt_words(language)):
-                if translator is not None:
-                    self._app.installTranslator(translator)
-                    self._translators.append(translator)
-        texts.install(lambda text: QCoreApplication.translate(texts.CONTEXT, text))
-        QLocale.setDefault(QLocale(language))
+        """Translate from now on. What widgets show is renewed; views that compose or paint texts follow `language_changed`."""
+        self._words.load(language)
+        retranslate(self._app)
+        self.language_changed.emit()
 
     def fall_silent(self) -> None:
         """Qt's and our own translations are taken out again."""
-        for translator in self._translators:
-            self._app.removeTranslator(translator)
-        self._translators = []
+        self._words.unload()
 
     def on_change(self, widget: QObject, repaint: Callable[[], Any]) -> None:
         """Call `repaint` now and whenever the look changes, for as long as the widget lives."""
@@ -372,34 +348,3 @@ class Look(QObject):
         self._app.setFont(font)
         self._app.setPalette(palette(self.theme))
         self._app.setStyleSheet(sheet(self.theme))
-
-
-class Translations(QTranslator):
-    """A language's texts, from the JSON files of its folder: English to translation."""
-
-    def __init__(self, words: dict[str, str]) -> None:
-        super().__init__()
-        self._words = words
-
-    @classmethod
-    def read(cls, language: str) -> Translations | None:
-        folder = _TRANSLATIONS / language
-        if not folder.is_dir():
-            return None
-        words: dict[str, str] = {}
-        for file in sorted(folder.glob("*.json")):
-            words.update(json.loads(file.read_text(encoding="utf-8")))
-        return cls(words)
-
-    def isEmpty(self) -> bool:
-        return not self._words
-
-    def translate(self, context: str, source: str, disambiguation: str | None = None, n: int = -1) -> str | None:  # type: ignore[override]
-        return self._words.get(source) if context == texts.CONTEXT else None
-
-
-def _qt_words(language: str) -> QTranslator | None:
-    """Qt's own texts: the buttons of file dialogs, the entries of context menus."""
-    translator = QTranslator()
-    folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
-    return translator if translator.load(f"qtbase_{language}", folder) else None

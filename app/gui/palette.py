@@ -137,7 +137,7 @@ class CommandPalette(QWidget):
             item.setData(Qt.ItemDataRole.UserRole, entry)
             self.results.addItem(item)
         if not ranked:
-            nothing = QListWidgetItem(tr("Nothing was found."))
+            nothing = QListWidgetItem(tr("No results."))
             nothing.setFlags(Qt.ItemFlag.NoItemFlags)
             self.results.addItem(nothing)
         self.results.setCurrentRow(0)

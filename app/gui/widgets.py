@@ -195,6 +195,7 @@ class EmptyState(QWidget):
         column.addStretch(3)
         self.action.hide()
         look.on_change(self, self._dress)
+        look.language_changed.connect(self._dress)
 
     def offer(self, title: str, run: Callable[[], Any], main: bool = False) -> None:
         """The one action."""

@@ -74,7 +74,7 @@ class Window(QMainWindow):
         context.store.saving.watch(self._tell_saving)
         if context.preferences.set_aside is not None:
             self.say(
-                tr("Your settings could not be read. They are kept as {file}; Grus began with new ones.",
+                tr("Your settings could not be read. They were saved as {file}, and Grus started with default settings.",
                    file=context.preferences.set_aside), level="warning"
             )  # fmt: skip
 
@@ -201,7 +201,7 @@ class Window(QMainWindow):
         if opened.set_aside is not None:
             self.say(
                 tr(
-                    "The file with your conversations was damaged. It is kept as {file}; Grus began with a new one.",
+                    "The file with your conversations was damaged. It was saved as {file}, and Grus started with a new one.",
                     file=opened.set_aside,
                 ),
                 level="warning",
@@ -241,7 +241,7 @@ class Window(QMainWindow):
         if self.context.store.saving.kept and not self._warned:
             self._warned = True
             self.context.store.save_now()
-            self.say(tr("What you did last is not saved yet. Close the window again to lose it."), level="error")
+            self.say(tr("Your last changes are not saved yet. Close the window again to discard them."), level="error")
             event.ignore()
             return
         self._remember()

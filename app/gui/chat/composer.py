@@ -299,7 +299,7 @@ class Dictation(QObject):
         model = str(self._context.preferences.get("listen.model", ""))
         self._context.core.stream(lambda core: captioned(core, model, sound, None), self._hear, self._ended)
         self._composer.show_error("")
-        self._context.say(tr("Dictating. Press again to end it."))
+        self._context.say(tr("Dictating. Press again to stop."))
         self._show()
 
     def _hear(self, captions: list[Any]) -> None:

@@ -176,7 +176,7 @@ class ConversationListView(QWidget):
         self.list.setItemDelegate(self.painter)
         self.list.clicked.connect(self._clicked)
         self.list.activated.connect(self._clicked)
-        self.empty = label(tr("Nothing was found."), "second")
+        self.empty = label(tr("No results."), "second")
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         top = QHBoxLayout()
         top.setContentsMargins(GRID * 2, GRID, GRID, 0)

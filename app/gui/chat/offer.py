@@ -51,6 +51,7 @@ class OfferView(QWidget):
         column.addLayout(row)
         offer.changed.connect(self.show_card)
         look.on_change(self, self.show_card)
+        look.language_changed.connect(self.show_card)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -95,7 +95,7 @@ class ChatPane(Pane):
         self.composer.put_above(self.picture_bar)
         self.model_box = ModelBox(context, "chat")
         self.panel = Panel(context.look, self.talk, context.store)
-        self.empty = EmptyState(context.look, "crane", tr("Ask anything"), tr("The answer is made on this machine."))
+        self.empty = EmptyState(context.look, "crane", tr("Ask anything"), tr("Replies are generated on this machine."))
         machinery = MachineFacts(context.core, context.preferences)
         machinery.recall()
         self.offer = ModelOffer(context.core, context.preferences, context.downloads, machinery, read_catalogue)
@@ -329,7 +329,7 @@ class ChatPane(Pane):
         self._editing = id
         own = self.talk.tree[id].role == "user"
         self.composer.edit_mode(
-            tr("Editing a message. The old one stays as another branch.") if own else tr("Editing this reply."),
+            tr("Editing a message. The original stays as another branch.") if own else tr("Editing the reply."),
             self.talk.tree[id].text,
         )
         self.composer.field.setFocus()

@@ -554,7 +554,7 @@ class ModelsPane(Pane):
         self.state.setText(state)
         self.state.setVisible(bool(state))
         held = self.library.held
-        self.held.setText(tr("{size} in memory", size=size(held)) if held else tr("Nothing is in memory."))
+        self.held.setText(tr("{size} in memory", size=size(held)) if held else tr("No model is loaded."))
         self._show_card()
 
     def _state(self, page: int, shown: bool) -> str:
@@ -563,7 +563,7 @@ class ModelsPane(Pane):
         if page == _HERE and not self.library.known:
             return tr("Looking for models on this machine.")
         if not shown and (words := self.field.text().strip()):
-            return tr("Nothing matches “{words}”.", words=words)
+            return tr("No results for {words}.", words=words)
         return "" if shown else tr("No model yet. Recommended lists some that fit.")
 
     def _show_card(self) -> None:

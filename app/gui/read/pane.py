@@ -250,7 +250,7 @@ class ReadPane(ResultsPane[ReadDocument]):
             QImage(given.imageData()).save(buffer, "PNG")  # type: ignore[call-overload]  # Qt takes text; its stubs say bytes
             self.results.add_bytes(tr("Pasted picture"), bytes(held.data()))
         else:
-            self.context.say(tr("There is no picture and no file to paste."), level="warning")
+            self.context.say(tr("The clipboard contains no image and no file."), level="warning")
 
     def dragEnterEvent(self, event: Any) -> None:
         if from_outside(event) or event.mimeData().hasImage():
@@ -413,8 +413,8 @@ class ReadPane(ResultsPane[ReadDocument]):
             if not self._snips:
                 over()
                 sentence = tr(
-                    "This desktop does not let programs look at the screen. Take the picture with its own tool, "
-                    "then paste it here."
+                    "This desktop does not let apps capture the screen. Take a screenshot with the desktop's own "
+                    "tool, then paste it here."
                 )
                 self.context.say(sentence, level="warning")
 
@@ -456,7 +456,7 @@ class ReadPane(ResultsPane[ReadDocument]):
         if kind in FORMATS:
             self.context.save(lambda: export(item, kind, file), _open)
         else:
-            self.context.show_error(tr("There is no format {kind}. Choose one of the list.", kind=kind))
+            self.context.show_error(tr("The format {kind} is not supported. Choose a format from the list.", kind=kind))
 
     def export_all(self) -> None:
         kinds = {title: kind for kind, title in _NAMES.items()}

@@ -149,7 +149,7 @@ class AccessPanel(QWidget):
             column.addWidget(field)
         column.addSpacing(GRID)
         column.addWidget(label(tr("Keys"), "heading"))
-        told = tr("A program must send one of these. Without any, every program on this machine may connect.")
+        told = tr("Programs must send one of these keys. Without keys, every program on this machine can connect.")
         column.addWidget(label(told, "second", wrap=True))
         column.addLayout(self._keys)
         column.addWidget(self.make, 0, Qt.AlignmentFlag.AlignLeft)

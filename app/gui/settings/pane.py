@@ -26,7 +26,8 @@ from PySide6.QtWidgets import (
 from app.gui.actions import ActionSpec
 from app.gui.dialogs import choose_folder
 from app.gui.hotkey import PREFERENCE
-from app.gui.look import LANGUAGES, Look, restate
+from app.gui.language import LANGUAGES
+from app.gui.look import Look, restate
 from app.gui.pane import AppContext, Pane
 from app.gui.preferences import Preferences
 from app.gui.texts import mark, size, tr
@@ -154,7 +155,8 @@ class PrivacyView(QWidget):
         self._grid.setColumnStretch(0, 1)
         self.begin = text_button(tr("Delete all"), privacy.ask)
         self.question = label(
-            tr("Delete every conversation, result, voice, file and setting of Grus? This cannot be undone."), wrap=True
+            tr("Delete all conversations, results, voices, files and settings of Grus? This cannot be undone."),
+            wrap=True,
         )
         restate(self.question, level="error")
         self.keep = text_button(tr("Cancel"), lambda: privacy.ask(False))
@@ -168,7 +170,7 @@ class PrivacyView(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GRID)
-        told = tr("Grus has no account and sends nothing by itself. All of this lies on this machine alone.")
+        told = tr("Grus has no accounts and sends nothing on its own. All of this is stored only on this machine.")
         column.addWidget(label(told, "second", wrap=True))
         column.addWidget(self._table)
         column.addSpacing(GRID)
@@ -318,6 +320,8 @@ class SettingsPane(Pane):
         context.preferences.changed.connect(lambda key: self._show())
         if context.hotkey is not None:
             context.hotkey.told.connect(self._show_hotkey)
+        context.look.language_changed.connect(self._show)
+        context.look.language_changed.connect(self._show_hotkey)
         self._show_hotkey()
         self._show()
 
@@ -326,7 +330,7 @@ class SettingsPane(Pane):
         seen = SettingsSection(look, tr("Appearance"))
         seen.add(tr("Colours"), self.appearance)
         seen.add(tr("Text size"), self.scale, tr("In addition to the system's text size."))
-        seen.add(tr("Language"), self.language, tr("Applies after a restart of Grus."))
+        seen.add(tr("Language"), self.language)
         seen.put(self.motion)
         seen.put(self.figures)
         self.hotkey = HotKeyEdit(self.context.preferences)
@@ -349,13 +353,13 @@ class SettingsPane(Pane):
         self.own.setLayout(self.folders)
         self.folders.setContentsMargins(0, 0, 0, 0)
         add = text_button(tr("Add a folder"), self.choose_folder)
-        kept.add(tr("Model folders"), add, tr("Files in them are never changed."))
+        kept.add(tr("Model folders"), add, tr("Grus never changes files in these folders."))
         kept.put(self.own)
         private = SettingsSection(look, tr("Privacy"))
         private.put(self.private)
         wrong = SettingsSection(look, tr("Troubleshooting"))
         show = text_button(tr("Show the log"), self.context.actions["window.log"].trigger)
-        wrong.add(tr("Log"), show, tr("Errors and crashes, kept on this machine. Export it for whoever helps you."))
+        wrong.add(tr("Log"), show, tr("Errors and crashes, stored on this machine. Export the log to get help."))
         inner = QWidget()
         inner.setMaximumWidth(_WIDTH)
         inner.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
@@ -456,7 +460,9 @@ class SettingsPane(Pane):
             self.limit.setText(self.computing.limit)
         self.outcome.setText(self.computing.problem or self.computing.outcome)
         restate(self.outcome, level="error" if self.computing.problem or self.computing.failed else "")
-        told = tr("Backend and device apply to models loaded from now on, the limit after a restart of Grus.")
+        told = tr(
+            "Backend and device apply to models loaded from now on. The memory limit applies after a restart of Grus."
+        )
         self.applies.setText(told if self.computing.altered else "")
         self.applies.setVisible(self.computing.altered)
         cache = preferences.get("cache_dir")

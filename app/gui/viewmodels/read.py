@@ -52,7 +52,7 @@ KINDS: dict[str, str] = {
     "figure": mark("Picture"),
     "caption": mark("Caption"),
     "footnote": mark("Footnote"),
-    "aside": mark("Aside"),
+    "aside": mark("Side note"),
     "header": mark("Header"),
     "footer": mark("Footer"),
     "page_number": mark("Page number"),
@@ -128,7 +128,7 @@ class ReadDocument(ListedResult):
         words = {
             "waiting": tr("Waiting"),
             "stopped": tr("Stopped after {done} of {total} pages", done=len(self.read), total=len(self.numbers)),
-            "locked": tr("Protected by a password"),
+            "locked": tr("Password-protected"),
         }
         return words.get(self.state, tr("Could not be read"))
 

@@ -142,7 +142,7 @@ class Results(ABC, Generic[T]):
         if any(self.file_of(item).parent == self._store.folder / folder for folder in OWN_FOLDERS):
             sentence = tr("“{title}” was deleted.", title=item.title)
         else:
-            sentence = tr("“{title}” was removed from the list. The file is where it was.", title=item.title)
+            sentence = tr("“{title}” was removed from the list. The file was not deleted.", title=item.title)
         self._say(sentence, undo=(tr("Undo"), undo))
 
     def forget(self) -> None:

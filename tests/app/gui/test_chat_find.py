@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +35,7 @@ def test_the_places_of_a_text_and_walking_through_them() -> None:
     find.search("crane", PATH, begin=2)
     assert find.place == FoundPlace(2, 0)
     find.search("heron", PATH)
-    assert (find.place, find.told) == (None, "Nothing was found.")
+    assert (find.place, find.told) == (None, "No results.")
     assert phrase_in("dances crane", PATH) == "dances"
     assert phrase_in("crane dances", PATH) == "crane dances"
 
@@ -55,7 +54,7 @@ def test_a_long_message_folds_and_says_how_long_it_is() -> None:
 
 
 @pytest.fixture
-def long_talk(grus: Opened) -> Iterator[tuple[Opened, Any]]:
+def long_talk(grus: Opened) -> tuple[Opened, Any]:
     """Forty exchanges; a word that occurs in the fifth alone, as is the case of the other branch of the last."""
     pane = grus.window.panes["chat"]
     assert isinstance(pane, ChatPane)
@@ -72,7 +71,7 @@ def long_talk(grus: Opened) -> Iterator[tuple[Opened, Any]]:
     pane.conversation_list.look()
     grus.settle()
     grus.until(lambda: any(line.conversation for line in pane.conversation_list.lines))
-    yield grus, id
+    return grus, id
 
 
 def marked(pane: ChatPane) -> list[str]:

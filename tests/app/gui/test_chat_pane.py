@@ -200,7 +200,7 @@ def test_sound_needs_a_model_that_listens_and_is_written_down_then(grus: Opened,
     sound.write_bytes(b"RIFF")
     pane.draft.add([sound])
     grus.until(lambda: grus.window.notice.sentence.text())
-    assert "No model here listens" in grus.window.notice.sentence.text()
+    assert "No speech recognition model is installed" in grus.window.notice.sentence.text()
     assert pane.draft.files == []
     pane.draft._hear = lambda file, then, failed: then("Cranes call at dawn.")
     pane.draft.add([sound])
@@ -236,7 +236,7 @@ def test_a_file_that_cannot_be_read_is_told_above_the_field(grus: Opened, tmp_pa
     file.write_bytes(b"\0\0\0")
     pane.draft.add([file])
     grus.until(lambda: grus.window.notice.sentence.text())
-    assert "cannot read" in grus.window.notice.sentence.text()
+    assert "not supported" in grus.window.notice.sentence.text()
 
 
 def test_everything_is_there_after_a_restart(open_grus: Callable[..., Opened]) -> None:

@@ -50,6 +50,6 @@ def test_what_is_missing_is_told_above_the_field(grus: Opened, monkeypatch: pyte
     assert "No microphone" in grus.window.notice.sentence.text()
     monkeypatch.setattr(devices, "Microphone", Device)
     grus.qtbot.mouseClick(pane.composer.dictate, Qt.MouseButton.LeftButton)
-    grus.until(lambda: "No model here listens" in grus.window.notice.sentence.text())
+    grus.until(lambda: "No speech recognition model is installed" in grus.window.notice.sentence.text())
     assert not pane.dictation.running
     assert listen.RATE == devices.HEARD

@@ -88,7 +88,7 @@ def test_a_model_is_loaded_shows_what_it_holds_and_is_unloaded(open_models: Any)
     press(grus, pane, "unload")
     grus.until(lambda: "load" in pane.view.buttons)
     assert grus.engine.models_loaded == {}
-    assert pane.held.text() == "Nothing is in memory."
+    assert pane.held.text() == "No model is loaded."
 
 
 def test_search_tells_everything_before_the_download(open_models: Any, hub: FakeHub) -> None:
@@ -214,7 +214,7 @@ def test_a_folder_without_a_model_is_refused_in_plain_words(open_models: Any, tm
     (tmp_path / "empty").mkdir()
     pane.take([tmp_path / "empty"])
     grus.until(lambda: grus.window.notice.isVisible())
-    assert "holds no model" in grus.window.notice.sentence.text()
+    assert "contains no model" in grus.window.notice.sentence.text()
     assert grus.context.preferences.get("model_folders") is None
 
 
@@ -269,14 +269,14 @@ def test_a_search_that_finds_nothing_says_so_in_every_list(open_models: Any, hub
         pane.turn_to(page)
         grus.qtbot.keyClicks(pane.field, "xyzzy")
         assert pane.list.lines == []
-        assert pane.state.text() == "Nothing matches “xyzzy”."
+        assert pane.state.text() == "No results for xyzzy."
         assert pane.state.isVisible()
     search(grus, pane, "xyzzy")
     assert pane.state.text() == "No results for xyzzy on Hugging Face."
     grus.qtbot.keyClick(grus.window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
     finder = grus.window.palette_card
     grus.qtbot.keyClicks(finder.field, "xyzzyq")
-    assert [finder.results.item(i).text() for i in range(finder.results.count())] == ["Nothing was found."]
+    assert [finder.results.item(i).text() for i in range(finder.results.count())] == ["No results."]
     grus.qtbot.keyClick(finder.field, Qt.Key.Key_Return)
     assert finder.isVisible()
 

@@ -174,7 +174,7 @@ end(waits=waits, found=found, after=on_disk())
 
 def check_unopened(seen: dict[str, Any], why: str) -> None:
     assert seen["told"] == [
-        f"Your conversations cannot be opened: {why}. The file stays as it is, and Grus tries again.",
+        f"Your conversations cannot be opened: {why}. The file is unchanged, and Grus will retry.",
         "",
     ]
     assert seen["waits"]
@@ -211,7 +211,7 @@ subprocess.run(["mount", "-o", "remount,bind,ro", str(folder)], check=True)
 def room():
     subprocess.run(["mount", "-o", "remount,bind,rw", str(folder)], check=True)
 """
-    check_unopened(run(mounted + UNOPENED, years, before=("unshare", "-rm")), "it may only be read")
+    check_unopened(run(mounted + UNOPENED, years, before=("unshare", "-rm")), "the file is read-only")
 
 
 # Another process has the file for itself, until `room()`.
@@ -261,7 +261,7 @@ def test_a_file_of_a_newer_grus_stays_as_it_is(years: Path) -> None:
     while not told and time.monotonic() < end:
         time.sleep(0.01)
     store.close()
-    assert told[0].startswith("A newer Grus saved your conversations.")
+    assert told[0].startswith("Your conversations were saved by a newer version of Grus.")
     assert asked.exception() is not None
     assert sqlite3.connect(file).execute("SELECT text FROM messages").fetchall() == [("0 the crane",)]
     assert [path.name for path in years.glob("*damaged*")] == []

@@ -327,7 +327,7 @@ class OpenConversation:
         if (not text and not attachments) or self.writing:
             return False
         if not self.head.model:
-            self._say(tr("Choose a model first. The box above the conversation lists those on this machine."), "error")
+            self._say(tr("Choose a model first, in the menu above the conversation."), "error")
             return False
         said = StoredMessage(0, self.head.leaf, "user", text, attachments=tuple(attachments))
         self._add_and_answer(said, folder, from_draft=True)

@@ -72,7 +72,7 @@ def _keep(name: str, data: bytes, folder: Path) -> Path:
 
 def _text(name: str, data: bytes) -> tuple[str, str]:
     if b"\0" in data[:4096]:
-        raise BadRequest(tr("{name} is of a kind that chat cannot read. Drop text, PDFs, images or sound.", name=name))
+        raise BadRequest(tr("{name} is not supported. Attach text, PDFs, images or audio.", name=name))
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -83,7 +83,7 @@ def _text(name: str, data: bytes) -> tuple[str, str]:
 def _bounded(text: str) -> tuple[str, str]:
     if len(text) <= LONGEST_TEXT:
         return text, ""
-    return text[:LONGEST_TEXT], tr("Cut after {n} characters.", n=LONGEST_TEXT)
+    return text[:LONGEST_TEXT], tr("Shortened to {n} characters.", n=LONGEST_TEXT)
 
 
 def _pdf(name: str, data: bytes) -> tuple[str, int, str]:
@@ -92,12 +92,12 @@ def _pdf(name: str, data: bytes) -> tuple[str, int, str]:
     try:
         pages = pdf_page_texts(data)
     except PasswordNeeded:
-        raise BadRequest(tr("{name} is password-protected. Save a copy without the password.", name=name)) from None
+        raise BadRequest(tr("{name} is password-protected. Save a copy without a password.", name=name)) from None
     except UnreadableFile:
-        raise BadRequest(tr("{name} is not a PDF that can be read: the file is damaged.", name=name)) from None
+        raise BadRequest(tr("{name} cannot be opened: the file is damaged.", name=name)) from None
     text, note = _bounded("\n\n".join(pages).replace("\r\n", "\n").strip())
     if not text:
-        raise BadRequest(tr("{name} holds pictures of text, and no text. Open it in Read first.", name=name))
+        raise BadRequest(tr("{name} contains scanned pages without text. Open it in Read first.", name=name))
     return text, len(pages), note
 
 
@@ -110,7 +110,7 @@ def _check_image(name: str, data: bytes) -> None:
         with Image.open(BytesIO(data)) as image:
             image.verify()
     except (UnidentifiedImageError, OSError, SyntaxError, ValueError):
-        raise BadRequest(tr("{name} is not an image that can be read: the file is damaged.", name=name)) from None
+        raise BadRequest(tr("{name} cannot be opened: the file is damaged.", name=name)) from None
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ class ConversationFind:
         """Which of how many."""
         if not self.text:
             return ""
-        return f"{self._at + 1}/{len(self.places)}" if self.places else tr("Nothing was found.")
+        return f"{self._at + 1}/{len(self.places)}" if self.places else tr("No results.")
 
     def search(self, text: str, path: Sequence[StoredMessage], begin: int | None = None) -> None:
         """`begin`: the message whose first place is looked at; else the last place, for one looks at the end."""

@@ -326,7 +326,7 @@ def _facts(facts: Facts) -> list[ModelFact]:
         rows.append(
             ModelFact(
                 tr("Also available as"),
-                tr("{kinds}. Search for {name} to take one of these.", kinds=kinds, name=facts.others[0]),
+                tr("{kinds}. Search for {name} to download one of these.", kinds=kinds, name=facts.others[0]),
             )
         )
     if facts.parameters:

@@ -242,7 +242,7 @@ class ModelLibrary:
         self._core.load(name, lambda _: self._end(name), lambda sentence: self._end(name, sentence))
 
     def unload(self, name: str) -> None:
-        self._begin(name, tr("Taking {model} out of memory.", model=name))
+        self._begin(name, tr("Unloading {model}.", model=name))
         self._core.unload(name, lambda _: self._end(name), lambda sentence: self._end(name, sentence))
 
     # -- disk
@@ -326,7 +326,7 @@ class ModelLibrary:
             def restore() -> None:
                 self._core.use(lambda service: removed.restore(), lambda _: self._changed(), self._show_error)
 
-            told = tr("{model} is deleted. {size} become free in half a minute.", model=model.name,
+            told = tr("{model} was deleted. {size} will be freed in 30 seconds.", model=model.name,
                       size=size(model.nbytes))  # fmt: skip
             self._say(told, undo=(tr("Undo"), restore))
             self._later(UNDO_SECONDS, lambda: self._core.use(lambda service: removed.purge()))
@@ -344,7 +344,7 @@ class ModelLibrary:
         def restore() -> None:
             self._put_folders({"models": before["models"] or {}, "model_folders": before["model_folders"] or []})
 
-        told = tr("{model} was removed from the list. Its files stay where they are.", model=model.name)
+        told = tr("{model} was removed from the list. Its files were not deleted.", model=model.name)
         self._say(told, undo=(tr("Undo"), restore))
 
     def _put_folders(self, kept: Mapping[str, Any]) -> None:
@@ -425,7 +425,7 @@ def take_in(service: ModelService, folder: Path) -> tuple[str, list[str]]:
     if not names:
         service.catalogue.more_folders = [more for more in service.catalogue.more_folders if more != folder]
         raise ModelNotFound(
-            tr("{folder} holds no model: no config.json with weights, and no GGUF file.", folder=folder.name)
+            tr("{folder} contains no model: no config.json with weights, and no GGUF file.", folder=folder.name)
         )
     return "many", names
 

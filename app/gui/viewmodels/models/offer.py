@@ -109,11 +109,12 @@ class ModelOffer:
         if speed := found.speed(machine):
             facts.append(tr("{speed} here", speed=speed_words(speed)))
         facts.append(fit_mark(machine, found.size))
-        template = tr("Get a real model: {model}, {facts}.") if found.task == "chat" else "{model}, {facts}."
+        told = ", ".join(filter(None, facts))
+        get = tr("Get a real model: {model}, {facts}.", model=found.name, facts=told)
         return OfferCard(
             found.task,
             tr(_ABOUT[found.task]),
-            template.format(model=found.name, facts=", ".join(filter(None, facts))),
+            get if found.task == "chat" else f"{found.name}, {told}.",
             action,
             share,
             download.sentence if download is not None else "",
