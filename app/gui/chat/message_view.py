@@ -139,6 +139,10 @@ class MessageWidget(QWidget):
             before, self.view = self.view, view
             self.fill(view, before)
 
+    def forget(self) -> None:
+        """It shows nothing any more: the next `bind` fills it from nothing."""
+        self.view = None
+
     @abstractmethod
     def fill(self, view: MessageView, before: MessageView | None) -> None: ...
 
