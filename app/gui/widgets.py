@@ -39,14 +39,15 @@ def icon_button(
     colour: str = "second",
     parent: QWidget | None = None,
 ) -> QToolButton:
-    """A button that is an icon; its title is its tooltip and what a screen reader says."""
+    """A button that is an icon; its title is its tooltip and what a screen reader says. No name: one that `wear` dresses."""
     button = QToolButton(parent)
     button.setProperty("kind", kind)
     button.setToolTip(title)
     button.setAccessibleName(title)
     button.setIconSize(QSize(size, size))
     button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-    look.on_change(button, lambda: button.setIcon(look.icon(name, colour)))
+    if name:
+        look.on_change(button, lambda: button.setIcon(look.icon(name, colour)))
     if run is not None:
         button.clicked.connect(lambda checked=False: run())
     return button

@@ -63,6 +63,16 @@ class Window(QMainWindow):
         self.palette_card = CommandPalette(self, context)
         self.shortcuts = ShortcutOverview(self, context.look, context.actions)
         self.log = LogView(self, context)
+        for part in (
+            self.rail,
+            self.status_bar,
+            self.save_bar,
+            self.notice,
+            self.palette_card,
+            self.shortcuts,
+            self.log,
+        ):
+            context.look.dress(part)
         self._place = QTimer(self)
         self._place.setSingleShot(True)
         self._place.setInterval(_WRITE_PLACE)
@@ -116,6 +126,7 @@ class Window(QMainWindow):
         if name not in self.panes:
             spec = next(spec for spec in self.specs if spec.name == name)
             pane = spec.make(self.context)
+            self.context.look.dress(pane)
             self.panes[name] = pane
             self.stack.addWidget(pane)
         return self.panes[name]

@@ -167,6 +167,10 @@ class MessageWidget(QWidget):
             part.setExtraSelections(found)
         return place
 
+    def forget(self) -> None:
+        """It shows nothing any more: the next `bind` fills it from nothing."""
+        self.view = None
+
     @abstractmethod
     def fill(self, view: MessageView, before: MessageView | None) -> None: ...
 

@@ -83,7 +83,7 @@ class TranscriptView(QAbstractScrollArea):
         self.latest.setProperty("kind", "floating")
         self.latest.hide()
         drawn.ready.connect(self._again)
-        look.changed.connect(self.redraw)
+        look.on_change(self, self.redraw)
 
     # -- what is shown
 
@@ -136,11 +136,10 @@ class TranscriptView(QAbstractScrollArea):
         self._seen.clear()
 
     def redraw(self) -> None:
-        """Colours or sizes changed: measure and draw everything again."""
-        for widget in [*self.widgets.values(), *(v for spare in self._spare.values() for v in spare)]:
-            widget.hide()  # it goes with the next turn of the event loop, and must not be seen until then
-            widget.deleteLater()
-        self.widgets, self._spare, self._seen = {}, {}, {}
+        """Colours or sizes changed: fill, measure and place everything again."""
+        self._seen = {}
+        for widget in [*self.widgets.values(), *(one for spare in self._spare.values() for one in spare)]:
+            widget.forget()
         self._guess_all()
         self._place()
 
