@@ -36,6 +36,7 @@ class MessageButtons(QWidget):
         self.after = icon_button(look, "right", tr("Next branch"), lambda: act("turn", 1), size=14)
         for part in (self.before, self.which, self.after):
             layout.addWidget(part)
+        self._revealed: bool | None = None  # None: of a message that was bound since
         self.buttons = {}
         for name in names:
             icon, title = _DOES[name]
@@ -53,9 +54,13 @@ class MessageButtons(QWidget):
             button.setVisible(name in view.can or (name == "figures" and bool(view.figures)))
         if (inside := self.layout()) is not None:
             inside.activate()
+        self._revealed = None
 
     def reveal(self, on: bool) -> None:
         """Out of sight the buttons can still be reached with Tab, which reveals them; which branch it is stays in sight."""
+        if on is self._revealed:
+            return
+        self._revealed = on
         if on:
             self.clearMask()
         else:

@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
 from app.gui.look import Look, restate
 from app.gui.texts import tr
@@ -38,17 +38,17 @@ class OfferView(QWidget):
         self.main = text_button("", offer.act, kind="main")
         self.others = text_button(tr("Other models"), others)
         self.later = text_button(tr("Not now"), offer.dismiss, kind="flat")
-        row = QHBoxLayout()
-        row.setSpacing(GRID)
+        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._row.setSpacing(GRID)
         for button in (self.main, self.others, self.later):
-            row.addWidget(button)
-        row.addStretch(1)
+            self._row.addWidget(button)
+        self._row.addStretch(1)
         column = QVBoxLayout(self)
         column.setContentsMargins(GRID * 2, GRID * 2, GRID * 2, GRID * 2)
         column.setSpacing(GRID)
         for part in (self.title, self.sentence, self.bar, self.working):
             column.addWidget(part)
-        column.addLayout(row)
+        column.addLayout(self._row)
         offer.changed.connect(self.show_card)
         look.on_change(self, self.show_card)
         look.language_changed.connect(self.show_card)

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
@@ -126,6 +126,7 @@ class ChatPane(Pane):
         head.addStretch(1)
         head.addWidget(toggle)
         self.stack = QStackedWidget()
+        self.stack.installEventFilter(self)
         self.stack.addWidget(self.empty)
         self.stack.addWidget(self.transcript)
         middle = QWidget()
@@ -224,10 +225,11 @@ class ChatPane(Pane):
             return
         super().keyPressEvent(event)
 
-    def resizeEvent(self, event: Any) -> None:
-        super().resizeEvent(event)
-        self._fit_composer()
-        self._show_title()
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched is self.stack and event.type() == QEvent.Type.Resize:
+            self._fit_composer()
+            self._show_title()
+        return super().eventFilter(watched, event)
 
     def _fit_composer(self) -> None:
         shown = self.stack.currentWidget() is self.transcript  # else it has no width yet

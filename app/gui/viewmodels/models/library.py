@@ -69,10 +69,11 @@ class MachineFacts:
 
     def recall(self) -> None:
         """What an earlier look found, until the next one."""
-        from engine.machine import Machine
+        if kept := self._preferences.get(_KEPT):
+            from engine.machine import Machine
 
-        with contextlib.suppress(TypeError):  # an older Grus kept other facts
-            self.machine = Machine(**self._preferences.get(_KEPT, {}))
+            with contextlib.suppress(TypeError):  # an older Grus kept other facts
+                self.machine = Machine(**kept)
 
     def look_apart(self) -> None:
         """Look in a process of its own, which gives the memory of a backend's library back."""
