@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QFont, QShowEvent
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QFont, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
 from app.gui.look import Look, restate
@@ -15,7 +15,7 @@ from app.gui.theme import GRID
 from app.gui.viewmodels.models.offer import ModelOffer, OfferAction
 from app.gui.widgets import label, text_button
 
-_WIDTH = 520
+_WIDTH, _NARROWEST = 520, 320  # pixels
 _STEPS = 1000
 
 
@@ -26,7 +26,7 @@ class OfferView(QWidget):
         super().__init__()
         self.setProperty("kind", "card")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.setFixedWidth(_WIDTH)
+        self.setMinimumWidth(_NARROWEST)
         self._offer = offer
         self.title, self.sentence = label(wrap=True), label(wrap=True)
         look.on_change(self.title, lambda: self.title.setFont(look.font(1.0, QFont.Weight.DemiBold)))
@@ -53,6 +53,14 @@ class OfferView(QWidget):
         look.on_change(self, self.show_card)
         look.language_changed.connect(self.show_card)
 
+    def sizeHint(self) -> QSize:
+        return QSize(_WIDTH, super().sizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.oldSize().width() != event.size().width():
+            self._fit()
+
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self.show_card()
@@ -75,11 +83,21 @@ class OfferView(QWidget):
         self.later.setVisible(card.action in ("", "download", "use"))
         self.later.setText(tr("Close") if card.action == "use" else tr("Not now"))
         self.later.setAccessibleName(self.later.text())
-        if (
-            inside := self.layout()
-        ) is not None:  # its sentences wrap: what lies around it asks for a height without a width
+        self._fit()
+
+    def _fit(self) -> None:
+        """Buttons that have no room side by side stand below each other. What lies around the card asks for its height
+        without a width, which is another one where sentences wrap."""
+        shown = [button for button in (self.main, self.others, self.later) if not button.isHidden()]
+        for button in shown:
+            button.ensurePolished()  # else it asks for room without its style's margins
+        room = sum(button.sizeHint().width() + GRID for button in shown) + 4 * GRID
+        direction = QBoxLayout.Direction
+        width = self.width() if self.isVisible() else _WIDTH
+        self._row.setDirection(direction.LeftToRight if room <= width else direction.TopToBottom)
+        if (inside := self.layout()) is not None:
             inside.activate()
-            self.setFixedHeight(inside.heightForWidth(_WIDTH))
+            self.setFixedHeight(inside.heightForWidth(width))
 
 
 def _title(action: OfferAction) -> str:
