@@ -18,7 +18,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "resources" / "translations"
 CATALOGUE = ROOT / "resources" / "catalogue.json"
-LANGUAGES = ("de",)
+LANGUAGES = ("de", "es", "fr", "ja", "pt_BR", "zh_CN")
 SOURCES = (
     *sorted((ROOT / "app" / "gui").rglob("*.py")),
     ROOT / "app" / "explain.py",

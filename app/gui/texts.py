@@ -116,19 +116,19 @@ def number(value: float, digits: int = 1) -> str:
 def size(nbytes: float) -> str:
     """Bytes as systems show them: in GB of 10^9."""
     if nbytes >= 1e9:
-        return f"{number(nbytes / 1e9)} GB"
+        return tr("{size} GB", size=number(nbytes / 1e9))
     if nbytes >= 1e6:
-        return f"{nbytes / 1e6:.0f} MB"
-    return f"{nbytes / 1e3:.0f} KB"
+        return tr("{size} MB", size=f"{nbytes / 1e6:.0f}")
+    return tr("{size} KB", size=f"{nbytes / 1e3:.0f}")
 
 
 def seconds(value: float) -> str:
     """A duration, short."""
     if value < 10:
-        return f"{number(value)} s"
+        return tr("{time} s", time=number(value))
     if value < 60:
-        return f"{value:.0f} s"
+        return tr("{time} s", time=f"{value:.0f}")
     minutes, rest = divmod(round(value), 60)
     if minutes < 60:
-        return f"{minutes}:{rest:02} min"
-    return f"{minutes // 60}:{minutes % 60:02} h"
+        return tr("{time} min", time=f"{minutes}:{rest:02}")
+    return tr("{time} h", time=f"{minutes // 60}:{minutes % 60:02}")

@@ -3288,6 +3288,21 @@
         <translation>{share} %</translation>
     </message>
     <message>
+        <source>{size} GB</source>
+        <extracomment>app/gui/texts.py</extracomment>
+        <translation>{size} GB</translation>
+    </message>
+    <message>
+        <source>{size} KB</source>
+        <extracomment>app/gui/texts.py</extracomment>
+        <translation>{size} KB</translation>
+    </message>
+    <message>
+        <source>{size} MB</source>
+        <extracomment>app/gui/texts.py</extracomment>
+        <translation>{size} MB</translation>
+    </message>
+    <message>
         <source>{size} in memory</source>
         <extracomment>app/gui/models/pane.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>{size} im Speicher</translation>
@@ -3303,9 +3318,24 @@
         <translation>{speed} auf diesem Gerät</translation>
     </message>
     <message>
+        <source>{time} h</source>
+        <extracomment>app/gui/texts.py</extracomment>
+        <translation>{time} h</translation>
+    </message>
+    <message>
         <source>{time} left</source>
         <extracomment>app/gui/viewmodels/listen.py, app/gui/viewmodels/read.py, app/gui/viewmodels/speak.py</extracomment>
         <translation>noch {time}</translation>
+    </message>
+    <message>
+        <source>{time} min</source>
+        <extracomment>app/gui/texts.py</extracomment>
+        <translation>{time} min</translation>
+    </message>
+    <message>
+        <source>{time} s</source>
+        <extracomment>app/gui/texts.py</extracomment>
+        <translation>{time} s</translation>
     </message>
     <message>
         <source>{time} total</source>
