@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -67,22 +68,31 @@ def look(options: LoadOptions | None = None, limit: str | float | None = None, a
 
 
 def look_in_process(
-    backend: str = "auto", device: str = "auto", cache_dir: str | None = None, limit: str | float | None = None
+    backend: str = "auto",
+    device: str = "auto",
+    cache_dir: str | None = None,
+    limit: str | float | None = None,
+    started: Callable[[subprocess.Popen[str]], object] = lambda process: None,
 ) -> Machine:
-    """The same in a process of its own, for one that shall stay small: a backend's library is not loaded here."""
+    """The same in a process of its own, for one that shall stay small: a backend's library is not loaded here. `started` gets
+    the process, which may be killed: BackendUnavailable then."""
     root = str(Path(__file__).resolve().parents[1])
     asked = json.dumps({"backend": backend, "device": device, "cache_dir": cache_dir, "limit": limit})
-    paths = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
-    command, environment = [sys.executable, "-m", "engine.machine", asked], {**os.environ, "PYTHONPATH": paths}
-    try:
-        told = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=_LOOK_SECONDS)
-    except subprocess.TimeoutExpired:
-        raise BackendUnavailable("This machine could not be checked in time. Refresh in Models tries again.") from None
-    if told.returncode:
-        raise BackendUnavailable(
-            told.stderr.strip().splitlines()[-1] if told.stderr.strip() else "No backend works here."
-        )
-    return Machine(**json.loads(told.stdout))
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))}
+    command, pipe = [sys.executable, "-m", "engine.machine", asked], subprocess.PIPE
+    with subprocess.Popen(command, env=environment, stdout=pipe, stderr=pipe, text=True) as process:
+        started(process)
+        try:
+            told, problem = process.communicate(timeout=_LOOK_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise BackendUnavailable(
+                "This machine could not be checked in time. Refresh in Models tries again."
+            ) from None
+    if process.returncode:
+        lines = problem.strip().splitlines()
+        raise BackendUnavailable(lines[-1] if lines else "This machine could not be checked.")
+    return Machine(**json.loads(told))
 
 
 def free_space(cache_dir: str | Path | None = None) -> int:

@@ -2180,7 +2180,7 @@
     <message>
         <source>Show tokens and time under replies</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
-        <translation>在回复下方显示令牌数和用时</translation>
+        <translation>在回复下方显示 token 数和用时</translation>
     </message>
     <message>
         <source>Show under every reply</source>
@@ -2625,7 +2625,7 @@
     <message>
         <source>Tokens and time</source>
         <extracomment>app/gui/chat/message_buttons.py</extracomment>
-        <translation>令牌数和用时</translation>
+        <translation>token 数和用时</translation>
     </message>
     <message>
         <source>Tokens per second</source>

@@ -96,9 +96,9 @@ class ChatPane(Pane):
         self.model_box = ModelBox(context, "chat")
         self.panel = Panel(context.look, self.talk, context.store)
         self.empty = EmptyState(context.look, "crane", tr("Ask anything"), tr("Replies are generated on this machine."))
-        machinery = MachineFacts(context.core, context.preferences)
-        machinery.recall()
-        self.offer = ModelOffer(context.core, context.preferences, context.downloads, machinery, read_catalogue)
+        self.machinery = MachineFacts(context.core, context.preferences)
+        self.machinery.recall()
+        self.offer = ModelOffer(context.core, context.preferences, context.downloads, self.machinery, read_catalogue)
         self.empty.hold(OfferView(context.look, self.offer, lambda: context.open_pane("models").turn_to_recommended()))
         self.chat_actions = ChatActions(self)
         self._build()
@@ -181,6 +181,8 @@ class ChatPane(Pane):
         self.model_box.listed.connect(self._show_pictures)
         self.draft.files_changed.connect(self._show_pictures)
         self.offer.changed.connect(self._show_empty)
+        for renew in (self._show_empty, self._show_pictures):
+            self.context.look.language_changed.connect(renew)
         self.offer.ready.connect(self._model_ready)
         self.context.models_changed.connect(self.offer.look)
         self.splitter.splitterMoved.connect(
@@ -217,6 +219,7 @@ class ChatPane(Pane):
 
     def leaving(self) -> None:
         self.talk_bar.end()
+        self.machinery.end()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown):

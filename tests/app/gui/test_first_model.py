@@ -15,6 +15,7 @@ from app.gui.viewmodels.models.library import MachineFacts
 from app.gui.viewmodels.models.offer import ModelOffer, first_chat
 from app.runtime.catalogue import Catalogue
 from app.runtime.recommended import RecommendedModel, read_catalogue
+from engine.errors import BackendUnavailable
 from engine.machine import Machine, look_in_process
 from engine.starter import starters
 from tests.app.gui.conftest import Opened
@@ -151,6 +152,22 @@ def test_the_machine_is_looked_at_without_loading_a_backend_here(
     monkeypatch.setattr("engine.machine.__file__", str(tmp_path / "engine" / "machine.py"))
     monkeypatch.chdir(tmp_path)
     assert look_in_process("torch", "cpu") == MACHINE
+
+
+def test_a_process_that_looks_is_killed_when_the_window_closes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "engine").mkdir()
+    (tmp_path / "engine" / "__init__.py").write_text("")
+    (tmp_path / "engine" / "machine.py").write_text("import time\ntime.sleep(60)\n")
+    monkeypatch.setattr("engine.machine.__file__", str(tmp_path / "engine" / "machine.py"))
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(BackendUnavailable, match="could not be checked"):
+        look_in_process("torch", "cpu", started=lambda process: process.kill())
+    core: Any = AtOnce()
+    core.use = lambda job, then=None, failed=None: core.run(lambda: job(None), then, failed)
+    facts = MachineFacts(core, Preferences(tmp_path / "preferences.json"))
+    facts.end()  # before the engine was there
+    facts.look_apart()
+    assert (facts.machine, facts._looking) == (None, None)
 
 
 def test_the_card_is_in_the_chat_and_the_first_conversation_waits(open_grus: Callable[..., Opened]) -> None:

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QAbstractButton
 
 from app.gui.theme import contrast
 from app.gui.widgets import BADGES
+from app.runtime.recommended import RecommendedModel
 from engine.describe import Description
 from engine.hub.cache import find
 from engine.machine import Machine
@@ -31,6 +32,9 @@ CARD = {
     "config": {"model_type": "qwen3"},
     "safetensors": {"parameters": {"BF16": 600_000_000}, "total": 600_000_000},
 }
+
+
+FINE = RecommendedModel("Fine 4B", "Qwen/Qwen3-0.6B", "chat", 2_600_000_000, "bf16", "mit", "", reads=2_600_000_000)
 
 
 @pytest.fixture
@@ -321,6 +325,27 @@ def test_the_pane_speaks_german(open_models: Any) -> None:
     assert pane.view.values["Tempo"].text() == "etwa 27 Token/s auf diesem Gerät"
     choices = read_catalogue()
     assert [choice.repo for choice in choices if texts.tr(choice.does) == choice.does] == []
+
+
+def test_the_card_downloads_the_model_and_a_conversation_with_it_waits(
+    open_grus: Callable[..., Opened], hub: FakeHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From Hugging Face, as far as this machine has one."""
+    monkeypatch.setattr("engine.starter.starters", lambda: {"guide": str(tmp_path / "models" / "tiny")})
+    grus = open_grus(
+        ("guide",), machine=vars(Machine("torch", "cpu", 16 * GB, 12 * GB, 100 * GB, 80 * GB)), model="guide"
+    )
+    grus.context.core._service.result().catalogue.use_cache = True
+    pane = grus.window.panes["chat"]
+    pane.offer._choices = lambda: [FINE]
+    pane.offer.look()
+    card = pane.empty.card
+    grus.until(lambda: card.main.isVisible() and card.main.text() == "Download")
+    grus.qtbot.mouseClick(card.main, Qt.MouseButton.LeftButton)
+    grus.until(lambda: pane.talk.head.model == "Qwen/Qwen3-0.6B", 30)
+    assert card.sentence.text() == "Fine 4B is ready. Write your first message."
+    assert pane.model_box.currentText() == "Qwen/Qwen3-0.6B"
+    assert hub.served
 
 
 def test_every_button_of_a_card_has_a_name(open_models: Any) -> None:

@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from app.gui.texts import mark, number, size, tr
 from app.gui.viewmodels.signal import Signal
+from engine.errors import BackendUnavailable
 
 if TYPE_CHECKING:
+    from subprocess import Popen
+
     from app.gui.preferences import Preferences
     from app.runtime.models import ModelService
     from app.window_engine import WindowEngine
@@ -66,6 +69,8 @@ class MachineFacts:
         self.changed = Signal()
         self.machine: Machine | None = None
         self.problem = ""
+        self._looking: Popen[str] | None = None
+        self._over = False
 
     def recall(self) -> None:
         """What an earlier look found, until the next one."""
@@ -83,9 +88,17 @@ class MachineFacts:
         def ask(service: Any) -> Machine:
             from engine.machine import look_in_process
 
-            return look_in_process(**options)
+            if self._over:
+                raise BackendUnavailable("The window is closed.")
+            return look_in_process(**options, started=lambda process: setattr(self, "_looking", process))
 
         self._core.use(ask, self._got, self._failed)
+
+    def end(self) -> None:
+        """The window closes, and waits for no other process."""
+        self._over = True
+        if self._looking is not None:
+            self._looking.kill()
 
     def look(self, again: bool = False) -> None:
         """`again`: measure the memory's bandwidth even if it is known."""
