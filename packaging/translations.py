@@ -66,7 +66,7 @@ def in_python(source: str) -> Iterator[SourcePhrase]:
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         if (at := _CALLS.get(name)) is None or len(node.args) <= at:
             continue
-        about = _strings(node.args[1])[0] if name in ("tr", "mark") and len(node.args) > 1 else ""
+        about = "".join(_strings(node.args[1])) if name in ("tr", "mark") and len(node.args) > 1 else ""
         for text in _strings(node.args[at]):
             yield SourcePhrase(text, about, name == "trn")
 

@@ -292,7 +292,7 @@ class HotKey(QObject):
         if self.problem:
             return self.problem
         if self.possible:
-            return tr("Works in every app. Press the keys to use, or clear the field.")
+            return tr("Works in every app. Clear the field for none.")
         return tr(
             "This desktop does not let apps set global shortcuts. In its keyboard settings, add a shortcut for the "
             "command {command}, which brings the window to the front.",

@@ -13,7 +13,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from PySide6.QtCore import QByteArray, QObject, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QByteArray, QEvent, QObject, QRect, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QIcon, QIconEngine, QPainter, QPalette, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication, QWidget
@@ -87,6 +87,7 @@ QWidget { color: $text; }
 QMainWindow, QDialog, QStackedWidget, QWidget[kind="window"] { background: $window; }
 QWidget[kind="side"] { background: $side; }
 QWidget[kind="strip"] { background: $side; border-top: 1px solid $line; }
+QWidget[kind="notice"] { background: $side; border-bottom: 1px solid $line; }
 QWidget[kind="rail"] { background: $side; border-right: 1px solid $line; }
 QWidget[kind="card"] { background: $window; border: 1px solid $line; border-radius: ${corner}px; }
 QWidget[kind="floating"] { background: $window; border: 1px solid $line; border-radius: ${corner}px; }
@@ -126,7 +127,8 @@ QPushButton[kind="link"]:focus { border: 2px solid $accent; padding: 1px 3px; }
 QPushButton[kind="fold"] { border: 1px solid transparent; padding: 3px 6px; text-align: left; color: $second; }
 QPushButton[kind="fold"]:focus { border: 2px solid $accent; padding: 2px 5px; }
 QToolButton:checked, QToolButton[kind="flat"]:checked { background: $selected; }
-QToolButton[kind="rail"] { border: 2px solid transparent; border-radius: ${corner}px; padding: 0; }
+QToolButton[kind="floating"] { background: $window; border: 1px solid $line; border-radius: ${corner}px; padding: 5px; }
+QToolButton[kind="rail"] { border: 2px solid transparent; border-radius: ${corner}px; padding: 0 7px; }
 QToolButton[kind="rail"]:checked { background: $selected; }
 QToolButton[kind="rail"]:focus { border: 2px solid $accent; }
 QToolButton::menu-indicator { image: none; width: 0; }
@@ -261,8 +263,16 @@ def restate(widget: QWidget, **properties: object) -> None:
     widget.update()
 
 
+_LATER = 60  # milliseconds from one part that is not shown to the next
+
+
 class Look(QObject):
-    """One per process. `changed` is emitted when colours or the text size change, `language_changed` when the language does."""
+    """One per process. `changed` is emitted when colours or the text size change, `language_changed` when the language does.
+
+    The style sheet is set on the parts of the window that `dress` names, not on the application: Qt restyles an
+    application's widgets in a time that grows with their number times their depth, 0.4 to 1 s for seven panes. Parts that
+    are shown change at once, in one frame; the others a little later, one at a time, or when they are shown.
+    """
 
     changed = Signal()
     language_changed = Signal()
@@ -274,6 +284,12 @@ class Look(QObject):
         self._points = app.font().pointSizeF() if app.font().pointSizeF() > 0 else 10.0
         self._words = InstalledWords(app)
         self._followers: list[tuple[QObject, Callable[[], Any]]] = []
+        self._parts: list[QWidget] = []
+        self._stale: dict[QWidget, list[Callable[[], Any]]] = {}  # parts in an old look, and what follows it in them
+        self._sheet = ""
+        self._later = QTimer(self)
+        self._later.setInterval(_LATER)
+        self._later.timeout.connect(self._renew_one)
         self.theme: Theme = self._wanted()
         app.styleHints().colorSchemeChanged.connect(lambda _: self.refresh())
         preferences.changed.connect(lambda key: self.refresh() if key in ("appearance", "text_scale") else None)
@@ -313,13 +329,49 @@ class Look(QObject):
         """In the theme's second text colour, or in a colour of the theme by its token."""
         return icon(name, getattr(self.theme, colour or "second"), self.theme.second)
 
+    def dress(self, part: QWidget) -> None:
+        """Give `part`, and all that is in it, the style sheet, now and after each change."""
+        part.installEventFilter(self)
+        self._parts.append(part)
+        part.setStyleSheet(self._sheet)
+
     def refresh(self) -> None:
         self.theme = self._wanted()
         self._apply()
+        self._parts = [part for part in self._parts if isValid(part)]
         self._followers = [(widget, repaint) for widget, repaint in self._followers if isValid(widget)]
-        for _, repaint in self._followers:
+        follows: dict[QWidget | None, list[Callable[[], Any]]] = {part: [] for part in (None, *self._parts)}
+        for widget, repaint in self._followers:
+            at: QObject | None = widget
+            while at is not None and at not in follows:
+                at = at.parent()
+            follows[at].append(repaint)  # type: ignore[index]
+        for repaint in follows.pop(None):
             repaint()
+        self._stale = {part: repaints for part, repaints in follows.items() if part is not None}
+        for part in self._parts:
+            if part.isVisible():
+                self._renew(part)
+        self._later.start()
         self.changed.emit()
+
+    def _renew(self, part: QWidget) -> None:
+        repaints = self._stale.pop(part, [])
+        if isValid(part):
+            part.setStyleSheet(self._sheet)  # also for another size: so fonts reach widgets that have a style sheet
+            for repaint in repaints:
+                repaint()
+
+    def _renew_one(self) -> None:
+        if self._stale:
+            self._renew(next(iter(self._stale)))
+        else:
+            self._later.stop()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if self._stale and watched in self._stale and event.type() == QEvent.Type.Show:
+            self._renew(watched)  # type: ignore[arg-type]
+        return False
 
     def speak(self, language: str) -> None:
         """Translate from now on. What widgets show is renewed; views that compose or paint texts follow `language_changed`."""
@@ -345,4 +397,4 @@ class Look(QObject):
         font.setPointSizeF(self._points * self.scale)
         self._app.setFont(font)
         self._app.setPalette(palette(self.theme))
-        self._app.setStyleSheet(sheet(self.theme))
+        self._sheet = sheet(self.theme)

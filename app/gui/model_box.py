@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QComboBox
 
@@ -13,6 +13,8 @@ from app.explain import ADVICE
 from app.gui.dialogs import choose_folder
 from app.gui.pane import AppContext
 from app.gui.texts import tr
+from app.gui.viewmodels.models.library import badges
+from app.gui.widgets import BADGES, BadgePainter, badges_width
 from app.runtime import catalogue
 from app.runtime.catalogue import RECOMMENDED
 from engine.errors import BadRequest
@@ -42,11 +44,13 @@ class ModelBox(QComboBox):
         self._key = "model" if self._chat else f"{task}.model"  # in the preferences
         self._of_conversation = ""
         self.known: list[str] | None = None  # None: not listed yet
+        self.abilities: dict[str, frozenset[Any]] = {}  # of all models, by name
         self.setProperty("kind", "flat")
         self.setAccessibleName(tr("Model"))
         self.setToolTip(tr("Model for this conversation") if self._chat else tr("Model to use"))
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.view().setMinimumWidth(280)
+        self.view().setItemDelegate(BadgePainter(context.look, self.view()))
         self.activated.connect(self._activated)
         context.models_changed.connect(self.look)
         self._fill()
@@ -71,8 +75,9 @@ class ModelBox(QComboBox):
     def look(self) -> None:
         """List the models again."""
 
-        def got(names: list[str]) -> None:
-            self.known = names
+        def got(found: dict[str, frozenset[Any]]) -> None:
+            self.abilities = found
+            self.known = [name for name, can in found.items() if self._task in can]
             self._fill()
             self.listed.emit()
 
@@ -80,7 +85,7 @@ class ModelBox(QComboBox):
             self._context.core.models(got, self._context.show_error)
         else:
             self._context.core.use(
-                lambda service: catalogue.able(service.catalogue, self._task), got, self._context.show_error
+                lambda service: catalogue.abilities(service.catalogue), got, self._context.show_error
             )
 
     def show_model(self, name: str) -> None:
@@ -136,7 +141,10 @@ class ModelBox(QComboBox):
         if shown and shown not in names:
             names.insert(0, shown)
         for name in names:
-            self.addItem(name if self._chat else name.rsplit("/", 1)[-1], name)
+            title, marks = name if self._chat else name.rsplit("/", 1)[-1], badges(self.abilities.get(name, ()))
+            self.addItem(title, name)
+            self.setItemData(self.count() - 1, marks, BADGES)
+            self.setItemData(self.count() - 1, ", ".join((title, *marks)), Qt.ItemDataRole.AccessibleTextRole)
         if not names:
             self.addItem(tr("No model yet"), "")
         self.insertSeparator(self.count())
@@ -148,6 +156,12 @@ class ModelBox(QComboBox):
         font = self.font()
         font.setBold(True)
         widest = 320 if self._chat else 240  # as wide as the name that is shown, not as the longest in the list
+        rows = (
+            QFontMetrics(self.font()).horizontalAdvance(self.itemText(i))
+            + badges_width(QFontMetrics(self.font()), self.itemData(i, BADGES) or ())
+            for i in range(self.count())
+        )
+        self.view().setMinimumWidth(max(280, max(rows) + _ROOM))
         self.setFixedWidth(min(widest, QFontMetrics(font).horizontalAdvance(self.currentText()) + _ROOM))
 
     def _activated(self, index: int) -> None:

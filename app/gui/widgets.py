@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
 
-from PySide6.QtCore import QRect, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QPainter
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QStyle, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
+from PySide6.QtWidgets import (
+    QFrame,
+    QLabel,
+    QPushButton,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app.explain import HAS_MORE, leads_to_log
 from app.gui.look import Look, pixmap
@@ -29,14 +39,15 @@ def icon_button(
     colour: str = "second",
     parent: QWidget | None = None,
 ) -> QToolButton:
-    """A button that is an icon; its title is its tooltip and what a screen reader says."""
+    """A button that is an icon; its title is its tooltip and what a screen reader says. No name: one that `wear` dresses."""
     button = QToolButton(parent)
     button.setProperty("kind", kind)
     button.setToolTip(title)
     button.setAccessibleName(title)
     button.setIconSize(QSize(size, size))
     button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-    look.on_change(button, lambda: button.setIcon(look.icon(name, colour)))
+    if name:
+        look.on_change(button, lambda: button.setIcon(look.icon(name, colour)))
     if run is not None:
         button.clicked.connect(lambda checked=False: run())
     return button
@@ -117,6 +128,47 @@ def paint_row(painter: QPainter, theme: Theme, room: QRect, state: QStyle.StateF
         painter.drawRoundedRect(room.adjusted(1, 1, -1, -1), 6, 6)
 
 
+BADGES = Qt.ItemDataRole.UserRole + 7  # of a line: what a model can do, in words
+_BADGE_SIZE = 0.85
+
+
+def badges_width(metrics: QFontMetrics, words: Sequence[str]) -> int:
+    """The room that they take at the end of a line, at the most."""
+    return sum(metrics.horizontalAdvance(word) + GRID * 2 for word in words)
+
+
+def paint_badges(painter: QPainter, look: Look, room: QRect, words: Sequence[str]) -> int:
+    """At the right of a line. Returns how much of it they take."""
+    font = look.font(_BADGE_SIZE)
+    metrics, right = QFontMetrics(font), room.right()
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setFont(font)
+    for word in reversed(words):
+        width = metrics.horizontalAdvance(word) + GRID
+        place = QRect(right - width, room.center().y() - metrics.height() // 2 - 1, width, metrics.height() + 2)
+        painter.setPen(QColor(look.theme.second))
+        painter.drawRoundedRect(place, 4, 4)
+        painter.drawText(place, Qt.AlignmentFlag.AlignCenter, word)
+        right = place.left() - GRID // 2
+    painter.restore()
+    return room.right() - right
+
+
+class BadgePainter(QStyledItemDelegate):
+    """Lines of a drop-down with badges behind the name."""
+
+    def __init__(self, look: Look, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._look = look
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        super().paint(painter, option, index)
+        paint_badges(painter, self._look, option.rect.adjusted(GRID, 0, -GRID, 0), index.data(BADGES) or ())
+
+
 class EmptyState(QWidget):
     """`offer` sets the action; without it there is none. `say` sets the sentence."""
 
@@ -155,6 +207,17 @@ class EmptyState(QWidget):
         self.action.style().unpolish(self.action)
         self.action.style().polish(self.action)
         self.action.setVisible(bool(title))
+
+    def hold(self, card: QWidget) -> None:
+        """A card that stands in place of picture and sentence while it is shown (`show_card`)."""
+        self.card = card
+        if isinstance(column := self.layout(), QVBoxLayout):
+            column.insertWidget(1, card, 0, Qt.AlignmentFlag.AlignCenter)
+
+    def show_card(self, shown: bool) -> None:
+        self.card.setVisible(shown)
+        for part in (self.picture, self.title, self.sentence):
+            part.setVisible(not shown)
 
     def say(self, sentence: str) -> None:
         self.sentence.setText(sentence)

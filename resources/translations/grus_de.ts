@@ -174,6 +174,11 @@
         <translation>Architektur</translation>
     </message>
     <message>
+        <source>Ask about pictures: a model that sees them.</source>
+        <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>Fragen zu Bildern: ein Modell, das Bilder versteht.</translation>
+    </message>
+    <message>
         <source>Ask anything</source>
         <extracomment>app/gui/chat/pane.py</extracomment>
         <translation>Fragen Sie, was Sie möchten</translation>
@@ -270,7 +275,7 @@
     </message>
     <message>
         <source>Checking this machine.</source>
-        <extracomment>app/gui/viewmodels/models/card.py, app/gui/viewmodels/settings.py</extracomment>
+        <extracomment>app/gui/viewmodels/models/card.py, app/gui/viewmodels/models/offer.py, app/gui/viewmodels/settings.py</extracomment>
         <translation>Dieses Gerät wird geprüft.</translation>
     </message>
     <message>
@@ -325,8 +330,13 @@
     </message>
     <message>
         <source>Close</source>
-        <extracomment>app/gui/logview.py, app/gui/palette.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/logview.py, app/gui/palette.py</extracomment>
         <translation>Schließen</translation>
+    </message>
+    <message>
+        <source>Close the search</source>
+        <extracomment>app/gui/chat/find_bar.py</extracomment>
+        <translation>Suche schließen</translation>
     </message>
     <message>
         <source>Close this message</source>
@@ -375,7 +385,7 @@
     </message>
     <message>
         <source>Continue</source>
-        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_view.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py</extracomment>
         <translation>Fortsetzen</translation>
     </message>
     <message>
@@ -410,7 +420,7 @@
     </message>
     <message>
         <source>Copy</source>
-        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_view.py, app/gui/logview.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py, app/gui/logview.py</extracomment>
         <translation>Kopieren</translation>
     </message>
     <message>
@@ -510,7 +520,7 @@
     </message>
     <message>
         <source>Delete</source>
-        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_view.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Löschen</translation>
     </message>
     <message>
@@ -579,6 +589,11 @@
         <translation>Diktieren</translation>
     </message>
     <message>
+        <source>Dictate and talk: a model that writes down what you say.</source>
+        <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>Diktieren und Gespräche: ein Modell, das Gesprochenes aufschreibt.</translation>
+    </message>
+    <message>
         <source>Dictating. Press again to stop.</source>
         <extracomment>app/gui/chat/composer.py</extracomment>
         <translation>Diktat läuft. Zum Beenden noch einmal drücken.</translation>
@@ -600,12 +615,12 @@
     </message>
     <message>
         <source>Documents</source>
-        <extracomment>app/gui/read/pane.py</extracomment>
+        <extracomment>app/gui/read/pane.py, app/gui/viewmodels/models/library.py</extracomment>
         <translation>Dokumente</translation>
     </message>
     <message>
         <source>Download</source>
-        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Herunterladen</translation>
     </message>
     <message>
@@ -670,7 +685,7 @@
     </message>
     <message>
         <source>Edit</source>
-        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_view.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py</extracomment>
         <translation>Bearbeiten</translation>
     </message>
     <message>
@@ -814,6 +829,11 @@
         <translation>Aktion, Unterhaltung oder Modell finden</translation>
     </message>
     <message>
+        <source>Find in this conversation</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/find_bar.py</extracomment>
+        <translation>In dieser Unterhaltung suchen</translation>
+    </message>
+    <message>
         <source>Finishing running requests</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Laufende Anfragen werden beendet</translation>
@@ -884,6 +904,16 @@
         <translation>Modell herunterladen …</translation>
     </message>
     <message>
+        <source>Get a real model: {model}, {facts}.</source>
+        <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>Laden Sie ein richtiges Modell: {model}, {facts}.</translation>
+    </message>
+    <message>
+        <source>Get a vision model</source>
+        <extracomment>app/gui/chat/picture_bar.py</extracomment>
+        <translation>Modell für Bilder holen</translation>
+    </message>
+    <message>
         <source>Getting sizes from Hugging Face.</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Größen werden von Hugging Face abgerufen.</translation>
@@ -942,6 +972,11 @@
         <source>Grus was started with --offline</source>
         <extracomment>app/main.py</extracomment>
         <translation>Grus wurde mit --offline gestartet</translation>
+    </message>
+    <message>
+        <source>Have replies and texts read aloud: a model that speaks.</source>
+        <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>Antworten und Texte vorlesen lassen: ein Modell für Sprachausgabe.</translation>
     </message>
     <message>
         <source>Header</source>
@@ -1025,7 +1060,7 @@
     </message>
     <message>
         <source>Hugging Face token</source>
-        <extracomment>app/gui/settings/pane.py</extracomment>
+        <extracomment>app/gui/models/pane.py, app/gui/settings/pane.py</extracomment>
         <translation>Hugging-Face-Token</translation>
     </message>
     <message>
@@ -1084,9 +1119,24 @@
         <translation>Die Stimme unterbrechen</translation>
     </message>
     <message>
+        <source>Its text was read.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>Der Text wurde gelesen.</translation>
+    </message>
+    <message>
         <source>JSON</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>JSON</translation>
+    </message>
+    <message>
+        <source>Jump to the latest message</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Zur neuesten Nachricht</translation>
+    </message>
+    <message>
+        <source>Jump to the latest message (Ctrl+End)</source>
+        <extracomment>app/gui/chat/transcript.py</extracomment>
+        <translation>Zur neuesten Nachricht (Strg+Ende)</translation>
     </message>
     <message>
         <source>Keyboard shortcuts</source>
@@ -1315,13 +1365,18 @@
     </message>
     <message>
         <source>New conversation</source>
-        <extracomment>app/gui/chat/actions.py, app/gui/chat/conversation_list.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/conversation_list.py, app/gui/chat/pane.py</extracomment>
         <translation>Neue Unterhaltung</translation>
     </message>
     <message>
         <source>New folder</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Neuer Ordner</translation>
+    </message>
+    <message>
+        <source>New folder…</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Neuer Ordner …</translation>
     </message>
     <message>
         <source>New line</source>
@@ -1335,7 +1390,7 @@
     </message>
     <message>
         <source>Next branch</source>
-        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_view.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py</extracomment>
         <translation>Nächster Zweig</translation>
     </message>
     <message>
@@ -1357,6 +1412,11 @@
         <source>Next page</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Nächste Seite</translation>
+    </message>
+    <message>
+        <source>Next place (Enter)</source>
+        <extracomment>app/gui/chat/find_bar.py</extracomment>
+        <translation>Nächste Stelle (Enter)</translation>
     </message>
     <message>
         <source>Next recording</source>
@@ -1424,8 +1484,13 @@
         <translation>Keine Ergebnisse für {words} auf Hugging Face.</translation>
     </message>
     <message>
+        <source>No results for {words}.</source>
+        <extracomment>app/gui/models/pane.py</extracomment>
+        <translation>Keine Ergebnisse für {words}.</translation>
+    </message>
+    <message>
         <source>No results.</source>
-        <extracomment>app/gui/chat/conversation_list.py</extracomment>
+        <extracomment>app/gui/chat/conversation_list.py, app/gui/palette.py, app/gui/viewmodels/chat/find.py</extracomment>
         <translation>Keine Ergebnisse.</translation>
     </message>
     <message>
@@ -1454,6 +1519,11 @@
         <translation>In {title} wurde keine Tabelle gefunden. Wählen Sie ein anderes Format.</translation>
     </message>
     <message>
+        <source>No text was found in {name}.</source>
+        <extracomment>app/window_engine.py</extracomment>
+        <translation>In {name} wurde kein Text gefunden.</translation>
+    </message>
+    <message>
         <source>No text-to-speech model is installed. Download one in Models, for example Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>Es ist kein Modell für Sprachausgabe installiert. Laden Sie unter „Modelle“ eines herunter, zum Beispiel Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice.</translation>
@@ -1467,6 +1537,11 @@
         <source>None. For example https://app.example</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Keine. Zum Beispiel https://app.example</translation>
+    </message>
+    <message>
+        <source>Not now</source>
+        <extracomment>app/gui/chat/offer.py</extracomment>
+        <translation>Nicht jetzt</translation>
     </message>
     <message>
         <source>Not stated. Check with the publisher before you use it.</source>
@@ -1584,6 +1659,11 @@
         <translation>Auch andere Geräte</translation>
     </message>
     <message>
+        <source>Other models</source>
+        <extracomment>app/gui/chat/offer.py</extracomment>
+        <translation>Andere Modelle</translation>
+    </message>
+    <message>
         <source>PDF</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>PDF</translation>
@@ -1654,13 +1734,23 @@
         <translation>Einfügen und Eingabetaste drücken</translation>
     </message>
     <message>
+        <source>Paste your Hugging Face token, and press Enter</source>
+        <extracomment>app/gui/models/pane.py</extracomment>
+        <translation>Hugging-Face-Token einfügen und Eingabetaste drücken</translation>
+    </message>
+    <message>
         <source>Pasted picture</source>
         <extracomment>app/gui/chat/composer.py, app/gui/read/pane.py</extracomment>
         <translation>Eingefügtes Bild</translation>
     </message>
     <message>
+        <source>Pasted text</source>
+        <extracomment>app/gui/chat/composer.py</extracomment>
+        <translation>Eingefügter Text</translation>
+    </message>
+    <message>
         <source>Pause</source>
-        <extracomment>app/gui/sound/player.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/sound/player.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Pausieren</translation>
     </message>
     <message>
@@ -1734,8 +1824,18 @@
         <translation>Voreinstellung</translation>
     </message>
     <message>
+        <source>Press Enter, then the keys</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Eingabetaste, dann die Tasten</translation>
+    </message>
+    <message>
+        <source>Press the keys</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Tasten drücken</translation>
+    </message>
+    <message>
         <source>Previous branch</source>
-        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_view.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py</extracomment>
         <translation>Vorheriger Zweig</translation>
     </message>
     <message>
@@ -1759,6 +1859,11 @@
         <translation>Vorherige Seite</translation>
     </message>
     <message>
+        <source>Previous place (Shift+Enter)</source>
+        <extracomment>app/gui/chat/find_bar.py</extracomment>
+        <translation>Vorherige Stelle (Umschalt+Enter)</translation>
+    </message>
+    <message>
         <source>Previous recording</source>
         <extracomment>app/gui/listen/pane.py</extracomment>
         <translation>Vorherige Aufnahme</translation>
@@ -1780,7 +1885,7 @@
     </message>
     <message>
         <source>Progress of the download</source>
-        <extracomment>app/gui/models/pane.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/models/pane.py</extracomment>
         <translation>Fortschritt des Downloads</translation>
     </message>
     <message>
@@ -1802,6 +1907,16 @@
         <source>Read documents</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Dokumente lesen</translation>
+    </message>
+    <message>
+        <source>Read its text</source>
+        <extracomment>app/gui/chat/picture_bar.py</extracomment>
+        <translation>Text lesen</translation>
+    </message>
+    <message>
+        <source>Read tables, formulas and scans in many languages: a model for documents.</source>
+        <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>Tabellen, Formeln und Scans in vielen Sprachen lesen: ein Modell für Dokumente.</translation>
     </message>
     <message>
         <source>Reading</source>
@@ -1913,7 +2028,7 @@
     </message>
     <message>
         <source>Regenerate</source>
-        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_view.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py</extracomment>
         <translation>Neu generieren</translation>
     </message>
     <message>
@@ -1988,7 +2103,7 @@
     </message>
     <message>
         <source>Resume</source>
-        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Fortsetzen</translation>
     </message>
     <message>
@@ -2161,6 +2276,14 @@
         <extracomment>app/gui/desktop.py</extracomment>
         <translation>Grus anzeigen</translation>
     </message>
+    <message numerus="yes">
+        <source>Show all, {n} lines</source>
+        <extracomment>app/gui/viewmodels/chat/markdown.py</extracomment>
+        <translation>
+            <numerusform>Alles anzeigen, {n} Zeile</numerusform>
+            <numerusform>Alles anzeigen, {n} Zeilen</numerusform>
+        </translation>
+    </message>
     <message>
         <source>Show data folder</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
@@ -2175,6 +2298,16 @@
         <source>Show in folder</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Im Ordner anzeigen</translation>
+    </message>
+    <message>
+        <source>Show less</source>
+        <extracomment>app/gui/viewmodels/chat/markdown.py</extracomment>
+        <translation>Weniger anzeigen</translation>
+    </message>
+    <message>
+        <source>Show me</source>
+        <extracomment>app/gui/chat/message_view.py</extracomment>
+        <translation>Zeigen</translation>
     </message>
     <message>
         <source>Show on Hugging Face</source>
@@ -2195,6 +2328,16 @@
         <source>Show the log</source>
         <extracomment>app/gui/settings/pane.py, app/gui/window.py</extracomment>
         <translation>Protokoll anzeigen</translation>
+    </message>
+    <message>
+        <source>Show tokens and time under replies</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Token und Zeit unter Antworten anzeigen</translation>
+    </message>
+    <message>
+        <source>Show under every reply</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Unter jeder Antwort anzeigen</translation>
     </message>
     <message>
         <source>Show {what}</source>
@@ -2275,6 +2418,11 @@
         <source>Speaking style: cheerful, slow, slightly hoarse</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>Sprechweise: fröhlich, langsam, leicht heiser</translation>
+    </message>
+    <message>
+        <source>Speech</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>Sprache</translation>
     </message>
     <message>
         <source>Speed</source>
@@ -2907,6 +3055,11 @@
         <translation>Dies ist kein lesbares Bild. Möglich sind {formats}.</translation>
     </message>
     <message>
+        <source>This is the Guide, a tiny helper that answers questions about Grus, in English.</source>
+        <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>Das ist der Guide, ein winziger Helfer, der auf Englisch Fragen zu Grus beantwortet.</translation>
+    </message>
+    <message>
         <source>This is too long for the model: over {tokens} tokens, of which it can process {limit} at once.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>Das ist zu lang für das Modell: mehr als {tokens} Token, von denen es {limit} auf einmal verarbeiten kann.</translation>
@@ -2947,9 +3100,9 @@
         <translation>Dieses Modell unterstützt kein Klonen von Stimmen. Wählen Sie für „{name}“ eines, das es kann: Qwen3-TTS Base oder Spark-TTS.</translation>
     </message>
     <message>
-        <source>This model is gated: accept its terms on Hugging Face first. Then enter your token in Settings, under Network.</source>
+        <source>This model is gated: accept its terms on Hugging Face first. Then enter your token here.</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
-        <translation>Der Zugang zu diesem Modell ist beschränkt: Stimmen Sie zuerst auf Hugging Face den Bedingungen zu. Geben Sie dann Ihr Token in den Einstellungen unter Netzwerk ein.</translation>
+        <translation>Der Zugang zu diesem Modell ist beschränkt: Stimmen Sie zuerst auf Hugging Face den Bedingungen zu. Geben Sie dann hier Ihr Token ein.</translation>
     </message>
     <message>
         <source>This model needs a recorded voice. Create a new voice, or choose one.</source>
@@ -2980,6 +3133,11 @@
         <source>Today</source>
         <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>Heute</translation>
+    </message>
+    <message>
+        <source>Tokens and time</source>
+        <extracomment>app/gui/chat/message_buttons.py</extracomment>
+        <translation>Token und Zeit</translation>
     </message>
     <message>
         <source>Tokens per second</source>
@@ -3040,6 +3198,11 @@
         <source>Transcript of the recording, for a closer voice</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>Transkript der Aufnahme, für eine ähnlichere Stimme</translation>
+    </message>
+    <message>
+        <source>Transcription</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>Transkription</translation>
     </message>
     <message>
         <source>Troubleshooting</source>
@@ -3113,7 +3276,7 @@
     </message>
     <message>
         <source>Use {model}</source>
-        <extracomment>app/gui/chat/pane.py</extracomment>
+        <extracomment>app/gui/chat/pane.py, app/gui/chat/picture_bar.py</extracomment>
         <translation>{model} verwenden</translation>
     </message>
     <message>
@@ -3138,7 +3301,7 @@
     </message>
     <message>
         <source>Vision</source>
-        <extracomment>app/gui/viewmodels/models/card.py, app/gui/viewmodels/models/library.py</extracomment>
+        <extracomment>app/gui/chat/pane.py, app/gui/viewmodels/models/card.py, app/gui/viewmodels/models/library.py</extracomment>
         <translation>Bilder verstehen</translation>
     </message>
     <message>
@@ -3207,9 +3370,9 @@
         <translation>Offline arbeiten</translation>
     </message>
     <message>
-        <source>Works in every app. Press the keys to use, or clear the field.</source>
+        <source>Works in every app. Clear the field for none.</source>
         <extracomment>app/gui/hotkey.py</extracomment>
-        <translation>Funktioniert in jeder App. Drücken Sie die gewünschten Tasten, oder leeren Sie das Feld.</translation>
+        <translation>Gilt in jeder App. Leeren Sie das Feld für keines.</translation>
     </message>
     <message>
         <source>Write a message</source>
@@ -3467,6 +3630,16 @@
         <translation>{kinds}. Suchen Sie nach {name}, um eines davon herunterzuladen.</translation>
     </message>
     <message>
+        <source>{model} answers without the pictures of this conversation.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>{model} antwortet ohne die Bilder dieser Unterhaltung.</translation>
+    </message>
+    <message>
+        <source>{model} cannot see pictures.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>{model} kann keine Bilder sehen.</translation>
+    </message>
+    <message>
         <source>{model} does not know the task {task}: the page is read as text. PaddleOCR-VL 1.5 knows every task.</source>
         <extracomment>engine/pipelines/reading/reader.py</extracomment>
         <translation>{model} kennt die Aufgabe {task} nicht: Die Seite wird als Text gelesen. PaddleOCR-VL 1.5 kennt alle Aufgaben.</translation>
@@ -3475,6 +3648,11 @@
         <source>{model} does not speak. Qwen3-TTS, Orpheus and Spark-TTS models do.</source>
         <extracomment>engine/pipelines/speaking/speech_models.py</extracomment>
         <translation>{model} kann nicht sprechen. Qwen3-TTS, Orpheus und Spark-TTS können es.</translation>
+    </message>
+    <message>
+        <source>{model} gets the text of the picture.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>{model} bekommt den Text des Bildes.</translation>
     </message>
     <message>
         <source>{model} is installed. Its checksums are correct.</source>
@@ -3492,6 +3670,16 @@
         <translation>{model} ist keine gültige Repository-ID.</translation>
     </message>
     <message>
+        <source>{model} is ready.</source>
+        <extracomment>app/gui/chat/pane.py, app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>{model} ist bereit.</translation>
+    </message>
+    <message>
+        <source>{model} is ready. Write your first message.</source>
+        <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>{model} ist bereit. Schreiben Sie Ihre erste Nachricht.</translation>
+    </message>
+    <message>
         <source>{model} reads pages line by line and talks about no images. Read them with grus read.</source>
         <extracomment>engine/pipelines/prompt.py</extracomment>
         <translation>{model} liest Seiten Zeile für Zeile und spricht nicht über Bilder. Öffnen Sie sie unter „Lesen“.</translation>
@@ -3505,11 +3693,6 @@
         <source>{model} reads text, not images. Choose a vision model.</source>
         <extracomment>engine/pipelines/reading/recognizer.py</extracomment>
         <translation>{model} liest Text, keine Bilder. Wählen Sie ein Modell, das Bilder versteht.</translation>
-    </message>
-    <message>
-        <source>{model} supports text only. Remove the images, or choose a vision model.</source>
-        <extracomment>app/window_engine.py</extracomment>
-        <translation>{model} unterstützt nur Text. Entfernen Sie die Bilder, oder wählen Sie ein Modell, das Bilder versteht.</translation>
     </message>
     <message>
         <source>{model} transcribes {own}, not {language}. Choose a model for that language.</source>
@@ -3856,7 +4039,7 @@
     </message>
     <message>
         <source>{speed} here</source>
-        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/viewmodels/models/card.py, app/gui/viewmodels/models/offer.py</extracomment>
         <translation>{speed} auf diesem Gerät</translation>
     </message>
     <message>

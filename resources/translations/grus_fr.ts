@@ -174,6 +174,11 @@
         <translation>Architecture</translation>
     </message>
     <message>
+        <source>Ask about pictures: a model that sees them.</source>
+        <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>Poser des questions sur des images : un modèle qui les voit.</translation>
+    </message>
+    <message>
         <source>Ask anything</source>
         <extracomment>app/gui/chat/pane.py</extracomment>
         <translation>Posez une question</translation>
@@ -270,7 +275,7 @@
     </message>
     <message>
         <source>Checking this machine.</source>
-        <extracomment>app/gui/viewmodels/models/card.py, app/gui/viewmodels/settings.py</extracomment>
+        <extracomment>app/gui/viewmodels/models/card.py, app/gui/viewmodels/models/offer.py, app/gui/viewmodels/settings.py</extracomment>
         <translation>Vérification de cet ordinateur.</translation>
     </message>
     <message>
@@ -325,8 +330,13 @@
     </message>
     <message>
         <source>Close</source>
-        <extracomment>app/gui/logview.py, app/gui/palette.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/logview.py, app/gui/palette.py</extracomment>
         <translation>Fermer</translation>
+    </message>
+    <message>
+        <source>Close the search</source>
+        <extracomment>app/gui/chat/find_bar.py</extracomment>
+        <translation>Fermer la recherche</translation>
     </message>
     <message>
         <source>Close this message</source>
@@ -375,7 +385,7 @@
     </message>
     <message>
         <source>Continue</source>
-        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_view.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py</extracomment>
         <translation>Continuer</translation>
     </message>
     <message>
@@ -410,7 +420,7 @@
     </message>
     <message>
         <source>Copy</source>
-        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_view.py, app/gui/logview.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py, app/gui/logview.py</extracomment>
         <translation>Copier</translation>
     </message>
     <message>
@@ -510,7 +520,7 @@
     </message>
     <message>
         <source>Delete</source>
-        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_view.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Supprimer</translation>
     </message>
     <message>
@@ -579,6 +589,11 @@
         <translation>Dicter</translation>
     </message>
     <message>
+        <source>Dictate and talk: a model that writes down what you say.</source>
+        <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>Dicter et parler : un modèle qui transcrit ce que vous dites.</translation>
+    </message>
+    <message>
         <source>Dictating. Press again to stop.</source>
         <extracomment>app/gui/chat/composer.py</extracomment>
         <translation>Dictée en cours. Appuyez à nouveau pour l’arrêter.</translation>
@@ -600,12 +615,12 @@
     </message>
     <message>
         <source>Documents</source>
-        <extracomment>app/gui/read/pane.py</extracomment>
+        <extracomment>app/gui/read/pane.py, app/gui/viewmodels/models/library.py</extracomment>
         <translation>Documents</translation>
     </message>
     <message>
         <source>Download</source>
-        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Télécharger</translation>
     </message>
     <message>
@@ -670,7 +685,7 @@
     </message>
     <message>
         <source>Edit</source>
-        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_view.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py</extracomment>
         <translation>Modifier</translation>
     </message>
     <message>
@@ -814,6 +829,11 @@
         <translation>Rechercher une action, une conversation ou un modèle</translation>
     </message>
     <message>
+        <source>Find in this conversation</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/find_bar.py</extracomment>
+        <translation>Rechercher dans cette conversation</translation>
+    </message>
+    <message>
         <source>Finishing running requests</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Fin des requêtes en cours</translation>
@@ -884,6 +904,16 @@
         <translation>Obtenir un modèle…</translation>
     </message>
     <message>
+        <source>Get a real model: {model}, {facts}.</source>
+        <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>Obtenir un vrai modèle : {model}, {facts}.</translation>
+    </message>
+    <message>
+        <source>Get a vision model</source>
+        <extracomment>app/gui/chat/picture_bar.py</extracomment>
+        <translation>Obtenir un modèle de vision</translation>
+    </message>
+    <message>
         <source>Getting sizes from Hugging Face.</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Récupération des tailles depuis Hugging Face.</translation>
@@ -942,6 +972,11 @@
         <source>Grus was started with --offline</source>
         <extracomment>app/main.py</extracomment>
         <translation>Grus a été démarré avec --offline</translation>
+    </message>
+    <message>
+        <source>Have replies and texts read aloud: a model that speaks.</source>
+        <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>Faire lire les réponses et les textes : un modèle qui parle.</translation>
     </message>
     <message>
         <source>Header</source>
@@ -1025,7 +1060,7 @@
     </message>
     <message>
         <source>Hugging Face token</source>
-        <extracomment>app/gui/settings/pane.py</extracomment>
+        <extracomment>app/gui/models/pane.py, app/gui/settings/pane.py</extracomment>
         <translation>Jeton Hugging Face</translation>
     </message>
     <message>
@@ -1084,9 +1119,24 @@
         <translation>Interrompre la voix</translation>
     </message>
     <message>
+        <source>Its text was read.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>Son texte a été lu.</translation>
+    </message>
+    <message>
         <source>JSON</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>JSON</translation>
+    </message>
+    <message>
+        <source>Jump to the latest message</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Aller au dernier message</translation>
+    </message>
+    <message>
+        <source>Jump to the latest message (Ctrl+End)</source>
+        <extracomment>app/gui/chat/transcript.py</extracomment>
+        <translation>Aller au dernier message (Ctrl+Fin)</translation>
     </message>
     <message>
         <source>Keyboard shortcuts</source>
@@ -1315,13 +1365,18 @@
     </message>
     <message>
         <source>New conversation</source>
-        <extracomment>app/gui/chat/actions.py, app/gui/chat/conversation_list.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/conversation_list.py, app/gui/chat/pane.py</extracomment>
         <translation>Nouvelle conversation</translation>
     </message>
     <message>
         <source>New folder</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Nouveau dossier</translation>
+    </message>
+    <message>
+        <source>New folder…</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Nouveau dossier…</translation>
     </message>
     <message>
         <source>New line</source>
@@ -1335,7 +1390,7 @@
     </message>
     <message>
         <source>Next branch</source>
-        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_view.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py</extracomment>
         <translation>Branche suivante</translation>
     </message>
     <message>
@@ -1357,6 +1412,11 @@
         <source>Next page</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Page suivante</translation>
+    </message>
+    <message>
+        <source>Next place (Enter)</source>
+        <extracomment>app/gui/chat/find_bar.py</extracomment>
+        <translation>Suivant (Entrée)</translation>
     </message>
     <message>
         <source>Next recording</source>
@@ -1424,8 +1484,13 @@
         <translation>Aucun résultat pour {words} sur Hugging Face.</translation>
     </message>
     <message>
+        <source>No results for {words}.</source>
+        <extracomment>app/gui/models/pane.py</extracomment>
+        <translation>Aucun résultat pour {words}.</translation>
+    </message>
+    <message>
         <source>No results.</source>
-        <extracomment>app/gui/chat/conversation_list.py</extracomment>
+        <extracomment>app/gui/chat/conversation_list.py, app/gui/palette.py, app/gui/viewmodels/chat/find.py</extracomment>
         <translation>Aucun résultat.</translation>
     </message>
     <message>
@@ -1454,6 +1519,11 @@
         <translation>Aucun tableau trouvé dans {title}. Choisissez un autre format.</translation>
     </message>
     <message>
+        <source>No text was found in {name}.</source>
+        <extracomment>app/window_engine.py</extracomment>
+        <translation>Aucun texte trouvé dans {name}.</translation>
+    </message>
+    <message>
         <source>No text-to-speech model is installed. Download one in Models, for example Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>Aucun modèle de synthèse vocale n’est installé. Téléchargez-en un dans Modèles, par exemple Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice.</translation>
@@ -1467,6 +1537,11 @@
         <source>None. For example https://app.example</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Aucune. Par exemple https://app.example</translation>
+    </message>
+    <message>
+        <source>Not now</source>
+        <extracomment>app/gui/chat/offer.py</extracomment>
+        <translation>Pas maintenant</translation>
     </message>
     <message>
         <source>Not stated. Check with the publisher before you use it.</source>
@@ -1584,6 +1659,11 @@
         <translation>Également d’autres ordinateurs</translation>
     </message>
     <message>
+        <source>Other models</source>
+        <extracomment>app/gui/chat/offer.py</extracomment>
+        <translation>Autres modèles</translation>
+    </message>
+    <message>
         <source>PDF</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>PDF</translation>
@@ -1654,13 +1734,23 @@
         <translation>Collez-le et appuyez sur Entrée</translation>
     </message>
     <message>
+        <source>Paste your Hugging Face token, and press Enter</source>
+        <extracomment>app/gui/models/pane.py</extracomment>
+        <translation>Collez votre jeton Hugging Face, puis appuyez sur Entrée</translation>
+    </message>
+    <message>
         <source>Pasted picture</source>
         <extracomment>app/gui/chat/composer.py, app/gui/read/pane.py</extracomment>
         <translation>Image collée</translation>
     </message>
     <message>
+        <source>Pasted text</source>
+        <extracomment>app/gui/chat/composer.py</extracomment>
+        <translation>Texte collé</translation>
+    </message>
+    <message>
         <source>Pause</source>
-        <extracomment>app/gui/sound/player.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/sound/player.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Suspendre</translation>
     </message>
     <message>
@@ -1734,8 +1824,18 @@
         <translation>Préréglage</translation>
     </message>
     <message>
+        <source>Press Enter, then the keys</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Entrée, puis les touches</translation>
+    </message>
+    <message>
+        <source>Press the keys</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Appuyez sur les touches</translation>
+    </message>
+    <message>
         <source>Previous branch</source>
-        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_view.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py</extracomment>
         <translation>Branche précédente</translation>
     </message>
     <message>
@@ -1759,6 +1859,11 @@
         <translation>Page précédente</translation>
     </message>
     <message>
+        <source>Previous place (Shift+Enter)</source>
+        <extracomment>app/gui/chat/find_bar.py</extracomment>
+        <translation>Précédent (Maj+Entrée)</translation>
+    </message>
+    <message>
         <source>Previous recording</source>
         <extracomment>app/gui/listen/pane.py</extracomment>
         <translation>Enregistrement précédent</translation>
@@ -1780,7 +1885,7 @@
     </message>
     <message>
         <source>Progress of the download</source>
-        <extracomment>app/gui/models/pane.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/models/pane.py</extracomment>
         <translation>Progression du téléchargement</translation>
     </message>
     <message>
@@ -1802,6 +1907,16 @@
         <source>Read documents</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Lire des documents</translation>
+    </message>
+    <message>
+        <source>Read its text</source>
+        <extracomment>app/gui/chat/picture_bar.py</extracomment>
+        <translation>Lire son texte</translation>
+    </message>
+    <message>
+        <source>Read tables, formulas and scans in many languages: a model for documents.</source>
+        <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>Lire des tableaux, des formules et des numérisations dans de nombreuses langues : un modèle pour les documents.</translation>
     </message>
     <message>
         <source>Reading</source>
@@ -1913,7 +2028,7 @@
     </message>
     <message>
         <source>Regenerate</source>
-        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_view.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py</extracomment>
         <translation>Régénérer</translation>
     </message>
     <message>
@@ -1988,7 +2103,7 @@
     </message>
     <message>
         <source>Resume</source>
-        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Reprendre</translation>
     </message>
     <message>
@@ -2161,6 +2276,14 @@
         <extracomment>app/gui/desktop.py</extracomment>
         <translation>Afficher Grus</translation>
     </message>
+    <message numerus="yes">
+        <source>Show all, {n} lines</source>
+        <extracomment>app/gui/viewmodels/chat/markdown.py</extracomment>
+        <translation>
+            <numerusform>Tout afficher, {n} ligne</numerusform>
+            <numerusform>Tout afficher, {n} lignes</numerusform>
+        </translation>
+    </message>
     <message>
         <source>Show data folder</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
@@ -2175,6 +2298,16 @@
         <source>Show in folder</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Afficher dans le dossier</translation>
+    </message>
+    <message>
+        <source>Show less</source>
+        <extracomment>app/gui/viewmodels/chat/markdown.py</extracomment>
+        <translation>Afficher moins</translation>
+    </message>
+    <message>
+        <source>Show me</source>
+        <extracomment>app/gui/chat/message_view.py</extracomment>
+        <translation>Me montrer</translation>
     </message>
     <message>
         <source>Show on Hugging Face</source>
@@ -2195,6 +2328,16 @@
         <source>Show the log</source>
         <extracomment>app/gui/settings/pane.py, app/gui/window.py</extracomment>
         <translation>Afficher le journal</translation>
+    </message>
+    <message>
+        <source>Show tokens and time under replies</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Afficher les tokens et le temps sous les réponses</translation>
+    </message>
+    <message>
+        <source>Show under every reply</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Afficher sous chaque réponse</translation>
     </message>
     <message>
         <source>Show {what}</source>
@@ -2275,6 +2418,11 @@
         <source>Speaking style: cheerful, slow, slightly hoarse</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>Style&#xa0;: enjoué, lent, légèrement rauque</translation>
+    </message>
+    <message>
+        <source>Speech</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>Synthèse vocale</translation>
     </message>
     <message>
         <source>Speed</source>
@@ -2907,6 +3055,11 @@
         <translation>Ce n’est pas une image lisible. Formats lisibles&#xa0;: {formats}.</translation>
     </message>
     <message>
+        <source>This is the Guide, a tiny helper that answers questions about Grus, in English.</source>
+        <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>Voici le Guide, un tout petit assistant qui répond en anglais aux questions sur Grus.</translation>
+    </message>
+    <message>
         <source>This is too long for the model: over {tokens} tokens, of which it can process {limit} at once.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>C’est trop long pour le modèle&#xa0;: plus de {tokens} tokens, alors qu’il peut en traiter {limit} à la fois.</translation>
@@ -2947,9 +3100,9 @@
         <translation>Ce modèle ne prend pas en charge le clonage de voix. Pour «&#xa0;{name}&#xa0;», choisissez-en un qui le permet&#xa0;: Qwen3-TTS Base ou Spark-TTS.</translation>
     </message>
     <message>
-        <source>This model is gated: accept its terms on Hugging Face first. Then enter your token in Settings, under Network.</source>
+        <source>This model is gated: accept its terms on Hugging Face first. Then enter your token here.</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
-        <translation>L’accès à ce modèle est restreint&#xa0;: acceptez d’abord ses conditions sur Hugging Face. Saisissez ensuite votre jeton dans Paramètres, sous Réseau.</translation>
+        <translation>L’accès à ce modèle est restreint : acceptez d’abord ses conditions sur Hugging Face. Saisissez ensuite votre jeton ici.</translation>
     </message>
     <message>
         <source>This model needs a recorded voice. Create a new voice, or choose one.</source>
@@ -2980,6 +3133,11 @@
         <source>Today</source>
         <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>Aujourd’hui</translation>
+    </message>
+    <message>
+        <source>Tokens and time</source>
+        <extracomment>app/gui/chat/message_buttons.py</extracomment>
+        <translation>Tokens et temps</translation>
     </message>
     <message>
         <source>Tokens per second</source>
@@ -3040,6 +3198,11 @@
         <source>Transcript of the recording, for a closer voice</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>Transcription de l’enregistrement, pour une voix plus fidèle</translation>
+    </message>
+    <message>
+        <source>Transcription</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>Transcription</translation>
     </message>
     <message>
         <source>Troubleshooting</source>
@@ -3113,7 +3276,7 @@
     </message>
     <message>
         <source>Use {model}</source>
-        <extracomment>app/gui/chat/pane.py</extracomment>
+        <extracomment>app/gui/chat/pane.py, app/gui/chat/picture_bar.py</extracomment>
         <translation>Utiliser {model}</translation>
     </message>
     <message>
@@ -3138,7 +3301,7 @@
     </message>
     <message>
         <source>Vision</source>
-        <extracomment>app/gui/viewmodels/models/card.py, app/gui/viewmodels/models/library.py</extracomment>
+        <extracomment>app/gui/chat/pane.py, app/gui/viewmodels/models/card.py, app/gui/viewmodels/models/library.py</extracomment>
         <translation>Vision</translation>
     </message>
     <message>
@@ -3207,9 +3370,9 @@
         <translation>Travailler hors ligne</translation>
     </message>
     <message>
-        <source>Works in every app. Press the keys to use, or clear the field.</source>
+        <source>Works in every app. Clear the field for none.</source>
         <extracomment>app/gui/hotkey.py</extracomment>
-        <translation>Fonctionne dans toutes les applications. Appuyez sur les touches voulues, ou effacez le champ.</translation>
+        <translation>Fonctionne dans toutes les applications. Videz le champ pour n’en utiliser aucun.</translation>
     </message>
     <message>
         <source>Write a message</source>
@@ -3467,6 +3630,16 @@
         <translation>{kinds}. Recherchez {name} pour en télécharger un.</translation>
     </message>
     <message>
+        <source>{model} answers without the pictures of this conversation.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>{model} répond sans les images de cette conversation.</translation>
+    </message>
+    <message>
+        <source>{model} cannot see pictures.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>{model} ne peut pas voir les images.</translation>
+    </message>
+    <message>
         <source>{model} does not know the task {task}: the page is read as text. PaddleOCR-VL 1.5 knows every task.</source>
         <extracomment>engine/pipelines/reading/reader.py</extracomment>
         <translation>{model} ne connaît pas la tâche {task}&#xa0;: la page est lue comme du texte. PaddleOCR-VL 1.5 connaît toutes les tâches.</translation>
@@ -3475,6 +3648,11 @@
         <source>{model} does not speak. Qwen3-TTS, Orpheus and Spark-TTS models do.</source>
         <extracomment>engine/pipelines/speaking/speech_models.py</extracomment>
         <translation>{model} ne parle pas. Les modèles Qwen3-TTS, Orpheus et Spark-TTS parlent.</translation>
+    </message>
+    <message>
+        <source>{model} gets the text of the picture.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>{model} reçoit le texte de l’image.</translation>
     </message>
     <message>
         <source>{model} is installed. Its checksums are correct.</source>
@@ -3492,6 +3670,16 @@
         <translation>{model} n’est pas l’identifiant d’un dépôt.</translation>
     </message>
     <message>
+        <source>{model} is ready.</source>
+        <extracomment>app/gui/chat/pane.py, app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>{model} est prêt.</translation>
+    </message>
+    <message>
+        <source>{model} is ready. Write your first message.</source>
+        <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>{model} est prêt. Écrivez votre premier message.</translation>
+    </message>
+    <message>
         <source>{model} reads pages line by line and talks about no images. Read them with grus read.</source>
         <extracomment>engine/pipelines/prompt.py</extracomment>
         <translation>{model} lit les pages ligne par ligne et ne discute pas d’images. Ouvrez-les dans Lire.</translation>
@@ -3505,11 +3693,6 @@
         <source>{model} reads text, not images. Choose a vision model.</source>
         <extracomment>engine/pipelines/reading/recognizer.py</extracomment>
         <translation>{model} lit du texte, pas des images. Choisissez un modèle de vision.</translation>
-    </message>
-    <message>
-        <source>{model} supports text only. Remove the images, or choose a vision model.</source>
-        <extracomment>app/window_engine.py</extracomment>
-        <translation>{model} ne prend en charge que le texte. Retirez les images, ou choisissez un modèle de vision.</translation>
     </message>
     <message>
         <source>{model} transcribes {own}, not {language}. Choose a model for that language.</source>
@@ -3856,7 +4039,7 @@
     </message>
     <message>
         <source>{speed} here</source>
-        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/viewmodels/models/card.py, app/gui/viewmodels/models/offer.py</extracomment>
         <translation>{speed} sur cet ordinateur</translation>
     </message>
     <message>

@@ -174,6 +174,11 @@
         <translation>アーキテクチャ</translation>
     </message>
     <message>
+        <source>Ask about pictures: a model that sees them.</source>
+        <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>画像について質問する: 画像を理解するモデル。</translation>
+    </message>
+    <message>
         <source>Ask anything</source>
         <extracomment>app/gui/chat/pane.py</extracomment>
         <translation>何でも聞いてください</translation>
@@ -270,7 +275,7 @@
     </message>
     <message>
         <source>Checking this machine.</source>
-        <extracomment>app/gui/viewmodels/models/card.py, app/gui/viewmodels/settings.py</extracomment>
+        <extracomment>app/gui/viewmodels/models/card.py, app/gui/viewmodels/models/offer.py, app/gui/viewmodels/settings.py</extracomment>
         <translation>このコンピューターを確認しています。</translation>
     </message>
     <message>
@@ -325,8 +330,13 @@
     </message>
     <message>
         <source>Close</source>
-        <extracomment>app/gui/logview.py, app/gui/palette.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/logview.py, app/gui/palette.py</extracomment>
         <translation>閉じる</translation>
+    </message>
+    <message>
+        <source>Close the search</source>
+        <extracomment>app/gui/chat/find_bar.py</extracomment>
+        <translation>検索を閉じる</translation>
     </message>
     <message>
         <source>Close this message</source>
@@ -375,7 +385,7 @@
     </message>
     <message>
         <source>Continue</source>
-        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_view.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py</extracomment>
         <translation>続ける</translation>
     </message>
     <message>
@@ -410,7 +420,7 @@
     </message>
     <message>
         <source>Copy</source>
-        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_view.py, app/gui/logview.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py, app/gui/logview.py</extracomment>
         <translation>コピー</translation>
     </message>
     <message>
@@ -510,7 +520,7 @@
     </message>
     <message>
         <source>Delete</source>
-        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_view.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>削除</translation>
     </message>
     <message>
@@ -579,6 +589,11 @@
         <translation>音声入力</translation>
     </message>
     <message>
+        <source>Dictate and talk: a model that writes down what you say.</source>
+        <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>音声入力と会話: 話した内容を文字にするモデル。</translation>
+    </message>
+    <message>
         <source>Dictating. Press again to stop.</source>
         <extracomment>app/gui/chat/composer.py</extracomment>
         <translation>音声入力中です。もう一度押すと停止します。</translation>
@@ -600,12 +615,12 @@
     </message>
     <message>
         <source>Documents</source>
-        <extracomment>app/gui/read/pane.py</extracomment>
+        <extracomment>app/gui/read/pane.py, app/gui/viewmodels/models/library.py</extracomment>
         <translation>文書</translation>
     </message>
     <message>
         <source>Download</source>
-        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>ダウンロード</translation>
     </message>
     <message>
@@ -670,7 +685,7 @@
     </message>
     <message>
         <source>Edit</source>
-        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_view.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py</extracomment>
         <translation>編集</translation>
     </message>
     <message>
@@ -814,6 +829,11 @@
         <translation>操作、会話、モデルを検索</translation>
     </message>
     <message>
+        <source>Find in this conversation</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/find_bar.py</extracomment>
+        <translation>この会話内を検索</translation>
+    </message>
+    <message>
         <source>Finishing running requests</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>処理中のリクエストを完了しています</translation>
@@ -884,6 +904,16 @@
         <translation>モデルを入手…</translation>
     </message>
     <message>
+        <source>Get a real model: {model}, {facts}.</source>
+        <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>本格的なモデルを入手: {model}、{facts}。</translation>
+    </message>
+    <message>
+        <source>Get a vision model</source>
+        <extracomment>app/gui/chat/picture_bar.py</extracomment>
+        <translation>画像対応モデルを入手</translation>
+    </message>
+    <message>
         <source>Getting sizes from Hugging Face.</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Hugging Face からサイズを取得しています。</translation>
@@ -942,6 +972,11 @@
         <source>Grus was started with --offline</source>
         <extracomment>app/main.py</extracomment>
         <translation>Grus は --offline で起動されました</translation>
+    </message>
+    <message>
+        <source>Have replies and texts read aloud: a model that speaks.</source>
+        <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>返信や文章の読み上げ: 話すモデル。</translation>
     </message>
     <message>
         <source>Header</source>
@@ -1025,7 +1060,7 @@
     </message>
     <message>
         <source>Hugging Face token</source>
-        <extracomment>app/gui/settings/pane.py</extracomment>
+        <extracomment>app/gui/models/pane.py, app/gui/settings/pane.py</extracomment>
         <translation>Hugging Face トークン</translation>
     </message>
     <message>
@@ -1084,9 +1119,24 @@
         <translation>音声を中断</translation>
     </message>
     <message>
+        <source>Its text was read.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>文字を読み取りました。</translation>
+    </message>
+    <message>
         <source>JSON</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>JSON</translation>
+    </message>
+    <message>
+        <source>Jump to the latest message</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>最新のメッセージへ移動</translation>
+    </message>
+    <message>
+        <source>Jump to the latest message (Ctrl+End)</source>
+        <extracomment>app/gui/chat/transcript.py</extracomment>
+        <translation>最新のメッセージへ移動 (Ctrl+End)</translation>
     </message>
     <message>
         <source>Keyboard shortcuts</source>
@@ -1315,13 +1365,18 @@
     </message>
     <message>
         <source>New conversation</source>
-        <extracomment>app/gui/chat/actions.py, app/gui/chat/conversation_list.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/conversation_list.py, app/gui/chat/pane.py</extracomment>
         <translation>新しい会話</translation>
     </message>
     <message>
         <source>New folder</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>新しいフォルダー</translation>
+    </message>
+    <message>
+        <source>New folder…</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>新しいフォルダー…</translation>
     </message>
     <message>
         <source>New line</source>
@@ -1335,7 +1390,7 @@
     </message>
     <message>
         <source>Next branch</source>
-        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_view.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py</extracomment>
         <translation>次のブランチ</translation>
     </message>
     <message>
@@ -1357,6 +1412,11 @@
         <source>Next page</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>次のページ</translation>
+    </message>
+    <message>
+        <source>Next place (Enter)</source>
+        <extracomment>app/gui/chat/find_bar.py</extracomment>
+        <translation>次へ (Enter)</translation>
     </message>
     <message>
         <source>Next recording</source>
@@ -1424,8 +1484,13 @@
         <translation>Hugging Face に「{words}」の検索結果はありません。</translation>
     </message>
     <message>
+        <source>No results for {words}.</source>
+        <extracomment>app/gui/models/pane.py</extracomment>
+        <translation>{words} に一致する結果はありません。</translation>
+    </message>
+    <message>
         <source>No results.</source>
-        <extracomment>app/gui/chat/conversation_list.py</extracomment>
+        <extracomment>app/gui/chat/conversation_list.py, app/gui/palette.py, app/gui/viewmodels/chat/find.py</extracomment>
         <translation>結果はありません。</translation>
     </message>
     <message>
@@ -1454,6 +1519,11 @@
         <translation>{title} に表が見つかりません。別の形式を選んでください。</translation>
     </message>
     <message>
+        <source>No text was found in {name}.</source>
+        <extracomment>app/window_engine.py</extracomment>
+        <translation>{name} に文字が見つかりませんでした。</translation>
+    </message>
+    <message>
         <source>No text-to-speech model is installed. Download one in Models, for example Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>音声合成モデルがインストールされていません。「モデル」で Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice などをダウンロードしてください。</translation>
@@ -1467,6 +1537,11 @@
         <source>None. For example https://app.example</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>なし。例: https://app.example</translation>
+    </message>
+    <message>
+        <source>Not now</source>
+        <extracomment>app/gui/chat/offer.py</extracomment>
+        <translation>後で</translation>
     </message>
     <message>
         <source>Not stated. Check with the publisher before you use it.</source>
@@ -1584,6 +1659,11 @@
         <translation>ほかのコンピューターも</translation>
     </message>
     <message>
+        <source>Other models</source>
+        <extracomment>app/gui/chat/offer.py</extracomment>
+        <translation>ほかのモデル</translation>
+    </message>
+    <message>
         <source>PDF</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>PDF</translation>
@@ -1654,13 +1734,23 @@
         <translation>貼り付けて Enter キーを押す</translation>
     </message>
     <message>
+        <source>Paste your Hugging Face token, and press Enter</source>
+        <extracomment>app/gui/models/pane.py</extracomment>
+        <translation>Hugging Face のトークンを貼り付けて Enter キーを押す</translation>
+    </message>
+    <message>
         <source>Pasted picture</source>
         <extracomment>app/gui/chat/composer.py, app/gui/read/pane.py</extracomment>
         <translation>貼り付けた画像</translation>
     </message>
     <message>
+        <source>Pasted text</source>
+        <extracomment>app/gui/chat/composer.py</extracomment>
+        <translation>貼り付けたテキスト</translation>
+    </message>
+    <message>
         <source>Pause</source>
-        <extracomment>app/gui/sound/player.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/sound/player.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>一時停止</translation>
     </message>
     <message>
@@ -1734,8 +1824,18 @@
         <translation>プリセット</translation>
     </message>
     <message>
+        <source>Press Enter, then the keys</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Enter キー、次にキー</translation>
+    </message>
+    <message>
+        <source>Press the keys</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>キーを押してください</translation>
+    </message>
+    <message>
         <source>Previous branch</source>
-        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_view.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py</extracomment>
         <translation>前のブランチ</translation>
     </message>
     <message>
@@ -1759,6 +1859,11 @@
         <translation>前のページ</translation>
     </message>
     <message>
+        <source>Previous place (Shift+Enter)</source>
+        <extracomment>app/gui/chat/find_bar.py</extracomment>
+        <translation>前へ (Shift+Enter)</translation>
+    </message>
+    <message>
         <source>Previous recording</source>
         <extracomment>app/gui/listen/pane.py</extracomment>
         <translation>前の録音</translation>
@@ -1780,7 +1885,7 @@
     </message>
     <message>
         <source>Progress of the download</source>
-        <extracomment>app/gui/models/pane.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/models/pane.py</extracomment>
         <translation>ダウンロードの進行状況</translation>
     </message>
     <message>
@@ -1802,6 +1907,16 @@
         <source>Read documents</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>文書を読み取る</translation>
+    </message>
+    <message>
+        <source>Read its text</source>
+        <extracomment>app/gui/chat/picture_bar.py</extracomment>
+        <translation>文字を読み取る</translation>
+    </message>
+    <message>
+        <source>Read tables, formulas and scans in many languages: a model for documents.</source>
+        <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>多言語の表、数式、スキャンを読み取る: 文書用のモデル。</translation>
     </message>
     <message>
         <source>Reading</source>
@@ -1912,7 +2027,7 @@
     </message>
     <message>
         <source>Regenerate</source>
-        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_view.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py</extracomment>
         <translation>再生成</translation>
     </message>
     <message>
@@ -1987,7 +2102,7 @@
     </message>
     <message>
         <source>Resume</source>
-        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>再開</translation>
     </message>
     <message>
@@ -2160,6 +2275,13 @@
         <extracomment>app/gui/desktop.py</extracomment>
         <translation>Grus を表示</translation>
     </message>
+    <message numerus="yes">
+        <source>Show all, {n} lines</source>
+        <extracomment>app/gui/viewmodels/chat/markdown.py</extracomment>
+        <translation>
+            <numerusform>すべて表示、{n} 行</numerusform>
+        </translation>
+    </message>
     <message>
         <source>Show data folder</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
@@ -2174,6 +2296,16 @@
         <source>Show in folder</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>フォルダーで表示</translation>
+    </message>
+    <message>
+        <source>Show less</source>
+        <extracomment>app/gui/viewmodels/chat/markdown.py</extracomment>
+        <translation>折りたたむ</translation>
+    </message>
+    <message>
+        <source>Show me</source>
+        <extracomment>app/gui/chat/message_view.py</extracomment>
+        <translation>表示する</translation>
     </message>
     <message>
         <source>Show on Hugging Face</source>
@@ -2194,6 +2326,16 @@
         <source>Show the log</source>
         <extracomment>app/gui/settings/pane.py, app/gui/window.py</extracomment>
         <translation>ログを表示</translation>
+    </message>
+    <message>
+        <source>Show tokens and time under replies</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>返信の下にトークン数と時間を表示</translation>
+    </message>
+    <message>
+        <source>Show under every reply</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>すべての返信の下に表示</translation>
     </message>
     <message>
         <source>Show {what}</source>
@@ -2274,6 +2416,11 @@
         <source>Speaking style: cheerful, slow, slightly hoarse</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>話し方の例: 明るく、ゆっくり、少しかすれた声で</translation>
+    </message>
+    <message>
+        <source>Speech</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>音声合成</translation>
     </message>
     <message>
         <source>Speed</source>
@@ -2906,6 +3053,11 @@
         <translation>読み取れる画像ではありません。対応形式: {formats}。</translation>
     </message>
     <message>
+        <source>This is the Guide, a tiny helper that answers questions about Grus, in English.</source>
+        <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>これは Guide です。Grus についての質問に英語で答える小さなヘルパーです。</translation>
+    </message>
+    <message>
         <source>This is too long for the model: over {tokens} tokens, of which it can process {limit} at once.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>モデルには長すぎます: {tokens} トークンを超えています。一度に処理できるのは {limit} トークンまでです。</translation>
@@ -2946,9 +3098,9 @@
         <translation>このモデルは声のクローンに対応していません。「{name}」には、対応するモデル（Qwen3-TTS Base または Spark-TTS）を選んでください。</translation>
     </message>
     <message>
-        <source>This model is gated: accept its terms on Hugging Face first. Then enter your token in Settings, under Network.</source>
+        <source>This model is gated: accept its terms on Hugging Face first. Then enter your token here.</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
-        <translation>このモデルはアクセスが制限されています。まず Hugging Face で利用条件に同意し、「設定」の「ネットワーク」でトークンを入力してください。</translation>
+        <translation>このモデルへのアクセスは制限されています。まず Hugging Face で利用規約に同意し、次にここにトークンを入力してください。</translation>
     </message>
     <message>
         <source>This model needs a recorded voice. Create a new voice, or choose one.</source>
@@ -2979,6 +3131,11 @@
         <source>Today</source>
         <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>今日</translation>
+    </message>
+    <message>
+        <source>Tokens and time</source>
+        <extracomment>app/gui/chat/message_buttons.py</extracomment>
+        <translation>トークン数と時間</translation>
     </message>
     <message>
         <source>Tokens per second</source>
@@ -3039,6 +3196,11 @@
         <source>Transcript of the recording, for a closer voice</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>録音の文字起こし（声がより忠実になります）</translation>
+    </message>
+    <message>
+        <source>Transcription</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>文字起こし</translation>
     </message>
     <message>
         <source>Troubleshooting</source>
@@ -3112,7 +3274,7 @@
     </message>
     <message>
         <source>Use {model}</source>
-        <extracomment>app/gui/chat/pane.py</extracomment>
+        <extracomment>app/gui/chat/pane.py, app/gui/chat/picture_bar.py</extracomment>
         <translation>{model} を使う</translation>
     </message>
     <message>
@@ -3137,7 +3299,7 @@
     </message>
     <message>
         <source>Vision</source>
-        <extracomment>app/gui/viewmodels/models/card.py, app/gui/viewmodels/models/library.py</extracomment>
+        <extracomment>app/gui/chat/pane.py, app/gui/viewmodels/models/card.py, app/gui/viewmodels/models/library.py</extracomment>
         <translation>画像認識</translation>
     </message>
     <message>
@@ -3206,9 +3368,9 @@
         <translation>オフラインで使う</translation>
     </message>
     <message>
-        <source>Works in every app. Press the keys to use, or clear the field.</source>
+        <source>Works in every app. Clear the field for none.</source>
         <extracomment>app/gui/hotkey.py</extracomment>
-        <translation>すべてのアプリで使えます。使うキーを押すか、欄を空にしてください。</translation>
+        <translation>すべてのアプリで有効です。使わない場合は欄を空にします。</translation>
     </message>
     <message>
         <source>Write a message</source>
@@ -3466,6 +3628,16 @@
         <translation>{kinds}。「{name}」を検索すると、いずれかをダウンロードできます。</translation>
     </message>
     <message>
+        <source>{model} answers without the pictures of this conversation.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>{model} はこの会話の画像なしで返信します。</translation>
+    </message>
+    <message>
+        <source>{model} cannot see pictures.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>{model} は画像を理解できません。</translation>
+    </message>
+    <message>
         <source>{model} does not know the task {task}: the page is read as text. PaddleOCR-VL 1.5 knows every task.</source>
         <extracomment>engine/pipelines/reading/reader.py</extracomment>
         <translation>{model} は {task} に対応していないため、ページをテキストとして読み取ります。PaddleOCR-VL 1.5 はすべてに対応しています。</translation>
@@ -3474,6 +3646,11 @@
         <source>{model} does not speak. Qwen3-TTS, Orpheus and Spark-TTS models do.</source>
         <extracomment>engine/pipelines/speaking/speech_models.py</extracomment>
         <translation>{model} は音声を生成できません。Qwen3-TTS、Orpheus、Spark-TTS のモデルなら生成できます。</translation>
+    </message>
+    <message>
+        <source>{model} gets the text of the picture.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>{model} には画像内の文字が渡されます。</translation>
     </message>
     <message>
         <source>{model} is installed. Its checksums are correct.</source>
@@ -3491,6 +3668,16 @@
         <translation>{model} はリポジトリの ID ではありません。</translation>
     </message>
     <message>
+        <source>{model} is ready.</source>
+        <extracomment>app/gui/chat/pane.py, app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>{model} の準備ができました。</translation>
+    </message>
+    <message>
+        <source>{model} is ready. Write your first message.</source>
+        <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>{model} の準備ができました。最初のメッセージを書いてください。</translation>
+    </message>
+    <message>
         <source>{model} reads pages line by line and talks about no images. Read them with grus read.</source>
         <extracomment>engine/pipelines/prompt.py</extracomment>
         <translation>{model} はページを 1 行ずつ読み取るモデルで、画像についての会話はできません。「読み取り」で開いてください。</translation>
@@ -3504,11 +3691,6 @@
         <source>{model} reads text, not images. Choose a vision model.</source>
         <extracomment>engine/pipelines/reading/recognizer.py</extracomment>
         <translation>{model} が扱えるのはテキストで、画像ではありません。画像認識モデルを選んでください。</translation>
-    </message>
-    <message>
-        <source>{model} supports text only. Remove the images, or choose a vision model.</source>
-        <extracomment>app/window_engine.py</extracomment>
-        <translation>{model} はテキストのみに対応しています。画像を外すか、画像認識モデルを選んでください。</translation>
     </message>
     <message>
         <source>{model} transcribes {own}, not {language}. Choose a model for that language.</source>
@@ -3849,7 +4031,7 @@
     </message>
     <message>
         <source>{speed} here</source>
-        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/viewmodels/models/card.py, app/gui/viewmodels/models/offer.py</extracomment>
         <translation>このコンピューターで {speed}</translation>
     </message>
     <message>

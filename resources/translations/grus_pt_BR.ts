@@ -174,6 +174,11 @@
         <translation>Arquitetura</translation>
     </message>
     <message>
+        <source>Ask about pictures: a model that sees them.</source>
+        <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>Perguntar sobre imagens: um modelo que as vê.</translation>
+    </message>
+    <message>
         <source>Ask anything</source>
         <extracomment>app/gui/chat/pane.py</extracomment>
         <translation>Pergunte o que quiser</translation>
@@ -270,7 +275,7 @@
     </message>
     <message>
         <source>Checking this machine.</source>
-        <extracomment>app/gui/viewmodels/models/card.py, app/gui/viewmodels/settings.py</extracomment>
+        <extracomment>app/gui/viewmodels/models/card.py, app/gui/viewmodels/models/offer.py, app/gui/viewmodels/settings.py</extracomment>
         <translation>Verificando este computador.</translation>
     </message>
     <message>
@@ -325,8 +330,13 @@
     </message>
     <message>
         <source>Close</source>
-        <extracomment>app/gui/logview.py, app/gui/palette.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/logview.py, app/gui/palette.py</extracomment>
         <translation>Fechar</translation>
+    </message>
+    <message>
+        <source>Close the search</source>
+        <extracomment>app/gui/chat/find_bar.py</extracomment>
+        <translation>Fechar a busca</translation>
     </message>
     <message>
         <source>Close this message</source>
@@ -375,7 +385,7 @@
     </message>
     <message>
         <source>Continue</source>
-        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_view.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py</extracomment>
         <translation>Continuar</translation>
     </message>
     <message>
@@ -410,7 +420,7 @@
     </message>
     <message>
         <source>Copy</source>
-        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_view.py, app/gui/logview.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py, app/gui/logview.py</extracomment>
         <translation>Copiar</translation>
     </message>
     <message>
@@ -510,7 +520,7 @@
     </message>
     <message>
         <source>Delete</source>
-        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_view.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Excluir</translation>
     </message>
     <message>
@@ -579,6 +589,11 @@
         <translation>Ditar</translation>
     </message>
     <message>
+        <source>Dictate and talk: a model that writes down what you say.</source>
+        <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>Ditar e conversar: um modelo que transcreve o que você diz.</translation>
+    </message>
+    <message>
         <source>Dictating. Press again to stop.</source>
         <extracomment>app/gui/chat/composer.py</extracomment>
         <translation>Ditando. Pressione novamente para parar.</translation>
@@ -600,12 +615,12 @@
     </message>
     <message>
         <source>Documents</source>
-        <extracomment>app/gui/read/pane.py</extracomment>
+        <extracomment>app/gui/read/pane.py, app/gui/viewmodels/models/library.py</extracomment>
         <translation>Documentos</translation>
     </message>
     <message>
         <source>Download</source>
-        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Baixar</translation>
     </message>
     <message>
@@ -670,7 +685,7 @@
     </message>
     <message>
         <source>Edit</source>
-        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_view.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py</extracomment>
         <translation>Editar</translation>
     </message>
     <message>
@@ -814,6 +829,11 @@
         <translation>Buscar uma ação, uma conversa ou um modelo</translation>
     </message>
     <message>
+        <source>Find in this conversation</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/find_bar.py</extracomment>
+        <translation>Buscar nesta conversa</translation>
+    </message>
+    <message>
         <source>Finishing running requests</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Concluindo as solicitações em andamento</translation>
@@ -884,6 +904,16 @@
         <translation>Obter um modelo…</translation>
     </message>
     <message>
+        <source>Get a real model: {model}, {facts}.</source>
+        <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>Obter um modelo de verdade: {model}, {facts}.</translation>
+    </message>
+    <message>
+        <source>Get a vision model</source>
+        <extracomment>app/gui/chat/picture_bar.py</extracomment>
+        <translation>Obter um modelo de visão</translation>
+    </message>
+    <message>
         <source>Getting sizes from Hugging Face.</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Obtendo os tamanhos do Hugging Face.</translation>
@@ -942,6 +972,11 @@
         <source>Grus was started with --offline</source>
         <extracomment>app/main.py</extracomment>
         <translation>O Grus foi iniciado com --offline</translation>
+    </message>
+    <message>
+        <source>Have replies and texts read aloud: a model that speaks.</source>
+        <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>Ouvir respostas e textos em voz alta: um modelo que fala.</translation>
     </message>
     <message>
         <source>Header</source>
@@ -1025,7 +1060,7 @@
     </message>
     <message>
         <source>Hugging Face token</source>
-        <extracomment>app/gui/settings/pane.py</extracomment>
+        <extracomment>app/gui/models/pane.py, app/gui/settings/pane.py</extracomment>
         <translation>Token do Hugging Face</translation>
     </message>
     <message>
@@ -1084,9 +1119,24 @@
         <translation>Interromper a voz</translation>
     </message>
     <message>
+        <source>Its text was read.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>O texto foi lido.</translation>
+    </message>
+    <message>
         <source>JSON</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>JSON</translation>
+    </message>
+    <message>
+        <source>Jump to the latest message</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Ir para a última mensagem</translation>
+    </message>
+    <message>
+        <source>Jump to the latest message (Ctrl+End)</source>
+        <extracomment>app/gui/chat/transcript.py</extracomment>
+        <translation>Ir para a última mensagem (Ctrl+End)</translation>
     </message>
     <message>
         <source>Keyboard shortcuts</source>
@@ -1315,13 +1365,18 @@
     </message>
     <message>
         <source>New conversation</source>
-        <extracomment>app/gui/chat/actions.py, app/gui/chat/conversation_list.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/conversation_list.py, app/gui/chat/pane.py</extracomment>
         <translation>Nova conversa</translation>
     </message>
     <message>
         <source>New folder</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Nova pasta</translation>
+    </message>
+    <message>
+        <source>New folder…</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Nova pasta…</translation>
     </message>
     <message>
         <source>New line</source>
@@ -1335,7 +1390,7 @@
     </message>
     <message>
         <source>Next branch</source>
-        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_view.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py</extracomment>
         <translation>Próxima ramificação</translation>
     </message>
     <message>
@@ -1357,6 +1412,11 @@
         <source>Next page</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Próxima página</translation>
+    </message>
+    <message>
+        <source>Next place (Enter)</source>
+        <extracomment>app/gui/chat/find_bar.py</extracomment>
+        <translation>Próximo (Enter)</translation>
     </message>
     <message>
         <source>Next recording</source>
@@ -1424,8 +1484,13 @@
         <translation>Nenhum resultado para {words} no Hugging Face.</translation>
     </message>
     <message>
+        <source>No results for {words}.</source>
+        <extracomment>app/gui/models/pane.py</extracomment>
+        <translation>Nenhum resultado para {words}.</translation>
+    </message>
+    <message>
         <source>No results.</source>
-        <extracomment>app/gui/chat/conversation_list.py</extracomment>
+        <extracomment>app/gui/chat/conversation_list.py, app/gui/palette.py, app/gui/viewmodels/chat/find.py</extracomment>
         <translation>Nenhum resultado.</translation>
     </message>
     <message>
@@ -1454,6 +1519,11 @@
         <translation>Nenhuma tabela foi encontrada em {title}. Escolha outro formato.</translation>
     </message>
     <message>
+        <source>No text was found in {name}.</source>
+        <extracomment>app/window_engine.py</extracomment>
+        <translation>Nenhum texto encontrado em {name}.</translation>
+    </message>
+    <message>
         <source>No text-to-speech model is installed. Download one in Models, for example Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>Nenhum modelo de texto para fala está instalado. Baixe um em Modelos, por exemplo Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice.</translation>
@@ -1467,6 +1537,11 @@
         <source>None. For example https://app.example</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Nenhuma. Por exemplo https://app.example</translation>
+    </message>
+    <message>
+        <source>Not now</source>
+        <extracomment>app/gui/chat/offer.py</extracomment>
+        <translation>Agora não</translation>
     </message>
     <message>
         <source>Not stated. Check with the publisher before you use it.</source>
@@ -1584,6 +1659,11 @@
         <translation>Também outros computadores</translation>
     </message>
     <message>
+        <source>Other models</source>
+        <extracomment>app/gui/chat/offer.py</extracomment>
+        <translation>Outros modelos</translation>
+    </message>
+    <message>
         <source>PDF</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>PDF</translation>
@@ -1654,13 +1734,23 @@
         <translation>Cole e pressione Enter</translation>
     </message>
     <message>
+        <source>Paste your Hugging Face token, and press Enter</source>
+        <extracomment>app/gui/models/pane.py</extracomment>
+        <translation>Cole seu token do Hugging Face e pressione Enter</translation>
+    </message>
+    <message>
         <source>Pasted picture</source>
         <extracomment>app/gui/chat/composer.py, app/gui/read/pane.py</extracomment>
         <translation>Imagem colada</translation>
     </message>
     <message>
+        <source>Pasted text</source>
+        <extracomment>app/gui/chat/composer.py</extracomment>
+        <translation>Texto colado</translation>
+    </message>
+    <message>
         <source>Pause</source>
-        <extracomment>app/gui/sound/player.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/sound/player.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Pausar</translation>
     </message>
     <message>
@@ -1734,8 +1824,18 @@
         <translation>Predefinição</translation>
     </message>
     <message>
+        <source>Press Enter, then the keys</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Enter e depois as teclas</translation>
+    </message>
+    <message>
+        <source>Press the keys</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Pressione as teclas</translation>
+    </message>
+    <message>
         <source>Previous branch</source>
-        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_view.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py</extracomment>
         <translation>Ramificação anterior</translation>
     </message>
     <message>
@@ -1759,6 +1859,11 @@
         <translation>Página anterior</translation>
     </message>
     <message>
+        <source>Previous place (Shift+Enter)</source>
+        <extracomment>app/gui/chat/find_bar.py</extracomment>
+        <translation>Anterior (Shift+Enter)</translation>
+    </message>
+    <message>
         <source>Previous recording</source>
         <extracomment>app/gui/listen/pane.py</extracomment>
         <translation>Gravação anterior</translation>
@@ -1780,7 +1885,7 @@
     </message>
     <message>
         <source>Progress of the download</source>
-        <extracomment>app/gui/models/pane.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/models/pane.py</extracomment>
         <translation>Progresso do download</translation>
     </message>
     <message>
@@ -1802,6 +1907,16 @@
         <source>Read documents</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Ler documentos</translation>
+    </message>
+    <message>
+        <source>Read its text</source>
+        <extracomment>app/gui/chat/picture_bar.py</extracomment>
+        <translation>Ler o texto</translation>
+    </message>
+    <message>
+        <source>Read tables, formulas and scans in many languages: a model for documents.</source>
+        <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>Ler tabelas, fórmulas e digitalizações em muitos idiomas: um modelo para documentos.</translation>
     </message>
     <message>
         <source>Reading</source>
@@ -1913,7 +2028,7 @@
     </message>
     <message>
         <source>Regenerate</source>
-        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_view.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py</extracomment>
         <translation>Gerar novamente</translation>
     </message>
     <message>
@@ -1988,7 +2103,7 @@
     </message>
     <message>
         <source>Resume</source>
-        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Retomar</translation>
     </message>
     <message>
@@ -2161,6 +2276,14 @@
         <extracomment>app/gui/desktop.py</extracomment>
         <translation>Mostrar o Grus</translation>
     </message>
+    <message numerus="yes">
+        <source>Show all, {n} lines</source>
+        <extracomment>app/gui/viewmodels/chat/markdown.py</extracomment>
+        <translation>
+            <numerusform>Mostrar tudo, {n} linha</numerusform>
+            <numerusform>Mostrar tudo, {n} linhas</numerusform>
+        </translation>
+    </message>
     <message>
         <source>Show data folder</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
@@ -2175,6 +2298,16 @@
         <source>Show in folder</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Mostrar na pasta</translation>
+    </message>
+    <message>
+        <source>Show less</source>
+        <extracomment>app/gui/viewmodels/chat/markdown.py</extracomment>
+        <translation>Mostrar menos</translation>
+    </message>
+    <message>
+        <source>Show me</source>
+        <extracomment>app/gui/chat/message_view.py</extracomment>
+        <translation>Mostrar</translation>
     </message>
     <message>
         <source>Show on Hugging Face</source>
@@ -2195,6 +2328,16 @@
         <source>Show the log</source>
         <extracomment>app/gui/settings/pane.py, app/gui/window.py</extracomment>
         <translation>Mostrar o registro</translation>
+    </message>
+    <message>
+        <source>Show tokens and time under replies</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Mostrar tokens e tempo abaixo das respostas</translation>
+    </message>
+    <message>
+        <source>Show under every reply</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Mostrar abaixo de cada resposta</translation>
     </message>
     <message>
         <source>Show {what}</source>
@@ -2275,6 +2418,11 @@
         <source>Speaking style: cheerful, slow, slightly hoarse</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>Estilo: alegre, lento, levemente rouco</translation>
+    </message>
+    <message>
+        <source>Speech</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>Fala</translation>
     </message>
     <message>
         <source>Speed</source>
@@ -2907,6 +3055,11 @@
         <translation>Não é uma imagem que possa ser lida. Podem ser lidas: {formats}.</translation>
     </message>
     <message>
+        <source>This is the Guide, a tiny helper that answers questions about Grus, in English.</source>
+        <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>Este é o Guia, um pequeno ajudante que responde em inglês a perguntas sobre o Grus.</translation>
+    </message>
+    <message>
         <source>This is too long for the model: over {tokens} tokens, of which it can process {limit} at once.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>Isto é longo demais para o modelo: mais de {tokens} tokens, dos quais ele pode processar {limit} de uma vez.</translation>
@@ -2947,9 +3100,9 @@
         <translation>Este modelo não oferece clonagem de voz. Para “{name}”, escolha um que ofereça: Qwen3-TTS Base ou Spark-TTS.</translation>
     </message>
     <message>
-        <source>This model is gated: accept its terms on Hugging Face first. Then enter your token in Settings, under Network.</source>
+        <source>This model is gated: accept its terms on Hugging Face first. Then enter your token here.</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
-        <translation>O acesso a este modelo é restrito: aceite primeiro os termos no Hugging Face. Depois insira seu token em Configurações, em Rede.</translation>
+        <translation>O acesso a este modelo é restrito: aceite primeiro os termos no Hugging Face. Depois digite seu token aqui.</translation>
     </message>
     <message>
         <source>This model needs a recorded voice. Create a new voice, or choose one.</source>
@@ -2980,6 +3133,11 @@
         <source>Today</source>
         <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>Hoje</translation>
+    </message>
+    <message>
+        <source>Tokens and time</source>
+        <extracomment>app/gui/chat/message_buttons.py</extracomment>
+        <translation>Tokens e tempo</translation>
     </message>
     <message>
         <source>Tokens per second</source>
@@ -3040,6 +3198,11 @@
         <source>Transcript of the recording, for a closer voice</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>Transcrição da gravação, para uma voz mais fiel</translation>
+    </message>
+    <message>
+        <source>Transcription</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>Transcrição</translation>
     </message>
     <message>
         <source>Troubleshooting</source>
@@ -3113,7 +3276,7 @@
     </message>
     <message>
         <source>Use {model}</source>
-        <extracomment>app/gui/chat/pane.py</extracomment>
+        <extracomment>app/gui/chat/pane.py, app/gui/chat/picture_bar.py</extracomment>
         <translation>Usar {model}</translation>
     </message>
     <message>
@@ -3138,7 +3301,7 @@
     </message>
     <message>
         <source>Vision</source>
-        <extracomment>app/gui/viewmodels/models/card.py, app/gui/viewmodels/models/library.py</extracomment>
+        <extracomment>app/gui/chat/pane.py, app/gui/viewmodels/models/card.py, app/gui/viewmodels/models/library.py</extracomment>
         <translation>Visão</translation>
     </message>
     <message>
@@ -3207,9 +3370,9 @@
         <translation>Trabalhar offline</translation>
     </message>
     <message>
-        <source>Works in every app. Press the keys to use, or clear the field.</source>
+        <source>Works in every app. Clear the field for none.</source>
         <extracomment>app/gui/hotkey.py</extracomment>
-        <translation>Funciona em todos os apps. Pressione as teclas desejadas ou limpe o campo.</translation>
+        <translation>Funciona em todos os aplicativos. Limpe o campo para não usar nenhum.</translation>
     </message>
     <message>
         <source>Write a message</source>
@@ -3467,6 +3630,16 @@
         <translation>{kinds}. Pesquise {name} para baixar um destes.</translation>
     </message>
     <message>
+        <source>{model} answers without the pictures of this conversation.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>{model} responde sem as imagens desta conversa.</translation>
+    </message>
+    <message>
+        <source>{model} cannot see pictures.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>{model} não consegue ver imagens.</translation>
+    </message>
+    <message>
         <source>{model} does not know the task {task}: the page is read as text. PaddleOCR-VL 1.5 knows every task.</source>
         <extracomment>engine/pipelines/reading/reader.py</extracomment>
         <translation>{model} não conhece a tarefa {task}: a página é lida como texto. O PaddleOCR-VL 1.5 conhece todas as tarefas.</translation>
@@ -3475,6 +3648,11 @@
         <source>{model} does not speak. Qwen3-TTS, Orpheus and Spark-TTS models do.</source>
         <extracomment>engine/pipelines/speaking/speech_models.py</extracomment>
         <translation>{model} não fala. Os modelos Qwen3-TTS, Orpheus e Spark-TTS falam.</translation>
+    </message>
+    <message>
+        <source>{model} gets the text of the picture.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>{model} recebe o texto da imagem.</translation>
     </message>
     <message>
         <source>{model} is installed. Its checksums are correct.</source>
@@ -3492,6 +3670,16 @@
         <translation>{model} não é o identificador de um repositório.</translation>
     </message>
     <message>
+        <source>{model} is ready.</source>
+        <extracomment>app/gui/chat/pane.py, app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>{model} está pronto.</translation>
+    </message>
+    <message>
+        <source>{model} is ready. Write your first message.</source>
+        <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>{model} está pronto. Escreva sua primeira mensagem.</translation>
+    </message>
+    <message>
         <source>{model} reads pages line by line and talks about no images. Read them with grus read.</source>
         <extracomment>engine/pipelines/prompt.py</extracomment>
         <translation>{model} lê páginas linha por linha e não conversa sobre imagens. Abra-as em Ler.</translation>
@@ -3505,11 +3693,6 @@
         <source>{model} reads text, not images. Choose a vision model.</source>
         <extracomment>engine/pipelines/reading/recognizer.py</extracomment>
         <translation>{model} lê texto, não imagens. Escolha um modelo com visão.</translation>
-    </message>
-    <message>
-        <source>{model} supports text only. Remove the images, or choose a vision model.</source>
-        <extracomment>app/window_engine.py</extracomment>
-        <translation>{model} aceita somente texto. Remova as imagens ou escolha um modelo com visão.</translation>
     </message>
     <message>
         <source>{model} transcribes {own}, not {language}. Choose a model for that language.</source>
@@ -3856,7 +4039,7 @@
     </message>
     <message>
         <source>{speed} here</source>
-        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/viewmodels/models/card.py, app/gui/viewmodels/models/offer.py</extracomment>
         <translation>{speed} neste computador</translation>
     </message>
     <message>

@@ -174,6 +174,11 @@
         <translation>架构</translation>
     </message>
     <message>
+        <source>Ask about pictures: a model that sees them.</source>
+        <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>询问图片：能看懂图片的模型。</translation>
+    </message>
+    <message>
         <source>Ask anything</source>
         <extracomment>app/gui/chat/pane.py</extracomment>
         <translation>有问题，尽管问</translation>
@@ -270,7 +275,7 @@
     </message>
     <message>
         <source>Checking this machine.</source>
-        <extracomment>app/gui/viewmodels/models/card.py, app/gui/viewmodels/settings.py</extracomment>
+        <extracomment>app/gui/viewmodels/models/card.py, app/gui/viewmodels/models/offer.py, app/gui/viewmodels/settings.py</extracomment>
         <translation>正在检查本机。</translation>
     </message>
     <message>
@@ -325,8 +330,13 @@
     </message>
     <message>
         <source>Close</source>
-        <extracomment>app/gui/logview.py, app/gui/palette.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/logview.py, app/gui/palette.py</extracomment>
         <translation>关闭</translation>
+    </message>
+    <message>
+        <source>Close the search</source>
+        <extracomment>app/gui/chat/find_bar.py</extracomment>
+        <translation>关闭搜索</translation>
     </message>
     <message>
         <source>Close this message</source>
@@ -375,7 +385,7 @@
     </message>
     <message>
         <source>Continue</source>
-        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_view.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py</extracomment>
         <translation>继续</translation>
     </message>
     <message>
@@ -410,7 +420,7 @@
     </message>
     <message>
         <source>Copy</source>
-        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_view.py, app/gui/logview.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py, app/gui/logview.py</extracomment>
         <translation>复制</translation>
     </message>
     <message>
@@ -510,7 +520,7 @@
     </message>
     <message>
         <source>Delete</source>
-        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_view.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>删除</translation>
     </message>
     <message>
@@ -579,6 +589,11 @@
         <translation>听写</translation>
     </message>
     <message>
+        <source>Dictate and talk: a model that writes down what you say.</source>
+        <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>听写和对话：把您说的话转成文字的模型。</translation>
+    </message>
+    <message>
         <source>Dictating. Press again to stop.</source>
         <extracomment>app/gui/chat/composer.py</extracomment>
         <translation>正在听写。再按一次停止。</translation>
@@ -600,12 +615,12 @@
     </message>
     <message>
         <source>Documents</source>
-        <extracomment>app/gui/read/pane.py</extracomment>
+        <extracomment>app/gui/read/pane.py, app/gui/viewmodels/models/library.py</extracomment>
         <translation>文档</translation>
     </message>
     <message>
         <source>Download</source>
-        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>下载</translation>
     </message>
     <message>
@@ -670,7 +685,7 @@
     </message>
     <message>
         <source>Edit</source>
-        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_view.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py</extracomment>
         <translation>编辑</translation>
     </message>
     <message>
@@ -814,6 +829,11 @@
         <translation>查找操作、对话或模型</translation>
     </message>
     <message>
+        <source>Find in this conversation</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/find_bar.py</extracomment>
+        <translation>在此对话中查找</translation>
+    </message>
+    <message>
         <source>Finishing running requests</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>正在完成进行中的请求</translation>
@@ -884,6 +904,16 @@
         <translation>获取模型…</translation>
     </message>
     <message>
+        <source>Get a real model: {model}, {facts}.</source>
+        <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>获取真正的模型：{model}，{facts}。</translation>
+    </message>
+    <message>
+        <source>Get a vision model</source>
+        <extracomment>app/gui/chat/picture_bar.py</extracomment>
+        <translation>获取视觉模型</translation>
+    </message>
+    <message>
         <source>Getting sizes from Hugging Face.</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>正在从 Hugging Face 获取大小。</translation>
@@ -942,6 +972,11 @@
         <source>Grus was started with --offline</source>
         <extracomment>app/main.py</extracomment>
         <translation>Grus 以 --offline 启动</translation>
+    </message>
+    <message>
+        <source>Have replies and texts read aloud: a model that speaks.</source>
+        <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>朗读回复和文本：会说话的模型。</translation>
     </message>
     <message>
         <source>Header</source>
@@ -1025,7 +1060,7 @@
     </message>
     <message>
         <source>Hugging Face token</source>
-        <extracomment>app/gui/settings/pane.py</extracomment>
+        <extracomment>app/gui/models/pane.py, app/gui/settings/pane.py</extracomment>
         <translation>Hugging Face 令牌</translation>
     </message>
     <message>
@@ -1084,9 +1119,24 @@
         <translation>打断语音</translation>
     </message>
     <message>
+        <source>Its text was read.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>已读取其中的文字。</translation>
+    </message>
+    <message>
         <source>JSON</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>JSON</translation>
+    </message>
+    <message>
+        <source>Jump to the latest message</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>跳到最新消息</translation>
+    </message>
+    <message>
+        <source>Jump to the latest message (Ctrl+End)</source>
+        <extracomment>app/gui/chat/transcript.py</extracomment>
+        <translation>跳到最新消息 (Ctrl+End)</translation>
     </message>
     <message>
         <source>Keyboard shortcuts</source>
@@ -1315,13 +1365,18 @@
     </message>
     <message>
         <source>New conversation</source>
-        <extracomment>app/gui/chat/actions.py, app/gui/chat/conversation_list.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/conversation_list.py, app/gui/chat/pane.py</extracomment>
         <translation>新建对话</translation>
     </message>
     <message>
         <source>New folder</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>新建文件夹</translation>
+    </message>
+    <message>
+        <source>New folder…</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>新建文件夹…</translation>
     </message>
     <message>
         <source>New line</source>
@@ -1335,7 +1390,7 @@
     </message>
     <message>
         <source>Next branch</source>
-        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_view.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py</extracomment>
         <translation>下一个分支</translation>
     </message>
     <message>
@@ -1357,6 +1412,11 @@
         <source>Next page</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>下一页</translation>
+    </message>
+    <message>
+        <source>Next place (Enter)</source>
+        <extracomment>app/gui/chat/find_bar.py</extracomment>
+        <translation>下一处 (Enter)</translation>
     </message>
     <message>
         <source>Next recording</source>
@@ -1424,8 +1484,13 @@
         <translation>在 Hugging Face 上没有找到“{words}”。</translation>
     </message>
     <message>
+        <source>No results for {words}.</source>
+        <extracomment>app/gui/models/pane.py</extracomment>
+        <translation>没有与 {words} 匹配的结果。</translation>
+    </message>
+    <message>
         <source>No results.</source>
-        <extracomment>app/gui/chat/conversation_list.py</extracomment>
+        <extracomment>app/gui/chat/conversation_list.py, app/gui/palette.py, app/gui/viewmodels/chat/find.py</extracomment>
         <translation>无结果。</translation>
     </message>
     <message>
@@ -1454,6 +1519,11 @@
         <translation>在 {title} 中未找到表格。请选择其他格式。</translation>
     </message>
     <message>
+        <source>No text was found in {name}.</source>
+        <extracomment>app/window_engine.py</extracomment>
+        <translation>在 {name} 中未找到文字。</translation>
+    </message>
+    <message>
         <source>No text-to-speech model is installed. Download one in Models, for example Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>未安装语音合成模型。请在“模型”中下载，例如 Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice。</translation>
@@ -1467,6 +1537,11 @@
         <source>None. For example https://app.example</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>无。例如 https://app.example</translation>
+    </message>
+    <message>
+        <source>Not now</source>
+        <extracomment>app/gui/chat/offer.py</extracomment>
+        <translation>暂不</translation>
     </message>
     <message>
         <source>Not stated. Check with the publisher before you use it.</source>
@@ -1584,6 +1659,11 @@
         <translation>也允许其他电脑</translation>
     </message>
     <message>
+        <source>Other models</source>
+        <extracomment>app/gui/chat/offer.py</extracomment>
+        <translation>其他模型</translation>
+    </message>
+    <message>
         <source>PDF</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>PDF</translation>
@@ -1654,13 +1734,23 @@
         <translation>粘贴后按 Enter</translation>
     </message>
     <message>
+        <source>Paste your Hugging Face token, and press Enter</source>
+        <extracomment>app/gui/models/pane.py</extracomment>
+        <translation>粘贴您的 Hugging Face 令牌，然后按 Enter</translation>
+    </message>
+    <message>
         <source>Pasted picture</source>
         <extracomment>app/gui/chat/composer.py, app/gui/read/pane.py</extracomment>
         <translation>粘贴的图像</translation>
     </message>
     <message>
+        <source>Pasted text</source>
+        <extracomment>app/gui/chat/composer.py</extracomment>
+        <translation>粘贴的文本</translation>
+    </message>
+    <message>
         <source>Pause</source>
-        <extracomment>app/gui/sound/player.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/sound/player.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>暂停</translation>
     </message>
     <message>
@@ -1734,8 +1824,18 @@
         <translation>预设</translation>
     </message>
     <message>
+        <source>Press Enter, then the keys</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>先按 Enter，再按组合键</translation>
+    </message>
+    <message>
+        <source>Press the keys</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>请按组合键</translation>
+    </message>
+    <message>
         <source>Previous branch</source>
-        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_view.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py</extracomment>
         <translation>上一个分支</translation>
     </message>
     <message>
@@ -1759,6 +1859,11 @@
         <translation>上一页</translation>
     </message>
     <message>
+        <source>Previous place (Shift+Enter)</source>
+        <extracomment>app/gui/chat/find_bar.py</extracomment>
+        <translation>上一处 (Shift+Enter)</translation>
+    </message>
+    <message>
         <source>Previous recording</source>
         <extracomment>app/gui/listen/pane.py</extracomment>
         <translation>上一段录音</translation>
@@ -1780,7 +1885,7 @@
     </message>
     <message>
         <source>Progress of the download</source>
-        <extracomment>app/gui/models/pane.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/models/pane.py</extracomment>
         <translation>下载进度</translation>
     </message>
     <message>
@@ -1802,6 +1907,16 @@
         <source>Read documents</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>读取文档</translation>
+    </message>
+    <message>
+        <source>Read its text</source>
+        <extracomment>app/gui/chat/picture_bar.py</extracomment>
+        <translation>读取文字</translation>
+    </message>
+    <message>
+        <source>Read tables, formulas and scans in many languages: a model for documents.</source>
+        <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>读取多种语言的表格、公式和扫描件：文档模型。</translation>
     </message>
     <message>
         <source>Reading</source>
@@ -1912,7 +2027,7 @@
     </message>
     <message>
         <source>Regenerate</source>
-        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_view.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py</extracomment>
         <translation>重新生成</translation>
     </message>
     <message>
@@ -1987,7 +2102,7 @@
     </message>
     <message>
         <source>Resume</source>
-        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>继续</translation>
     </message>
     <message>
@@ -2160,6 +2275,13 @@
         <extracomment>app/gui/desktop.py</extracomment>
         <translation>显示 Grus</translation>
     </message>
+    <message numerus="yes">
+        <source>Show all, {n} lines</source>
+        <extracomment>app/gui/viewmodels/chat/markdown.py</extracomment>
+        <translation>
+            <numerusform>显示全部，{n} 行</numerusform>
+        </translation>
+    </message>
     <message>
         <source>Show data folder</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
@@ -2174,6 +2296,16 @@
         <source>Show in folder</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>在文件夹中显示</translation>
+    </message>
+    <message>
+        <source>Show less</source>
+        <extracomment>app/gui/viewmodels/chat/markdown.py</extracomment>
+        <translation>收起</translation>
+    </message>
+    <message>
+        <source>Show me</source>
+        <extracomment>app/gui/chat/message_view.py</extracomment>
+        <translation>带我去看</translation>
     </message>
     <message>
         <source>Show on Hugging Face</source>
@@ -2194,6 +2326,16 @@
         <source>Show the log</source>
         <extracomment>app/gui/settings/pane.py, app/gui/window.py</extracomment>
         <translation>显示日志</translation>
+    </message>
+    <message>
+        <source>Show tokens and time under replies</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>在回复下方显示 token 数和用时</translation>
+    </message>
+    <message>
+        <source>Show under every reply</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>在每条回复下方显示</translation>
     </message>
     <message>
         <source>Show {what}</source>
@@ -2274,6 +2416,11 @@
         <source>Speaking style: cheerful, slow, slightly hoarse</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>说话风格：欢快、缓慢、略带沙哑</translation>
+    </message>
+    <message>
+        <source>Speech</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>语音</translation>
     </message>
     <message>
         <source>Speed</source>
@@ -2906,6 +3053,11 @@
         <translation>这不是可读取的图像。支持：{formats}。</translation>
     </message>
     <message>
+        <source>This is the Guide, a tiny helper that answers questions about Grus, in English.</source>
+        <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>这是 Guide，一个用英语回答有关 Grus 问题的小助手。</translation>
+    </message>
+    <message>
         <source>This is too long for the model: over {tokens} tokens, of which it can process {limit} at once.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>对模型来说过长：超过 {tokens} 个 token，而模型一次可处理 {limit} 个。</translation>
@@ -2946,9 +3098,9 @@
         <translation>此模型不支持克隆声音。要使用“{name}”，请选择支持的模型：Qwen3-TTS Base 或 Spark-TTS。</translation>
     </message>
     <message>
-        <source>This model is gated: accept its terms on Hugging Face first. Then enter your token in Settings, under Network.</source>
+        <source>This model is gated: accept its terms on Hugging Face first. Then enter your token here.</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
-        <translation>此模型受限：请先在 Hugging Face 上接受其条款，然后在“设置”的“网络”中输入令牌。</translation>
+        <translation>此模型需要授权访问：请先在 Hugging Face 上接受其条款，然后在此输入您的令牌。</translation>
     </message>
     <message>
         <source>This model needs a recorded voice. Create a new voice, or choose one.</source>
@@ -2979,6 +3131,11 @@
         <source>Today</source>
         <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>今天</translation>
+    </message>
+    <message>
+        <source>Tokens and time</source>
+        <extracomment>app/gui/chat/message_buttons.py</extracomment>
+        <translation>token 数和用时</translation>
     </message>
     <message>
         <source>Tokens per second</source>
@@ -3039,6 +3196,11 @@
         <source>Transcript of the recording, for a closer voice</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>录音的文字内容，可使声音更相似</translation>
+    </message>
+    <message>
+        <source>Transcription</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>转写</translation>
     </message>
     <message>
         <source>Troubleshooting</source>
@@ -3112,7 +3274,7 @@
     </message>
     <message>
         <source>Use {model}</source>
-        <extracomment>app/gui/chat/pane.py</extracomment>
+        <extracomment>app/gui/chat/pane.py, app/gui/chat/picture_bar.py</extracomment>
         <translation>使用 {model}</translation>
     </message>
     <message>
@@ -3137,7 +3299,7 @@
     </message>
     <message>
         <source>Vision</source>
-        <extracomment>app/gui/viewmodels/models/card.py, app/gui/viewmodels/models/library.py</extracomment>
+        <extracomment>app/gui/chat/pane.py, app/gui/viewmodels/models/card.py, app/gui/viewmodels/models/library.py</extracomment>
         <translation>视觉</translation>
     </message>
     <message>
@@ -3206,9 +3368,9 @@
         <translation>离线工作</translation>
     </message>
     <message>
-        <source>Works in every app. Press the keys to use, or clear the field.</source>
+        <source>Works in every app. Clear the field for none.</source>
         <extracomment>app/gui/hotkey.py</extracomment>
-        <translation>在所有应用中有效。按下要使用的按键，或清空此栏。</translation>
+        <translation>在所有应用中有效。清空此栏即不使用。</translation>
     </message>
     <message>
         <source>Write a message</source>
@@ -3466,6 +3628,16 @@
         <translation>{kinds}。搜索 {name} 可下载其中之一。</translation>
     </message>
     <message>
+        <source>{model} answers without the pictures of this conversation.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>{model} 在回复时看不到此对话中的图片。</translation>
+    </message>
+    <message>
+        <source>{model} cannot see pictures.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>{model} 看不懂图片。</translation>
+    </message>
+    <message>
         <source>{model} does not know the task {task}: the page is read as text. PaddleOCR-VL 1.5 knows every task.</source>
         <extracomment>engine/pipelines/reading/reader.py</extracomment>
         <translation>{model} 不支持任务 {task}：页面将作为文本读取。PaddleOCR-VL 1.5 支持所有任务。</translation>
@@ -3474,6 +3646,11 @@
         <source>{model} does not speak. Qwen3-TTS, Orpheus and Spark-TTS models do.</source>
         <extracomment>engine/pipelines/speaking/speech_models.py</extracomment>
         <translation>{model} 不能生成语音。Qwen3-TTS、Orpheus 和 Spark-TTS 模型可以。</translation>
+    </message>
+    <message>
+        <source>{model} gets the text of the picture.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>{model} 会收到图片中的文字。</translation>
     </message>
     <message>
         <source>{model} is installed. Its checksums are correct.</source>
@@ -3491,6 +3668,16 @@
         <translation>{model} 不是仓库 ID。</translation>
     </message>
     <message>
+        <source>{model} is ready.</source>
+        <extracomment>app/gui/chat/pane.py, app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>{model} 已就绪。</translation>
+    </message>
+    <message>
+        <source>{model} is ready. Write your first message.</source>
+        <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>{model} 已就绪。请写下第一条消息。</translation>
+    </message>
+    <message>
         <source>{model} reads pages line by line and talks about no images. Read them with grus read.</source>
         <extracomment>engine/pipelines/prompt.py</extracomment>
         <translation>{model} 逐行读取页面，不能谈论图像。请在“阅读”中打开。</translation>
@@ -3504,11 +3691,6 @@
         <source>{model} reads text, not images. Choose a vision model.</source>
         <extracomment>engine/pipelines/reading/recognizer.py</extracomment>
         <translation>{model} 读取文本，而非图像。请选择视觉模型。</translation>
-    </message>
-    <message>
-        <source>{model} supports text only. Remove the images, or choose a vision model.</source>
-        <extracomment>app/window_engine.py</extracomment>
-        <translation>{model} 仅支持文本。请移除图像，或选择视觉模型。</translation>
     </message>
     <message>
         <source>{model} transcribes {own}, not {language}. Choose a model for that language.</source>
@@ -3849,7 +4031,7 @@
     </message>
     <message>
         <source>{speed} here</source>
-        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/viewmodels/models/card.py, app/gui/viewmodels/models/offer.py</extracomment>
         <translation>本机 {speed}</translation>
     </message>
     <message>

@@ -93,7 +93,7 @@ class ListenPane(ResultsPane[ListenRecording]):
         self.end = text_button(tr("Stop"), lambda: self.on_current(self._end), kind="main")
         head.addWidget(self.end)
         for name in ("again", "copy", "export"):
-            wear(button := icon_button(self.context.look, "more", ""), actions[f"listen.{name}"])
+            wear(button := icon_button(self.context.look, "", ""), actions[f"listen.{name}"])
             head.addWidget(button)
         self.table = QTableWidget(0, 2)
         self.table.setAccessibleName(tr("Transcript"))

@@ -133,7 +133,7 @@ class ReadPane(ResultsPane[ReadDocument]):
             head.addWidget(part)
         head.addStretch(1)
         for name in ("again", "copy", "export"):
-            wear(button := icon_button(self.context.look, "more", ""), actions[f"read.{name}"])
+            wear(button := icon_button(self.context.look, "", ""), actions[f"read.{name}"])
             head.addWidget(button)
         tools = QHBoxLayout()
         tools.setContentsMargins(GRID * 2, GRID, GRID, 0)
@@ -142,7 +142,7 @@ class ReadPane(ResultsPane[ReadDocument]):
         tools.addWidget(self.add)
         tools.addStretch(1)
         for name in ("paste", "snip", "export_all"):
-            wear(button := icon_button(self.context.look, "more", ""), actions[f"read.{name}"])
+            wear(button := icon_button(self.context.look, "", ""), actions[f"read.{name}"])
             tools.addWidget(button)
         self.splitter = QSplitter(Qt.Orientation.Horizontal)
         self.splitter.setHandleWidth(1)
@@ -172,8 +172,8 @@ class ReadPane(ResultsPane[ReadDocument]):
         """Above the page: where one is, and what is wrong."""
         self.status = label(kind="second", wrap=True)
         self.which = label(kind="second")
-        wear(before := icon_button(self.context.look, "left", "", size=16), self.context.actions["read.before"])
-        wear(after := icon_button(self.context.look, "right", "", size=16), self.context.actions["read.after"])
+        wear(before := icon_button(self.context.look, "", "", size=16), self.context.actions["read.before"])
+        wear(after := icon_button(self.context.look, "", "", size=16), self.context.actions["read.after"])
         self.go_on = text_button(tr("Continue reading"), lambda: self.on_current(self.results.go_on))
         self.cancel = text_button(tr("Cancel"), lambda: self.on_current(self.results.cancel))
         self.password = QLineEdit()
@@ -460,7 +460,7 @@ class ReadPane(ResultsPane[ReadDocument]):
 
     def export_all(self) -> None:
         kinds = {title: kind for kind, title in _NAMES.items()}
-        asked = QInputDialog(self.window())
+        asked = QInputDialog(self)
         asked.setWindowTitle(tr("Export all"))
         asked.setLabelText(tr("Format"))
         asked.setComboBoxItems([*kinds])

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QDesktopServices, QFont, QKeySequence
+from PySide6.QtCore import QEvent, QObject, Qt, QUrl
+from PySide6.QtGui import QDesktopServices, QFocusEvent, QFont, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -75,7 +75,8 @@ class SettingsSection(QWidget):
 
 
 class HotKeyEdit(QKeySequenceEdit):
-    """Writes the preference when the keys were pressed; clearing it takes none."""
+    """Records one shortcut, after a click, Space or Enter, and then gives the focus back: without that it would take the next
+    shortcut of the window. Clearing it takes none."""
 
     def __init__(self, preferences: Preferences) -> None:
         super().__init__(QKeySequence.fromString(str(preferences.get(PREFERENCE, ""))))
@@ -85,10 +86,60 @@ class HotKeyEdit(QKeySequenceEdit):
         if (clear := self.findChild(QToolButton)) is not None:
             clear.setAccessibleName(tr("No shortcut"))
         self._preferences = preferences
+        self.recording = False
+        self._field = self.findChild(QLineEdit)
+        if self._field is not None:
+            self._field.installEventFilter(self)
         self.keySequenceChanged.connect(self._keep)
+        self._record(False)
 
     def _keep(self, keys: QKeySequence) -> None:
         self._preferences.put(PREFERENCE, keys.toString(QKeySequence.SequenceFormat.PortableText))
+        if self.recording:
+            self._record(False)
+            self.focusNextChild()
+
+    def _record(self, on: bool) -> None:
+        self.recording = on
+        if self._field is not None:
+            self._field.setPlaceholderText(tr("Press the keys") if on else tr("Press Enter, then the keys"))
+
+    def event(self, event: QEvent) -> bool:
+        """The window's shortcuts work while nothing is recorded; Qt's own field takes every key."""
+        if event.type() == QEvent.Type.ShortcutOverride and not self.recording:
+            event.ignore()
+            return False
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and not self.recording:
+            self.keyPressEvent(event)
+            return event.isAccepted()
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        key = event.key()
+        if self.recording and key == Qt.Key.Key_Escape:
+            self._record(False)
+        elif self.recording:
+            super().keyPressEvent(event)
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+            self._record(True)
+        elif key in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab):
+            self.focusNextPrevChild(key == Qt.Key.Key_Tab)
+        else:
+            event.ignore()
+
+    def keyReleaseEvent(self, event: QKeyEvent) -> None:
+        if self.recording:
+            super().keyReleaseEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        self._record(False)
+        super().focusOutEvent(event)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.MouseButtonPress:
+            self.setFocus()
+            self._record(True)
+        return super().eventFilter(watched, event)
 
 
 class PrivacyView(QWidget):
@@ -247,6 +298,8 @@ class SettingsPane(Pane):
         self.scale = self._choice("text_scale", tr("Text size"), [(s, f"{100 * s:.0f} %") for s in _SCALES])
         self.motion = QCheckBox(tr("Reduce motion"))
         self.motion.toggled.connect(lambda on: context.preferences.put("reduce_motion", on))
+        self.figures = QCheckBox(tr("Show tokens and time under replies"))
+        self.figures.toggled.connect(lambda on: context.preferences.put("chat.figures", on))
         languages = [("system", tr("System")), *LANGUAGES.items()]
         self.language = self._choice("language", tr("Language"), languages)
         self.backend = self._choice("backend", tr("Backend"), [(n, tr(t)) for n, t in BACKENDS], self.computing)
@@ -279,6 +332,7 @@ class SettingsPane(Pane):
         seen.add(tr("Text size"), self.scale, tr("In addition to the system's text size."))
         seen.add(tr("Language"), self.language)
         seen.put(self.motion)
+        seen.put(self.figures)
         self.hotkey = HotKeyEdit(self.context.preferences)
         self.hotkey.setFixedWidth(_CONTROL)
         self.hotkey_told = seen.add(tr("Global shortcut"), self.hotkey, " ")
@@ -398,9 +452,10 @@ class SettingsPane(Pane):
             (self.device, "auto"),
         ):
             box.setCurrentIndex(_nearest(box, preferences.get(box.objectName(), usual)))
-        self.motion.blockSignals(True)
-        self.motion.setChecked(bool(preferences.get("reduce_motion", False)))
-        self.motion.blockSignals(False)
+        for check, key in ((self.motion, "reduce_motion"), (self.figures, "chat.figures")):
+            check.blockSignals(True)
+            check.setChecked(bool(preferences.get(key, False)))
+            check.blockSignals(False)
         if not self.limit.hasFocus() and not self.computing.problem:
             self.limit.setText(self.computing.limit)
         self.outcome.setText(self.computing.problem or self.computing.outcome)

@@ -228,6 +228,7 @@ class Player(QWidget):
                 self._device = devices.SoundOutput(self.playback.take, self.playback.rate, self, self._lost)
                 self._rate = self.playback.rate
                 self._timer.start()
+                self._context.say("", level="ok")
             except BackendUnavailable as error:
                 self.playback.playing = playing = False
                 self._context.say(str(error), level="error")

@@ -136,12 +136,12 @@ class SpeakPane(ResultsPane[SpeechTake]):
         for part in (self.model_box, self.voice):
             head.addWidget(part)
         for name in ("sample", "voice", "drop"):
-            wear(button := icon_button(self.context.look, "more", "", size=16), actions[f"speak.{name}"])
+            wear(button := icon_button(self.context.look, "", "", size=16), actions[f"speak.{name}"])
             head.addWidget(button)
         head.addWidget(self.language)
         head.addStretch(1)
         for name in ("open", "save"):
-            wear(button := icon_button(self.context.look, "more", ""), actions[f"speak.{name}"])
+            wear(button := icon_button(self.context.look, "", ""), actions[f"speak.{name}"])
             head.addWidget(button)
         below = QHBoxLayout()
         below.setSpacing(GRID)

@@ -176,6 +176,8 @@ class Results(ABC, Generic[T]):
             nonlocal over
             over = True
             self._running.pop(item, None)
+            if not problem:
+                self._say("", level="ok")
             ended(problem)
 
         stream = self._streams.stream(work, receive, end)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 from app.gui.store import records
 from app.gui.store.database import keep_bytes, release
-from app.gui.store.messages import Attachment
+from app.gui.store.messages import Attachment, StoredMessage
 from app.gui.store.worker import AppStore
 from app.gui.texts import tr
 from app.gui.viewmodels.signal import Signal
@@ -113,11 +113,38 @@ def _check_image(name: str, data: bytes) -> None:
         raise BadRequest(tr("{name} cannot be opened: the file is damaged.", name=name)) from None
 
 
+@dataclass(frozen=True)
+class PictureAdvice:
+    """What is said where pictures are, and the model cannot see."""
+
+    sentence: str
+    unread: tuple[Attachment, ...] = ()  # pictures of the draft whose text can be read
+    seeing: str = ""  # a model here that can see
+
+
+def picture_advice(
+    model: str, abilities: Mapping[str, Collection[str]], files: Sequence[Attachment], path: Sequence[StoredMessage]
+) -> PictureAdvice | None:
+    """None: there is nothing to say. Of a model that is not known nothing is said."""
+    if not model or "vision" in abilities.get(model, {"vision"}):
+        return None
+    pictures = [file for file in files if file.kind == "image"]
+    unread = tuple(file for file in pictures if not file.text)
+    seeing = next((name for name, can in abilities.items() if "vision" in can and "chat" in can), "")
+    if unread:
+        return PictureAdvice(tr("{model} cannot see pictures.", model=model), unread, seeing)
+    if pictures:
+        return PictureAdvice(tr("{model} gets the text of the picture.", model=model), (), seeing)
+    if any(file.kind == "image" and not file.text for message in path for file in message.attachments):
+        return PictureAdvice(tr("{model} answers without the pictures of this conversation.", model=model), (), seeing)
+    return None
+
+
 Hear = Callable[[Path, Callable[[str], Any], Callable[[str], Any]], Any]
 
 
 class MessageDraft:
-    """`loaded`: another draft is here, text and all. `files_changed`: files came or went. `failed(sentence)`."""
+    """`loaded`: another draft is here, text and all. `files_changed`: files came or went. `failed(sentence)`; an empty one: it works again."""
 
     def __init__(self, store: AppStore, work: JobRunner, folder: Path, hear: Hear | None = None) -> None:
         """`hear` transcribes sound for models that take text only."""
@@ -173,6 +200,26 @@ class MessageDraft:
     def add_bytes(self, name: str, data: bytes) -> None:
         self._read(lambda: attach_bytes(name, data, self._folder))
 
+    def read_pictures(self, files: Sequence[Attachment], read: Hear) -> None:
+        """Give pictures their text, for models that cannot see. `read` is what reads pages."""
+        for file in files:
+            self.reading += 1
+            read(Path(file.path), partial(self._read_one, file), partial(self._unreadable, file))
+        self.files_changed()
+
+    def _read_one(self, file: Attachment, text: str) -> None:
+        self.reading -= 1
+        if file in self.files:
+            self.files[self.files.index(file)] = replace(file, text=text, note=tr("Its text was read."))
+            self._keep()
+        self.failed("")
+        self.files_changed()
+
+    def _unreadable(self, file: Attachment, sentence: str) -> None:
+        self.reading -= 1
+        self.failed(sentence)
+        self.files_changed()
+
     def remove(self, file: Attachment) -> None:
         self.files.remove(file)
         self.files_changed()
@@ -200,6 +247,7 @@ class MessageDraft:
         def taken(file: Attachment) -> None:
             self.reading -= 1
             self.files.append(file)
+            self.failed("")  # what failed before works
             self.files_changed()
             self._keep(lambda: release(file.path))
 
