@@ -174,9 +174,9 @@
         <translation>Architektur</translation>
     </message>
     <message>
-        <source>Ask about pictures: a model that sees them.</source>
+        <source>Ask about images: a vision model.</source>
         <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
-        <translation>Fragen zu Bildern: ein Modell, das Bilder versteht.</translation>
+        <translation>Fragen zu Bildern stellen: ein Modell, das Bilder versteht.</translation>
     </message>
     <message>
         <source>Ask anything</source>
@@ -589,9 +589,9 @@
         <translation>Diktieren</translation>
     </message>
     <message>
-        <source>Dictate and talk: a model that writes down what you say.</source>
+        <source>Dictate and talk: a speech recognition model.</source>
         <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
-        <translation>Diktieren und Gespräche: ein Modell, das Gesprochenes aufschreibt.</translation>
+        <translation>Diktieren und Gespräche führen: ein Modell für Spracherkennung.</translation>
     </message>
     <message>
         <source>Dictating. Press again to stop.</source>
@@ -911,7 +911,7 @@
     <message>
         <source>Get a vision model</source>
         <extracomment>app/gui/chat/picture_bar.py</extracomment>
-        <translation>Modell für Bilder holen</translation>
+        <translation>Modell für Bilder herunterladen</translation>
     </message>
     <message>
         <source>Getting sizes from Hugging Face.</source>
@@ -974,7 +974,7 @@
         <translation>Grus wurde mit --offline gestartet</translation>
     </message>
     <message>
-        <source>Have replies and texts read aloud: a model that speaks.</source>
+        <source>Have replies and texts read aloud: a text-to-speech model.</source>
         <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
         <translation>Antworten und Texte vorlesen lassen: ein Modell für Sprachausgabe.</translation>
     </message>
@@ -1117,11 +1117,6 @@
         <source>Interrupt the voice</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Die Stimme unterbrechen</translation>
-    </message>
-    <message>
-        <source>Its text was read.</source>
-        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
-        <translation>Der Text wurde gelesen.</translation>
     </message>
     <message>
         <source>JSON</source>
@@ -1404,6 +1399,11 @@
         <translation>Nächstes Dokument</translation>
     </message>
     <message>
+        <source>Next match (Enter)</source>
+        <extracomment>app/gui/chat/find_bar.py</extracomment>
+        <translation>Nächster Treffer (Enter)</translation>
+    </message>
+    <message>
         <source>Next message</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Nächste Nachricht</translation>
@@ -1412,11 +1412,6 @@
         <source>Next page</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Nächste Seite</translation>
-    </message>
-    <message>
-        <source>Next place (Enter)</source>
-        <extracomment>app/gui/chat/find_bar.py</extracomment>
-        <translation>Nächste Stelle (Enter)</translation>
     </message>
     <message>
         <source>Next recording</source>
@@ -1826,7 +1821,7 @@
     <message>
         <source>Press Enter, then the keys</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
-        <translation>Eingabetaste, dann die Tasten</translation>
+        <translation>Eingabetaste drücken, dann die Tasten</translation>
     </message>
     <message>
         <source>Press the keys</source>
@@ -1849,6 +1844,11 @@
         <translation>Vorheriges Dokument</translation>
     </message>
     <message>
+        <source>Previous match (Shift+Enter)</source>
+        <extracomment>app/gui/chat/find_bar.py</extracomment>
+        <translation>Vorheriger Treffer (Umschalt+Enter)</translation>
+    </message>
+    <message>
         <source>Previous message</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Vorherige Nachricht</translation>
@@ -1857,11 +1857,6 @@
         <source>Previous page</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Vorherige Seite</translation>
-    </message>
-    <message>
-        <source>Previous place (Shift+Enter)</source>
-        <extracomment>app/gui/chat/find_bar.py</extracomment>
-        <translation>Vorherige Stelle (Umschalt+Enter)</translation>
     </message>
     <message>
         <source>Previous recording</source>
@@ -1909,14 +1904,14 @@
         <translation>Dokumente lesen</translation>
     </message>
     <message>
-        <source>Read its text</source>
-        <extracomment>app/gui/chat/picture_bar.py</extracomment>
-        <translation>Text lesen</translation>
-    </message>
-    <message>
         <source>Read tables, formulas and scans in many languages: a model for documents.</source>
         <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
         <translation>Tabellen, Formeln und Scans in vielen Sprachen lesen: ein Modell für Dokumente.</translation>
+    </message>
+    <message>
+        <source>Read the text</source>
+        <extracomment>app/gui/chat/picture_bar.py</extracomment>
+        <translation>Text lesen</translation>
     </message>
     <message>
         <source>Reading</source>
@@ -2307,7 +2302,7 @@
     <message>
         <source>Show me</source>
         <extracomment>app/gui/chat/message_view.py</extracomment>
-        <translation>Zeigen</translation>
+        <translation>Zeigen Sie es mir</translation>
     </message>
     <message>
         <source>Show on Hugging Face</source>
@@ -2900,6 +2895,11 @@
         <translation>Der Text wiederholt sich.</translation>
     </message>
     <message>
+        <source>The text was read.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>Der Text wurde gelesen.</translation>
+    </message>
+    <message>
         <source>The token cannot be kept in {file}: {reason}.</source>
         <extracomment>engine/hub/token.py</extracomment>
         <translation>Das Token lässt sich nicht in {file} speichern: {reason}.</translation>
@@ -3372,7 +3372,7 @@
     <message>
         <source>Works in every app. Clear the field for none.</source>
         <extracomment>app/gui/hotkey.py</extracomment>
-        <translation>Gilt in jeder App. Leeren Sie das Feld für keines.</translation>
+        <translation>Funktioniert in jeder App. Leeren Sie das Feld für kein Tastenkürzel.</translation>
     </message>
     <message>
         <source>Write a message</source>
@@ -3630,14 +3630,9 @@
         <translation>{kinds}. Suchen Sie nach {name}, um eines davon herunterzuladen.</translation>
     </message>
     <message>
-        <source>{model} answers without the pictures of this conversation.</source>
+        <source>{model} answers without the images in this conversation.</source>
         <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
-        <translation>{model} antwortet ohne die Bilder dieser Unterhaltung.</translation>
-    </message>
-    <message>
-        <source>{model} cannot see pictures.</source>
-        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
-        <translation>{model} kann keine Bilder sehen.</translation>
+        <translation>{model} antwortet ohne die Bilder in dieser Unterhaltung.</translation>
     </message>
     <message>
         <source>{model} does not know the task {task}: the page is read as text. PaddleOCR-VL 1.5 knows every task.</source>
@@ -3650,9 +3645,9 @@
         <translation>{model} kann nicht sprechen. Qwen3-TTS, Orpheus und Spark-TTS können es.</translation>
     </message>
     <message>
-        <source>{model} gets the text of the picture.</source>
+        <source>{model} does not support images.</source>
         <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
-        <translation>{model} bekommt den Text des Bildes.</translation>
+        <translation>{model} unterstützt keine Bilder.</translation>
     </message>
     <message>
         <source>{model} is installed. Its checksums are correct.</source>
@@ -3693,6 +3688,11 @@
         <source>{model} reads text, not images. Choose a vision model.</source>
         <extracomment>engine/pipelines/reading/recognizer.py</extracomment>
         <translation>{model} liest Text, keine Bilder. Wählen Sie ein Modell, das Bilder versteht.</translation>
+    </message>
+    <message>
+        <source>{model} receives the text of the image.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>{model} erhält den Text des Bildes.</translation>
     </message>
     <message>
         <source>{model} transcribes {own}, not {language}. Choose a model for that language.</source>

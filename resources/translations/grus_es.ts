@@ -174,9 +174,9 @@
         <translation>Arquitectura</translation>
     </message>
     <message>
-        <source>Ask about pictures: a model that sees them.</source>
+        <source>Ask about images: a vision model.</source>
         <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
-        <translation>Preguntar por imágenes: un modelo que las ve.</translation>
+        <translation>Preguntar sobre imágenes: un modelo con visión.</translation>
     </message>
     <message>
         <source>Ask anything</source>
@@ -589,9 +589,9 @@
         <translation>Dictar</translation>
     </message>
     <message>
-        <source>Dictate and talk: a model that writes down what you say.</source>
+        <source>Dictate and talk: a speech recognition model.</source>
         <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
-        <translation>Dictar y conversar: un modelo que transcribe lo que dice.</translation>
+        <translation>Dictar y conversar: un modelo de reconocimiento de voz.</translation>
     </message>
     <message>
         <source>Dictating. Press again to stop.</source>
@@ -974,9 +974,9 @@
         <translation>Grus se inició con --offline</translation>
     </message>
     <message>
-        <source>Have replies and texts read aloud: a model that speaks.</source>
+        <source>Have replies and texts read aloud: a text-to-speech model.</source>
         <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
-        <translation>Escuchar respuestas y textos en voz alta: un modelo que habla.</translation>
+        <translation>Escuchar respuestas y textos en voz alta: un modelo de texto a voz.</translation>
     </message>
     <message>
         <source>Header</source>
@@ -1117,11 +1117,6 @@
         <source>Interrupt the voice</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Interrumpir la voz</translation>
-    </message>
-    <message>
-        <source>Its text was read.</source>
-        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
-        <translation>Se leyó su texto.</translation>
     </message>
     <message>
         <source>JSON</source>
@@ -1404,6 +1399,11 @@
         <translation>Documento siguiente</translation>
     </message>
     <message>
+        <source>Next match (Enter)</source>
+        <extracomment>app/gui/chat/find_bar.py</extracomment>
+        <translation>Coincidencia siguiente (Intro)</translation>
+    </message>
+    <message>
         <source>Next message</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Mensaje siguiente</translation>
@@ -1412,11 +1412,6 @@
         <source>Next page</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Página siguiente</translation>
-    </message>
-    <message>
-        <source>Next place (Enter)</source>
-        <extracomment>app/gui/chat/find_bar.py</extracomment>
-        <translation>Siguiente (Intro)</translation>
     </message>
     <message>
         <source>Next recording</source>
@@ -1736,7 +1731,7 @@
     <message>
         <source>Paste your Hugging Face token, and press Enter</source>
         <extracomment>app/gui/models/pane.py</extracomment>
-        <translation>Pegue su token de Hugging Face y pulse Intro</translation>
+        <translation>Pega tu token de Hugging Face y pulsa Intro</translation>
     </message>
     <message>
         <source>Pasted picture</source>
@@ -1826,12 +1821,12 @@
     <message>
         <source>Press Enter, then the keys</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
-        <translation>Pulse Intro y luego las teclas</translation>
+        <translation>Pulsa Intro y luego las teclas</translation>
     </message>
     <message>
         <source>Press the keys</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
-        <translation>Pulse las teclas</translation>
+        <translation>Pulsa las teclas</translation>
     </message>
     <message>
         <source>Previous branch</source>
@@ -1849,6 +1844,11 @@
         <translation>Documento anterior</translation>
     </message>
     <message>
+        <source>Previous match (Shift+Enter)</source>
+        <extracomment>app/gui/chat/find_bar.py</extracomment>
+        <translation>Coincidencia anterior (Mayús+Intro)</translation>
+    </message>
+    <message>
         <source>Previous message</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Mensaje anterior</translation>
@@ -1857,11 +1857,6 @@
         <source>Previous page</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Página anterior</translation>
-    </message>
-    <message>
-        <source>Previous place (Shift+Enter)</source>
-        <extracomment>app/gui/chat/find_bar.py</extracomment>
-        <translation>Anterior (Mayús+Intro)</translation>
     </message>
     <message>
         <source>Previous recording</source>
@@ -1909,14 +1904,14 @@
         <translation>Leer documentos</translation>
     </message>
     <message>
-        <source>Read its text</source>
-        <extracomment>app/gui/chat/picture_bar.py</extracomment>
-        <translation>Leer su texto</translation>
-    </message>
-    <message>
         <source>Read tables, formulas and scans in many languages: a model for documents.</source>
         <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
         <translation>Leer tablas, fórmulas y escaneos en muchos idiomas: un modelo para documentos.</translation>
+    </message>
+    <message>
+        <source>Read the text</source>
+        <extracomment>app/gui/chat/picture_bar.py</extracomment>
+        <translation>Leer el texto</translation>
     </message>
     <message>
         <source>Reading</source>
@@ -2900,6 +2895,11 @@
         <translation>El texto se repite.</translation>
     </message>
     <message>
+        <source>The text was read.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>Se leyó el texto.</translation>
+    </message>
+    <message>
         <source>The token cannot be kept in {file}: {reason}.</source>
         <extracomment>engine/hub/token.py</extracomment>
         <translation>El token no se puede guardar en {file}: {reason}.</translation>
@@ -3102,7 +3102,7 @@
     <message>
         <source>This model is gated: accept its terms on Hugging Face first. Then enter your token here.</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
-        <translation>El acceso a este modelo está restringido: acepte primero sus condiciones en Hugging Face. Después introduzca aquí su token.</translation>
+        <translation>El acceso a este modelo está restringido: acepta primero sus condiciones en Hugging Face. Después introduce aquí tu token.</translation>
     </message>
     <message>
         <source>This model needs a recorded voice. Create a new voice, or choose one.</source>
@@ -3372,7 +3372,7 @@
     <message>
         <source>Works in every app. Clear the field for none.</source>
         <extracomment>app/gui/hotkey.py</extracomment>
-        <translation>Funciona en todas las aplicaciones. Vacíe el campo para no usar ninguno.</translation>
+        <translation>Funciona en todas las aplicaciones. Borra el campo para no usar ninguno.</translation>
     </message>
     <message>
         <source>Write a message</source>
@@ -3630,14 +3630,9 @@
         <translation>{kinds}. Busca {name} para descargar uno de estos.</translation>
     </message>
     <message>
-        <source>{model} answers without the pictures of this conversation.</source>
+        <source>{model} answers without the images in this conversation.</source>
         <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
         <translation>{model} responde sin las imágenes de esta conversación.</translation>
-    </message>
-    <message>
-        <source>{model} cannot see pictures.</source>
-        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
-        <translation>{model} no puede ver imágenes.</translation>
     </message>
     <message>
         <source>{model} does not know the task {task}: the page is read as text. PaddleOCR-VL 1.5 knows every task.</source>
@@ -3650,9 +3645,9 @@
         <translation>{model} no habla. Los modelos Qwen3-TTS, Orpheus y Spark-TTS sí.</translation>
     </message>
     <message>
-        <source>{model} gets the text of the picture.</source>
+        <source>{model} does not support images.</source>
         <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
-        <translation>{model} recibe el texto de la imagen.</translation>
+        <translation>{model} no admite imágenes.</translation>
     </message>
     <message>
         <source>{model} is installed. Its checksums are correct.</source>
@@ -3677,7 +3672,7 @@
     <message>
         <source>{model} is ready. Write your first message.</source>
         <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
-        <translation>{model} está listo. Escriba su primer mensaje.</translation>
+        <translation>{model} está listo. Escribe tu primer mensaje.</translation>
     </message>
     <message>
         <source>{model} reads pages line by line and talks about no images. Read them with grus read.</source>
@@ -3693,6 +3688,11 @@
         <source>{model} reads text, not images. Choose a vision model.</source>
         <extracomment>engine/pipelines/reading/recognizer.py</extracomment>
         <translation>{model} lee texto, no imágenes. Elige un modelo con visión.</translation>
+    </message>
+    <message>
+        <source>{model} receives the text of the image.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>{model} recibe el texto de la imagen.</translation>
     </message>
     <message>
         <source>{model} transcribes {own}, not {language}. Choose a model for that language.</source>

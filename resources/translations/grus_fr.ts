@@ -174,9 +174,9 @@
         <translation>Architecture</translation>
     </message>
     <message>
-        <source>Ask about pictures: a model that sees them.</source>
+        <source>Ask about images: a vision model.</source>
         <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
-        <translation>Poser des questions sur des images : un modèle qui les voit.</translation>
+        <translation>Poser des questions sur des images&#xa0;: un modèle de vision.</translation>
     </message>
     <message>
         <source>Ask anything</source>
@@ -589,9 +589,9 @@
         <translation>Dicter</translation>
     </message>
     <message>
-        <source>Dictate and talk: a model that writes down what you say.</source>
+        <source>Dictate and talk: a speech recognition model.</source>
         <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
-        <translation>Dicter et parler : un modèle qui transcrit ce que vous dites.</translation>
+        <translation>Dicter et converser&#xa0;: un modèle de reconnaissance vocale.</translation>
     </message>
     <message>
         <source>Dictating. Press again to stop.</source>
@@ -974,9 +974,9 @@
         <translation>Grus a été démarré avec --offline</translation>
     </message>
     <message>
-        <source>Have replies and texts read aloud: a model that speaks.</source>
+        <source>Have replies and texts read aloud: a text-to-speech model.</source>
         <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
-        <translation>Faire lire les réponses et les textes : un modèle qui parle.</translation>
+        <translation>Faire lire les réponses et les textes à voix haute&#xa0;: un modèle de synthèse vocale.</translation>
     </message>
     <message>
         <source>Header</source>
@@ -1117,11 +1117,6 @@
         <source>Interrupt the voice</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Interrompre la voix</translation>
-    </message>
-    <message>
-        <source>Its text was read.</source>
-        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
-        <translation>Son texte a été lu.</translation>
     </message>
     <message>
         <source>JSON</source>
@@ -1404,6 +1399,11 @@
         <translation>Document suivant</translation>
     </message>
     <message>
+        <source>Next match (Enter)</source>
+        <extracomment>app/gui/chat/find_bar.py</extracomment>
+        <translation>Résultat suivant (Entrée)</translation>
+    </message>
+    <message>
         <source>Next message</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Message suivant</translation>
@@ -1412,11 +1412,6 @@
         <source>Next page</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Page suivante</translation>
-    </message>
-    <message>
-        <source>Next place (Enter)</source>
-        <extracomment>app/gui/chat/find_bar.py</extracomment>
-        <translation>Suivant (Entrée)</translation>
     </message>
     <message>
         <source>Next recording</source>
@@ -1849,6 +1844,11 @@
         <translation>Document précédent</translation>
     </message>
     <message>
+        <source>Previous match (Shift+Enter)</source>
+        <extracomment>app/gui/chat/find_bar.py</extracomment>
+        <translation>Résultat précédent (Maj+Entrée)</translation>
+    </message>
+    <message>
         <source>Previous message</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Message précédent</translation>
@@ -1857,11 +1857,6 @@
         <source>Previous page</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Page précédente</translation>
-    </message>
-    <message>
-        <source>Previous place (Shift+Enter)</source>
-        <extracomment>app/gui/chat/find_bar.py</extracomment>
-        <translation>Précédent (Maj+Entrée)</translation>
     </message>
     <message>
         <source>Previous recording</source>
@@ -1909,14 +1904,14 @@
         <translation>Lire des documents</translation>
     </message>
     <message>
-        <source>Read its text</source>
-        <extracomment>app/gui/chat/picture_bar.py</extracomment>
-        <translation>Lire son texte</translation>
-    </message>
-    <message>
         <source>Read tables, formulas and scans in many languages: a model for documents.</source>
         <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
         <translation>Lire des tableaux, des formules et des numérisations dans de nombreuses langues : un modèle pour les documents.</translation>
+    </message>
+    <message>
+        <source>Read the text</source>
+        <extracomment>app/gui/chat/picture_bar.py</extracomment>
+        <translation>Lire le texte</translation>
     </message>
     <message>
         <source>Reading</source>
@@ -2900,6 +2895,11 @@
         <translation>Le texte se répète.</translation>
     </message>
     <message>
+        <source>The text was read.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>Le texte a été lu.</translation>
+    </message>
+    <message>
         <source>The token cannot be kept in {file}: {reason}.</source>
         <extracomment>engine/hub/token.py</extracomment>
         <translation>Impossible de stocker le jeton dans {file}&#xa0;: {reason}.</translation>
@@ -3630,14 +3630,9 @@
         <translation>{kinds}. Recherchez {name} pour en télécharger un.</translation>
     </message>
     <message>
-        <source>{model} answers without the pictures of this conversation.</source>
+        <source>{model} answers without the images in this conversation.</source>
         <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
         <translation>{model} répond sans les images de cette conversation.</translation>
-    </message>
-    <message>
-        <source>{model} cannot see pictures.</source>
-        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
-        <translation>{model} ne peut pas voir les images.</translation>
     </message>
     <message>
         <source>{model} does not know the task {task}: the page is read as text. PaddleOCR-VL 1.5 knows every task.</source>
@@ -3650,9 +3645,9 @@
         <translation>{model} ne parle pas. Les modèles Qwen3-TTS, Orpheus et Spark-TTS parlent.</translation>
     </message>
     <message>
-        <source>{model} gets the text of the picture.</source>
+        <source>{model} does not support images.</source>
         <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
-        <translation>{model} reçoit le texte de l’image.</translation>
+        <translation>{model} ne prend pas en charge les images.</translation>
     </message>
     <message>
         <source>{model} is installed. Its checksums are correct.</source>
@@ -3693,6 +3688,11 @@
         <source>{model} reads text, not images. Choose a vision model.</source>
         <extracomment>engine/pipelines/reading/recognizer.py</extracomment>
         <translation>{model} lit du texte, pas des images. Choisissez un modèle de vision.</translation>
+    </message>
+    <message>
+        <source>{model} receives the text of the image.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>{model} reçoit le texte de l’image.</translation>
     </message>
     <message>
         <source>{model} transcribes {own}, not {language}. Choose a model for that language.</source>

@@ -174,9 +174,9 @@
         <translation>アーキテクチャ</translation>
     </message>
     <message>
-        <source>Ask about pictures: a model that sees them.</source>
+        <source>Ask about images: a vision model.</source>
         <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
-        <translation>画像について質問する: 画像を理解するモデル。</translation>
+        <translation>画像について質問する: 画像認識モデル。</translation>
     </message>
     <message>
         <source>Ask anything</source>
@@ -589,9 +589,9 @@
         <translation>音声入力</translation>
     </message>
     <message>
-        <source>Dictate and talk: a model that writes down what you say.</source>
+        <source>Dictate and talk: a speech recognition model.</source>
         <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
-        <translation>音声入力と会話: 話した内容を文字にするモデル。</translation>
+        <translation>音声入力と音声会話: 音声認識モデル。</translation>
     </message>
     <message>
         <source>Dictating. Press again to stop.</source>
@@ -974,9 +974,9 @@
         <translation>Grus は --offline で起動されました</translation>
     </message>
     <message>
-        <source>Have replies and texts read aloud: a model that speaks.</source>
+        <source>Have replies and texts read aloud: a text-to-speech model.</source>
         <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
-        <translation>返信や文章の読み上げ: 話すモデル。</translation>
+        <translation>回答やテキストの読み上げ: 音声合成モデル。</translation>
     </message>
     <message>
         <source>Header</source>
@@ -1117,11 +1117,6 @@
         <source>Interrupt the voice</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>音声を中断</translation>
-    </message>
-    <message>
-        <source>Its text was read.</source>
-        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
-        <translation>文字を読み取りました。</translation>
     </message>
     <message>
         <source>JSON</source>
@@ -1404,6 +1399,11 @@
         <translation>次の文書</translation>
     </message>
     <message>
+        <source>Next match (Enter)</source>
+        <extracomment>app/gui/chat/find_bar.py</extracomment>
+        <translation>次の一致 (Enter)</translation>
+    </message>
+    <message>
         <source>Next message</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>次のメッセージ</translation>
@@ -1412,11 +1412,6 @@
         <source>Next page</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>次のページ</translation>
-    </message>
-    <message>
-        <source>Next place (Enter)</source>
-        <extracomment>app/gui/chat/find_bar.py</extracomment>
-        <translation>次へ (Enter)</translation>
     </message>
     <message>
         <source>Next recording</source>
@@ -1849,6 +1844,11 @@
         <translation>前の文書</translation>
     </message>
     <message>
+        <source>Previous match (Shift+Enter)</source>
+        <extracomment>app/gui/chat/find_bar.py</extracomment>
+        <translation>前の一致 (Shift+Enter)</translation>
+    </message>
+    <message>
         <source>Previous message</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>前のメッセージ</translation>
@@ -1857,11 +1857,6 @@
         <source>Previous page</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>前のページ</translation>
-    </message>
-    <message>
-        <source>Previous place (Shift+Enter)</source>
-        <extracomment>app/gui/chat/find_bar.py</extracomment>
-        <translation>前へ (Shift+Enter)</translation>
     </message>
     <message>
         <source>Previous recording</source>
@@ -1909,14 +1904,14 @@
         <translation>文書を読み取る</translation>
     </message>
     <message>
-        <source>Read its text</source>
-        <extracomment>app/gui/chat/picture_bar.py</extracomment>
-        <translation>文字を読み取る</translation>
-    </message>
-    <message>
         <source>Read tables, formulas and scans in many languages: a model for documents.</source>
         <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
         <translation>多言語の表、数式、スキャンを読み取る: 文書用のモデル。</translation>
+    </message>
+    <message>
+        <source>Read the text</source>
+        <extracomment>app/gui/chat/picture_bar.py</extracomment>
+        <translation>テキストを読み取る</translation>
     </message>
     <message>
         <source>Reading</source>
@@ -2330,12 +2325,12 @@
     <message>
         <source>Show tokens and time under replies</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
-        <translation>返信の下にトークン数と時間を表示</translation>
+        <translation>回答の下にトークン数と時間を表示</translation>
     </message>
     <message>
         <source>Show under every reply</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>すべての返信の下に表示</translation>
+        <translation>すべての回答の下に表示</translation>
     </message>
     <message>
         <source>Show {what}</source>
@@ -2898,6 +2893,11 @@
         <translation>テキストが繰り返されています。</translation>
     </message>
     <message>
+        <source>The text was read.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>テキストを読み取りました。</translation>
+    </message>
+    <message>
         <source>The token cannot be kept in {file}: {reason}.</source>
         <extracomment>engine/hub/token.py</extracomment>
         <translation>トークンを {file} に保存できません: {reason}。</translation>
@@ -3370,7 +3370,7 @@
     <message>
         <source>Works in every app. Clear the field for none.</source>
         <extracomment>app/gui/hotkey.py</extracomment>
-        <translation>すべてのアプリで有効です。使わない場合は欄を空にします。</translation>
+        <translation>すべてのアプリで使えます。使わない場合は欄を空にしてください。</translation>
     </message>
     <message>
         <source>Write a message</source>
@@ -3628,14 +3628,9 @@
         <translation>{kinds}。「{name}」を検索すると、いずれかをダウンロードできます。</translation>
     </message>
     <message>
-        <source>{model} answers without the pictures of this conversation.</source>
+        <source>{model} answers without the images in this conversation.</source>
         <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
-        <translation>{model} はこの会話の画像なしで返信します。</translation>
-    </message>
-    <message>
-        <source>{model} cannot see pictures.</source>
-        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
-        <translation>{model} は画像を理解できません。</translation>
+        <translation>{model} はこの会話の画像を使わずに回答します。</translation>
     </message>
     <message>
         <source>{model} does not know the task {task}: the page is read as text. PaddleOCR-VL 1.5 knows every task.</source>
@@ -3648,9 +3643,9 @@
         <translation>{model} は音声を生成できません。Qwen3-TTS、Orpheus、Spark-TTS のモデルなら生成できます。</translation>
     </message>
     <message>
-        <source>{model} gets the text of the picture.</source>
+        <source>{model} does not support images.</source>
         <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
-        <translation>{model} には画像内の文字が渡されます。</translation>
+        <translation>{model} は画像に対応していません。</translation>
     </message>
     <message>
         <source>{model} is installed. Its checksums are correct.</source>
@@ -3691,6 +3686,11 @@
         <source>{model} reads text, not images. Choose a vision model.</source>
         <extracomment>engine/pipelines/reading/recognizer.py</extracomment>
         <translation>{model} が扱えるのはテキストで、画像ではありません。画像認識モデルを選んでください。</translation>
+    </message>
+    <message>
+        <source>{model} receives the text of the image.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>{model} には画像のテキストが渡されます。</translation>
     </message>
     <message>
         <source>{model} transcribes {own}, not {language}. Choose a model for that language.</source>

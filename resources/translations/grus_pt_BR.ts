@@ -174,9 +174,9 @@
         <translation>Arquitetura</translation>
     </message>
     <message>
-        <source>Ask about pictures: a model that sees them.</source>
+        <source>Ask about images: a vision model.</source>
         <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
-        <translation>Perguntar sobre imagens: um modelo que as vê.</translation>
+        <translation>Perguntar sobre imagens: um modelo com visão.</translation>
     </message>
     <message>
         <source>Ask anything</source>
@@ -336,7 +336,7 @@
     <message>
         <source>Close the search</source>
         <extracomment>app/gui/chat/find_bar.py</extracomment>
-        <translation>Fechar a busca</translation>
+        <translation>Fechar a pesquisa</translation>
     </message>
     <message>
         <source>Close this message</source>
@@ -589,9 +589,9 @@
         <translation>Ditar</translation>
     </message>
     <message>
-        <source>Dictate and talk: a model that writes down what you say.</source>
+        <source>Dictate and talk: a speech recognition model.</source>
         <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
-        <translation>Ditar e conversar: um modelo que transcreve o que você diz.</translation>
+        <translation>Ditar e conversar: um modelo de reconhecimento de fala.</translation>
     </message>
     <message>
         <source>Dictating. Press again to stop.</source>
@@ -831,7 +831,7 @@
     <message>
         <source>Find in this conversation</source>
         <extracomment>app/gui/chat/actions.py, app/gui/chat/find_bar.py</extracomment>
-        <translation>Buscar nesta conversa</translation>
+        <translation>Localizar nesta conversa</translation>
     </message>
     <message>
         <source>Finishing running requests</source>
@@ -974,9 +974,9 @@
         <translation>O Grus foi iniciado com --offline</translation>
     </message>
     <message>
-        <source>Have replies and texts read aloud: a model that speaks.</source>
+        <source>Have replies and texts read aloud: a text-to-speech model.</source>
         <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
-        <translation>Ouvir respostas e textos em voz alta: um modelo que fala.</translation>
+        <translation>Ouvir respostas e textos em voz alta: um modelo de texto para fala.</translation>
     </message>
     <message>
         <source>Header</source>
@@ -1117,11 +1117,6 @@
         <source>Interrupt the voice</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Interromper a voz</translation>
-    </message>
-    <message>
-        <source>Its text was read.</source>
-        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
-        <translation>O texto foi lido.</translation>
     </message>
     <message>
         <source>JSON</source>
@@ -1404,6 +1399,11 @@
         <translation>Próximo documento</translation>
     </message>
     <message>
+        <source>Next match (Enter)</source>
+        <extracomment>app/gui/chat/find_bar.py</extracomment>
+        <translation>Próxima ocorrência (Enter)</translation>
+    </message>
+    <message>
         <source>Next message</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Próxima mensagem</translation>
@@ -1412,11 +1412,6 @@
         <source>Next page</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Próxima página</translation>
-    </message>
-    <message>
-        <source>Next place (Enter)</source>
-        <extracomment>app/gui/chat/find_bar.py</extracomment>
-        <translation>Próximo (Enter)</translation>
     </message>
     <message>
         <source>Next recording</source>
@@ -1849,6 +1844,11 @@
         <translation>Documento anterior</translation>
     </message>
     <message>
+        <source>Previous match (Shift+Enter)</source>
+        <extracomment>app/gui/chat/find_bar.py</extracomment>
+        <translation>Ocorrência anterior (Shift+Enter)</translation>
+    </message>
+    <message>
         <source>Previous message</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Mensagem anterior</translation>
@@ -1857,11 +1857,6 @@
         <source>Previous page</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Página anterior</translation>
-    </message>
-    <message>
-        <source>Previous place (Shift+Enter)</source>
-        <extracomment>app/gui/chat/find_bar.py</extracomment>
-        <translation>Anterior (Shift+Enter)</translation>
     </message>
     <message>
         <source>Previous recording</source>
@@ -1909,14 +1904,14 @@
         <translation>Ler documentos</translation>
     </message>
     <message>
-        <source>Read its text</source>
-        <extracomment>app/gui/chat/picture_bar.py</extracomment>
-        <translation>Ler o texto</translation>
-    </message>
-    <message>
         <source>Read tables, formulas and scans in many languages: a model for documents.</source>
         <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
         <translation>Ler tabelas, fórmulas e digitalizações em muitos idiomas: um modelo para documentos.</translation>
+    </message>
+    <message>
+        <source>Read the text</source>
+        <extracomment>app/gui/chat/picture_bar.py</extracomment>
+        <translation>Ler o texto</translation>
     </message>
     <message>
         <source>Reading</source>
@@ -2900,6 +2895,11 @@
         <translation>O texto se repete.</translation>
     </message>
     <message>
+        <source>The text was read.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>O texto foi lido.</translation>
+    </message>
+    <message>
         <source>The token cannot be kept in {file}: {reason}.</source>
         <extracomment>engine/hub/token.py</extracomment>
         <translation>Não é possível guardar o token em {file}: {reason}.</translation>
@@ -3372,7 +3372,7 @@
     <message>
         <source>Works in every app. Clear the field for none.</source>
         <extracomment>app/gui/hotkey.py</extracomment>
-        <translation>Funciona em todos os aplicativos. Limpe o campo para não usar nenhum.</translation>
+        <translation>Funciona em todos os apps. Limpe o campo para não usar nenhum.</translation>
     </message>
     <message>
         <source>Write a message</source>
@@ -3630,14 +3630,9 @@
         <translation>{kinds}. Pesquise {name} para baixar um destes.</translation>
     </message>
     <message>
-        <source>{model} answers without the pictures of this conversation.</source>
+        <source>{model} answers without the images in this conversation.</source>
         <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
         <translation>{model} responde sem as imagens desta conversa.</translation>
-    </message>
-    <message>
-        <source>{model} cannot see pictures.</source>
-        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
-        <translation>{model} não consegue ver imagens.</translation>
     </message>
     <message>
         <source>{model} does not know the task {task}: the page is read as text. PaddleOCR-VL 1.5 knows every task.</source>
@@ -3650,9 +3645,9 @@
         <translation>{model} não fala. Os modelos Qwen3-TTS, Orpheus e Spark-TTS falam.</translation>
     </message>
     <message>
-        <source>{model} gets the text of the picture.</source>
+        <source>{model} does not support images.</source>
         <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
-        <translation>{model} recebe o texto da imagem.</translation>
+        <translation>{model} não aceita imagens.</translation>
     </message>
     <message>
         <source>{model} is installed. Its checksums are correct.</source>
@@ -3693,6 +3688,11 @@
         <source>{model} reads text, not images. Choose a vision model.</source>
         <extracomment>engine/pipelines/reading/recognizer.py</extracomment>
         <translation>{model} lê texto, não imagens. Escolha um modelo com visão.</translation>
+    </message>
+    <message>
+        <source>{model} receives the text of the image.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>{model} recebe o texto da imagem.</translation>
     </message>
     <message>
         <source>{model} transcribes {own}, not {language}. Choose a model for that language.</source>

@@ -174,9 +174,9 @@
         <translation>架构</translation>
     </message>
     <message>
-        <source>Ask about pictures: a model that sees them.</source>
+        <source>Ask about images: a vision model.</source>
         <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
-        <translation>询问图片：能看懂图片的模型。</translation>
+        <translation>询问图像：视觉模型。</translation>
     </message>
     <message>
         <source>Ask anything</source>
@@ -589,9 +589,9 @@
         <translation>听写</translation>
     </message>
     <message>
-        <source>Dictate and talk: a model that writes down what you say.</source>
+        <source>Dictate and talk: a speech recognition model.</source>
         <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
-        <translation>听写和对话：把您说的话转成文字的模型。</translation>
+        <translation>听写和语音对话：语音识别模型。</translation>
     </message>
     <message>
         <source>Dictating. Press again to stop.</source>
@@ -906,7 +906,7 @@
     <message>
         <source>Get a real model: {model}, {facts}.</source>
         <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
-        <translation>获取真正的模型：{model}，{facts}。</translation>
+        <translation>获取完整的模型：{model}，{facts}。</translation>
     </message>
     <message>
         <source>Get a vision model</source>
@@ -974,9 +974,9 @@
         <translation>Grus 以 --offline 启动</translation>
     </message>
     <message>
-        <source>Have replies and texts read aloud: a model that speaks.</source>
+        <source>Have replies and texts read aloud: a text-to-speech model.</source>
         <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
-        <translation>朗读回复和文本：会说话的模型。</translation>
+        <translation>朗读回复和文本：语音合成模型。</translation>
     </message>
     <message>
         <source>Header</source>
@@ -1117,11 +1117,6 @@
         <source>Interrupt the voice</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>打断语音</translation>
-    </message>
-    <message>
-        <source>Its text was read.</source>
-        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
-        <translation>已读取其中的文字。</translation>
     </message>
     <message>
         <source>JSON</source>
@@ -1404,6 +1399,11 @@
         <translation>下一个文档</translation>
     </message>
     <message>
+        <source>Next match (Enter)</source>
+        <extracomment>app/gui/chat/find_bar.py</extracomment>
+        <translation>下一个匹配项 (Enter)</translation>
+    </message>
+    <message>
         <source>Next message</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>下一条消息</translation>
@@ -1412,11 +1412,6 @@
         <source>Next page</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>下一页</translation>
-    </message>
-    <message>
-        <source>Next place (Enter)</source>
-        <extracomment>app/gui/chat/find_bar.py</extracomment>
-        <translation>下一处 (Enter)</translation>
     </message>
     <message>
         <source>Next recording</source>
@@ -1736,7 +1731,7 @@
     <message>
         <source>Paste your Hugging Face token, and press Enter</source>
         <extracomment>app/gui/models/pane.py</extracomment>
-        <translation>粘贴您的 Hugging Face 令牌，然后按 Enter</translation>
+        <translation>粘贴你的 Hugging Face 令牌，然后按 Enter</translation>
     </message>
     <message>
         <source>Pasted picture</source>
@@ -1849,6 +1844,11 @@
         <translation>上一个文档</translation>
     </message>
     <message>
+        <source>Previous match (Shift+Enter)</source>
+        <extracomment>app/gui/chat/find_bar.py</extracomment>
+        <translation>上一个匹配项 (Shift+Enter)</translation>
+    </message>
+    <message>
         <source>Previous message</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>上一条消息</translation>
@@ -1857,11 +1857,6 @@
         <source>Previous page</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>上一页</translation>
-    </message>
-    <message>
-        <source>Previous place (Shift+Enter)</source>
-        <extracomment>app/gui/chat/find_bar.py</extracomment>
-        <translation>上一处 (Shift+Enter)</translation>
     </message>
     <message>
         <source>Previous recording</source>
@@ -1909,14 +1904,14 @@
         <translation>读取文档</translation>
     </message>
     <message>
-        <source>Read its text</source>
-        <extracomment>app/gui/chat/picture_bar.py</extracomment>
-        <translation>读取文字</translation>
-    </message>
-    <message>
         <source>Read tables, formulas and scans in many languages: a model for documents.</source>
         <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
         <translation>读取多种语言的表格、公式和扫描件：文档模型。</translation>
+    </message>
+    <message>
+        <source>Read the text</source>
+        <extracomment>app/gui/chat/picture_bar.py</extracomment>
+        <translation>读取文字</translation>
     </message>
     <message>
         <source>Reading</source>
@@ -2898,6 +2893,11 @@
         <translation>文本出现重复。</translation>
     </message>
     <message>
+        <source>The text was read.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>已读取文字。</translation>
+    </message>
+    <message>
         <source>The token cannot be kept in {file}: {reason}.</source>
         <extracomment>engine/hub/token.py</extracomment>
         <translation>无法将令牌存储到 {file}：{reason}。</translation>
@@ -3100,7 +3100,7 @@
     <message>
         <source>This model is gated: accept its terms on Hugging Face first. Then enter your token here.</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
-        <translation>此模型需要授权访问：请先在 Hugging Face 上接受其条款，然后在此输入您的令牌。</translation>
+        <translation>此模型受限：请先在 Hugging Face 上接受其条款，然后在此输入你的令牌。</translation>
     </message>
     <message>
         <source>This model needs a recorded voice. Create a new voice, or choose one.</source>
@@ -3628,14 +3628,9 @@
         <translation>{kinds}。搜索 {name} 可下载其中之一。</translation>
     </message>
     <message>
-        <source>{model} answers without the pictures of this conversation.</source>
+        <source>{model} answers without the images in this conversation.</source>
         <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
-        <translation>{model} 在回复时看不到此对话中的图片。</translation>
-    </message>
-    <message>
-        <source>{model} cannot see pictures.</source>
-        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
-        <translation>{model} 看不懂图片。</translation>
+        <translation>{model} 回复时不使用此对话中的图像。</translation>
     </message>
     <message>
         <source>{model} does not know the task {task}: the page is read as text. PaddleOCR-VL 1.5 knows every task.</source>
@@ -3648,9 +3643,9 @@
         <translation>{model} 不能生成语音。Qwen3-TTS、Orpheus 和 Spark-TTS 模型可以。</translation>
     </message>
     <message>
-        <source>{model} gets the text of the picture.</source>
+        <source>{model} does not support images.</source>
         <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
-        <translation>{model} 会收到图片中的文字。</translation>
+        <translation>{model} 不支持图像。</translation>
     </message>
     <message>
         <source>{model} is installed. Its checksums are correct.</source>
@@ -3691,6 +3686,11 @@
         <source>{model} reads text, not images. Choose a vision model.</source>
         <extracomment>engine/pipelines/reading/recognizer.py</extracomment>
         <translation>{model} 读取文本，而非图像。请选择视觉模型。</translation>
+    </message>
+    <message>
+        <source>{model} receives the text of the image.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>{model} 会收到图像中的文字。</translation>
     </message>
     <message>
         <source>{model} transcribes {own}, not {language}. Choose a model for that language.</source>

@@ -25,7 +25,7 @@ class PictureBar(QWidget):
         self._look, self.advice, self._use, self._get = look, PictureAdvice(""), use, get
         self._icon = QLabel()
         self.sentence = label(wrap=True)
-        self.read = text_button(tr("Read its text"), read)
+        self.read = text_button(tr("Read the text"), read)
         self.other = text_button("", self._other)
         row = QHBoxLayout(self)
         row.setContentsMargins(GRID * 2, GRID // 2, GRID, GRID // 2)

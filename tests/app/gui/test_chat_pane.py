@@ -216,7 +216,7 @@ def test_a_picture_for_a_text_model_is_said_when_attached_and_loses_nothing(grus
     pasted.setImageData(picture)
     pane.composer.field.insertFromMimeData(pasted)
     grus.until(lambda: pane.draft.files)
-    assert pane.picture_bar.sentence.text() == "tiny cannot see pictures."
+    assert pane.picture_bar.sentence.text() == "tiny does not support images."
     assert pane.picture_bar.other.text() == "Get a vision model"
     grus.context.core.read_text = lambda file, then, failed: then("Cranes call at dawn.")
     grus.qtbot.mouseClick(pane.picture_bar.read, LEFT)

@@ -132,11 +132,11 @@ def picture_advice(
     unread = tuple(file for file in pictures if not file.text)
     seeing = next((name for name, can in abilities.items() if "vision" in can and "chat" in can), "")
     if unread:
-        return PictureAdvice(tr("{model} cannot see pictures.", model=model), unread, seeing)
+        return PictureAdvice(tr("{model} does not support images.", model=model), unread, seeing)
     if pictures:
-        return PictureAdvice(tr("{model} gets the text of the picture.", model=model), (), seeing)
+        return PictureAdvice(tr("{model} receives the text of the image.", model=model), (), seeing)
     if any(file.kind == "image" and not file.text for message in path for file in message.attachments):
-        return PictureAdvice(tr("{model} answers without the pictures of this conversation.", model=model), (), seeing)
+        return PictureAdvice(tr("{model} answers without the images in this conversation.", model=model), (), seeing)
     return None
 
 
@@ -210,7 +210,7 @@ class MessageDraft:
     def _read_one(self, file: Attachment, text: str) -> None:
         self.reading -= 1
         if file in self.files:
-            self.files[self.files.index(file)] = replace(file, text=text, note=tr("Its text was read."))
+            self.files[self.files.index(file)] = replace(file, text=text, note=tr("The text was read."))
             self._keep()
         self.failed("")
         self.files_changed()

@@ -25,9 +25,9 @@ OfferAction = Literal["", "download", "pause", "resume", "use"]  # of the main b
 _NEEDS = {"chat": "chat", "listen": "listen", "speak": "speak", "see": "vision", "read": "read"}  # in this order
 _ABOUT = {
     "chat": mark("This is the Guide, a tiny helper that answers questions about Grus, in English."),
-    "listen": mark("Dictate and talk: a model that writes down what you say."),
-    "speak": mark("Have replies and texts read aloud: a model that speaks."),
-    "see": mark("Ask about pictures: a model that sees them."),
+    "listen": mark("Dictate and talk: a speech recognition model."),
+    "speak": mark("Have replies and texts read aloud: a text-to-speech model."),
+    "see": mark("Ask about images: a vision model."),
     "read": mark("Read tables, formulas and scans in many languages: a model for documents."),
 }
 _FIRST = 6_000_000_000  # bytes that a person waits for before the first conversation
