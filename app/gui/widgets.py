@@ -156,7 +156,7 @@ def paint_badges(painter: QPainter, look: Look, room: QRect, words: Sequence[str
 
 
 class BadgePainter(QStyledItemDelegate):
-    """Lines of a drop-down with badges behind the name."""
+    """Lines of a drop-down with badges behind the name, and its separators, which Qt draws with a delegate of its own."""
 
     def __init__(self, look: Look, parent: QWidget) -> None:
         super().__init__(parent)
@@ -165,8 +165,17 @@ class BadgePainter(QStyledItemDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
+        if self._separates(index):
+            painter.fillRect(option.rect.adjusted(GRID, 4, -GRID, -4), QColor(self._look.theme.line))
+            return
         super().paint(painter, option, index)
         paint_badges(painter, self._look, option.rect.adjusted(GRID, 0, -GRID, 0), index.data(BADGES) or ())
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        return QSize(1, 9) if self._separates(index) else super().sizeHint(option, index)
+
+    def _separates(self, index: QModelIndex | QPersistentModelIndex) -> bool:
+        return bool(index.data(Qt.ItemDataRole.AccessibleDescriptionRole) == "separator")
 
 
 class EmptyState(QWidget):

@@ -163,6 +163,7 @@ class ChatPane(Pane):
         talk.changed.connect(self._show)
         talk.grew.connect(self._grew)
         talk.busy.connect(self._show_busy)
+        talk.busy.connect(self._resolve)
         talk.begun.connect(self.draft.follow)
         talk.listed.connect(self.conversation_list.look)
         talk.configured.connect(self._show_settings)
@@ -435,6 +436,9 @@ class ChatPane(Pane):
 
     def _show_busy(self) -> None:
         self.composer.show_writing(self.talk.writing)
+
+    def _resolve(self) -> None:
+        """A reply that ended well resolves an error that is shown."""
         last = self.talk.last_reply
         if not self.talk.writing and last is not None and last.state == "done":
             self.context.say("", level="ok")
