@@ -101,7 +101,11 @@ class ModelBox(QComboBox):
 
     def get_one(self) -> None:
         """To Models, where the recommended one is a click away."""
-        self._context.open_pane("models").offer(RECOMMENDED[self._task])
+        models = self._context.open_pane("models")
+        if self._chat:
+            models.turn_to_recommended()
+        else:
+            models.offer(RECOMMENDED[self._task])
 
     def choose_folder(self) -> None:
         """A folder with config.json and weights, or with a GGUF file."""
@@ -148,8 +152,7 @@ class ModelBox(QComboBox):
         if not names:
             self.addItem(tr("No model yet"), "")
         self.insertSeparator(self.count())
-        if self._task in RECOMMENDED:
-            self.addItem(tr("Get a model…"), _GET)
+        self.addItem(tr("Get a model…"), _GET)
         self.addItem(tr("Add a model folder…"), _FOLDER)
         self.setCurrentIndex(max(0, self.findData(shown)))
         self.blockSignals(False)
