@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Signal
-from PySide6.QtGui import QFontMetrics
+from PySide6.QtGui import QFont, QFontMetrics
 from PySide6.QtWidgets import QComboBox
 
 from app.explain import ADVICE
 from app.gui.dialogs import choose_folder
 from app.gui.pane import AppContext
 from app.gui.texts import tr
+from app.gui.widgets import ElidedBox
 from app.runtime import catalogue
 from app.runtime.catalogue import RECOMMENDED
 from engine.errors import BadRequest
@@ -24,7 +25,7 @@ _FOLDER, _GET = "\0folder", "\0get"
 _ROOM = 60  # pixels for the arrow and the edges
 
 
-class ModelBox(QComboBox):
+class ModelBox(ElidedBox):
     """`picked(name)`: a person chose. `listed`: `known` changed. The choice is stored in the preferences.
 
     `task` is "chat", "read", "listen" or "speak". In chat, every conversation has a model of its own (`show_model`), also
@@ -48,6 +49,7 @@ class ModelBox(QComboBox):
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.view().setMinimumWidth(280)
         self.activated.connect(self._activated)
+        context.look.on_change(self, self._fit)
         context.models_changed.connect(self.look)
         self._fill()
         self.look()
@@ -145,10 +147,14 @@ class ModelBox(QComboBox):
         self.addItem(tr("Add a model folder…"), _FOLDER)
         self.setCurrentIndex(max(0, self.findData(shown)))
         self.blockSignals(False)
-        font = self.font()
-        font.setBold(True)
-        widest = 320 if self._chat else 240  # as wide as the name that is shown, not as the longest in the list
-        self.setFixedWidth(min(widest, QFontMetrics(font).horizontalAdvance(self.currentText()) + _ROOM))
+        self._fit()
+
+    def _fit(self) -> None:
+        """As wide as the name that is shown, not as the longest in the list."""
+        look = self._context.look
+        widest = round((320 if self._chat else 240) * max(1.0, look.scale))
+        words = QFontMetrics(look.font(weight=QFont.Weight.DemiBold)).horizontalAdvance(self.currentText())
+        self.setFixedWidth(min(widest, words + _ROOM))
 
     def _activated(self, index: int) -> None:
         name = self.itemData(index)
