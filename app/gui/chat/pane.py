@@ -149,8 +149,8 @@ class ChatPane(Pane):
         for part in (self.conversation_list_view, middle, self.panel):
             self.splitter.addWidget(part)
         self.conversation_list_view.setMinimumWidth(200)
-        self.conversation_list_view.setMaximumWidth(400)
-        self.panel.setMaximumWidth(400)
+        self.context.look.limit_width(self.conversation_list_view, 400)
+        self.context.look.limit_width(self.panel, 400)
         self.splitter.setStretchFactor(1, 1)
         self.splitter.setSizes([*self.context.preferences.get("chat.widths", [264, 700, 300])])
         self.panel.setVisible(bool(self.context.preferences.get("chat.panel", False)))
