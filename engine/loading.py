@@ -19,6 +19,7 @@ from backends.base import Array, Backend, BackendMissing, KVCache, Runner, Token
 from engine.adapters import adapters_for, find_adapter, put_adapter
 from engine.errors import (
     BackendUnavailable,
+    ErrorText,
     GrusError,
     ModelNotFound,
     OutOfMemory,
@@ -360,8 +361,12 @@ def kv_budget(backend: Backend, weight_bytes: int, limit: int | None) -> int:
     left = total - weight_bytes
     if left < LEAST_KV:
         raise OutOfMemory(
-            f"The weights take {gigabytes(weight_bytes)} of the {gigabytes(total)} that may be used, which leaves no room "
-            "for a conversation. Choose a smaller or more strongly quantized model, or raise the memory limit."
+            ErrorText(
+                "The weights take {weights} of the {limit} that may be used, which leaves no room for a "
+                "conversation. Choose a smaller or more strongly quantized model, or raise the memory limit.",
+                weights=gigabytes(weight_bytes),
+                limit=gigabytes(total),
+            )
         )
     return left
 

@@ -1,66 +1,148 @@
 """Every text that a person reads passes `tr` or `trn`; numbers, sizes and times become words here.
 
-Does not import Qt, so that view-models may use it: the window installs Qt's translation when it starts.
+Does not import Qt, so that view-models may use it: `app/gui/language.py` installs Qt's translations. docs/translating.md tells
+how a sentence gets its translations.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import sys
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, NamedTuple
+
+from engine.errors import ErrorText
 
 CONTEXT = "grus"
 
 
-def _as_written(text: str) -> str:
+class Phrase(NamedTuple):
+    """A sentence before it is translated: the English, what tells it from its namesakes, and what is filled in."""
+
+    text: str
+    about: str = ""
+    one: str = ""  # the English for exactly one; `n` is then the number
+    n: int = -1
+    values: Mapping[str, Any] = {}
+
+    def shown(self) -> str:
+        """In the language that is installed."""
+        translated = _translate(self.text, self.about, self.n)
+        if self.n == 1 and translated == self.text:
+            translated = self.one
+        if not self.values:
+            return translated
+        return translated.format(**{name: _filled_in(value) for name, value in self.values.items()})
+
+
+def _filled_in(value: Any) -> Any:
+    return Phrase(value.template, values=value.values).shown() if isinstance(value, ErrorText) else value
+
+
+def _as_written(text: str, about: str, n: int) -> str:
     return text
 
 
-_translate: Callable[[str], str] = _as_written
+_translate: Callable[[str, str, int], str] = _as_written
+_point = "."
+
+# What was shown, to be found again when the language changes, and what says it again: with the module that said it, since two
+# phrases may have one translation. The oldest leave first.
+_said: dict[str, dict[str, Callable[[], str]]] = {}
+_before: dict[str, dict[str, Callable[[], str]]] = {}  # in the language before this one
+_MOST = 6000
 
 
-def install(translate: Callable[[str], str] | None) -> None:
-    """What turns English into the chosen language; None: English stays."""
-    global _translate
-    _translate = translate or _as_written
+def install(translate: Callable[[str, str, int], str] | None, point: str = ".") -> None:
+    """What turns English into the chosen language, with the context and the number; None: English stays. `point` is the
+    decimal point."""
+    global _translate, _point, _said, _before
+    _translate, _point = translate or _as_written, point
+    _said, _before = {}, _said
 
 
-def tr(text: str, **values: Any) -> str:
-    """The text in the person's language, with `{name}` filled in."""
-    translated = _translate(text)
-    return translated.format(**values) if values else translated
+class Marked(str):
+    """A text of a table that has namesakes of another meaning: `about` tells them apart."""
+
+    about = ""
 
 
-def mark(text: str) -> str:
+def mark(text: str, about: str = "") -> str:
     """A text in a table, which is translated where it is shown."""
-    return text
+    if not about:
+        return text
+    marked = Marked(text)
+    marked.about = about
+    return marked
+
+
+def tr(text: str, about: str = "", /, **values: Any) -> str:
+    """The text in the person's language, with `{name}` filled in. `about` tells two equal English texts apart that other
+    languages word differently: `tr("High", "pitch")`."""
+    return _say(Phrase(str(text), about or getattr(text, "about", ""), values=values))
 
 
 def trn(one: str, many: str, n: int, **values: Any) -> str:
-    """`one` for exactly one, else `many`; both may hold `{n}`."""
-    return tr(one if n == 1 else many, n=n, **values)
+    """`one` for exactly one, else `many`; both may hold `{n}`. A translation has as many forms as its language."""
+    return _say(Phrase(many, "", one, n, {**values, "n": n}))
+
+
+def in_language(text: str) -> str:
+    """The engine's text in the person's language; one that has no translation stays English."""
+    template, values = (text.template, text.values) if isinstance(text, ErrorText) else (str(text), {})
+    return _say(Phrase(template, values=values))
+
+
+def _say(phrase: Phrase) -> str:
+    return remember(phrase.shown, sys._getframe(2).f_globals["__name__"])
+
+
+def remember(say: Callable[[], str], module: str) -> str:
+    """What `say` returns, which it says anew when the language changes; for texts that are put together."""
+    shown = say()
+    speakers = _said.setdefault(shown, {})
+    speakers.pop(module, None)  # the newest is the last
+    speakers[module] = say
+    if len(_said) > _MOST:
+        for old in list(_said)[: _MOST // 4]:
+            _said.pop(old, None)
+    return shown
+
+
+def source(shown: str) -> Callable[[], str]:
+    """What says a text that is shown now in every language from now on."""
+    return next(reversed(_said.get(shown, {"": lambda: shown}).values()))
+
+
+def again(shown: str, modules: Collection[str] = ()) -> str:
+    """What was shown in the language before this one, in this one; `modules` are preferred as its speakers."""
+    speakers = _before.get(shown)
+    if not speakers:
+        return shown
+    module = next((module for module in modules if module in speakers), next(iter(speakers)))
+    return remember(speakers[module], module)
 
 
 def number(value: float, digits: int = 1) -> str:
     """With as many digits behind the point, or the comma, as the language writes it."""
-    return f"{value:.{digits}f}".replace(".", tr("1.5")[1])
+    return f"{value:.{digits}f}".replace(".", _point)
 
 
 def size(nbytes: float) -> str:
     """Bytes as systems show them: in GB of 10^9."""
     if nbytes >= 1e9:
-        return f"{number(nbytes / 1e9)} GB"
+        return tr("{size} GB", size=number(nbytes / 1e9))
     if nbytes >= 1e6:
-        return f"{nbytes / 1e6:.0f} MB"
-    return f"{nbytes / 1e3:.0f} KB"
+        return tr("{size} MB", size=f"{nbytes / 1e6:.0f}")
+    return tr("{size} KB", size=f"{nbytes / 1e3:.0f}")
 
 
 def seconds(value: float) -> str:
     """A duration, short."""
     if value < 10:
-        return f"{number(value)} s"
+        return tr("{time} s", time=number(value))
     if value < 60:
-        return f"{value:.0f} s"
+        return tr("{time} s", time=f"{value:.0f}")
     minutes, rest = divmod(round(value), 60)
     if minutes < 60:
-        return f"{minutes}:{rest:02} min"
-    return f"{minutes // 60}:{minutes % 60:02} h"
+        return tr("{time} min", time=f"{minutes}:{rest:02}")
+    return tr("{time} h", time=f"{minutes // 60}:{minutes % 60:02}")

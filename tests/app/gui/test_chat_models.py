@@ -331,7 +331,7 @@ def test_plain_messages_of_other_programs_are_taken() -> None:
     [
         ("no json", "not JSON"),
         ('{"a": 1}', "no list of messages"),
-        ('{"messages": [{"role": "user"}]}', "not whole"),
+        ('{"messages": [{"role": "user"}]}', "incomplete"),
         ('{"format": "grus-conversation", "version": 99, "messages": []}', "newer"),
     ],
 )
@@ -370,7 +370,7 @@ def test_a_picture_is_a_part_of_its_own() -> None:
 
 def test_files_that_cannot_be_read_are_told_in_plain_words(tmp_path: Path) -> None:
     for name, data, word in (
-        ("x.bin", b"\0\1\2", "cannot read"),
+        ("x.bin", b"\0\1\2", "not supported"),
         ("x.png", b"no picture", "damaged"),
         ("x.pdf", b"no pdf", "damaged"),
     ):

@@ -19,6 +19,7 @@ from markdown_it.token import Token
 
 from app.gui.store.messages import Attachment, StoredMessage, ToolUse
 from app.gui.texts import number, seconds, tr, trn
+from app.gui.viewmodels.chat import guide
 
 _PAIRS = (("$$", "$$", True), ("\\[", "\\]", True), ("\\(", "\\)", False), ("$", "$", False))
 
@@ -426,6 +427,10 @@ class MessageView:
     version: int = 1
     versions: int = 1
     can: frozenset[str] = frozenset()  # what can be done with the message
+    last: bool = False  # nothing comes after the message
+    figures: str = ""  # of a reply, where they are not in `text`
+    shows: str = ""  # the action that shows what the Guide says
+    folds: bool = False  # a long message, which `title` folds or unfolds
 
 
 class MessageViews:
@@ -435,6 +440,7 @@ class MessageViews:
         self._growing: dict[int, IncrementalMarkdown] = {}
         self._made: dict[int, tuple[tuple[object, ...], list[MessageView]]] = {}  # by message: of what, and the rows
         self.unfolded: set[int] = set()
+        self.figures = False  # whether they are shown under every reply
 
     def forget(self) -> None:
         """Another conversation."""
@@ -463,7 +469,7 @@ class MessageViews:
 
         A message that has not changed keeps its rows: a reply that begins costs no more in a long conversation.
         """
-        of_what = (message, version, versions, doing, last, message.id in self.unfolded)
+        of_what = (message, version, versions, doing, last, message.id in self.unfolded, self.figures)
         made = self._made.get(message.id)
         if made is None or made[0] != of_what:
             made = self._made[message.id] = (of_what, self._make(message, version, versions, doing, last))
@@ -472,17 +478,25 @@ class MessageViews:
     def _make(self, message: StoredMessage, version: int, versions: int, doing: str, last: bool) -> list[MessageView]:
         if message.role in ("user", "tool"):
             can = {"copy", "edit", "delete"} if message.role == "user" else {"copy", "delete"}
+            unfolded = message.id in self.unfolded
+            short = _folded(message.text)
+            title = tr("Tool") if message.role == "tool" else ""
+            if short != message.text:
+                lines = message.text.count("\n") + 1
+                title = tr("Show less") if unfolded else trn("Show all, {n} line", "Show all, {n} lines", lines)
             return [
                 MessageView(
                     (message.id, "said", 0),
                     "said",
                     message.id,
-                    message.text,
+                    message.text if unfolded else short,
                     files=message.attachments,
-                    title=tr("Tool") if message.role == "tool" else "",
+                    title=title,
+                    folds=short != message.text,
                     version=version,
                     versions=versions,
                     can=frozenset(can),
+                    last=last,
                 )
             ]
         views = self._reasoning(message)
@@ -496,7 +510,7 @@ class MessageViews:
             MessageView((message.id, "call", i), "call", message.id, call.arguments, call=call, open=last)
             for i, call in enumerate(message.calls)
         ]
-        views.append(self._footer(message, version, versions, doing))
+        views.append(replace(self._footer(message, version, versions, doing), last=last))
         return views
 
     def _reasoning(self, message: StoredMessage) -> list[MessageView]:
@@ -509,7 +523,8 @@ class MessageViews:
         return [MessageView((message.id, "reasoning", 0), "reasoning", message.id, text, title=title, open=unfolded)]
 
     def _footer(self, message: StoredMessage, version: int, versions: int, doing: str) -> MessageView:
-        text, level = _told(message, doing)
+        figures = "" if guide.is_guide(message.model) or message.state == "writing" else figures_of(message)
+        text, level = _told(message, doing, figures if self.figures else "")
         can = {"copy", "regenerate", "edit", "delete"} if message.state != "writing" else set()
         if message.state in ("stopped", "length", "failed") or (message.state == "done" and message.text):
             can.add("continue")
@@ -525,15 +540,27 @@ class MessageViews:
             version=version,
             versions=versions,
             can=frozenset(can),
+            figures="" if self.figures else figures,
+            shows=guide.shows(message.text) if guide.is_guide(message.model) else "",
         )
 
 
-def _told(message: StoredMessage, doing: str) -> tuple[str, str]:
+_MOST_LINES, _MOST_CHARACTERS = 24, 2400  # of a message that is shown whole
+_FIRST_LINES, _FIRST_CHARACTERS = 8, 800  # of one that is folded
+
+
+def _folded(text: str) -> str:
+    """The beginning of a long text; a short one is shown whole."""
+    if text.count("\n") < _MOST_LINES and len(text) <= _MOST_CHARACTERS:
+        return text
+    return "\n".join(text.split("\n", _FIRST_LINES)[:_FIRST_LINES])[:_FIRST_CHARACTERS].rstrip() + " …"
+
+
+def _told(message: StoredMessage, doing: str, figures: str) -> tuple[str, str]:
     if message.state == "writing":
         return (doing if not message.text and not message.reasoning else ""), ""
     if message.state == "failed":
         return message.error, "error"
-    figures = figures_of(message)
     if message.state == "stopped":
         return " · ".join(filter(None, (tr("Stopped"), figures))), ""
     if message.state == "length":
@@ -542,13 +569,16 @@ def _told(message: StoredMessage, doing: str) -> tuple[str, str]:
     return figures, ""
 
 
+_RATED = 16  # tokens; of fewer the rate says nothing
+
+
 def figures_of(message: StoredMessage) -> str:
     """Tokens and time, as shown under a reply."""
     figures = message.figures
     if not figures.output_tokens:
         return ""
     parts = [trn("{n} token", "{n} tokens", figures.output_tokens)]
-    if figures.rate:
+    if figures.rate and figures.output_tokens >= _RATED:
         parts.append(tr("{rate} tokens/s", rate=number(figures.rate)))
     parts.append(tr("first token after {time}", time=seconds(figures.first_token)))
     parts.append(tr("{time} total", time=seconds(figures.total)))
