@@ -14,6 +14,7 @@ import sys
 import tempfile
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,12 +42,15 @@ class SourcePhrase(NamedTuple):
     files: tuple[str, ...] = ()
 
 
+@cache
 def found() -> list[SourcePhrase]:
     """Every sentence of the window, once."""
     known: dict[tuple[str, str], SourcePhrase] = {}
     for file in (*SOURCES, *ENGINE):
-        for phrase in in_python(file.read_text(encoding="utf-8")):
-            _add(known, phrase, file.relative_to(ROOT).as_posix())
+        source = file.read_text(encoding="utf-8")
+        if any(f"{name}(" in source for name in _CALLS):
+            for phrase in in_python(source):
+                _add(known, phrase, file.relative_to(ROOT).as_posix())
     for model in json.loads(CATALOGUE.read_text(encoding="utf-8"))["models"]:
         _add(known, SourcePhrase(model["does"]), CATALOGUE.relative_to(ROOT).as_posix())
     return [known[key] for key in sorted(known)]
