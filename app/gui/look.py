@@ -16,7 +16,7 @@ from typing import Any
 from PySide6.QtCore import QByteArray, QEvent, QObject, QRect, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QIcon, QIconEngine, QPainter, QPalette, QPixmap
 from PySide6.QtSvg import QSvgRenderer
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QLayout, QWidget
 from shiboken6 import isValid
 
 from app.gui.language import InstalledWords, best
@@ -146,9 +146,10 @@ QTextEdit[kind="bare"], QPlainTextEdit[kind="bare"], QTextBrowser[kind="bare"], 
     background: transparent; border: none; padding: 0;
 }
 QTextEdit[kind="bare"]:focus, QPlainTextEdit[kind="bare"]:focus, QTextBrowser[kind="bare"]:focus { border: none; padding: 0; }
+QPlainTextEdit[kind="cell"], QPlainTextEdit[kind="cell"]:focus { border: 2px solid $accent; padding: 2px 4px; }
 QWidget[kind="composer"] { background: $window; border: 1px solid $line; border-radius: 12px; }
 QWidget[kind="composer"][chosen="true"] { border: 2px solid $accent; }
-QComboBox { padding-right: 22px; }
+QComboBox { padding-right: 22px; combobox-popup: 0; }
 QComboBox::drop-down { border: none; width: 20px; subcontrol-position: center right; }
 QComboBox::down-arrow { image: url("$arrow"); width: 12px; height: 12px; }
 QComboBox QAbstractItemView { background: $window; border: 1px solid $line; padding: 4px; selection-background-color: $selected; selection-color: $text; }
@@ -361,6 +362,10 @@ class Look(QObject):
             part.setStyleSheet(self._sheet)  # also for another size: so fonts reach widgets that have a style sheet
             for repaint in repaints:
                 repaint()
+            if not part.isVisible():  # layouts of what is hidden do not hear that a font is another
+                for layout in part.findChildren(QLayout):
+                    layout.invalidate()
+                part.updateGeometry()
 
     def _renew_one(self) -> None:
         if self._stale:
@@ -387,6 +392,18 @@ class Look(QObject):
         """Call `repaint` now and whenever the look changes, for as long as the widget lives."""
         repaint()
         self._followers.append((widget, repaint))
+
+    def hold_width(self, widget: QWidget, pixels: int) -> None:
+        """So many pixels wide at the usual size of text, and wider where it is larger."""
+        self.on_change(widget, lambda: widget.setFixedWidth(self.grown(pixels)))
+
+    def limit_width(self, widget: QWidget, pixels: int) -> None:
+        """At most so many, in the same way."""
+        self.on_change(widget, lambda: widget.setMaximumWidth(self.grown(pixels)))
+
+    def grown(self, pixels: int) -> int:
+        """Half as much more as the text is larger: most fields have room to spare."""
+        return round(pixels * max(1.0, (1 + self.scale) / 2))
 
     def _wanted(self) -> Theme:
         dark = self._app.styleHints().colorScheme() == Qt.ColorScheme.Dark

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QFontMetrics
+from PySide6.QtGui import QFont, QFontMetrics
 from PySide6.QtWidgets import QComboBox
 
 from app.explain import ADVICE
@@ -14,7 +14,7 @@ from app.gui.dialogs import choose_folder
 from app.gui.pane import AppContext
 from app.gui.texts import tr
 from app.gui.viewmodels.models.library import badges
-from app.gui.widgets import BADGES, BadgePainter, badges_width
+from app.gui.widgets import BADGES, BadgePainter, ElidedBox, badges_width
 from app.runtime import catalogue
 from app.runtime.catalogue import RECOMMENDED
 from engine.errors import BadRequest
@@ -26,7 +26,7 @@ _FOLDER, _GET = "\0folder", "\0get"
 _ROOM = 60  # pixels for the arrow and the edges
 
 
-class ModelBox(QComboBox):
+class ModelBox(ElidedBox):
     """`picked(name)`: a person chose. `listed`: `known` changed. The choice is stored in the preferences.
 
     `task` is "chat", "read", "listen" or "speak". In chat, every conversation has a model of its own (`show_model`), also
@@ -52,6 +52,7 @@ class ModelBox(QComboBox):
         self.view().setMinimumWidth(280)
         self.view().setItemDelegate(BadgePainter(context.look, self.view()))
         self.activated.connect(self._activated)
+        context.look.on_change(self, self._fit)
         context.models_changed.connect(self.look)
         self._fill()
         self.look()
@@ -101,7 +102,11 @@ class ModelBox(QComboBox):
 
     def get_one(self) -> None:
         """To Models, where the recommended one is a click away."""
-        self._context.open_pane("models").offer(RECOMMENDED[self._task])
+        models = self._context.open_pane("models")
+        if self._chat:
+            models.turn_to_recommended()
+        else:
+            models.offer(RECOMMENDED[self._task])
 
     def choose_folder(self) -> None:
         """A folder with config.json and weights, or with a GGUF file."""
@@ -148,21 +153,23 @@ class ModelBox(QComboBox):
         if not names:
             self.addItem(tr("No model yet"), "")
         self.insertSeparator(self.count())
-        if self._task in RECOMMENDED:
-            self.addItem(tr("Get a model…"), _GET)
+        self.addItem(tr("Get a model…"), _GET)
         self.addItem(tr("Add a model folder…"), _FOLDER)
         self.setCurrentIndex(max(0, self.findData(shown)))
         self.blockSignals(False)
-        font = self.font()
-        font.setBold(True)
-        widest = 320 if self._chat else 240  # as wide as the name that is shown, not as the longest in the list
+        self._fit()
+
+    def _fit(self) -> None:
+        """As wide as the name that is shown, not as the longest in the list; the list as wide as names and badges."""
+        look = self._context.look
+        metrics = QFontMetrics(look.font(weight=QFont.Weight.DemiBold))
         rows = (
-            QFontMetrics(self.font()).horizontalAdvance(self.itemText(i))
-            + badges_width(QFontMetrics(self.font()), self.itemData(i, BADGES) or ())
+            metrics.horizontalAdvance(self.itemText(i)) + badges_width(metrics, self.itemData(i, BADGES) or ())
             for i in range(self.count())
         )
-        self.view().setMinimumWidth(max(280, max(rows) + _ROOM))
-        self.setFixedWidth(min(widest, QFontMetrics(font).horizontalAdvance(self.currentText()) + _ROOM))
+        self.view().setMinimumWidth(max(280, max(rows, default=0) + _ROOM))
+        widest = round((320 if self._chat else 240) * max(1.0, look.scale))
+        self.setFixedWidth(min(widest, metrics.horizontalAdvance(self.currentText()) + _ROOM))
 
     def _activated(self, index: int) -> None:
         name = self.itemData(index)

@@ -92,7 +92,7 @@ class ResultsPane(Pane, Generic[T]):
         left = QWidget()
         left.setProperty("kind", "side")
         left.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        left.setMaximumWidth(400)
+        self.context.look.limit_width(left, 400)
         column = QVBoxLayout(left)
         column.addStrut(200)
         column.setContentsMargins(0, GRID // 2, 0, 0)

@@ -7,14 +7,17 @@ from html import escape
 from typing import Any
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
+    QComboBox,
     QFrame,
     QLabel,
     QPushButton,
     QStyle,
     QStyledItemDelegate,
+    QStyleOptionComboBox,
     QStyleOptionViewItem,
+    QStylePainter,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -113,7 +116,24 @@ def line(vertical: bool = False) -> QFrame:
     return frame
 
 
+class ElidedBox(QComboBox):
+    """A drop-down list that is narrower than its entry says so with three dots."""
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter, option = QStylePainter(self), QStyleOptionComboBox()
+        self.initStyleOption(option)
+        field = self.style().subControlRect(
+            QStyle.ComplexControl.CC_ComboBox, option, QStyle.SubControl.SC_ComboBoxEditField, self
+        )
+        option.currentText = self.fontMetrics().elidedText(  # type: ignore[attr-defined]
+            self.currentText(), Qt.TextElideMode.ElideRight, field.width()
+        )
+        painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
+        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
+
+
 _WIDTH = 420  # pixels of the sentence
+_NARROWEST = 240
 
 
 def paint_row(painter: QPainter, theme: Theme, room: QRect, state: QStyle.StateFlag, chosen: bool) -> None:
@@ -156,7 +176,7 @@ def paint_badges(painter: QPainter, look: Look, room: QRect, words: Sequence[str
 
 
 class BadgePainter(QStyledItemDelegate):
-    """Lines of a drop-down with badges behind the name."""
+    """Lines of a drop-down with badges behind the name, and its separators, which Qt draws with a delegate of its own."""
 
     def __init__(self, look: Look, parent: QWidget) -> None:
         super().__init__(parent)
@@ -165,8 +185,17 @@ class BadgePainter(QStyledItemDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
+        if self._separates(index):
+            painter.fillRect(option.rect.adjusted(GRID, 4, -GRID, -4), QColor(self._look.theme.line))
+            return
         super().paint(painter, option, index)
         paint_badges(painter, self._look, option.rect.adjusted(GRID, 0, -GRID, 0), index.data(BADGES) or ())
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        return QSize(1, 9) if self._separates(index) else super().sizeHint(option, index)
+
+    def _separates(self, index: QModelIndex | QPersistentModelIndex) -> bool:
+        return bool(index.data(Qt.ItemDataRole.AccessibleDescriptionRole) == "separator")
 
 
 class EmptyState(QWidget):
@@ -181,7 +210,6 @@ class EmptyState(QWidget):
         self.title.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.sentence = label(sentence, "second", wrap=True)
         self.sentence.setAlignment(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop)
-        self.sentence.setFixedWidth(_WIDTH)
         self.action = text_button("", lambda: self._run())
         self._run: Callable[[], Any] = lambda: None
         column = QVBoxLayout(self)
@@ -221,8 +249,22 @@ class EmptyState(QWidget):
 
     def say(self, sentence: str) -> None:
         self.sentence.setText(sentence)
-        # the layout asks how high it is at the pane's width, where it would need fewer lines
-        self.sentence.setFixedHeight(max(0, self.sentence.heightForWidth(_WIDTH)))
+        self._measure()
+
+    def _measure(self) -> None:
+        """The layout asks how high the sentence is at the pane's width, where it would need fewer lines."""
+        width = max(_NARROWEST, min(_WIDTH, self.width() - 4 * GRID))
+        self.sentence.setFixedWidth(width)  # first: a label answers for no less than the width that it has to have
+        self.sentence.setFixedHeight(max(0, self.sentence.heightForWidth(width)))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._measure()
+
+    def minimumSizeHint(self) -> QSize:
+        """The sentence takes more lines where the pane is narrow."""
+        widest = max(_NARROWEST, self.title.minimumSizeHint().width(), self.action.minimumSizeHint().width())
+        return QSize(widest + 4 * GRID, super().minimumSizeHint().height())
 
     def _dress(self) -> None:
         self.title.setFont(self._look.font(1.35, QFont.Weight.DemiBold))

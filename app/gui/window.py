@@ -22,7 +22,8 @@ from app.gui.palette import CommandPalette, ShortcutOverview
 from app.gui.pane import PANES, AppContext, Pane
 from app.gui.texts import mark, tr
 
-_NARROWEST = 720  # pixels
+_NARROWEST, _LOWEST = 720, 480  # pixels, at the usual size of text
+_SMALLEST = 640  # which every screen has
 _WRITE_PLACE = 400  # milliseconds after the last move
 
 
@@ -50,7 +51,8 @@ class Window(QMainWindow):
         self.shown = ""
         self._title()
         context.look.language_changed.connect(self._title)
-        self.setMinimumHeight(480)  # how narrow it may be, its panes say: in no language does a button lie on another
+        # how narrow it may be, its panes say: in no language does a button lie on another
+        context.look.on_change(self, lambda: self.setMinimumHeight(min(_SMALLEST, context.look.grown(_LOWEST))))
         self.setAcceptDrops(True)
         context.say, context.open_pane, context.hand_over = self.say, self.open_pane, self.hand_over
         chooses = self._add_actions()

@@ -2550,6 +2550,11 @@
         <translation>Text</translation>
     </message>
     <message>
+        <source>Text of the segment</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>Text des Segments</translation>
+    </message>
+    <message>
         <source>Text only</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>Nur Text</translation>

@@ -2550,6 +2550,11 @@
         <translation>Texto</translation>
     </message>
     <message>
+        <source>Text of the segment</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>Texto del segmento</translation>
+    </message>
+    <message>
         <source>Text only</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>Solo texto</translation>

@@ -2550,6 +2550,11 @@
         <translation>Texte</translation>
     </message>
     <message>
+        <source>Text of the segment</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>Texte du segment</translation>
+    </message>
+    <message>
         <source>Text only</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>Texte seul</translation>

@@ -2548,6 +2548,11 @@
         <translation>テキスト</translation>
     </message>
     <message>
+        <source>Text of the segment</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>区間のテキスト</translation>
+    </message>
+    <message>
         <source>Text only</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>テキストのみ</translation>

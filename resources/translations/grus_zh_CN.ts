@@ -2548,6 +2548,11 @@
         <translation>文本</translation>
     </message>
     <message>
+        <source>Text of the segment</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>片段文本</translation>
+    </message>
+    <message>
         <source>Text only</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>仅文本</translation>

@@ -157,6 +157,7 @@ class ConversationListView(QWidget):
         self.conversation_list = conversation_list
         self.field = QLineEdit()
         self.field.setPlaceholderText(tr("Search in all conversations"))
+        self.field.setToolTip(tr("Search in all conversations"))
         self.field.setAccessibleName(tr("Search in all conversations"))
         self.field.setClearButtonEnabled(True)
         if (clear := self.field.findChild(QToolButton)) is not None:

@@ -149,8 +149,8 @@ class ChatPane(Pane):
         for part in (self.conversation_list_view, middle, self.panel):
             self.splitter.addWidget(part)
         self.conversation_list_view.setMinimumWidth(200)
-        self.conversation_list_view.setMaximumWidth(400)
-        self.panel.setMaximumWidth(400)
+        self.context.look.limit_width(self.conversation_list_view, 400)
+        self.context.look.limit_width(self.panel, 400)
         self.splitter.setStretchFactor(1, 1)
         self.splitter.setSizes([*self.context.preferences.get("chat.widths", [264, 700, 300])])
         self.panel.setVisible(bool(self.context.preferences.get("chat.panel", False)))
@@ -163,6 +163,7 @@ class ChatPane(Pane):
         talk.changed.connect(self._show)
         talk.grew.connect(self._grew)
         talk.busy.connect(self._show_busy)
+        talk.busy.connect(self._resolve)
         talk.begun.connect(self.draft.follow)
         talk.listed.connect(self.conversation_list.look)
         talk.configured.connect(self._show_settings)
@@ -435,6 +436,9 @@ class ChatPane(Pane):
 
     def _show_busy(self) -> None:
         self.composer.show_writing(self.talk.writing)
+
+    def _resolve(self) -> None:
+        """A reply that ended well resolves an error that is shown."""
         last = self.talk.last_reply
         if not self.talk.writing and last is not None and last.state == "done":
             self.context.say("", level="ok")

@@ -353,10 +353,12 @@ class ModelsPane(Pane):
 
     def _build(self) -> None:
         for title in (tr("On this machine"), tr("Recommended"), tr("Hugging Face")):
-            self.pages.addTab(title)
+            self.pages.setTabToolTip(self.pages.addTab(title), title)
         self.pages.setAccessibleName(tr("Model lists"))
         self.pages.setDrawBase(False)
         self.pages.setExpanding(False)
+        self.pages.setUsesScrollButtons(False)
+        self.pages.setElideMode(Qt.TextElideMode.ElideRight)
         self.field.setClearButtonEnabled(True)
         if (clear := self.field.findChild(QToolButton)) is not None:
             clear.setAccessibleName(tr("Clear the search"))
@@ -368,9 +370,9 @@ class ModelsPane(Pane):
         side = QWidget()
         side.setProperty("kind", "side")
         side.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        side.setMaximumWidth(520)
+        self.context.look.limit_width(side, 520)
         column = QVBoxLayout(side)
-        column.addStrut(300)
+        column.addStrut(240)
         column.setContentsMargins(0, GRID // 2, 0, GRID)
         column.addWidget(self.pages)
         column.addLayout(top)
@@ -388,11 +390,23 @@ class ModelsPane(Pane):
         self.splitter.addWidget(side)
         self.splitter.addWidget(self.stack)
         self.splitter.setStretchFactor(1, 1)
-        self.splitter.setSizes([*self.context.preferences.get("models.widths", [360, 700])])
+        self.splitter.setSizes(
+            [*self.context.preferences.get("models.widths", [round(360 * self.context.look.scale), 700])]
+        )
+        self.context.look.on_change(self.pages, self._widen)
         whole = QHBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
         whole.addWidget(self.splitter)
         self.empty.offer(tr("Recommended"), lambda: self.turn_to(_GOOD), main=True)
+
+    def _widen(self) -> None:
+        """The names of the lists have room, where the window has it."""
+        wanted, sizes = self.pages.fontMetrics().horizontalAdvance("".join(self._titles())) + 100, self.splitter.sizes()
+        if 0 < sizes[0] < wanted:
+            self.splitter.setSizes([wanted, max(0, sum(sizes) - wanted)])
+
+    def _titles(self) -> list[str]:
+        return [self.pages.tabText(i) for i in range(self.pages.count())]
 
     def _connect(self) -> None:
         for signal in (self.library.changed, self.machinery.changed, self.finding.changed, self.downloads.changed):

@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 
 from app.gui.actions import ActionSpec, wear
 from app.gui.dialogs import choose_files, choose_folder, choose_target
+from app.gui.flow import FlowRow
 from app.gui.look import restate
 from app.gui.pane import AppContext, Pane
 from app.gui.read.document import PageView, RegionList
@@ -121,26 +122,25 @@ class ReadPane(ResultsPane[ReadDocument]):
         self.pages.setPlaceholderText(tr("All pages"))
         self.pages.setAccessibleName(tr("Pages"))
         self.pages.setToolTip(tr("Pages, such as 1-3,5 or 7-"))
-        self.pages.setFixedWidth(96)
+        self.context.look.hold_width(self.pages, 112)
         self.layer = QCheckBox(tr("Use text in PDFs"))
         self.layer.setAccessibleName(tr("Use text in PDFs"))
         self.layer.setToolTip(tr("Use the text layer of a PDF instead of recognizing its image."))
         self.layer.setChecked(True)
-        head = QHBoxLayout()
+        head = FlowRow(GRID)
         head.setContentsMargins(GRID * 2, GRID, GRID * 2, GRID)
-        head.setSpacing(GRID)
         for part in (self.model_box, self.task, self.pages, self.layer):
             head.addWidget(part)
-        head.addStretch(1)
+        head.begin_right()
         for name in ("again", "copy", "export"):
             wear(button := icon_button(self.context.look, "", ""), actions[f"read.{name}"])
             head.addWidget(button)
-        tools = QHBoxLayout()
+        tools = FlowRow(GRID // 2)
         tools.setContentsMargins(GRID * 2, GRID, GRID, 0)
         self.add = text_button(tr("Add files"), self.choose, kind="main")
         self.add.setToolTip(actions["read.add"].toolTip())
         tools.addWidget(self.add)
-        tools.addStretch(1)
+        tools.begin_right()
         for name in ("paste", "snip", "export_all"):
             wear(button := icon_button(self.context.look, "", ""), actions[f"read.{name}"])
             tools.addWidget(button)
@@ -180,7 +180,7 @@ class ReadPane(ResultsPane[ReadDocument]):
         self.password.setEchoMode(QLineEdit.EchoMode.Password)
         self.password.setPlaceholderText(tr("Password"))
         self.password.setAccessibleName(tr("Password"))
-        self.password.setFixedWidth(160)
+        self.context.look.hold_width(self.password, 160)
         self.password.returnPressed.connect(self.unlock)
         bar = QWidget()
         row = QHBoxLayout(bar)

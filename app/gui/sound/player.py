@@ -93,7 +93,7 @@ class Waveform(QWidget):
         self.chosen = -1  # of the spans
         self.setAccessibleName(tr("Waveform"))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setMinimumHeight(72)
+        self.setMinimumHeight(24)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         playback.changed.connect(self.update)
         playback.grew.connect(self.update)

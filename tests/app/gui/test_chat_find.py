@@ -16,6 +16,7 @@ from app.gui.store.messages import StoredMessage
 from app.gui.viewmodels.chat.find import ConversationFind, FoundPlace, phrase_in, places_in
 from app.gui.viewmodels.chat.markdown import MessageViews
 from tests.app.gui.conftest import Opened
+from tests.app.gui.test_chat_models import Bench
 
 CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 PATH = [
@@ -38,6 +39,22 @@ def test_the_places_of_a_text_and_walking_through_them() -> None:
     assert (find.place, find.told) == (None, "No results.")
     assert phrase_in("dances crane", PATH) == "dances"
     assert phrase_in("crane dances", PATH) == "crane dances"
+
+
+def test_what_is_found_in_another_branch_is_shown(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    bench.send("About herons", "They wait.")
+    first = bench.talk.path[1]
+    bench.talk.edit(bench.talk.path[0].id, "About cranes")
+    bench.settle()
+    bench.mouth.end()
+    bench.settle()
+    (found,) = bench.store.ask(lambda db: conversations.search(db, "wait")).result()
+    assert found.message == first.id
+    assert bench.shown[0] == "About cranes"
+    bench.talk.show_message(first.id)
+    assert bench.shown == ["About herons", "They wait."]
+    bench.store.close()
 
 
 def test_a_long_message_folds_and_says_how_long_it_is() -> None:

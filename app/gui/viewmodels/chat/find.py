@@ -44,12 +44,6 @@ class ConversationFind:
         self._at = at if at is not None else max(0, len(self.places) - 1)
         self.changed()
 
-    def refresh(self, path: Sequence[StoredMessage]) -> None:
-        """The conversation grew: the place that is looked at stays."""
-        kept = self.place
-        self.places = places_in(self.text, path)
-        self._at = self.places.index(kept) if kept in self.places else max(0, len(self.places) - 1)
-
     def step(self, by: int) -> None:
         if self.places:
             self._at = (self._at + by) % len(self.places)
