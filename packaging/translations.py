@@ -1,7 +1,8 @@
 """`make translations`: the sentences of the sources into `resources/translations/grus_*.ts`, and these into `.qm`.
 
 Qt's lupdate reads C++, not our Python calls, so it gets a page of C++ with every sentence that `found` lists. Translations that exist
-are kept, a sentence that is gone leaves, a new one is marked unfinished. docs/translating.md.
+are kept, a sentence that is gone leaves, a new one is marked unfinished. `python packaging/translations.py BRANCH` takes over what
+another branch has translated. docs/translating.md.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ import json
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree as ET
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,12 +42,15 @@ class SourcePhrase(NamedTuple):
     files: tuple[str, ...] = ()
 
 
+@cache
 def found() -> list[SourcePhrase]:
     """Every sentence of the window, once."""
     known: dict[tuple[str, str], SourcePhrase] = {}
     for file in (*SOURCES, *ENGINE):
-        for phrase in in_python(file.read_text(encoding="utf-8")):
-            _add(known, phrase, file.relative_to(ROOT).as_posix())
+        source = file.read_text(encoding="utf-8")
+        if any(f"{name}(" in source for name in _CALLS):
+            for phrase in in_python(source):
+                _add(known, phrase, file.relative_to(ROOT).as_posix())
     for model in json.loads(CATALOGUE.read_text(encoding="utf-8"))["models"]:
         _add(known, SourcePhrase(model["does"]), CATALOGUE.relative_to(ROOT).as_posix())
     return [known[key] for key in sorted(known)]
@@ -111,5 +117,29 @@ def update(languages: tuple[str, ...] = LANGUAGES) -> None:
             subprocess.run([tools / "pyside6-lrelease", *compiled], check=True)
 
 
+def take_over(branch: str) -> None:
+    """Translations that another branch has, where this one has none; after a merge, where both added sentences."""
+    for language in LANGUAGES:
+        file = FOLDER / f"grus_{language}.ts"
+        name = file.relative_to(ROOT).as_posix()
+        shown = subprocess.run(["git", "show", f"{branch}:{name}"], cwd=ROOT, check=True, capture_output=True)
+        theirs = {_key(message): message for message in ET.fromstring(shown.stdout).iter("message")}
+        tree = ET.parse(file)
+        for message in tree.iter("message"):
+            translation, other = message.find("translation"), theirs.get(_key(message))
+            found_there = other.find("translation") if other is not None else None
+            if translation is not None and translation.get("type") and found_there is not None:
+                message.remove(translation)
+                message.append(found_there)
+        tree.write(file, encoding="utf-8", xml_declaration=True)
+
+
+def _key(message: ET.Element) -> tuple[str | None, str | None]:
+    return message.findtext("source"), message.findtext("comment")
+
+
 if __name__ == "__main__":
     update()
+    for branch in sys.argv[1:]:
+        take_over(branch)
+        update()

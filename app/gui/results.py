@@ -71,6 +71,7 @@ class ResultsPane(Pane, Generic[T]):
         self.list.drag = DragOut(context, self.list, lambda item: self.offer(item))
         self.model_box = ModelBox(context, kind)
         self.outer = QSplitter(Qt.Orientation.Horizontal)
+        context.look.language_changed.connect(self._show)
 
     @abstractmethod
     def offer(self, item: Any) -> tuple[str, Write] | None:

@@ -39,7 +39,7 @@ def _renew(part: QObject, modules: list[str]) -> None:
     for getter, setter in _SETTERS.items():
         if getter == "text" and isinstance(part, QLineEdit):
             continue
-        if hasattr(part, getter) and hasattr(part, setter):
+        if callable(getattr(part, getter, None)) and hasattr(part, setter):  # a pane may name a field `text`
             _set(getattr(part, getter)(), getattr(part, setter), modules)
     if isinstance(part, QComboBox):
         for i in range(part.count()):

@@ -114,12 +114,20 @@ def source(shown: str) -> Callable[[], str]:
 
 
 def again(shown: str, modules: Collection[str] = ()) -> str:
-    """What was shown in the language before this one, in this one; `modules` are preferred as its speakers."""
-    speakers = _before.get(shown)
+    """What was shown in the language before this one, in this one. `modules`, where it is shown, are preferred as its speakers;
+    what only another pane said is a name here, of a program or a voice, that happens to be the same word."""
+    panes = {pane for module in modules if (pane := _pane(module))}
+    speakers = [module for module in _before.get(shown, ()) if not (panes and _pane(module)) or _pane(module) in panes]
     if not speakers:
         return shown
-    module = next((module for module in modules if module in speakers), next(iter(speakers)))
-    return remember(speakers[module], module)
+    module = next((module for module in modules if module in speakers), speakers[0])
+    return remember(_before[shown][module], module)
+
+
+def _pane(module: str) -> str:
+    """`chat` of app.gui.chat.composer; nothing of what panes share."""
+    _, _, package, *rest = [*module.split("."), "", "", ""]
+    return package if rest[0] and package not in ("viewmodels", "store", "sound") else ""
 
 
 def number(value: float, digits: int = 1) -> str:

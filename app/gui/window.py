@@ -49,7 +49,8 @@ class Window(QMainWindow):
         self.specs = [spec for spec in PANES if spec.there]
         self.panes: dict[str, Pane] = {}
         self.shown = ""
-        self.setWindowTitle("Grus")
+        self._title()
+        context.look.language_changed.connect(self._title)
         # how narrow it may be, its panes say: in no language does a button lie on another
         context.look.on_change(self, lambda: self.setMinimumHeight(min(_SMALLEST, context.look.grown(_LOWEST))))
         self.setAcceptDrops(True)
@@ -138,10 +139,14 @@ class Window(QMainWindow):
         self.shown = name
         self.stack.setCurrentWidget(pane)
         self.rail.show_chosen(name)
-        self.setWindowTitle(tr(next(spec.title for spec in self.specs if spec.name == name)) + " · Grus")
+        self._title()
         self.context.preferences.put("pane", name)
         pane.entered()
         return pane
+
+    def _title(self) -> None:
+        titles = {spec.name: spec.title for spec in self.specs}
+        self.setWindowTitle(f"{tr(titles[self.shown])} · Grus" if self.shown else "Grus")
 
     def hand_over(self, name: str, files: Sequence[Path]) -> None:
         if any(spec.name == name for spec in self.specs):

@@ -724,6 +724,11 @@
         <translation>Gespräch beenden</translation>
     </message>
     <message>
+        <source>End Talk (Esc)</source>
+        <extracomment>app/gui/chat/talk_bar.py</extracomment>
+        <translation>Gespräch beenden (Esc)</translation>
+    </message>
+    <message>
         <source>Enter a share like 70 %, or a size like 12 GB.</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
         <translation>Geben Sie einen Anteil wie 70 % oder eine Größe wie 12 GB ein.</translation>

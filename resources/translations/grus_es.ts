@@ -724,6 +724,11 @@
         <translation>Finalizar la conversación por voz</translation>
     </message>
     <message>
+        <source>End Talk (Esc)</source>
+        <extracomment>app/gui/chat/talk_bar.py</extracomment>
+        <translation>Finalizar la conversación por voz (Esc)</translation>
+    </message>
+    <message>
         <source>Enter a share like 70 %, or a size like 12 GB.</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
         <translation>Introduce un porcentaje como 70 % o un tamaño como 12 GB.</translation>

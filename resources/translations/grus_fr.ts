@@ -724,6 +724,11 @@
         <translation>Terminer la conversation vocale</translation>
     </message>
     <message>
+        <source>End Talk (Esc)</source>
+        <extracomment>app/gui/chat/talk_bar.py</extracomment>
+        <translation>Terminer la conversation vocale (Échap)</translation>
+    </message>
+    <message>
         <source>Enter a share like 70 %, or a size like 12 GB.</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
         <translation>Saisissez une part comme 70&#xa0;%, ou une taille comme 12 GB.</translation>

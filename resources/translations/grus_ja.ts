@@ -724,6 +724,11 @@
         <translation>音声会話を終了</translation>
     </message>
     <message>
+        <source>End Talk (Esc)</source>
+        <extracomment>app/gui/chat/talk_bar.py</extracomment>
+        <translation>音声会話を終了 (Esc)</translation>
+    </message>
+    <message>
         <source>Enter a share like 70 %, or a size like 12 GB.</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
         <translation>70 % のような割合か、12 GB のようなサイズを入力してください。</translation>

@@ -724,6 +724,11 @@
         <translation>Encerrar a conversa por voz</translation>
     </message>
     <message>
+        <source>End Talk (Esc)</source>
+        <extracomment>app/gui/chat/talk_bar.py</extracomment>
+        <translation>Encerrar a conversa por voz (Esc)</translation>
+    </message>
+    <message>
         <source>Enter a share like 70 %, or a size like 12 GB.</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
         <translation>Digite uma parcela como 70 % ou um tamanho como 12 GB.</translation>

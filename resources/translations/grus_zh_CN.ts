@@ -724,6 +724,11 @@
         <translation>结束语音对话</translation>
     </message>
     <message>
+        <source>End Talk (Esc)</source>
+        <extracomment>app/gui/chat/talk_bar.py</extracomment>
+        <translation>结束语音对话 (Esc)</translation>
+    </message>
+    <message>
         <source>Enter a share like 70 %, or a size like 12 GB.</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
         <translation>请输入比例（如 70 %）或大小（如 12 GB）。</translation>

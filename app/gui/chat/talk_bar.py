@@ -66,7 +66,7 @@ class TalkBar(QWidget):
         self.interrupt = text_button(tr("Interrupt"), self.handsfree.interrupt)
         self.finish = text_button(tr("End"), self.handsfree.end)
         self.finish.setAccessibleName(tr("End Talk"))
-        self.finish.setToolTip(tr("End Talk") + " (Esc)")
+        self.finish.setToolTip(tr("End Talk (Esc)"))
         self._build()
         self._connect()
         self.hide()

@@ -13,7 +13,7 @@ from types import ModuleType
 
 import pytest
 from PySide6.QtCore import QTranslator
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit, QTabBar, QWidget
 
 from app.explain import explained
 from app.gui import texts
@@ -240,3 +240,34 @@ def test_numbers_become_words() -> None:
     assert [texts.seconds(s) for s in (0.25, 42, 75, 3700)] == ["0.2 s", "42 s", "1:15 min", "1:01 h"]
     assert texts.trn("{n} token", "{n} tokens", 1) == "1 token"
     assert texts.trn("{n} token", "{n} tokens", 2) == "2 tokens"
+
+
+def shown_in(window: QWidget) -> Iterator[tuple[str, str]]:
+    """What every widget, action and entry shows, with where it is."""
+    for widget in (window, *window.findChildren(QWidget)):
+        name = f"{type(widget).__module__}.{type(widget).__name__} {widget.objectName()}"
+        for getter in ("text", "toolTip", "accessibleName", "accessibleDescription", "placeholderText", "windowTitle"):
+            if callable(getattr(widget, getter, None)) and not (getter == "text" and isinstance(widget, QLineEdit)):
+                yield f"{name} {getter}", str(getattr(widget, getter)())
+        if isinstance(widget, QComboBox):
+            yield from ((name, widget.itemText(i)) for i in range(widget.count()))
+        if isinstance(widget, QTabBar):
+            yield from ((name, widget.tabText(i)) for i in range(widget.count()))
+        for action in widget.actions():
+            yield from ((f"{name} action", text) for text in (action.text(), action.toolTip()))
+
+
+def test_nothing_stays_in_the_old_language(open_grus: Callable[..., Opened]) -> None:
+    grus = open_grus(language="en")
+    grus.window.make_all()
+    grus.settle()
+    sentences = {phrase.text for phrase in MAKING.found() if any(c.isalpha() for c in phrase.text)}
+    before = [text for _, text in shown_in(grus.window) if text in sentences]
+    assert len(before) > 250
+    grus.context.preferences.put("language", PSEUDO)
+    grus.settle()
+    assert grus.window.windowTitle() == f"{pseudo('Chat')} · Grus"
+    assert grus.window.panes["read"].empty.sentence.text().startswith(pseudo("Drop PDFs, photos or scans here")[:20])
+    stays = [(where, text) for where, text in shown_in(grus.window) if text in sentences]
+    # the snippet of the server's pane is for a program of this name
+    assert [text for _, text in stays] == ["Continue"]
