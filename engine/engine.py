@@ -344,6 +344,15 @@ class Engine:
             raise BadRequest(f"A model is kept for 0 seconds or more, not {seconds!r}.", "seconds")
         self._ask(lambda: self._manager.keep(name, seconds), None)
 
+    def drop_adapter(self, model: str, key: str) -> None:
+        """Free an adapter of a loaded model, once the requests that use it have ended."""
+
+        def work() -> None:
+            if (executor := self._manager.executors.get(model)) is not None:
+                executor.drop_adapter(key)
+
+        self._ask(work, None)
+
     def clear_prefix_cache(self, model: str | None = None) -> int:
         """Clear the prefix cache of a loaded model, or of all, including what is offloaded to disk. Returns how many
         prefixes there were."""

@@ -11,6 +11,7 @@ import logging
 from collections import abc
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from backends.base import PendingStep, SegmentOutput
 from engine.admission import Admission, MediaEncoder
@@ -157,7 +158,22 @@ class ModelExecutor:
                 self.read(previous)
             if in_flight is not None and not self._async:
                 self._drain()
+        self._free_adapters()
         return bool(batch) or previous is not None
+
+    def drop_adapter(self, key: str) -> None:
+        """Free an adapter once no request uses it."""
+        loaded: Any = self.loaded  # it has adapters, so it is a `LoadedModel`
+        loaded.dropped_adapters.add(key)
+        self._free_adapters()
+
+    def _free_adapters(self) -> None:
+        loaded: Any = self.loaded
+        dropped: set[str] = getattr(loaded, "dropped_adapters", set())
+        if not dropped or self.in_flight is not None:
+            return
+        for key in dropped - {state.request.adapter for state in self.requests.values()}:
+            loaded.remove_adapter(key)
 
     def _may_run_async(self) -> bool:
         if self._sync_steps:

@@ -81,6 +81,7 @@ class LoadedModel:
     model: Array = field(default=None, repr=False)
     vision: VisionProcessor | None = field(default=None, repr=False)  # image preprocessing; None for a text-only model
     adapters: dict[str, LoraFiles] = field(default_factory=dict, repr=False)  # that requests may choose
+    dropped_adapters: set[str] = field(default_factory=set, repr=False)  # to be freed when no request uses them
     merged: tuple[LoraFiles, ...] = field(default=(), repr=False)  # that are part of the weights
 
     def text_stream(self) -> ReplyText | _NoText:
@@ -90,6 +91,9 @@ class LoadedModel:
 
     def put_adapter(self, key: str, files: LoraFiles) -> None:
         """Let requests choose an adapter as `key`. On the engine's thread."""
+        self.dropped_adapters.discard(key)
+        if key in self.adapters:
+            return
         if self.foreign:
             raise Unsupported(f"{self.name} runs through {self.backend.foreign_library}, without adapters.", "adapter")
         put_adapter(getattr(self.model, "adapters", None), self.backend, self.config, key, files)
@@ -98,6 +102,7 @@ class LoadedModel:
 
     def remove_adapter(self, key: str) -> None:
         """On the engine's thread, when no request uses it."""
+        self.dropped_adapters.discard(key)
         self.model.adapters.remove(key)
         self.weight_bytes -= self.adapters.pop(key).nbytes
 

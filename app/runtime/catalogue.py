@@ -70,13 +70,16 @@ class Catalogue:
     def look_up(self, name: str) -> KnownModel:
         """Raises ModelNotFound. A model's own name comes before an alias."""
         target = None
-        known = self._by_name(name) or ((target := self._aliased(name)) and self._by_name(target))
-        if known or (known := self._adapted(name)):
+        known = self._found(name) or ((target := self._aliased(name)) and self._found(target))
+        if known:
             return known
         if target:
             raise ModelNotFound(f"{name[:200]!r} is an alias of {target!r}, which is not here.")
         have = ", ".join(self.named) or "none by name"
         raise ModelNotFound(f"There is no model {name[:200]!r} here. Served: {have}. GET /v1/models lists all.")
+
+    def _found(self, name: str) -> KnownModel | None:
+        return self._by_name(name) or self._adapted(name)
 
     def _adapted(self, name: str) -> KnownModel | None:
         """`MODEL:ADAPTER`, of the adapters that were given by name, and of those in the cache by their repository's."""
@@ -88,7 +91,7 @@ class Catalogue:
         if not base:
             return None
         own = self.adapters.get(base.name, {})
-        source = own.get(adapter) or self._cached_adapter(adapter)
+        source = own.get(adapter) or (adapter if self.has_cached_adapter(adapter) else None)
         if source is not None:
             return replace(base, name=f"{base.name}:{adapter}", base=base.name, adapter=source)
         have = [*own, *self._cached_adapters().get(base.name, ())]
@@ -96,11 +99,11 @@ class Catalogue:
             return None
         raise ModelNotFound(f"The model {base.name} has no adapter {adapter[:200]!r}. It has: {', '.join(have)}.")
 
-    def _cached_adapter(self, name: str) -> str | None:
+    def has_cached_adapter(self, name: str) -> bool:
+        """Whether the cache has this repository, whole, and it is an adapter."""
         named = parse(name) if self.use_cache and len(name) <= LONGEST_NAME else None
         snapshot = None if named is None or named.revision or named.quant else find(named.repo, None, self.cache_dir)
-        there = snapshot is not None and snapshot.complete and adapter_base(snapshot.path) is not None
-        return name if there else None
+        return snapshot is not None and snapshot.complete and adapter_base(snapshot.path) is not None
 
     def _cached_adapters(self, cached: Iterable[CachedModel] | None = None) -> dict[str, list[str]]:
         """Repositories of adapters in the cache, by the model that they were made for."""
@@ -122,11 +125,12 @@ class Catalogue:
         return None
 
     def _aliased(self, name: str) -> str | None:
-        """The model that this name is an alias of."""
+        """The model that this name is an alias of. An adapter that was given by name goes by that alone too."""
         for pattern, model in self.aliases.items():
             if _fits(name, pattern):
                 return model
-        return self._only() if any(_fits(name, pattern) for pattern in _CLAUDES) else None
+        alone = next((f"{model}:{name}" for model, own in self.adapters.items() if name in own), None)
+        return alone or (self._only() if any(_fits(name, pattern) for pattern in _CLAUDES) else None)
 
     def _only(self) -> str | None:
         """The default, else the one model in the models folders."""

@@ -18,7 +18,7 @@ from typing import Any, Protocol, Self, cast
 
 from app.runtime.catalogue import Capability, Catalogue, KnownModel, require
 from engine.engine import Engine
-from engine.errors import GrusError, ModelNotFound, Unsupported
+from engine.errors import BadRequest, GrusError, ModelNotFound, Unsupported
 from engine.loaded import LoadedPart, Loader
 from engine.loading import (
     LoadedModel,
@@ -45,6 +45,7 @@ class ServiceEngine(Protocol):
     def unload(self, name: str, *, cancel: bool = False) -> Any: ...
     def keep(self, name: str, seconds: float | None) -> Any: ...
     def clear_prefix_cache(self) -> int: ...
+    def drop_adapter(self, model: str, key: str) -> None: ...
     def models(self) -> Sequence[Any]: ...
     def stats(self) -> EngineStats: ...
     @property
@@ -263,12 +264,30 @@ class ModelService:
             def put(loaded: Any) -> Generator[None, None, None]:
                 if not isinstance(loaded, LoadedModel):
                     raise Unsupported(f"The model {known.base} writes no text, and takes no adapters.", "adapter")
-                if made.key not in loaded.adapters:
-                    loaded.put_adapter(made.key, files)
+                loaded.put_adapter(made.key, files)
                 yield
 
             self.engine.task(known.base, put, admitted=True).result()
             self._adapted[known.name] = made
+
+    def offer_adapter(self, model: str, name: str, source: str) -> None:
+        """Let requests choose an adapter as `MODEL:NAME`."""
+        own = self.catalogue.adapters.get(model, {})
+        if own.get(name, source) != source:
+            raise BadRequest(f"{model} has an adapter {name!r} already. Unload it first.", "lora_name")
+        self.catalogue.adapters = {**self.catalogue.adapters, model: {**own, name: source}}
+
+    def withdraw_adapter(self, model: str, name: str) -> None:
+        """Requests no longer choose it; its memory is free when those that did have ended."""
+        own = dict(self.catalogue.adapters.get(model, {}))
+        if own.pop(name, None) is None:
+            have = ", ".join(own) or "none"
+            raise ModelNotFound(f"The model {model} has no adapter {name[:200]!r}. It has: {have}.")
+        self.catalogue.adapters = {**self.catalogue.adapters, model: own}
+        with self._adapting:
+            gone = self._adapted.pop(f"{model}:{name}", None)
+            if gone is not None and all(other.key != gone.key for other in self._adapted.values()):
+                self.engine.drop_adapter(model, gone.key)
 
     def model_of(self, name: str) -> str:
         """The loaded model behind a served name, which may be one with an adapter."""

@@ -13,7 +13,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.runtime.models import ModelService
-from app.server import management, openapi
+from app.server import adapters, management, openapi
 from app.server.anthropic import routes as anthropic
 from app.server.audio import routes as audio
 from app.server.body import IGNORED_HEADER, IgnoredFields, IgnoredLog, ignored_fields, ignored_header
@@ -44,6 +44,7 @@ FAMILIES = (
     models,
     tokens,
     management,
+    adapters,
     sglang_generate,
     sglang_info,
     llamacpp,

@@ -51,6 +51,7 @@ class ServerSettings:
     send_seconds: float = 60.0  # a client that takes nothing for so long is gone
     grace_seconds: float = 10.0  # running replies may go on for so long after the server was stopped
     responses_file: str = ""  # where responses that may be continued are kept; "": in a file that goes with the server
+    adapters_dir: str | None = None  # the folder whose adapters may be loaded by a request
     voices_dir: str | None = None  # where saved voices are kept; None: where this person's are
     max_sound_seconds: float = 3 * 3600.0  # of a recording; a small file may hold days of silence
     max_sessions: int = 8  # conversations by voice at once
@@ -130,6 +131,8 @@ def _options() -> Sequence[ServerOption]:
         ServerOption("adapter", "list", "a LoRA adapter, NAME=ADAPTER, that requests choose as MODEL:NAME; MODEL:NAME=ADAPTER where several "
                      "models are served; ADAPTER alone becomes part of the model's weights; may be repeated", models,
                      metavar="NAME=ADAPTER"),
+        ServerOption("adapters_dir", "text", "a folder whose LoRA adapters clients may load and unload by /v1/load_lora_adapter", models,
+                     metavar="DIR"),
         ServerOption("models_dir", "text", "a folder whose sub-folders may be asked for by name", models, metavar="DIR"),
         ServerOption("alias", "list", "another name of a model, NAME=MODEL, where NAME may hold * for anything; may be repeated "
                      "(default: claude-* is the first model)", models, metavar="NAME=MODEL"),
@@ -286,6 +289,7 @@ def server_settings(options: Mapping[str, Any]) -> ServerSettings:
         grace_seconds=options["grace"],
         responses_file=options["responses_file"] or default_file(),
         voices_dir=options["voices_dir"],
+        adapters_dir=options["adapters_dir"],
         strict=options["strict"],
         log_requests=options["log_requests"] or options["log_prompts"] or options["log_level"] in ("info", "debug"),
         log_prompts=options["log_prompts"],

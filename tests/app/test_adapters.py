@@ -180,6 +180,51 @@ def test_an_adapter_without_a_name_is_part_of_what_is_served(files: Files, tmp_p
         assert "tiny:sql" not in {card["id"] for card in httpx.get(f"{url}/v1/models").json()["data"]}
 
 
+def test_adapters_come_and_go_while_the_server_runs(files: Files, tmp_path: Path) -> None:
+    """By vLLM's routes and by SGLang's; only what lies in the folder that was named."""
+    folder = tmp_path / "adapters"
+    folder.mkdir()
+    (folder / "sql").symlink_to(files.folders[0])  # leads out of the folder
+    files.loras[0].save_peft(folder / "one")
+    files.loras[1].save_peft(folder / "two", use_dora=True)
+    given = ("--model", files.base, "--backend", "torch", "--voices-dir", tmp_path, "--adapters-dir", folder)
+    with served(*given) as url:
+        for path, status in (
+            ("one", 200),
+            ("sql", 404),
+            ("../law", 404),
+            (files.folders[1], 404),
+            ("two", 400),
+            (".", 404),
+        ):
+            name = "first" if path == "one" else "other"
+            made = httpx.post(
+                f"{url}/v1/load_lora_adapter", json={"lora_name": name, "lora_path": str(path)}, timeout=60
+            )
+            assert made.status_code == status, made.text
+        greedy = {"max_new_tokens": 16, "temperature": 0}
+        for name in ("tiny:first", "first"):
+            got = post(url, "/generate", model=name, text=PROMPT, sampling_params=greedy)["output_ids"]
+            assert got == files.wanted(0)[: len(got)]
+        several = post(url, "/generate", text=[PROMPT] * 2, lora_path=["first", None], sampling_params=greedy)
+        for one, adapter in zip(several, (0, None)):
+            assert one["output_ids"] == files.wanted(adapter)[: len(one["output_ids"])]
+        assert [card["id"] for card in httpx.get(f"{url}/v1/models").json()["data"]][:2] == ["tiny", "tiny:first"]
+        held = httpx.get(f"{url}/v1/stats").json()
+        both = post(url, "/load_lora_adapter", lora_name="again", lora_path="one")
+        assert both == {
+            "success": True, "error_message": "", "loaded_adapters": {"first": "tiny:first", "again": "tiny:again"},
+        }  # fmt: skip
+        assert post(url, "/unload_lora_adapter", lora_name="first")["loaded_adapters"] == {"again": "tiny:again"}
+        gone = httpx.post(f"{url}/v1/completions", json={"model": "tiny:first", "prompt": PROMPT})
+        assert gone.status_code == 404
+        still = post(url, "/generate", model="again", text=PROMPT, sampling_params=greedy)["output_ids"]
+        assert still == files.wanted(0)[: len(still)]
+        assert httpx.post(f"{url}/v1/unload_lora_adapter", json={"lora_name": "again"}).text.startswith("Success")
+        assert httpx.post(f"{url}/v1/unload_lora_adapter", json={"lora_name": "again"}).status_code == 404
+        assert held["models"] == ["tiny"]
+
+
 def test_which_model_an_adapter_is_for() -> None:
     one, two = {"a": "./a"}, {"a": "./a", "b": "./b"}
     assert adapters(["x=./x", "y=o/y", "./z"], one).chosen == {"a": {"x": "./x", "y": "o/y"}}

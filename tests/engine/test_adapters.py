@@ -97,6 +97,37 @@ def test_an_adapter_comes_back_with_its_model(base: Path, folders: list[Path]) -
         assert model.run(TEXT, adapter="one", **GREEDY).text == before
 
 
+def test_an_adapter_is_freed_when_no_request_uses_it(base: Path, folders: list[Path]) -> None:
+    """One that comes back meanwhile stays."""
+    with grus.Model(str(base), LoadOptions(backend="torch"), adapters={"one": folders[0], "two": folders[1]}) as model:
+        before = model.run(TEXT, adapter="one", **GREEDY).text
+        size = model.loaded.weight_bytes
+        key = next(key for key in model.loaded.adapters if key.startswith("one@"))
+        long = dict(raw=True, max_tokens=150, temperature=0.0, ignore_eos=True)
+        stream = model.stream(TEXT, adapter="one", **long)
+        next(stream)
+        model.service.withdraw_adapter(model.name, "one")
+        assert key in model.loaded.adapters
+        assert len("".join(stream)) > 50
+        model.run(TEXT, adapter="two", max_tokens=1)
+        assert [kept[:4] for kept in model.loaded.adapters] == ["two@"]
+        assert model.loaded.model.adapters.names == list(model.loaded.adapters)
+        assert size - model.loaded.weight_bytes == open_lora(folders[0]).nbytes
+        with pytest.raises(GrusError, match=r"There is no model|has no adapter"):
+            model.run(TEXT, adapter="one", **GREEDY)
+        for _ in range(2):  # withdrawn while it is used, and offered anew
+            model.service.offer_adapter(model.name, "one", str(folders[0]))
+            model.service.load_now(f"{model.name}:one")
+            stream = model.stream(TEXT, adapter="one", **long)
+            next(stream)
+            model.service.withdraw_adapter(model.name, "one")
+            model.service.offer_adapter(model.name, "one", str(folders[0]))
+            model.service.load_now(f"{model.name}:one")
+            stream.close()
+            assert model.run(TEXT, adapter="one", **GREEDY).text == before
+            model.service.withdraw_adapter(model.name, "one")
+
+
 def test_prefixes_on_the_disk_belong_to_one_adapter(
     base: Path, folders: list[Path], loras: list[RandomLora], tmp_path: Path
 ) -> None:

@@ -49,6 +49,13 @@ async def generate(body: SglangGenerateRequest, request: Request, server: Here) 
     server.check_prompt(size)
     images = _images(body, len(texts or lists))
     name, model = await server.service.find(body.model)
+    adapters = (
+        [] if body.lora_path is None else body.lora_path if isinstance(body.lora_path, list) else [body.lora_path]
+    )
+    if adapters:
+        name = server.service.model_of(name)
+    for adapter in {one for one in adapters if one}:
+        await server.service.find(f"{name}:{adapter}")
     pictures = iter(await server.look([part for own in images for part in own], model, request))
     seen = [[next(pictures) for _ in own] for own in images]
     call = await server.beside(size, request, _GenerateCall, body, name, model, seen)
@@ -74,13 +81,14 @@ class _GenerateCall:
             body.sampling_params or SglangSamplingParams(), count, "sampling_params"
         )
         rids = self._per_prompt(body.rid, count, "rid") if body.rid is not None else None
+        adapters = self._per_prompt(body.lora_path, count, "lora_path")
         self.scored = [bool(one) for one in self._per_prompt(body.return_logprob, count, "return_logprob")]
         self.tops = [one or 0 for one in self._per_prompt(body.top_logprobs_num, count, "top_logprobs_num")]
         starts = self._per_prompt(body.logprob_start_len, count, "logprob_start_len")
         self.starts = [_start(start, params) for start, params in zip(starts, self.params)]
         self.requests = [
             prompt.request(
-                name,
+                f"{name}:{adapters[at]}" if adapters[at] else name,
                 self._sampling(at, prompt),
                 id=rids[at] if rids else new_id("gen"),
                 prompt_logprobs=self.scored[at] and self.starts[at] is not None,

@@ -74,7 +74,7 @@ class SglangGenerateRequest(RequestFields):
     token_ids_logprob: Refused = None
     return_hidden_states: Refused = None
     custom_logit_processor: Refused = None
-    lora_path: Refused = None
+    lora_path: str | Annotated[list[str | None], Field(max_length=128)] | None = None  # names of adapters
     session_params: Refused = None
     log_metrics: Hint[Any] = None
     modalities: Hint[Any] = None
