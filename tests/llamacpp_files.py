@@ -1,4 +1,4 @@
-"""GGUF files of tiny models as llama.cpp's converter makes them, by the `gguf` package: for architectures that we only read."""
+"""GGUF files of tiny models as llama.cpp's converter makes them, by the `gguf` package: what reading and writing are held against."""
 
 from __future__ import annotations
 

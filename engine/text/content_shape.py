@@ -14,6 +14,7 @@ from jinja2 import nodes
 
 _TESTS = ("string", "iterable", "sequence", "mapping")
 _CONTENT = "content"
+_MOST_PASSES = 8  # whatever a template hands on, and however often
 N = TypeVar("N", bound=nodes.Node)
 
 
@@ -37,8 +38,7 @@ class _Names:
         self._nodes = list(_inside(tree, ""))
         macros = {node.name: node for node, _ in self._nodes if isinstance(node, nodes.Macro)}
         self._names: set[tuple[str, str]] = set()  # macro ("": all of the template), name
-        known = -1
-        while known < len(self._names):  # a macro may hand content on to another
+        for _ in range(_MOST_PASSES):  # a macro may hand content on to another
             known = len(self._names)
             for assigned, macro in self.of(nodes.Assign):
                 if isinstance(assigned.target, nodes.Name) and self.is_content(assigned.node, macro):
@@ -49,6 +49,8 @@ class _Names:
                     given = [*zip((name.name for name in called.args), call.args)]
                     given += [(keyword.key, keyword.value) for keyword in call.kwargs]
                     self._names |= {(called.name, name) for name, value in given if self.is_content(value, macro)}
+            if known == len(self._names):
+                break
 
     def of(self, kind: type[N]) -> Iterator[tuple[N, str]]:
         """All nodes of a kind, each with the macro that it is in."""

@@ -380,6 +380,10 @@ def _mamba(c: TextConfig, size: MambaSizes) -> KeyValues:
     }
 
 
+def granite_kinds(c: TextConfig) -> list[str]:
+    return list(c.fields.find("layer_types", "layers_block_type"))
+
+
 def _granite(c: TextConfig) -> KeyValues:
     f = c.fields
     made: KeyValues = {
@@ -395,12 +399,14 @@ def _granite(c: TextConfig) -> KeyValues:
     if shared:
         made["expert_shared_feed_forward_length"] = shared
         made |= {} if mixture else {"feed_forward_length": shared}
-    kinds = f.find("layer_types", "layers_block_type", default=None)
-    if kinds is None or f.find("mamba_n_heads", default=None) is None:
+    if f.find("model_type", default="") != "granitemoehybrid":
         return made
-    if set(kinds) & set(MAMBA):
-        made |= _mamba(c, granite_sizes(c))
-    turned = f.find("position_embedding_type", default=None) == "rope"
+    turned, kinds = f.find("position_embedding_type", default=None) == "rope", granite_kinds(c)
+    if not set(kinds) & set(MAMBA):  # the architecture of Granite 3, whose layers have positions
+        if not turned:
+            raise unsaid("layers have no positions")
+        return made
+    made |= _mamba(c, granite_sizes(c))
     return made | _kv_heads(c, [kind in ATTENTION for kind in kinds]) | {"rope.scaling.finetuned": turned}
 
 

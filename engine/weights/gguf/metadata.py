@@ -12,10 +12,11 @@ import numpy as np
 from engine.errors import UnsupportedArchitecture
 from engine.models.config import TextConfig, text_config, text_fields
 from engine.models.gemma4 import head_shapes
+from engine.models.granite import MAMBA
 from engine.models.nemotron_h import layer_kinds as block_kinds
 from engine.models.rope import fields_of_kind, frequencies, rope_fields, text_rope
 from engine.models.windows import FULL, layer_windows, sliding_layers
-from engine.weights.gguf.families import KEYS, config_of, unsaid
+from engine.weights.gguf.families import KEYS, config_of, granite_kinds, unsaid
 from engine.weights.gguf.names import MODEL_TYPES
 from engine.weights.gguf.source import LONG_FACTORS, ROPE_FACTORS, SHORT_FACTORS
 
@@ -58,6 +59,10 @@ def architecture_of(config: Mapping[str, Any], where: str) -> str:
     arch = _ARCHITECTURES[model_type]
     if arch == "nemotron_h" and "moe" in block_kinds(text_fields(config).values):
         return "nemotron_h_moe"
+    if arch == "granitehybrid":
+        c = config_of(config, arch)
+        if not set(granite_kinds(c)) & set(MAMBA):
+            return "granitemoe" if c.fields.find("num_local_experts", "num_experts", default=0) else "granite"
     if arch == "mistral3" and rope_fields(text_fields(config)).find("rope_type", "type", default="default") != "yarn":
         return "llama"  # Mistral's older models, beside an image encoder
     return arch

@@ -7,16 +7,22 @@ tried. A checkpoint that lacks one tensor or has one too many is refused by name
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pytest
 
-from backends.base import Raw, SharedKVSpec
-from engine.errors import WeightsError
+from backends.base import Blocks, Raw, SharedKVSpec
+from engine.errors import UnsupportedArchitecture, WeightsError
 from engine.models.config import text_fields
 from engine.models.registry import find_architecture
 from engine.models.windows import FULL, SLIDING
+from engine.weights.gguf import config as configs
+from engine.weights.gguf import export, metadata
+from engine.weights.gguf.reader import Elements
+from engine.weights.gguf.source import GgufSource
 from engine.weights.source import Tensors
 from engine.weights.view import check, survey
 from tests.checkpoints import publish
@@ -611,6 +617,66 @@ def test_published_size_is_accepted_exactly(name: str, spelling: str) -> None:
     survey = check(lambda w: make(w, config), shapes)
     expected = sum(_count(shape) for shape in shapes.values())
     assert survey.parameters == expected
+
+
+class Shapes:
+    """A checkpoint of these shapes, without numbers: what a conversion plans from."""
+
+    where, decoded = "here", "BF16"
+
+    def __init__(self, shapes: dict[str, tuple[int, ...]]) -> None:
+        self._shapes, self.names = shapes, list(shapes)
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        return self._shapes[name]
+
+    def dtype(self, name: str) -> str | None:
+        return "BF16"
+
+    def values(self, name: str) -> np.ndarray:
+        raise AssertionError("no numbers are needed to plan")
+
+    def rows(self, name: str) -> Iterator[np.ndarray]:
+        raise AssertionError("no numbers are needed to plan")
+
+    def blocks(self, name: str) -> Blocks | None:
+        return None
+
+
+def read_again(metadata: dict[str, Any]) -> dict[str, Any]:
+    """The values as a reader has them."""
+
+    def array(values: list[Any]) -> Elements:
+        kind, dtype = {bool: (7, "u1"), int: (5, "<i4"), float: (6, "<f4")}[type(values[0])]
+        return Elements("here", memoryview(np.array(values, dtype).tobytes()), kind, len(values), "")
+
+    return {key: array(value) if isinstance(value, list) else value for key, value in metadata.items()}
+
+
+UNWRITTEN = ("Lfm3", "Qwen3VL")  # llama.cpp has no such architecture, or it is no model of texts
+
+
+@pytest.mark.parametrize("name", [name for name, (prefix, _) in SIZES.items() if prefix not in UNWRITTEN])
+def test_a_gguf_file_of_each_size_is_what_the_reader_takes(name: str) -> None:
+    """Its keys, names and shapes, with nothing behind them but the factors of a rope."""
+    config, shapes = published(name)
+    config = publish(config)
+    arch = metadata.architecture_of(config, name)
+    if name == "mistral-7b-v0.1":  # no other version has windows
+        with pytest.raises(UnsupportedArchitecture, match="sliding windows"):
+            metadata.describe(config, arch, name)
+        return
+    values, factors = metadata.describe(config, arch, name)
+    raws = {}
+    for plan in export.plans(Shapes(shapes), config, arch, None, factors):
+        data = b"".join(plan.data()) if plan.name in factors else b""
+        raws[plan.name] = Raw(plan.name, name, 0, plan.nbytes, plan.kind, plan.shape, memoryview(data))
+    read = configs.read(read_again(values), raws, name)
+    found = survey(lambda w: find_architecture(read, name)(w, read), GgufSource(name, arch, raws, read))
+    found.check()
+    was = check(lambda w: find_architecture(config, name)(w, config), shapes)
+    assert found.parameters >= was.parameters  # files of Gemma 3n and Muse have more than they need
+    assert found.parameters <= 1.02 * was.parameters
 
 
 def test_gemma_3_as_it_is_published() -> None:

@@ -20,7 +20,7 @@ from engine.weights.convert import convert
 from engine.weights.gguf.reader import read
 from engine.weights.gguf.words import KINDS as WORDS
 from tests.checkpoints import save
-from tests.engine.weights.gguf.test_tokenizer import cutting, stored
+from tests.engine.weights.gguf.test_tokenizer import SENTENCEPIECE, cutting, opened, stored
 from tests.llamacpp_peer import CHILD, MARKS, both
 
 pytestmark = MARKS
@@ -127,14 +127,26 @@ def some_texts(kinds: list[str], count: int = 60) -> list[str]:
     return ["".join(chance.choice(pool) for _ in range(chance.randint(1, 12))) for _ in range(count)]
 
 
+def tokens_there(path: Path, texts: list[str]) -> list[list[int]]:
+    lines = "".join(json.dumps(text) + "\n" for text in texts)
+    done = subprocess.run([*CHILD, "tokens", str(path)], input=lines, capture_output=True, text=True, check=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
 @pytest.mark.parametrize("kind", WORDS)
 def test_words_are_cut_as_there(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "m.gguf"
     ours = stored(cutting(kind), path, pre=kind)
     texts = some_texts([name for name in PIECES if name not in APART.get(kind, ())])
-    lines = "".join(json.dumps(text) + "\n" for text in texts)
-    done = subprocess.run([*CHILD, "tokens", str(path)], input=lines, capture_output=True, text=True, check=True)
-    theirs = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len(theirs) == len(texts)
-    for text, ids in zip(texts, theirs):
+    for text, ids in zip(texts, tokens_there(path, texts), strict=True):
         assert ours.encode(text, add_special=False) == ids, text
+
+
+def test_sentencepiece_cuts_as_there(tmp_path: Path) -> None:
+    """Merges by score, bytes where no token is, with and without a space before."""
+    texts = some_texts([*PIECES])
+    for prefix in (True, False):
+        path = tmp_path / f"{prefix}.gguf"
+        ours = opened(path, SENTENCEPIECE | {"tokenizer.ggml.add_space_prefix": prefix})
+        for text, ids in zip(texts, tokens_there(path, texts), strict=True):
+            assert ours.encode(text, add_special=False) == ids, text
