@@ -52,6 +52,12 @@ def add_to(commands: Any) -> None:
     what.add_argument(
         "--password", metavar="TEXT", help="of protected PDFs; asked for on a terminal when it is missing"
     )
+    what.add_argument(
+        "--rotate",
+        choices=("auto", "0", "90", "180", "270"),
+        default="auto",
+        help="degrees clockwise that pages are turned before they are read (default: auto, found out page by page)",
+    )
     what.add_argument("--dpi", type=int, default=200, metavar="N", help="what PDF pages are drawn at (default: 200)")
     how = command.add_argument_group("what comes out")
     how.add_argument("-o", "--out", type=Path, metavar="OUT", help="a file, or a folder for several documents")
@@ -80,7 +86,8 @@ def read(options: argparse.Namespace) -> int:
 
     if not 36 <= options.dpi <= 1200:
         raise BadRequest(f"--dpi must be between 36 and 1200, not {options.dpi}.", "dpi")
-    reading = ReadOptions(options.task, options.pages, options.text_layer, options.dpi)
+    rotate = None if options.rotate == "auto" else int(options.rotate)
+    reading = ReadOptions(options.task, options.pages, options.text_layer, rotate, options.dpi)
     reading.check()
     kind = _format(options)
     if kind in BINARY and options.out is None:

@@ -5,21 +5,18 @@ lock, and beside the event loop, which answers everybody else meanwhile. What th
 from __future__ import annotations
 
 import asyncio
-import ctypes
-import sys
-import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from functools import cache
 from typing import Any, ParamSpec, TypeVar
+
+from engine.trim import trim_soon
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 LONG_PROMPT = 20_000  # characters; what is shorter is done at once, in milliseconds
 _LARGE = 500_000  # characters; one such prompt at a time, and then memory is given back
-_TRIM_SECONDS = 0.5  # after the last of them
 
 _threads = ThreadPoolExecutor(2, "grus-prompt")
 _large_threads = ThreadPoolExecutor(
@@ -38,7 +35,7 @@ async def run_beside(size: int, work: Callable[P, T], *args: P.args, **options: 
         return result
     finally:
         if size >= _LARGE:
-            _trimmer().soon()
+            trim_soon()
 
 
 def run_later(size: int, work: Callable[P, object], *args: P.args, **options: P.kwargs) -> None:
@@ -47,30 +44,3 @@ def run_later(size: int, work: Callable[P, object], *args: P.args, **options: P.
         work(*args, **options)
     else:
         _threads.submit(work, *args, **options)
-
-
-@cache
-def _trimmer() -> _Trimmer:
-    return _Trimmer()
-
-
-class _Trimmer:
-    """glibc keeps what was freed for the next who asks: after a few megabytes of prompt, that is gigabytes."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._timer: threading.Timer | None = None
-        self._trim: Callable[[int], int] | None = None
-        if sys.platform == "linux":
-            self._trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # musl has none
-
-    def soon(self) -> None:
-        """When the requests that end now have let go of their prompts."""
-        if self._trim is None:
-            return
-        with self._lock:
-            if self._timer is not None:
-                self._timer.cancel()
-            self._timer = threading.Timer(_TRIM_SECONDS, self._trim, (0,))
-            self._timer.daemon = True
-            self._timer.start()

@@ -107,7 +107,7 @@ def read(
 ) -> Read:
     """Read one document: a path, the bytes of a file, a Pillow image or an array. `model` None: the reader that Grus brings.
 
-    `parameters`: task, pages, text_layer, dots (see `ReadOptions`). `out`: where the result is written to as well, its ending says
+    `parameters`: task, pages, text_layer, rotate, dots (see `ReadOptions`). `out`: where the result is written to as well, its ending says
     as what. Raises UnreadableFile for what cannot be opened; pages that cannot be read say so in `document.pages`."""
     found = read_all([source], model=model, layout=layout, password=password, out=out, options=options, **parameters)[0]
     if found.error is not None:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import ctypes
 import io
+import math
 import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 import psutil
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 Source: TypeAlias = Any  # a path, the bytes of a file, a PIL image, or an array [H, W], [H, W, 3] or [H, W, 4]
+QuarterTurn: TypeAlias = Literal[0, 90, 180, 270]  # degrees counterclockwise
 Bounds: TypeAlias = tuple[float, float, float, float]  # left, top, right, bottom in pixels of the page
 
 DPI = 200  # of rendered PDF pages; print of 8 points has an x-height of 12 pixels
@@ -36,6 +38,8 @@ _HEIC_BRANDS = (b"heic", b"heix", b"hevc", b"hevx", b"heim", b"heis", b"mif1", b
 _DAMAGED = "The image is damaged or incomplete ({kind})."
 _PDFIUM_LOCK = threading.RLock()  # PDFium is not thread-safe
 _POINTS = 72  # per inch
+_ANGLES = 500  # letters whose direction is looked at
+QUARTER_TURNS: tuple[QuarterTurn, ...] = (0, 90, 180, 270)
 _LEAST_TEXT = 10  # characters; a page with less is a scan with a stamp on it
 _RANGE = re.compile(r"\s*(\d{0,9})\s*(-?)\s*(\d{0,9})\s*")
 
@@ -56,6 +60,7 @@ class PageImage:
     dots: float | None = None  # dots per inch, where the file states it
     notes: tuple[str, ...] = ()  # messages about changes to the pixels
     words: tuple[TextLayerWord, ...] | None = None  # the text layer, where there is one and it was requested
+    text_turn: QuarterTurn = 0  # the turn that brings the letters of the text layer upright
 
 
 class SourceDocument(Protocol):
@@ -142,9 +147,13 @@ class PdfDocument:
                 )
             )
             dots = most
-        image = page.render(scale=dots / _POINTS, rev_byteorder=True).to_pil().convert("RGB")
-        found = _words(page, *image.size) if words else None
-        return PageImage(image, dots, tuple(notes), found)
+        bitmap = page.render(scale=dots / _POINTS, rev_byteorder=True)
+        try:
+            image = bitmap.to_pil().convert("RGB")
+        finally:
+            bitmap.close()  # it lies in a reference cycle: a garbage collection would free it much later
+        found, turn = _words(page, *image.size) if words else (None, QUARTER_TURNS[0])
+        return PageImage(image, dots, tuple(notes), found, turn)
 
     def close(self) -> None:
         with _PDFIUM_LOCK:
@@ -173,17 +182,33 @@ def _opened(data: bytes, password: str | None) -> Any:
         raise UnreadableFile(ErrorText("The PDF is damaged or incomplete.")) from None
 
 
-def _words(page: Any, width: int, height: int) -> tuple[TextLayerWord, ...] | None:
-    """The words of the text layer; None for a page without useful text."""
+def _words(page: Any, width: int, height: int) -> tuple[tuple[TextLayerWord, ...] | None, QuarterTurn]:
+    """The words of the text layer, None for a page without useful text; and the turn that brings them upright."""
     text_page = page.get_textpage()
     try:
         words = _gather(page, text_page, width, height)
+        turn = _text_turn(page, text_page)
     finally:
         text_page.close()
     characters = "".join(word.text for word in words)
     # fonts without a ToUnicode map give replacement characters or private codes
     unreadable = sum(sign == "\ufffd" or "\ue000" <= sign <= "\uf8ff" or sign < " " for sign in characters)
-    return tuple(words) if len(characters) >= _LEAST_TEXT and unreadable * 20 < len(characters) else None
+    useful = len(characters) >= _LEAST_TEXT and unreadable * 20 < len(characters)
+    return (tuple(words), turn) if useful else (None, 0)
+
+
+def _text_turn(page: Any, text_page: Any) -> QuarterTurn:
+    """The turn that brings most letters upright."""
+    import pypdfium2
+
+    count = text_page.count_chars()
+    angles = [
+        pypdfium2.raw.FPDFText_GetCharAngle(text_page, i) for i in range(0, count, max(1, count // _ANGLES))
+    ]  # radians, clockwise as is the turn of the page itself
+    quarters = [round(angle / (math.pi / 2)) + page.get_rotation() // 90 for angle in angles if angle >= 0]
+    turns = [QUARTER_TURNS[quarter % 4] for quarter in quarters]
+    most = max(QUARTER_TURNS, key=turns.count)
+    return most if 2 * turns.count(most) > len(turns) else 0
 
 
 def _gather(page: Any, text_page: Any, width: int, height: int) -> list[TextLayerWord]:

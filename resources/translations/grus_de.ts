@@ -1124,6 +1124,11 @@
         <translation>Die Stimme unterbrechen</translation>
     </message>
     <message>
+        <source>It is not clear which way up this page is. Turn it if the text makes no sense.</source>
+        <extracomment>engine/pipelines/reading/upright.py</extracomment>
+        <translation>Es ist unklar, wo auf dieser Seite oben ist. Drehen Sie sie, wenn der Text keinen Sinn ergibt.</translation>
+    </message>
+    <message>
         <source>JSON</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>JSON</translation>
@@ -1454,9 +1459,9 @@
         <translation>Kein Mikrofon gefunden. Schließen Sie eines an und versuchen Sie es erneut.</translation>
     </message>
     <message>
-        <source>No model is loaded.</source>
+        <source>No model is loaded. Grus uses {whole}.</source>
         <extracomment>app/gui/models/pane.py</extracomment>
-        <translation>Kein Modell geladen.</translation>
+        <translation>Kein Modell geladen. Grus verwendet {whole}.</translation>
     </message>
     <message>
         <source>No model that reads images is installed. Download one in Models, for example PaddlePaddle/PaddleOCR-VL.</source>
@@ -2122,6 +2127,11 @@
         <translation>Text erneut verwenden</translation>
     </message>
     <message>
+        <source>Rotate the page</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Seite drehen</translation>
+    </message>
+    <message>
         <source>Running on {address}</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Läuft unter {address}</translation>
@@ -2301,7 +2311,7 @@
     </message>
     <message>
         <source>Show less</source>
-        <extracomment>app/gui/viewmodels/chat/markdown.py</extracomment>
+        <extracomment>app/gui/chat/message_view.py, app/gui/viewmodels/chat/markdown.py</extracomment>
         <translation>Weniger anzeigen</translation>
     </message>
     <message>
@@ -2780,6 +2790,11 @@
         <translation>Das Mikrofon wurde getrennt. Die bisherige Aufnahme bleibt erhalten. Schließen Sie ein Mikrofon an und versuchen Sie es erneut.</translation>
     </message>
     <message>
+        <source>The model is not sure of this text.</source>
+        <extracomment>engine/pipelines/reading/recognizer.py</extracomment>
+        <translation>Das Modell ist bei diesem Text unsicher.</translation>
+    </message>
+    <message>
         <source>The model made no voice of these words. Try another seed.</source>
         <extracomment>engine/pipelines/speaking/spark.py</extracomment>
         <translation>Das Modell hat aus diesen Worten keine Stimme erzeugt. Versuchen Sie es erneut.</translation>
@@ -3218,6 +3233,21 @@
         <source>Troubleshooting</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Problembehandlung</translation>
+    </message>
+    <message>
+        <source>Turned by 180 degrees.</source>
+        <extracomment>engine/pipelines/reading/upright.py</extracomment>
+        <translation>Um 180 Grad gedreht.</translation>
+    </message>
+    <message>
+        <source>Turned by 90 degrees to the left.</source>
+        <extracomment>engine/pipelines/reading/upright.py</extracomment>
+        <translation>Um 90 Grad nach links gedreht.</translation>
+    </message>
+    <message>
+        <source>Turned by 90 degrees to the right.</source>
+        <extracomment>engine/pipelines/reading/upright.py</extracomment>
+        <translation>Um 90 Grad nach rechts gedreht.</translation>
     </message>
     <message>
         <source>Type a name and press Enter. Only these words are sent, to huggingface.co.</source>
@@ -4038,8 +4068,13 @@
         <translation>{size} MB</translation>
     </message>
     <message>
+        <source>{size} for models, {whole} for Grus in all</source>
+        <extracomment>app/gui/models/pane.py</extracomment>
+        <translation>{size} für Modelle, {whole} für Grus insgesamt</translation>
+    </message>
+    <message>
         <source>{size} in memory</source>
-        <extracomment>app/gui/models/pane.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>{size} im Speicher</translation>
     </message>
     <message>

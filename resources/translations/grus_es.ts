@@ -1124,6 +1124,11 @@
         <translation>Interrumpir la voz</translation>
     </message>
     <message>
+        <source>It is not clear which way up this page is. Turn it if the text makes no sense.</source>
+        <extracomment>engine/pipelines/reading/upright.py</extracomment>
+        <translation>No está claro cuál es la orientación de esta página. Gírala si el texto no tiene sentido.</translation>
+    </message>
+    <message>
         <source>JSON</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>JSON</translation>
@@ -1454,9 +1459,9 @@
         <translation>No se encontró ningún micrófono. Conecta uno e inténtalo de nuevo.</translation>
     </message>
     <message>
-        <source>No model is loaded.</source>
+        <source>No model is loaded. Grus uses {whole}.</source>
         <extracomment>app/gui/models/pane.py</extracomment>
-        <translation>Ningún modelo cargado.</translation>
+        <translation>Ningún modelo cargado. Grus usa {whole}.</translation>
     </message>
     <message>
         <source>No model that reads images is installed. Download one in Models, for example PaddlePaddle/PaddleOCR-VL.</source>
@@ -2122,6 +2127,11 @@
         <translation>Reutilizar el texto</translation>
     </message>
     <message>
+        <source>Rotate the page</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Girar la página</translation>
+    </message>
+    <message>
         <source>Running on {address}</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>En ejecución en {address}</translation>
@@ -2301,7 +2311,7 @@
     </message>
     <message>
         <source>Show less</source>
-        <extracomment>app/gui/viewmodels/chat/markdown.py</extracomment>
+        <extracomment>app/gui/chat/message_view.py, app/gui/viewmodels/chat/markdown.py</extracomment>
         <translation>Mostrar menos</translation>
     </message>
     <message>
@@ -2780,6 +2790,11 @@
         <translation>El micrófono se desconectó. Se conserva lo grabado hasta ahora. Conecta un micrófono e inténtalo de nuevo.</translation>
     </message>
     <message>
+        <source>The model is not sure of this text.</source>
+        <extracomment>engine/pipelines/reading/recognizer.py</extracomment>
+        <translation>El modelo no está seguro de este texto.</translation>
+    </message>
+    <message>
         <source>The model made no voice of these words. Try another seed.</source>
         <extracomment>engine/pipelines/speaking/spark.py</extracomment>
         <translation>El modelo no creó ninguna voz con estas palabras. Inténtalo de nuevo.</translation>
@@ -3218,6 +3233,21 @@
         <source>Troubleshooting</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Solución de problemas</translation>
+    </message>
+    <message>
+        <source>Turned by 180 degrees.</source>
+        <extracomment>engine/pipelines/reading/upright.py</extracomment>
+        <translation>Girada 180 grados.</translation>
+    </message>
+    <message>
+        <source>Turned by 90 degrees to the left.</source>
+        <extracomment>engine/pipelines/reading/upright.py</extracomment>
+        <translation>Girada 90 grados a la izquierda.</translation>
+    </message>
+    <message>
+        <source>Turned by 90 degrees to the right.</source>
+        <extracomment>engine/pipelines/reading/upright.py</extracomment>
+        <translation>Girada 90 grados a la derecha.</translation>
     </message>
     <message>
         <source>Type a name and press Enter. Only these words are sent, to huggingface.co.</source>
@@ -4038,8 +4068,13 @@
         <translation>{size} MB</translation>
     </message>
     <message>
+        <source>{size} for models, {whole} for Grus in all</source>
+        <extracomment>app/gui/models/pane.py</extracomment>
+        <translation>{size} para modelos, {whole} para Grus en total</translation>
+    </message>
+    <message>
         <source>{size} in memory</source>
-        <extracomment>app/gui/models/pane.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>{size} en memoria</translation>
     </message>
     <message>

@@ -1124,6 +1124,11 @@
         <translation>Interrompre la voix</translation>
     </message>
     <message>
+        <source>It is not clear which way up this page is. Turn it if the text makes no sense.</source>
+        <extracomment>engine/pipelines/reading/upright.py</extracomment>
+        <translation>Le sens de cette page n’est pas clair. Faites-la pivoter si le texte n’a pas de sens.</translation>
+    </message>
+    <message>
         <source>JSON</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>JSON</translation>
@@ -1454,9 +1459,9 @@
         <translation>Aucun micro trouvé. Connectez-en un, puis réessayez.</translation>
     </message>
     <message>
-        <source>No model is loaded.</source>
+        <source>No model is loaded. Grus uses {whole}.</source>
         <extracomment>app/gui/models/pane.py</extracomment>
-        <translation>Aucun modèle chargé.</translation>
+        <translation>Aucun modèle chargé. Grus utilise {whole}.</translation>
     </message>
     <message>
         <source>No model that reads images is installed. Download one in Models, for example PaddlePaddle/PaddleOCR-VL.</source>
@@ -2122,6 +2127,11 @@
         <translation>Réutiliser le texte</translation>
     </message>
     <message>
+        <source>Rotate the page</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Faire pivoter la page</translation>
+    </message>
+    <message>
         <source>Running on {address}</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>En service sur {address}</translation>
@@ -2301,7 +2311,7 @@
     </message>
     <message>
         <source>Show less</source>
-        <extracomment>app/gui/viewmodels/chat/markdown.py</extracomment>
+        <extracomment>app/gui/chat/message_view.py, app/gui/viewmodels/chat/markdown.py</extracomment>
         <translation>Afficher moins</translation>
     </message>
     <message>
@@ -2780,6 +2790,11 @@
         <translation>Le micro a été déconnecté. L’enregistrement jusque-là est conservé. Connectez un micro, puis réessayez.</translation>
     </message>
     <message>
+        <source>The model is not sure of this text.</source>
+        <extracomment>engine/pipelines/reading/recognizer.py</extracomment>
+        <translation>Le modèle n’est pas sûr de ce texte.</translation>
+    </message>
+    <message>
         <source>The model made no voice of these words. Try another seed.</source>
         <extracomment>engine/pipelines/speaking/spark.py</extracomment>
         <translation>Le modèle n’a pas produit de voix à partir de ces mots. Réessayez.</translation>
@@ -3218,6 +3233,21 @@
         <source>Troubleshooting</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Dépannage</translation>
+    </message>
+    <message>
+        <source>Turned by 180 degrees.</source>
+        <extracomment>engine/pipelines/reading/upright.py</extracomment>
+        <translation>Pivotée de 180 degrés.</translation>
+    </message>
+    <message>
+        <source>Turned by 90 degrees to the left.</source>
+        <extracomment>engine/pipelines/reading/upright.py</extracomment>
+        <translation>Pivotée de 90 degrés vers la gauche.</translation>
+    </message>
+    <message>
+        <source>Turned by 90 degrees to the right.</source>
+        <extracomment>engine/pipelines/reading/upright.py</extracomment>
+        <translation>Pivotée de 90 degrés vers la droite.</translation>
     </message>
     <message>
         <source>Type a name and press Enter. Only these words are sent, to huggingface.co.</source>
@@ -4038,8 +4068,13 @@
         <translation>{size} Mo</translation>
     </message>
     <message>
+        <source>{size} for models, {whole} for Grus in all</source>
+        <extracomment>app/gui/models/pane.py</extracomment>
+        <translation>{size} pour les modèles, {whole} pour Grus en tout</translation>
+    </message>
+    <message>
         <source>{size} in memory</source>
-        <extracomment>app/gui/models/pane.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>{size} en mémoire</translation>
     </message>
     <message>

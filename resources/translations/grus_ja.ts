@@ -1124,6 +1124,11 @@
         <translation>音声を中断</translation>
     </message>
     <message>
+        <source>It is not clear which way up this page is. Turn it if the text makes no sense.</source>
+        <extracomment>engine/pipelines/reading/upright.py</extracomment>
+        <translation>このページの向きがはっきりしません。テキストが意味をなさない場合は回転してください。</translation>
+    </message>
+    <message>
         <source>JSON</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>JSON</translation>
@@ -1454,9 +1459,9 @@
         <translation>マイクが見つかりません。接続してから、もう一度お試しください。</translation>
     </message>
     <message>
-        <source>No model is loaded.</source>
+        <source>No model is loaded. Grus uses {whole}.</source>
         <extracomment>app/gui/models/pane.py</extracomment>
-        <translation>読み込み済みのモデルはありません。</translation>
+        <translation>読み込み済みのモデルはありません。Grus のメモリー使用量は {whole} です。</translation>
     </message>
     <message>
         <source>No model that reads images is installed. Download one in Models, for example PaddlePaddle/PaddleOCR-VL.</source>
@@ -2121,6 +2126,11 @@
         <translation>テキストを再利用</translation>
     </message>
     <message>
+        <source>Rotate the page</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>ページを回転</translation>
+    </message>
+    <message>
         <source>Running on {address}</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>{address} で動作中</translation>
@@ -2299,7 +2309,7 @@
     </message>
     <message>
         <source>Show less</source>
-        <extracomment>app/gui/viewmodels/chat/markdown.py</extracomment>
+        <extracomment>app/gui/chat/message_view.py, app/gui/viewmodels/chat/markdown.py</extracomment>
         <translation>折りたたむ</translation>
     </message>
     <message>
@@ -2778,6 +2788,11 @@
         <translation>マイクの接続が切れました。ここまでの録音は残っています。マイクを接続して、もう一度お試しください。</translation>
     </message>
     <message>
+        <source>The model is not sure of this text.</source>
+        <extracomment>engine/pipelines/reading/recognizer.py</extracomment>
+        <translation>モデルはこのテキストに確信がありません。</translation>
+    </message>
+    <message>
         <source>The model made no voice of these words. Try another seed.</source>
         <extracomment>engine/pipelines/speaking/spark.py</extracomment>
         <translation>モデルがこの言葉から声を作れませんでした。もう一度お試しください。</translation>
@@ -3216,6 +3231,21 @@
         <source>Troubleshooting</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>トラブルシューティング</translation>
+    </message>
+    <message>
+        <source>Turned by 180 degrees.</source>
+        <extracomment>engine/pipelines/reading/upright.py</extracomment>
+        <translation>180 度回転しました。</translation>
+    </message>
+    <message>
+        <source>Turned by 90 degrees to the left.</source>
+        <extracomment>engine/pipelines/reading/upright.py</extracomment>
+        <translation>左に 90 度回転しました。</translation>
+    </message>
+    <message>
+        <source>Turned by 90 degrees to the right.</source>
+        <extracomment>engine/pipelines/reading/upright.py</extracomment>
+        <translation>右に 90 度回転しました。</translation>
     </message>
     <message>
         <source>Type a name and press Enter. Only these words are sent, to huggingface.co.</source>
@@ -4030,8 +4060,13 @@
         <translation>{size} MB</translation>
     </message>
     <message>
+        <source>{size} for models, {whole} for Grus in all</source>
+        <extracomment>app/gui/models/pane.py</extracomment>
+        <translation>モデル {size}、Grus 全体 {whole}</translation>
+    </message>
+    <message>
         <source>{size} in memory</source>
-        <extracomment>app/gui/models/pane.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>メモリー使用量 {size}</translation>
     </message>
     <message>

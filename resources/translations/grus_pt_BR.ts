@@ -1124,6 +1124,11 @@
         <translation>Interromper a voz</translation>
     </message>
     <message>
+        <source>It is not clear which way up this page is. Turn it if the text makes no sense.</source>
+        <extracomment>engine/pipelines/reading/upright.py</extracomment>
+        <translation>A orientação desta página não está clara. Gire-a se o texto não fizer sentido.</translation>
+    </message>
+    <message>
         <source>JSON</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>JSON</translation>
@@ -1454,9 +1459,9 @@
         <translation>Nenhum microfone foi encontrado. Conecte um e tente novamente.</translation>
     </message>
     <message>
-        <source>No model is loaded.</source>
+        <source>No model is loaded. Grus uses {whole}.</source>
         <extracomment>app/gui/models/pane.py</extracomment>
-        <translation>Nenhum modelo carregado.</translation>
+        <translation>Nenhum modelo carregado. O Grus usa {whole}.</translation>
     </message>
     <message>
         <source>No model that reads images is installed. Download one in Models, for example PaddlePaddle/PaddleOCR-VL.</source>
@@ -2122,6 +2127,11 @@
         <translation>Reutilizar o texto</translation>
     </message>
     <message>
+        <source>Rotate the page</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Girar a página</translation>
+    </message>
+    <message>
         <source>Running on {address}</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Em execução em {address}</translation>
@@ -2301,7 +2311,7 @@
     </message>
     <message>
         <source>Show less</source>
-        <extracomment>app/gui/viewmodels/chat/markdown.py</extracomment>
+        <extracomment>app/gui/chat/message_view.py, app/gui/viewmodels/chat/markdown.py</extracomment>
         <translation>Mostrar menos</translation>
     </message>
     <message>
@@ -2780,6 +2790,11 @@
         <translation>O microfone foi desconectado. A gravação até aqui foi mantida. Conecte um microfone e tente novamente.</translation>
     </message>
     <message>
+        <source>The model is not sure of this text.</source>
+        <extracomment>engine/pipelines/reading/recognizer.py</extracomment>
+        <translation>O modelo não tem certeza deste texto.</translation>
+    </message>
+    <message>
         <source>The model made no voice of these words. Try another seed.</source>
         <extracomment>engine/pipelines/speaking/spark.py</extracomment>
         <translation>O modelo não criou uma voz com estas palavras. Tente novamente.</translation>
@@ -3218,6 +3233,21 @@
         <source>Troubleshooting</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Solução de problemas</translation>
+    </message>
+    <message>
+        <source>Turned by 180 degrees.</source>
+        <extracomment>engine/pipelines/reading/upright.py</extracomment>
+        <translation>Girada 180 graus.</translation>
+    </message>
+    <message>
+        <source>Turned by 90 degrees to the left.</source>
+        <extracomment>engine/pipelines/reading/upright.py</extracomment>
+        <translation>Girada 90 graus para a esquerda.</translation>
+    </message>
+    <message>
+        <source>Turned by 90 degrees to the right.</source>
+        <extracomment>engine/pipelines/reading/upright.py</extracomment>
+        <translation>Girada 90 graus para a direita.</translation>
     </message>
     <message>
         <source>Type a name and press Enter. Only these words are sent, to huggingface.co.</source>
@@ -4038,8 +4068,13 @@
         <translation>{size} MB</translation>
     </message>
     <message>
+        <source>{size} for models, {whole} for Grus in all</source>
+        <extracomment>app/gui/models/pane.py</extracomment>
+        <translation>{size} para modelos, {whole} para o Grus no total</translation>
+    </message>
+    <message>
         <source>{size} in memory</source>
-        <extracomment>app/gui/models/pane.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>{size} na memória</translation>
     </message>
     <message>

@@ -1124,6 +1124,11 @@
         <translation>打断语音</translation>
     </message>
     <message>
+        <source>It is not clear which way up this page is. Turn it if the text makes no sense.</source>
+        <extracomment>engine/pipelines/reading/upright.py</extracomment>
+        <translation>此页面的方向不明确。如果文本不通顺，请旋转页面。</translation>
+    </message>
+    <message>
         <source>JSON</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>JSON</translation>
@@ -1454,9 +1459,9 @@
         <translation>未找到麦克风。请连接后重试。</translation>
     </message>
     <message>
-        <source>No model is loaded.</source>
+        <source>No model is loaded. Grus uses {whole}.</source>
         <extracomment>app/gui/models/pane.py</extracomment>
-        <translation>未加载模型。</translation>
+        <translation>未加载模型。Grus 占用 {whole}。</translation>
     </message>
     <message>
         <source>No model that reads images is installed. Download one in Models, for example PaddlePaddle/PaddleOCR-VL.</source>
@@ -2121,6 +2126,11 @@
         <translation>重新使用文本</translation>
     </message>
     <message>
+        <source>Rotate the page</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>旋转页面</translation>
+    </message>
+    <message>
         <source>Running on {address}</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>正在运行于 {address}</translation>
@@ -2299,7 +2309,7 @@
     </message>
     <message>
         <source>Show less</source>
-        <extracomment>app/gui/viewmodels/chat/markdown.py</extracomment>
+        <extracomment>app/gui/chat/message_view.py, app/gui/viewmodels/chat/markdown.py</extracomment>
         <translation>收起</translation>
     </message>
     <message>
@@ -2778,6 +2788,11 @@
         <translation>麦克风已断开。已录内容会保留。请连接麦克风后重试。</translation>
     </message>
     <message>
+        <source>The model is not sure of this text.</source>
+        <extracomment>engine/pipelines/reading/recognizer.py</extracomment>
+        <translation>模型对此文本没有把握。</translation>
+    </message>
+    <message>
         <source>The model made no voice of these words. Try another seed.</source>
         <extracomment>engine/pipelines/speaking/spark.py</extracomment>
         <translation>模型未能根据这些文字生成声音。请重试。</translation>
@@ -3216,6 +3231,21 @@
         <source>Troubleshooting</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>疑难解答</translation>
+    </message>
+    <message>
+        <source>Turned by 180 degrees.</source>
+        <extracomment>engine/pipelines/reading/upright.py</extracomment>
+        <translation>已旋转 180 度。</translation>
+    </message>
+    <message>
+        <source>Turned by 90 degrees to the left.</source>
+        <extracomment>engine/pipelines/reading/upright.py</extracomment>
+        <translation>已向左旋转 90 度。</translation>
+    </message>
+    <message>
+        <source>Turned by 90 degrees to the right.</source>
+        <extracomment>engine/pipelines/reading/upright.py</extracomment>
+        <translation>已向右旋转 90 度。</translation>
     </message>
     <message>
         <source>Type a name and press Enter. Only these words are sent, to huggingface.co.</source>
@@ -4030,8 +4060,13 @@
         <translation>{size} MB</translation>
     </message>
     <message>
+        <source>{size} for models, {whole} for Grus in all</source>
+        <extracomment>app/gui/models/pane.py</extracomment>
+        <translation>模型 {size}，Grus 共 {whole}</translation>
+    </message>
+    <message>
         <source>{size} in memory</source>
-        <extracomment>app/gui/models/pane.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>内存占用 {size}</translation>
     </message>
     <message>

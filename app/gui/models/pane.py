@@ -568,7 +568,12 @@ class ModelsPane(Pane):
         self.state.setText(state)
         self.state.setVisible(bool(state))
         held = self.library.held
-        self.held.setText(tr("{size} in memory", size=size(held)) if held else tr("No model is loaded."))
+        whole = size(self.context.core.state.memory)
+        self.held.setText(
+            tr("{size} for models, {whole} for Grus in all", size=size(held), whole=whole)
+            if held
+            else tr("No model is loaded. Grus uses {whole}.", whole=whole)
+        )
         self._show_card()
 
     def _state(self, page: int, shown: bool) -> str:

@@ -62,6 +62,7 @@ ACTIONS = (
     ActionSpec("paste", mark("Paste image"), "Ctrl+V", "image", lambda pane: pane.paste()),
     ActionSpec("snip", mark("Capture part of the screen"), "Ctrl+Shift+R", "camera", lambda pane: pane.snip()),
     ActionSpec("again", mark("Read again"), "Ctrl+R", "retry", lambda pane: pane.on_current(pane.again)),
+    ActionSpec("rotate", mark("Rotate the page"), "Ctrl+Alt+R", "rotate", lambda pane: pane.on_current(pane.results.rotate)),
     ActionSpec("go_on", mark("Continue reading"), "Ctrl+Shift+Return", "continue", lambda pane: pane.on_current(pane.results.go_on)),
     ActionSpec("cancel", mark("Cancel reading"), "Ctrl+Shift+X", "stop", lambda pane: pane.on_current(pane.results.cancel)),
     ActionSpec("copy", mark("Copy the text"), "Ctrl+Shift+C", "copy", lambda pane: pane.on_current(pane.copy)),
@@ -174,6 +175,7 @@ class ReadPane(ResultsPane[ReadDocument]):
         self.which = label(kind="second")
         wear(before := icon_button(self.context.look, "", "", size=16), self.context.actions["read.before"])
         wear(after := icon_button(self.context.look, "", "", size=16), self.context.actions["read.after"])
+        wear(rotate := icon_button(self.context.look, "", "", size=16), self.context.actions["read.rotate"])
         self.go_on = text_button(tr("Continue reading"), lambda: self.on_current(self.results.go_on))
         self.cancel = text_button(tr("Cancel"), lambda: self.on_current(self.results.cancel))
         self.password = QLineEdit()
@@ -189,6 +191,7 @@ class ReadPane(ResultsPane[ReadDocument]):
         row.addWidget(before)
         row.addWidget(self.which)
         row.addWidget(after)
+        row.addWidget(rotate)
         row.addWidget(self.status, 1)
         for part in (self.password, self.go_on, self.cancel):
             row.addWidget(part)
@@ -311,6 +314,7 @@ class ReadPane(ResultsPane[ReadDocument]):
         total = len(item.numbers)
         self.which.setText(tr("Page {n} of {total}", n=item.page_number, total=max(item.numbers)) if total else "")
         at = item.numbers.index(item.page_number) if item.page_number in item.numbers else 0
+        self.context.actions["read.rotate"].setEnabled(page is not None)
         self.context.actions["read.before"].setEnabled(at > 0)
         self.context.actions["read.after"].setEnabled(at + 1 < total)
         self.cancel.setVisible(busy)
@@ -325,10 +329,11 @@ class ReadPane(ResultsPane[ReadDocument]):
 
     def _show_page(self, item: ReadDocument, number: int, *, whole: bool) -> None:
         page = item.read.get(number)
-        self._show_image(item, number, page.turned if page is not None else 0.0)
+        live = item.live.get(number)
+        found = page if page is not None else live
+        self._show_image(item, number, found.turned if found is not None else 0.0)
         if not whole:
             return
-        live = item.live.get(number)
         if page is not None:
             self.page.show_boxes({element.order: element.box for element in page.elements})
             self.blocks.show_elements(page.elements)
@@ -487,7 +492,7 @@ class ReadPane(ResultsPane[ReadDocument]):
     def menu(self, item: ReadDocument, where: Any) -> None:
         self.results.choose(item)
         menu, actions = QMenu(self), self.context.actions
-        for name in ("copy", "again", "go_on", "cancel"):
+        for name in ("copy", "again", "rotate", "go_on", "cancel"):
             menu.addAction(actions[f"read.{name}"])
         out = menu.addMenu(tr("Export as"))
         for kind in FORMATS:

@@ -44,6 +44,7 @@ from app.gui.viewmodels.server import (
     ServerAccess,
     ServerControl,
     ServerPreferences,
+    address_for,
     masked,
     written,
 )
@@ -315,7 +316,7 @@ class ServerPane(Pane):
         row = FlowRow(GRID)
         row.addWidget(label(tr("Connect from"), "heading"))
         self.program.setAccessibleName(tr("Connect from"))
-        self.program.addItems(list(client_lines()))
+        self.program.addItems(self.hosting.programs)
         self.model.setAccessibleName(tr("Model"))
         for choice in (self.program, self.model):  # as wide as their entries, and narrower where there is no room
             choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
@@ -327,12 +328,12 @@ class ServerPane(Pane):
         wear(copy := icon_button(self.context.look, "copy", "", size=16), self.context.actions["server.snippet"])
         row.addWidget(copy)
         column.addLayout(row)
-        for box, name, height in ((self.snippet, tr("Snippet"), 120), (self.log, tr("Log"), 96)):
-            box.setReadOnly(True)
-            box.setAccessibleName(name)
-            box.setTabChangesFocus(True)
-            box.setMinimumHeight(height)
-            box.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        for area, name, height in ((self.snippet, tr("Snippet"), 120), (self.log, tr("Log"), 96)):
+            area.setReadOnly(True)
+            area.setAccessibleName(name)
+            area.setTabChangesFocus(True)
+            area.setMinimumHeight(height)
+            area.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         column.addWidget(self.snippet, 2)
         column.addSpacing(GRID)
         column.addWidget(label(tr("Log"), "heading"))
@@ -446,6 +447,17 @@ class ServerPane(Pane):
             self.log.verticalScrollBar().setValue(self.log.verticalScrollBar().maximum())
         if [self.model.itemText(i) for i in range(self.model.count())] != hosting.models:
             self._fill_models()
+        if [self.program.itemText(i) for i in range(self.program.count())] != hosting.programs:
+            self._fill_programs()
+
+    def _fill_programs(self) -> None:
+        chosen = self.program.currentText()
+        self.program.blockSignals(True)
+        self.program.clear()
+        self.program.addItems(self.hosting.programs)
+        self.program.setCurrentIndex(max(0, self.program.findText(chosen)))
+        self.program.blockSignals(False)
+        self._write()
 
     def _fill_models(self) -> None:
         chosen = self.model.currentText() or str(self.context.preferences.get("model", ""))
@@ -458,9 +470,9 @@ class ServerPane(Pane):
 
     def _write(self) -> None:
         lines = client_lines()[self.program.currentText()]
-        keys = self.server_preferences.access.keys
-        address = self.hosting.address or f"http://127.0.0.1:{self.server_preferences.access.port}"
-        text = written(lines.name, address, keys[0] if keys else "", self.model.currentText())
+        access = self.server_preferences.access
+        address = self.hosting.address or address_for(access, access.port)
+        text = written(lines.name, address, access.keys[0] if access.keys else "", self.model.currentText())
         if text != self.snippet.toPlainText():
             self.snippet.setPlainText(text)
         self.where.setText(lines.where)

@@ -20,9 +20,9 @@ from app.gui.viewmodels.signal import Signal
 from app.window_engine import JobRunner, StreamRunner
 from engine.errors import BadRequest
 from engine.media.documents import open_document
-from engine.pipelines.reading.ink import rotated_page
 from engine.pipelines.reading.results import Box, Document, Element, Page, Table, page_from_json, page_to_json
 from engine.pipelines.reading.session import output_targets, write_atomically
+from engine.pipelines.reading.upright import rotated_page
 from engine.pipelines.reading.writers import FORMATS, KEEPS_FIGURES, ExportOptions, Format, page_text, write_document
 
 if TYPE_CHECKING:
@@ -75,6 +75,7 @@ class PageInProgress:
     """A page that is being read: its regions, and the text of each so far."""
 
     boxes: dict[int, Box] = field(default_factory=dict)
+    turned: float = 0.0
     heard: dict[int, str] = field(default_factory=dict)
     done: set[int] = field(default_factory=set)
 
@@ -93,6 +94,7 @@ class ReadDocument(ListedResult):
     error: str = ""
     password: str | None = None  # never stored
     shown: int = 0  # the page that is looked at; 0: the first
+    rotations: dict[int, int] = field(default_factory=dict)  # degrees clockwise, of pages that were rotated by hand
 
     @property
     def pages(self) -> list[Page]:
@@ -167,6 +169,7 @@ def to_result(item: ReadDocument) -> StoredResult:
         "pages": [page_to_json(page) for page in item.pages],
         "error": item.error,
         "shown": item.shown,
+        "rotations": [[number, degrees] for number, degrees in item.rotations.items()],
     }
     return StoredResult(item.id, KIND, item.title, str(item.source), body, state=item.state)
 
@@ -186,6 +189,7 @@ def from_result(result: StoredResult) -> ReadDocument:
         {page.number: page for page in read},
         error=body.get("error", ""),
         shown=body.get("shown", 0),
+        rotations=dict(body.get("rotations", ())),
     )
 
 
@@ -259,6 +263,17 @@ class ReadResults(Results[ReadDocument]):
         self.cancel(item)
         item.settings = settings or item.settings
         item.read, item.numbers = {}, ()
+        self.go_on(item)
+
+    def rotate(self, item: ReadDocument, by: int = 90) -> None:
+        """Turn the page that is looked at clockwise, and read it anew."""
+        page = item.read.get(item.page_number)
+        if page is None:
+            return
+        self.cancel(item)
+        shown = -90 * round(page.turned / 90)  # clockwise
+        item.rotations[page.number] = (shown + by) % 360
+        del item.read[page.number]
         self.go_on(item)
 
     def go_on(self, item: ReadDocument, password: str | None = None) -> None:
@@ -340,7 +355,7 @@ class ReadResults(Results[ReadDocument]):
             if item is self.current:
                 self.shown()
         elif isinstance(event, PageSplit):
-            item.live[event.page] = PageInProgress({region.order: region.box for region in event.regions})
+            item.live[event.page] = PageInProgress({region.order: region.box for region in event.regions}, event.turned)
             self.page_changed(item, event.page)
             return
         elif isinstance(event, RegionText):
@@ -397,7 +412,7 @@ def _events(core: Any, item: ReadDocument, known: dict[int, Any]) -> Iterator[An
             raise
         recognizer = None  # what text the PDF carries can be taken without a model
     task: Any = settings.task
-    options = ReadOptions(task, settings.pages.strip() or None, layers)
+    options = ReadOptions(task, settings.pages.strip() or None, layers, dict(item.rotations))
     reader = DocumentReader(recognizer, pipelines.layout(core), options)
     yield from reader.read(
         [item.source],

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ipaddress
 import logging
 import secrets
+import socket
 import time
 from collections import deque
 from collections.abc import Sequence
@@ -92,6 +93,24 @@ class ServerPreferences:
         )
 
 
+def address_for(access: ServerAccess, port: int) -> str:
+    """Where programs reach the server: with other machines allowed, by this machine's address in its network."""
+    host = access.host
+    if host in (EVERYWHERE, "::"):
+        host = network_address() or HERE
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def network_address() -> str:
+    """The IPv4 address of the network that has the default route; nothing without a network. No packet is sent."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as route:
+        try:
+            route.connect(("192.0.2.1", 9))  # an address of documentation: connecting only chooses the route
+            return str(route.getsockname()[0])
+        except OSError:
+            return ""
+
+
 def masked(key: str) -> str:
     """A key with its middle hidden."""
     return f"{key[:8]}…{key[-4:]}"
@@ -130,6 +149,7 @@ class ServerControl:
         self.address = ""
         self.requests: Sequence[LiveRequest] = ()
         self.models: list[str] = []
+        self.programs: list[str] = [*client_lines()]  # whose snippets work with the models that are here
         self.rates: deque[float] = deque([0.0] * SECONDS, maxlen=SECONDS)
         self.log: deque[str] = deque(maxlen=_LINES)
         self._hosted: Hosted | None = None
@@ -178,21 +198,25 @@ class ServerControl:
         """Once a second."""
         hosted = self._hosted
 
-        def look(service: ModelService) -> tuple[list[LiveRequest], float, list[str]]:
+        def look(service: ModelService) -> tuple[list[LiveRequest], float, list[str], list[str]]:
+            from app.runtime.catalogue import able
+
             now = time.monotonic()
             running = hosted.requests.running if hosted is not None else ()
             requests = [LiveRequest(each.id, each.model, now - each.began) for each in running]
-            return requests, service.engine.stats().tokens_per_second, [known.name for known in service.catalogue.all()]
+            names = [known.name for known in service.catalogue.all()]
+            voice = bool(able(service.catalogue, "listen") and able(service.catalogue, "speak"))
+            return requests, service.engine.stats().tokens_per_second, names, programs(voice)
 
         self._core.use(look, self._seen)
 
-    def _seen(self, seen: tuple[list[LiveRequest], float, list[str]]) -> None:
-        self.requests, rate, self.models = seen
+    def _seen(self, seen: tuple[list[LiveRequest], float, list[str], list[str]]) -> None:
+        self.requests, rate, self.models, self.programs = seen
         self.rates.append(rate)
         self.moved()
 
     def _started(self, hosted: Hosted) -> None:
-        self._hosted, self.state, self.address = hosted, "on", hosted.address
+        self._hosted, self.state, self.address = hosted, "on", address_for(self._server_preferences.access, hosted.port)
         self._preferences.put("server.on", True)
         if not hosted.settings.local:
             told = tr("Other machines can reach the server on port {port}, with a key.", port=hosted.port)
@@ -230,6 +254,11 @@ class _Listening(logging.Handler):
 
     def emit(self, record: Any) -> None:
         self._lines.append(self.format(record))
+
+
+def programs(voice: bool) -> list[str]:
+    """The programs that have a snippet. Realtime ones are voice conversations: they need models that listen and speak."""
+    return [name for name in client_lines() if voice or not name.endswith(", Realtime")]
 
 
 def written(name: str, address: str, key: str, model: str) -> str:

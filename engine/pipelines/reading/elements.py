@@ -17,7 +17,7 @@ from engine.errors import BadRequest, ErrorText
 from engine.media.documents import TextLayerWord
 from engine.pipelines.reading.ink import columns_of, cut, cut_lines, has_ink, ink_of, runs
 from engine.pipelines.reading.layout import LayoutRegion, RegionRole, lines_within, role_of
-from engine.pipelines.reading.recognizer import CheckedRecognizer, Recognition, Recognizer
+from engine.pipelines.reading.recognizer import CheckedRecognizer, Recognition, Recognizer, doubted
 from engine.pipelines.reading.results import Box, Element, Kind, PlacedWord, Task, is_list, read_table
 
 if TYPE_CHECKING:
@@ -77,10 +77,11 @@ class RegionReader:
     ) -> Recognition:
         assert self._recognizer is not None
         if self._recognizer.by_line:
-            return Recognition.joined(checked.read_lines(cut_lines(page.image, lines)))
+            return doubted(Recognition.joined(checked.read_lines(cut_lines(page.image, lines))))
         image = cut(page.image, region.box, _MARGIN)
         # models invent text for a blank image
-        return checked.read(image, task) if has_ink(image) else Recognition("")
+        result = checked.read(image, task) if has_ink(image) else Recognition("")
+        return doubted(result) if task == "text" else result
 
     def _with_figure(self, element: Element, page: PageContent) -> Element:
         if element.kind not in _WITH_FIGURE:

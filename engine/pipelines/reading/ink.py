@@ -1,4 +1,4 @@
-"""Page pixels: binarization (the ink mask), skew, rotation, projection profiles and crops. Numpy and Pillow only.
+"""Page pixels: binarization (the ink mask), projection profiles and crops. Numpy and Pillow only.
 
 Ink is what differs from the paper around it: dark on light, light on dark, or both on one page. Paper is the median of a
 tile, which tolerates shadows and coloured boxes.
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 Span = tuple[int, int]  # start and end (exclusive)
 
 WORKING_SIDE = 2000  # pixels of the longer side of a page during layout analysis
-MAX_SKEW = 3.0  # degrees
 TILE = 32  # pixels; paper is estimated per square tile of this side
 _LEAST_CONTRAST = 24  # of 255; above the grain of paper
 _LINE_MARGIN = 0.2  # of a line's height
@@ -101,47 +100,6 @@ def has_ink(image: Image) -> bool:
 def is_dark(grey: np.ndarray) -> bool:
     """Whether the paper is darker than the print."""
     return float(np.median(grey)) < 110
-
-
-# -- skew and rotation
-
-
-def skew_angle(ink: np.ndarray) -> float:
-    """The skew angle, positive where lines rise to the right; 0 without a clear maximum."""
-    y, x = np.nonzero(ink)
-    if len(y) < 200 or len(y) > ink.size // 2:
-        return 0.0
-    if len(y) > 60_000:
-        some = np.linspace(0, len(y) - 1, 60_000).astype(np.int64)
-        y, x = y[some], x[some]
-    level = _sharpness(x, y, 0.0)
-    best = max(np.arange(-MAX_SKEW, MAX_SKEW + 0.01, 0.25), key=lambda angle: _sharpness(x, y, angle))
-    best = max(np.arange(best - 0.2, best + 0.21, 0.05), key=lambda angle: _sharpness(x, y, angle))
-    # on a page with few, short lines the best angle is hardly sharper than 0
-    return round(float(best), 2) if abs(best) >= 0.2 and _sharpness(x, y, best) > 1.05 * level else 0.0
-
-
-def _sharpness(x: np.ndarray, y: np.ndarray, angle: float) -> float:
-    """The energy of the row profile at an angle; largest where lines of text are level."""
-    rows = np.round(y + x * np.tan(np.radians(angle))).astype(np.int64)
-    filled = np.bincount(rows - rows.min()).astype(np.float64)
-    return float((filled * filled).sum())
-
-
-def rotated_page(page: Image, degrees: float) -> Image:
-    """The page rotated counterclockwise, enlarged to keep its corners."""
-    if not degrees:
-        return page
-    from PIL.Image import Resampling
-
-    return page.rotate(degrees, expand=True, fillcolor=_paper_colour(page), resample=Resampling.BICUBIC)
-
-
-def _paper_colour(page: Image) -> tuple[int, int, int]:
-    """The colour that fills the corners of a rotated page."""
-    small = np.asarray(page.convert("RGB").resize((64, 64))).reshape(-1, 3)
-    red, green, blue = (int(value) for value in np.median(small, axis=0))
-    return red, green, blue
 
 
 # -- projection profiles

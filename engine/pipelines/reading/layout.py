@@ -25,10 +25,8 @@ from engine.pipelines.reading.ink import (
     Span,
     columns_of,
     ink_of,
-    rotated_page,
     rows_of,
     runs,
-    skew_angle,
     tile_medians,
     without_rules,
     working_copy,
@@ -56,7 +54,6 @@ class DetectedLayout:
 
     regions: tuple[LayoutRegion, ...]
     image: Image  # the page in the coordinates of the boxes
-    turned: float = 0.0  # degrees of counterclockwise rotation from the input image
 
 
 class LayoutDetector(Protocol):
@@ -160,6 +157,7 @@ def without_duplicates(regions: tuple[LayoutRegion, ...]) -> tuple[LayoutRegion,
 _HEADING = 1.22
 _TITLE = 1.9
 _RISE = 1.1  # times the typical rise of letters above the baseline
+_CELL_GAP, _WIDE_GAP = 2.0, 5.0  # times a line's height: two such gaps, or one wide one, make it a table's row
 
 # blocks and edges
 _FIGURE = 5.0  # times the typical line height: no line of text is that tall
@@ -186,18 +184,9 @@ class PageSplitter:
 
     name = "built-in splitter"
 
-    def __init__(self, straighten: bool = True) -> None:
-        """`straighten`: rotate skewed pages."""
-        self._straighten = straighten
-
     def detect(self, page: Image) -> DetectedLayout:
         grey, factor = working_copy(page)
         ink = ink_of(grey)
-        skew = skew_angle(ink) if self._straighten else 0.0
-        if skew:
-            page = rotated_page(page, -skew)
-            grey, factor = working_copy(page)
-            ink = ink_of(grey)
         width, height = page.size
         ink = without_rules(ink)
         found = photographs(grey)
@@ -219,7 +208,7 @@ class PageSplitter:
             )
             for order, (block, label, level) in enumerate(_labelled(blocks, ink.shape[0], ink.shape[1]))
         ]
-        return DetectedLayout(tuple(regions), page, -skew or 0.0)
+        return DetectedLayout(tuple(regions), page)
 
 
 def lines_within(image: Image, box: Box) -> tuple[Box, ...]:
@@ -247,6 +236,7 @@ class _Line:
     letters: float  # x-height: rows without ascenders and descenders
     rise: float  # of the tallest letter above the baseline
     column: Box
+    cells: bool = False  # whether white as wide as between the cells of a table parts it
 
 
 def _lines(ink: np.ndarray, typical: float) -> list[_Line]:
@@ -265,8 +255,13 @@ def _lines(ink: np.ndarray, typical: float) -> list[_Line]:
             if stack[a:b].sum() < _LEAST_INK:
                 continue
             box = Box(across[0][0], a, across[-1][1], b).moved(left, top)
-            found.append(_Line(box, *_letters(stack[a:b]), column))
+            found.append(_Line(box, *_letters(stack[a:b]), column, _is_row_of_cells(across, b - a)))
     return found
+
+
+def _is_row_of_cells(across: Sequence[Span], height: int) -> bool:
+    gaps = [right[0] - left[1] for left, right in itertools.pairwise(across)]
+    return sum(gap >= _CELL_GAP * height for gap in gaps) > 1 or any(gap >= _WIDE_GAP * height for gap in gaps)
 
 
 def _edge_column(ink: np.ndarray, top: int, bottom: int) -> list[tuple[Span, Span]]:
@@ -511,7 +506,12 @@ def _labelled(blocks: Sequence[list[_Line]], height: int, width: int) -> list[tu
             label = "figure"
         elif (edge := _edge(block, blocks, height, width)) is not None:
             label = edge
-        elif (size := typical.class_of(block)) and len(block) <= 4 and len(blocks) > 1:
+        elif (
+            (size := typical.class_of(block))
+            and len(block) <= 4
+            and len(blocks) > 1
+            and not any(line.cells for line in block)
+        ):
             label, level = "heading", 3 - size
         labelled.append((block, label, level))
     return labelled

@@ -14,14 +14,24 @@ import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from engine.errors import ErrorText, GrusError, PasswordNeeded
-from engine.media.documents import DPI, PageImage, Source, SourceDocument, check_pages, open_document, page_numbers
+from engine.errors import BadRequest, ErrorText, GrusError, PasswordNeeded
+from engine.media.documents import (
+    DPI,
+    QUARTER_TURNS,
+    PageImage,
+    QuarterTurn,
+    Source,
+    SourceDocument,
+    check_pages,
+    open_document,
+    page_numbers,
+)
 from engine.pipelines.reading.elements import PageContent, RegionReader
 from engine.pipelines.reading.layout import (
     DetectedLayout,
@@ -30,8 +40,10 @@ from engine.pipelines.reading.layout import (
     PageSplitter,
     without_duplicates,
 )
-from engine.pipelines.reading.recognizer import CheckedRecognizer, RecognitionStream, Recognizer
+from engine.pipelines.reading.recognizer import CheckedRecognizer, RecognitionStream, Recognizer, confidence_in_lines
 from engine.pipelines.reading.results import Box, Document, Element, Page, Task
+from engine.pipelines.reading.upright import UprightPage, upright
+from engine.trim import trim_soon
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -49,12 +61,21 @@ class ReadOptions:
     task: Task | Literal["auto"] = "auto"
     pages: str | None = None  # as in 1-3,5
     text_layer: bool = False  # use the text layer of PDF pages that have one
+    rotate: int | Mapping[int, int] | None = None  # degrees clockwise, of all pages or by page; None: found out
     dots: int = DPI  # per inch, for rendered PDF pages
     concurrency: int = 16  # regions recognized concurrently
     pages_ahead: int = 3  # pages held in memory
 
     def check(self) -> None:
         check_pages(self.pages)
+        for degrees in self.rotate.values() if isinstance(self.rotate, Mapping) else (self.rotate or 0,):
+            if degrees not in QUARTER_TURNS:
+                raise BadRequest(f"Pages are rotated by 0, 90, 180 or 270 degrees, not {degrees}.", "rotate")
+
+    def turn_of(self, page: int) -> QuarterTurn | None:
+        """The counterclockwise turn of a page; None: to be found out."""
+        degrees = self.rotate.get(page) if isinstance(self.rotate, Mapping) else self.rotate
+        return None if degrees is None else QUARTER_TURNS[-degrees // 90 % 4]
 
 
 # -- events
@@ -200,6 +221,7 @@ class _Run:
         if self._opener.ident is not None:
             self._opener.join()
         self._pool.shutdown(cancel_futures=True)
+        trim_soon()  # of the pixels of many pages
 
     # -- on the thread that opens pages
 
@@ -251,20 +273,25 @@ class _Run:
     def _begin(self, document: SourceDocument, index: int, number: int) -> None:
         try:
             opened = document.page(number, words=self._options.text_layer)
-            found = self._detect(opened)
-            work = _PageWork(self, index, number, opened, found, self._notes(opened, found))
+            page = upright(opened, self._options.turn_of(number), self._confidence)
+            found = self._detect(page.opened)
+            work = _PageWork(self, index, number, page, found, self._notes(page, found))
         except Exception as error:
             self._finish_page(index, Page(number, 0, 0, error=_message(error, f"page {number}")))
             return
-        self._queue.put(PageSplit(index, number, work.regions, work.found.turned))
+        self._queue.put(PageSplit(index, number, work.regions, page.turned))
         if not work.regions:
             self.finish(work, ())
             return
         for region in work.regions:
             self._pool.submit(work.read, region)
 
-    def _notes(self, opened: PageImage, found: DetectedLayout) -> tuple[str, ...]:
-        notes = list(opened.notes)
+    def _confidence(self, lines: Sequence[Image]) -> float | None:
+        recognizer = self._reader.recognizer
+        return None if recognizer is None else confidence_in_lines(recognizer, lines, self._track)
+
+    def _notes(self, page: UprightPage, found: DetectedLayout) -> tuple[str, ...]:
+        notes = [*page.opened.notes, *page.notes]
         recognizer, task = self._reader.recognizer, self._options.task
         if recognizer is not None and task not in ("auto", "text"):
             if task not in recognizer.tasks:
@@ -284,8 +311,6 @@ class _Run:
         whole = Box(0, 0, *opened.image.size)
         if self._options.task not in ("auto", "text"):
             return DetectedLayout((LayoutRegion(whole, self._options.task, 0),), opened.image)
-        if opened.words is not None and isinstance(self._reader.layout, PageSplitter):
-            return PageSplitter(straighten=False).detect(opened.image)
         found = self._reader.layout.detect(opened.image)
         return replace(found, regions=without_duplicates(found.regions))
 
@@ -316,7 +341,7 @@ class _Run:
             return True
 
     def finish(self, work: _PageWork, elements: Sequence[Element], error: str | None = None) -> None:
-        opened, found = work.opened, work.found
+        opened, found = work.page.opened, work.found
         ordered = sorted(elements, key=lambda element: element.order)
         page = Page(
             work.number,
@@ -325,7 +350,7 @@ class _Run:
             self._reader.layout.name if self._options.task in ("auto", "text") else "whole page",
             self._read_by(opened),
             opened.dots,
-            found.turned,
+            work.page.turned,
             work.notes,
             error,
         )
@@ -344,12 +369,12 @@ class _PageWork:
     """A page whose regions are being read."""
 
     def __init__(
-        self, run: _Run, index: int, number: int, opened: PageImage, found: DetectedLayout, notes: tuple[str, ...]
+        self, run: _Run, index: int, number: int, page: UprightPage, found: DetectedLayout, notes: tuple[str, ...]
     ) -> None:
-        self.index, self.number, self.opened, self.found, self.notes = index, number, opened, found, notes
+        self.index, self.number, self.page, self.found, self.notes = index, number, page, found, notes
         self.regions = found.regions
         self._run = run
-        self._sheet = PageContent(found.image, opened.words)
+        self._sheet = PageContent(found.image, page.opened.words)
         self._reader = run.region_reader(index, number)
         self._lock = threading.Lock()
         self._elements: list[Element] = []

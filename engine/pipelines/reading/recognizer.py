@@ -181,6 +181,24 @@ class _RequestStream:
         self._handle.cancel()
 
 
+def confidence_in_lines(
+    recognizer: Recognizer, lines: Sequence[Image], track: Callable[[RecognitionStream], bool] = lambda stream: True
+) -> float | None:
+    """How sure the recognizer is of lines of text, by the geometric mean of the token probabilities; None without any."""
+    crops = [
+        Crop(part.image, "text", line_token_limit(*line.size))
+        for line in lines
+        for part in (recognizer.parts(line) if recognizer.by_line else [LinePart(line)])
+    ]
+    logprobs: list[float] = []
+    for stream in recognizer.read(crops):
+        if not track(stream):
+            stream.cancel()
+        for piece in stream:
+            logprobs += piece.logprobs
+    return Recognition("", tuple(logprobs)).confidence
+
+
 # -- runaway output: token limits and repetition
 
 REPEATS = ErrorText("The text repeats itself.")
@@ -284,6 +302,16 @@ class Recognition:
             tuple(value for part in parts for value in part.logprobs),
             next((part.doubt for part in parts if part.doubt is not None), None),
         )
+
+
+SURE = 0.85  # confidence in a text; upright print has 0.99, upside down 0.8, sideways 0.5
+UNSURE = ErrorText("The model is not sure of this text.")
+
+
+def doubted(result: Recognition) -> Recognition:
+    """The recognition, doubtful if the model is not sure of it."""
+    confidence = result.confidence
+    return result if confidence is None or confidence >= SURE or result.doubt else replace(result, doubt=UNSURE)
 
 
 class CheckedRecognizer:

@@ -25,7 +25,6 @@ from engine.at_exit import join_at_exit
 from engine.errors import BadRequest, EngineFault, EngineStopped, ErrorText, GrusError, UnreadableFile
 from engine.loading import LoadedModel
 from engine.media.documents import Source, open_document
-from engine.pipelines.reading.ink import rotated_page
 from engine.pipelines.reading.layout import LayoutDetector
 from engine.pipelines.reading.reader import (
     DocumentRead,
@@ -39,6 +38,7 @@ from engine.pipelines.reading.reader import (
 )
 from engine.pipelines.reading.recognizer import Recognizer, VisionRecognizer
 from engine.pipelines.reading.results import Document, Element, Page, page_from_json, page_to_json
+from engine.pipelines.reading.upright import rotated_page
 from engine.pipelines.reading.writers import KEEPS_FIGURES, ExportOptions, Format, element_text, write_document
 from engine.types import Done, Failed, FinishReason, Request, RequestHandle, Started, Text, Timings, new_id
 
@@ -150,7 +150,7 @@ class ReadingSession:
         model = self.recognizer.name if self.recognizer is not None else ""
         layout = self._reader.layout.name
         options = self.options
-        return f"{model}|{layout}|{options.task}|{options.text_layer}|{options.dots}"
+        return f"{model}|{layout}|{options.task}|{options.text_layer}|{options.rotate}|{options.dots}"
 
     def password_of(self, source: Source) -> str | None:
         return self._passwords.get(str(source))
@@ -211,7 +211,7 @@ class _DocumentWriter:
 
 
 _OWNER = "journal.json"
-_VERSION = 1  # of the page format
+_VERSION = 2  # of the page format, and of how pages are turned
 
 
 def fingerprint(source: Path, settings: str) -> str:

@@ -92,7 +92,7 @@ def test_a_model_is_loaded_shows_what_it_holds_and_is_unloaded(open_models: Any)
     press(grus, pane, "unload")
     grus.until(lambda: "load" in pane.view.buttons)
     assert grus.engine.models_loaded == {}
-    assert pane.held.text() == "No model is loaded."
+    assert pane.held.text().startswith("No model is loaded. Grus uses ")
 
 
 def test_search_tells_everything_before_the_download(open_models: Any, hub: FakeHub) -> None:

@@ -11,9 +11,18 @@ from typing import Any
 import pytest
 
 from app.gui.preferences import Preferences
+from app.gui.viewmodels import server
 from app.gui.viewmodels.models.downloads import Download, Downloads
 from app.gui.viewmodels.models.library import fit_words, speed_words
-from app.gui.viewmodels.server import ServerAccess, ServerPreferences, masked
+from app.gui.viewmodels.server import (
+    ServerAccess,
+    ServerPreferences,
+    address_for,
+    masked,
+    network_address,
+    programs,
+    written,
+)
 from app.runtime.recommended import RecommendedModel, best
 from app.window_engine import WindowEngine
 from engine.errors import Offline
@@ -167,3 +176,34 @@ def test_view_models_load_no_engine_before_they_are_asked() -> None:
     )
     root = Path(__file__).resolve().parents[3]
     assert subprocess.check_output([sys.executable, "-c", code], cwd=root, text=True).strip() == "[]"
+
+
+def test_other_machines_get_an_address_that_they_can_reach(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert address_for(ServerAccess(), 8080) == "http://127.0.0.1:8080"
+    monkeypatch.setattr(server, "network_address", lambda: "192.168.0.7")
+    address = address_for(ServerAccess(server.EVERYWHERE), 8081)
+    assert address == "http://192.168.0.7:8081"
+    assert address_for(ServerAccess("::"), 1) == "http://192.168.0.7:1"
+    assert address_for(ServerAccess("fe80::1"), 1) == "http://[fe80::1]:1"
+    for name in ("curl", "Claude Code", "Codex", "Continue", "opencode"):
+        snippet = written(name, address, "k", "m")
+        assert (address in snippet, "127.0.0.1" in snippet) == (True, False), name
+    monkeypatch.setattr(server, "network_address", lambda: "")
+    assert address_for(ServerAccess(server.EVERYWHERE), 1) == "http://127.0.0.1:1"  # without a network
+
+
+def test_the_address_in_the_network_is_one_of_this_machine() -> None:
+    import socket
+
+    found = network_address()
+    if found:
+        with socket.socket() as own:
+            own.bind((found, 0))  # an address of another machine cannot be bound
+
+
+def test_realtime_is_offered_where_models_listen_and_speak() -> None:
+    assert "Python, Realtime" in programs(voice=True)
+    assert [name for name in programs(voice=False) if "Realtime" in name] == []
+    assert set(programs(voice=True)) - set(programs(voice=False)) == {
+        "Python, Realtime", "pipecat, Realtime", "livekit, Realtime",
+    }  # fmt: skip

@@ -120,7 +120,7 @@ def answer(crop):
     if slow and asked[0] > 3:
         time.sleep(60)
     return f"region {asked[0]}"
-session = ReadingSession(Fake(answer), options=ReadOptions(dots=72, concurrency=1, pages_ahead=1))
+session = ReadingSession(Fake(answer), options=ReadOptions(dots=72, rotate=0, concurrency=1, pages_ahead=1))
 for event in session.save([source], [OutputTarget(out, "json")]):
     if isinstance(event, PageRead):
         print(event.page.number, asked[0], flush=True)
@@ -212,3 +212,37 @@ def test_an_output_that_cannot_be_written_is_said_and_everything_stops(
     (tmp_path / "taken").mkdir()
     with pytest.raises(BadRequest, match="cannot be written"):
         run(ReadingSession(Fake(by_colour(sheet.texts))), [source], [OutputTarget(tmp_path / "taken", "md")])
+
+
+MEMORY = """
+import sys, time, psutil
+from PIL import Image
+from engine.pipelines.reading.reader import ReadOptions
+from engine.pipelines.reading.session import ReadingSession
+from tests.engine.pipelines.reading.fakes import Fake
+def used():
+    return psutil.Process().memory_info().rss >> 20
+fake = Fake(lambda crop: "x")
+session = ReadingSession(fake, options=ReadOptions(task="table", rotate=0))
+session.documents([Image.new("RGB", (200, 200), "white")])
+before, most = used(), 0
+for _ in range(2):
+    session.documents([sys.argv[1]])
+    most = max(most, used())
+    fake.crops.clear()
+time.sleep(1.5)
+print(before, most, used())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="glibc keeps what was freed")
+def test_memory_of_pages_that_were_read_returns(tmp_path: Path) -> None:
+    source = tmp_path / "scan.pdf"
+    page = article(1).image.resize((827, 1170))
+    page.save(source, save_all=True, append_images=[page] * 7, resolution=100)
+    run = subprocess.run(
+        [sys.executable, "-c", MEMORY, source], cwd=ROOT, capture_output=True, text=True, timeout=100, check=True
+    )
+    before, most, after = map(int, run.stdout.split())
+    assert most - before > 80  # it took much
+    assert after - before < 40
