@@ -15,8 +15,9 @@ from tokenizers import pre_tokenizers
 
 from tests.bench.shapes import KEPT
 
-F32, F16, Q8_0, Q4_K, Q6_K, MXFP4 = "F32", "F16", "Q8_0", "Q4_K", "Q6_K", "MXFP4"
-Tensors = dict[str, tuple[tuple[int, ...], str]]  # shape as numpy has it, type
+F32, Q8_0, Q4_K, Q6_K, MXFP4 = "F32", "Q8_0", "Q4_K", "Q6_K", "MXFP4"
+Described = tuple[tuple[int, ...], str]  # shape as numpy has it, type
+Tensors = dict[str, Described]
 
 
 def _normal(rows: int, columns: int, kind: str) -> np.ndarray:
@@ -46,14 +47,14 @@ def _write(path: Path, arch: str, vocab: int, tensors: Tensors, fields: Callable
     writer.add_context_length(32768)
     fields(writer)
 
-    def data(shape: tuple[int, ...], kind: str) -> np.ndarray:
+    def data(name: str, shape: tuple[int, ...], kind: str) -> np.ndarray:
         if len(shape) == 1:
-            return np.ones(shape, np.float32)
+            return np.full(shape, -1 if name.endswith("ssm_a") else 1, np.float32)  # a decay, as files hold it
         made = _normal(int(np.prod(shape[:-1])), shape[-1], kind)
         return made.reshape(*shape[:-1], made.shape[1])
 
     for name, (shape, kind) in tensors.items():
-        few = data((*([1] * (len(shape) - 1)), shape[-1]), kind)
+        few = data(name, (*([1] * (len(shape) - 1)), shape[-1]), kind)
         bytes_shape = (*shape[:-1], few.shape[-1]) if len(shape) > 1 else shape
         size = int(np.prod(bytes_shape)) * few.itemsize
         raw = None if kind == F32 else gguf.GGMLQuantizationType[kind]
@@ -61,9 +62,35 @@ def _write(path: Path, arch: str, vocab: int, tensors: Tensors, fields: Callable
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_ti_data_to_file()
-    for shape, kind in tensors.values():
-        writer.write_tensor_data(data(shape, kind))
+    for name, (shape, kind) in tensors.items():
+        writer.write_tensor_data(data(name, shape, kind))
     writer.close()
+
+
+def _heads(hidden: int, heads: int, kv_heads: int, dim: int, gated: bool = False) -> list[tuple[str, Described]]:
+    """`gated`: beside each head's queries lies a gate."""
+    return [
+        ("attn_q", (((2 if gated else 1) * heads * dim, hidden), Q8_0)),
+        ("attn_k", ((kv_heads * dim, hidden), Q8_0)),
+        ("attn_v", ((kv_heads * dim, hidden), Q8_0)),
+        ("attn_output", ((hidden, heads * dim), Q8_0)),
+    ]
+
+
+def _sizes(
+    writer: Any, layers: int, hidden: int, heads: int, kv_heads: int, dim: int, count: int, chosen: int, ffn: int
+) -> None:
+    writer.add_block_count(layers)
+    writer.add_embedding_length(hidden)
+    writer.add_feed_forward_length(ffn)
+    writer.add_head_count(heads)
+    writer.add_head_count_kv(kv_heads)
+    writer.add_key_length(dim)
+    writer.add_value_length(dim)
+    writer.add_layer_norm_rms_eps(1e-6)
+    writer.add_expert_count(count)
+    writer.add_expert_used_count(chosen)
+    writer.add_expert_feed_forward_length(ffn)
 
 
 def _experts(layer: str, count: int, ffn: int, hidden: int, kind: str, down: str) -> Tensors:
@@ -75,20 +102,17 @@ def _experts(layer: str, count: int, ffn: int, hidden: int, kind: str, down: str
     }
 
 
-def gpt_oss_20b(path: Path, layers: int = 8) -> None:
-    """8 of 24 layers, a third of the vocabulary."""
-    hidden, heads, kv_heads, dim, count, ffn, vocab = 2880, 64, 8, 64, 32, 2880, 67008 * layers // 8
+def gpt_oss_20b(path: Path) -> None:
+    """6 of 24 layers, and as large a part of the vocabulary."""
+    layers, hidden, heads, kv_heads, dim, count, ffn, vocab = 6, 2880, 64, 8, 64, 32, 2880, 201088 * 6 // 24
     tensors: Tensors = {"token_embd.weight": ((vocab, hidden), Q8_0)}
     for i in range(layers):
         layer = f"blk.{i}"
         tensors |= _experts(layer, count, ffn, hidden, MXFP4, MXFP4)
-        sizes = {
-            "attn_q": (heads * dim, hidden),
-            "attn_k": (kv_heads * dim, hidden),
-            "attn_v": (kv_heads * dim, hidden),
+        tensors |= {
+            f"{layer}.{name}.bias": (shape[:1], F32) for name, (shape, _) in _heads(hidden, heads, kv_heads, dim)
         }
-        for name, shape in (sizes | {"attn_output": (hidden, heads * dim)}).items():
-            tensors |= {f"{layer}.{name}.weight": (shape, Q8_0), f"{layer}.{name}.bias": (shape[:1], F32)}
+        tensors |= {f"{layer}.{name}.weight": given for name, given in _heads(hidden, heads, kv_heads, dim)}
         for name, width in (("gate", ffn), ("up", ffn), ("down", hidden)):
             tensors[f"{layer}.ffn_{name}_exps.bias"] = (count, width), F32
         tensors[f"{layer}.ffn_gate_inp.bias"] = (count,), F32
@@ -99,18 +123,8 @@ def gpt_oss_20b(path: Path, layers: int = 8) -> None:
     def fields(writer: Any) -> None:
         import gguf
 
-        writer.add_embedding_length(hidden)
-        writer.add_block_count(layers)
-        writer.add_feed_forward_length(ffn)
-        writer.add_head_count(heads)
-        writer.add_head_count_kv(kv_heads)
-        writer.add_key_length(dim)
-        writer.add_value_length(dim)
-        writer.add_layer_norm_rms_eps(1e-5)
+        _sizes(writer, layers, hidden, heads, kv_heads, dim, count, 4, ffn)
         writer.add_sliding_window(128)
-        writer.add_expert_count(count)
-        writer.add_expert_used_count(4)
-        writer.add_expert_feed_forward_length(ffn)
         writer.add_rope_freq_base(150000.0)
         writer.add_rope_scaling_type(gguf.RopeScalingType.YARN)
         writer.add_rope_scaling_factor(32.0)
@@ -119,18 +133,22 @@ def gpt_oss_20b(path: Path, layers: int = 8) -> None:
     _write(path, "gpt-oss", vocab, tensors, fields)
 
 
-def _qwen(
-    path: Path, arch: str, layers: int, sizes: tuple[int, ...], recurrent: Callable[[int], bool], shared: int = 0
-) -> None:
-    """Q4_K with Q6_K in half of the down projections, as Q4_K_M files have them."""
-    hidden, heads, kv_heads, dim, count, ffn, vocab = sizes
+def qwen3_6_35b_a3b(path: Path) -> None:
+    """4 of 40 layers, of which three are gated delta rules, and as large a part of the vocabulary. Q4_K with Q6_K in half of the down
+    projections, as Q4_K_M files have them."""
+    layers, hidden, heads, kv_heads, dim, count, ffn, vocab = 4, 2048, 16, 2, 256, 256, 512, 248320 * 4 // 40
+    keys, values, size = 16, 32, 128  # of a delta rule
     tensors: Tensors = {"token_embd.weight": ((vocab, hidden), Q4_K)}
     for i in range(layers):
-        layer, down = f"blk.{i}", Q6_K if i % 2 else Q4_K
-        tensors |= _experts(layer, count, ffn, hidden, Q4_K, down)
-        named: dict[str, tuple[tuple[int, ...], str]] = {"attn_norm": ((hidden,), F32)}
-        if recurrent(i):
-            keys, values, size = 16, 32, 128
+        layer = f"blk.{i}"
+        tensors |= _experts(layer, count, ffn, hidden, Q4_K, Q6_K if i % 2 else Q4_K)
+        named: Tensors = dict.fromkeys(("attn_norm", "post_attention_norm", "ffn_gate_inp_shexp"), ((hidden,), F32))
+        named |= {f"ffn_{part}_shexp": ((ffn, hidden), Q8_0) for part in ("gate", "up")}
+        named["ffn_down_shexp"] = (hidden, ffn), Q8_0
+        if i % 4 == 3:
+            named |= dict(_heads(hidden, heads, kv_heads, dim, gated=True))
+            named |= {f"attn_{part}_norm": ((dim,), F32) for part in "qk"}
+        else:
             named |= {
                 "attn_qkv": (((2 * keys + values) * size, hidden), Q8_0),
                 "attn_gate": ((values * size, hidden), Q8_0),
@@ -141,66 +159,28 @@ def _qwen(
                 "ssm_out": ((hidden, values * size), Q8_0),
             }
             tensors |= {f"{layer}.ssm_dt.bias": ((values,), F32), f"{layer}.ssm_a": ((values,), F32)}
-        else:
-            gated = 2 if shared else 1  # of each head's queries and its gate
-            named |= {
-                "attn_q": ((gated * heads * dim, hidden), Q8_0),
-                "attn_k": ((kv_heads * dim, hidden), Q8_0),
-                "attn_v": ((kv_heads * dim, hidden), Q8_0),
-                "attn_output": ((hidden, heads * dim), Q8_0),
-                "attn_q_norm": ((dim,), F32),
-                "attn_k_norm": ((dim,), F32),
-            }
-        if shared:
-            named |= {f"ffn_{part}_shexp": ((shared, hidden), Q8_0) for part in ("gate", "up")}
-            named |= {"ffn_down_shexp": ((hidden, shared), Q8_0), "ffn_gate_inp_shexp": ((hidden,), F32)}
-        named["post_attention_norm" if shared else "ffn_norm"] = (hidden,), F32
         tensors |= {f"{layer}.{name}.weight": given for name, given in named.items()}
     tensors |= {"output_norm.weight": ((hidden,), F32), "output.weight": ((vocab, hidden), Q6_K)}
 
     def fields(writer: Any) -> None:
-        writer.add_embedding_length(hidden)
-        writer.add_block_count(layers)
-        writer.add_feed_forward_length(ffn)
-        writer.add_head_count(heads)
-        writer.add_head_count_kv(kv_heads)
-        writer.add_key_length(dim)
-        writer.add_value_length(dim)
-        writer.add_layer_norm_rms_eps(1e-6)
-        writer.add_expert_count(count)
-        writer.add_expert_used_count(8)
-        writer.add_expert_feed_forward_length(ffn)
+        _sizes(writer, layers, hidden, heads, kv_heads, dim, count, 8, ffn)
         writer.add_rope_freq_base(1e7)
-        if not shared:
-            return
         writer.add_rope_dimension_count(dim // 4)
         writer.add_rope_dimension_sections([11, 11, 10, 0])
-        writer.add_expert_shared_feed_forward_length(shared)
+        writer.add_expert_shared_feed_forward_length(ffn)
         writer.add_ssm_conv_kernel(4)
-        writer.add_ssm_state_size(128)
-        writer.add_ssm_group_count(16)
-        writer.add_ssm_time_step_rank(32)
-        writer.add_ssm_inner_size(32 * 128)
-        writer.add_array(f"{arch}.attention.recurrent_layers", [recurrent(i) for i in range(layers)])
+        writer.add_ssm_state_size(size)
+        writer.add_ssm_group_count(keys)
+        writer.add_ssm_time_step_rank(values)
+        writer.add_ssm_inner_size(values * size)
+        writer.add_array("qwen35moe.attention.recurrent_layers", [i % 4 != 3 for i in range(layers)])
 
-    _write(path, arch, vocab, tensors, fields)
-
-
-def qwen3_6_35b_a3b(path: Path, layers: int = 8) -> None:
-    """8 of 40 layers, a fifth of the vocabulary; three of four layers are gated delta rules."""
-    sizes = 2048, 16, 2, 256, 256, 512, 49664 * layers // 8
-    _qwen(path, "qwen35moe", layers, sizes, lambda i: i % 4 != 3, shared=512)
-
-
-def qwen3_30b_a3b(path: Path, layers: int = 8) -> None:
-    """8 of 48 layers, a sixth of the vocabulary."""
-    _qwen(path, "qwen3moe", layers, (2048, 32, 4, 128, 128, 768, 25344 * layers // 8), lambda i: False)
+    _write(path, "qwen35moe", vocab, tensors, fields)
 
 
 SHAPES: dict[str, Callable[[Path], None]] = {
     "gpt-oss-20b": gpt_oss_20b,
     "qwen3.6-35b-a3b": qwen3_6_35b_a3b,
-    "qwen3-30b-a3b": qwen3_30b_a3b,
 }
 
 
