@@ -93,7 +93,7 @@ it fits here, before anything is loaded.
 
 Every model below is written once and runs on both backends, MLX and torch. `model_type` is what a checkpoint's config.json says;
 GGUF is the architecture that a GGUF file names. Where that column is empty, the model opens from safetensors only. Two kinds of voices are
-language models with a codec: Orpheus is a `llama`, Spark-TTS a `qwen2`.
+language models with a codec: Orpheus is a `llama`, Spark-TTS a `qwen2`. All that chat take [LoRA adapters](adapters.md), but PaddleOCR-VL.
 """
 
 

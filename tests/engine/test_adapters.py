@@ -19,6 +19,7 @@ from engine.adapters import put_adapter
 from engine.errors import GrusError, UnsupportedArchitecture, WeightsError
 from engine.loading import LoadOptions
 from engine.types import Settings
+from engine.weights.convert import convert
 from engine.weights.gguf.orders import rotary_halves
 from engine.weights.lora import fitted, open_lora, tail
 from engine.weights.merged import stored_as
@@ -60,15 +61,15 @@ def greedy_of(model: Any, ids: Any, n: int) -> list[int]:
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("speculation", ["off", "ngram"])
+@pytest.mark.parametrize("speculation", ["off", "ngram", "draft"])
 def test_each_adapter_has_its_own_prefixes_and_drafts_change_nothing(
-    base: Path, loras: list[RandomLora], folders: list[Path], backend: str, speculation: Any
+    base: Path, loras: list[RandomLora], folders: list[Path], tmp_path: Path, backend: str, speculation: Any
 ) -> None:
     model = reference_cached("qwen3")
+    draft = str(save("qwen2", tmp_path / "draft")) if speculation == "draft" else None
+    settings = Settings(speculation=speculation, draft_model=draft)
     places = {"one": folders[0], "two": folders[1]}
-    with grus.Model(
-        str(base), LoadOptions(backend=backend), Settings(speculation=speculation), adapters=places
-    ) as engine:
+    with grus.Model(str(base), LoadOptions(backend=backend), settings, adapters=places) as engine:
         ids = engine.prepare(TEXT, raw=True).prompt.ids
         wanted = {
             "one": greedy_of(loras[0].merged(model), ids, 24),
@@ -206,6 +207,22 @@ class TestMerging:
             merged = model.run(TEXT, **GREEDY)
         assert list(merged.result.ids) == list(chosen.result.ids) != list(plain.result.ids)
 
+    def test_one_beside_quantized_matrices_and_one_that_is_chosen_add_up(
+        self, base: Path, folders: list[Path], tmp_path: Path
+    ) -> None:
+        """Whichever of them is which, in batches of many and few sequences."""
+        file = convert(base, tmp_path / "base.gguf", quant="q8_0")
+        said = []
+        for always, chosen in (folders, folders[::-1]):
+            options = LoadOptions(backend="torch", merged=(str(always),))
+            with grus.Model(str(file), options, adapters={"x": chosen}) as model:
+                both = model.batch([TEXT] * 5, adapter=["x", None, "x", None, "x"], **GREEDY)
+                assert len({tuple(answer.result.ids) for answer in both[::2]}) == 1
+                assert list(model.run(TEXT, adapter="x", **GREEDY).result.ids) == list(both[0].result.ids)
+                said.append([list(answer.result.ids) for answer in both[:2]])
+        assert said[0][0] == said[1][0]
+        assert said[0][1] != said[1][1] != said[0][0]
+
     def test_bf16_is_rounded_to_the_nearest(self) -> None:
         import torch
 
@@ -276,19 +293,18 @@ def write_gguf(lora: RandomLora, path: Path, arch: str, order: Callable[[str, np
     writer.close()
 
 
+def permuted(b: np.ndarray, heads: int | None) -> np.ndarray:
+    """`LlamaModel.permute` of llama.cpp's converter, for queries and keys."""
+    if heads is None:
+        return b
+    return b.reshape(heads, 2, b.shape[0] // heads // 2, *b.shape[1:]).swapaxes(1, 2).reshape(b.shape)
+
+
 def test_a_gguf_adapter_is_the_same_as_its_peft_folder(tmp_path: Path) -> None:
     """Of Llama's queries and keys with rows in llama.cpp's order."""
     lora = random_lora(reference_cached("llama"), 4)
     heads = {"self_attn.q_proj": 4, "self_attn.k_proj": 2}
-
-    def order(part: str, b: np.ndarray) -> np.ndarray:
-        """`LlamaModel.permute` of llama.cpp's converter."""
-        if part not in heads:
-            return b
-        n = heads[part]
-        return b.reshape(n, 2, b.shape[0] // n // 2, *b.shape[1:]).swapaxes(1, 2).reshape(b.shape)
-
-    write_gguf(lora, tmp_path / "adapter.gguf", "llama", order)
+    write_gguf(lora, tmp_path / "adapter.gguf", "llama", lambda part, b: permuted(b, heads.get(part)))
     one, other = open_lora(lora.save_peft(tmp_path / "peft")), open_lora(tmp_path / "adapter.gguf")
     shapes = {name: pair.shape for name, pair in one.pairs.items()}
     config = {"num_attention_heads": 4, "num_key_value_heads": 2}
@@ -296,6 +312,26 @@ def test_a_gguf_adapter_is_the_same_as_its_peft_folder(tmp_path: Path) -> None:
     assert left.keys() == right.keys()
     assert every(np.allclose(left[name].delta(), right[name].delta(), atol=1e-6) for name in left)
     assert rotary_halves(8, 2).tolist() == [0, 2, 1, 3, 4, 6, 5, 7]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_gguf_base_takes_the_adapters_of_its_checkpoint(tmp_path: Path, backend: str) -> None:
+    """Whose rows of queries and keys lie in another order; by request, and merged."""
+    model = reference_cached("llama")
+    lora = random_lora(model, 4, spread=0.1)
+    peft = lora.save_peft(tmp_path / "peft")
+    file = convert(save("llama", tmp_path / "base"), tmp_path / "base.gguf")
+    heads = {"self_attn.q_proj": 4, "self_attn.k_proj": 2}
+    write_gguf(lora, tmp_path / "adapter.gguf", "llama", lambda part, b: permuted(b, heads.get(part)))
+    places = {"peft": peft, "gguf": tmp_path / "adapter.gguf"}
+    options = LoadOptions(backend=backend, quant="none")
+    with grus.Model(str(file), options, adapters=places) as engine:
+        answers = engine.batch([TEXT] * 3, adapter=["peft", None, "gguf"], **GREEDY)
+    with grus.Model(str(file), replace(options, merged=(str(peft),))) as engine:
+        answers.append(engine.run(TEXT, **GREEDY))
+    changed, plain = (greedy_of(one, answers[0].prompt.ids, 24) for one in (lora.merged(model), model))
+    assert [list(answer.result.ids) for answer in answers] == [changed, plain, changed, changed]
+    assert changed != plain
 
 
 # -- files that are wrong: one typed sentence, and nothing is loaded

@@ -14,7 +14,7 @@
 namespace grus {
 namespace {
 
-constexpr int64_t kFewProducts = 1 << 16;  // the same of a product's multiplications
+constexpr int64_t kFewProducts = 1 << 14;  // the same of a product's multiplications
 constexpr int64_t kFew = 1 << 13;  // numbers that one thread is done with before another has begun
 constexpr int64_t kConvChunk = 256;  // channels of a task; weights lie so (program.py)
 
@@ -256,22 +256,33 @@ struct Runner {
         });
     }
 
-    // Adds what adapters add to a product, which lies in `out` from column `at` on.
+    // Adds what adapters add to a product, which lies in `out` from column `at` on. Many runs are shared among the threads; of few
+    // the products are.
     void low_rank(const Instruction& i) const {
-        static thread_local Scratch scratch;
+        int64_t numbers = 0, end_of_last = 0;
+        bool apart = step.run_count >= threads;  // and no token is in two
         for (int64_t r = 0; r < step.run_count; ++r) {
-            const AdapterRun& run = step.runs[r];
-            const auto [a, b] = i.sides[run.adapter];
-            if (!a) continue;
-            float* inner = reinterpret_cast<float*>(scratch.at_least(run.count * (a->rows + b->rows) * 4));
-            float* made = inner + run.count * a->rows;
-            const auto worth = [&](const GrusMatrix& m) { return run.count * m.rows * m.columns > kFewProducts ? threads : 1; };
-            multiply(*a, in(i, run.start), run.count, width(i.in), inner, a->rows, worth(*a));
-            multiply(*b, inner, run.count, a->rows, made, b->rows, worth(*b));
-            for (int64_t t = 0; t < run.count; ++t) {
-                float* out = row(i.out, run.start + t) + i.at;
-                for (int64_t c = 0; c < b->rows; ++c) out[c] += made[t * b->rows + c];
-            }
+            apart = apart && step.runs[r].start >= end_of_last;
+            end_of_last = step.runs[r].start + step.runs[r].count;
+            if (const auto [a, b] = i.sides[step.runs[r].adapter]; a) numbers += step.runs[r].count * a->rows * (a->columns + b->rows);
+        }
+        const int most = numbers > kFewProducts ? threads : 1;
+        parallel(step.run_count, 1, apart ? most : 1, [&](int64_t begin, int64_t end) {
+            for (int64_t r = begin; r < end; ++r) low_rank_of(i, step.runs[r], apart ? 1 : most);
+        });
+    }
+
+    void low_rank_of(const Instruction& i, const AdapterRun& run, int most) const {
+        static thread_local Scratch scratch;
+        const auto [a, b] = i.sides[run.adapter];
+        if (!a) return;
+        float* inner = reinterpret_cast<float*>(scratch.at_least(run.count * (a->rows + b->rows) * 4));
+        float* made = inner + run.count * a->rows;
+        multiply(*a, in(i, run.start), run.count, width(i.in), inner, a->rows, most);
+        multiply(*b, inner, run.count, a->rows, made, b->rows, most);
+        for (int64_t t = 0; t < run.count; ++t) {
+            float* out = row(i.out, run.start + t) + i.at;
+            for (int64_t c = 0; c < b->rows; ++c) out[c] += made[t * b->rows + c];
         }
     }
 
