@@ -1471,7 +1471,7 @@
     <message>
         <source>No model yet</source>
         <extracomment>app/gui/model_box.py</extracomment>
-        <translation>Aún no hay modelos</translation>
+        <translation>Sin modelos</translation>
     </message>
     <message>
         <source>No model yet. Recommended lists some that fit.</source>
@@ -1536,7 +1536,7 @@
     <message>
         <source>No voice yet</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
-        <translation>Aún no hay voces</translation>
+        <translation>Sin voces</translation>
     </message>
     <message>
         <source>None. For example https://app.example</source>

@@ -1471,7 +1471,7 @@
     <message>
         <source>No model yet</source>
         <extracomment>app/gui/model_box.py</extracomment>
-        <translation>Nenhum modelo ainda</translation>
+        <translation>Nenhum modelo</translation>
     </message>
     <message>
         <source>No model yet. Recommended lists some that fit.</source>
@@ -1536,7 +1536,7 @@
     <message>
         <source>No voice yet</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
-        <translation>Nenhuma voz ainda</translation>
+        <translation>Nenhuma voz</translation>
     </message>
     <message>
         <source>None. For example https://app.example</source>
