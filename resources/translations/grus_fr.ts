@@ -2311,7 +2311,7 @@
     </message>
     <message>
         <source>Show less</source>
-        <extracomment>app/gui/viewmodels/chat/markdown.py</extracomment>
+        <extracomment>app/gui/chat/message_view.py, app/gui/viewmodels/chat/markdown.py</extracomment>
         <translation>Afficher moins</translation>
     </message>
     <message>

@@ -349,7 +349,7 @@ class UserTextWidget(MessageWidget):
         self.files.setProperty("kind", "second")
         self.files.setWordWrap(True)
         self.pictures: list[QLabel] = []
-        self.fold = text_button("", lambda: self.view and self.do("fold", self.view.message), kind="fold")
+        self.fold = text_button(tr("Show less"), lambda: self.view and self.do("fold", self.view.message), kind="fold")
         self.fold.setParent(self.bubble)
         self.bar = MessageButtons(look, lambda *what: self._act(*what), ("copy", "edit", "delete"), self)
 
@@ -366,7 +366,7 @@ class UserTextWidget(MessageWidget):
 
     def fill(self, view: MessageView, before: MessageView | None) -> None:
         self.text.show_plain(view.text)
-        self.fold.setText(view.title if view.folds else "")
+        self.fold.setText(view.title if view.folds else tr("Show less"))
         self.fold.setAccessibleName(self.fold.text())
         self.fold.setVisible(view.folds)
         others = [f for f in view.files if f.kind != "image"]

@@ -35,7 +35,7 @@ class OfferView(QWidget):
         self.bar.setRange(0, _STEPS)
         self.bar.setTextVisible(False)
         self.bar.setAccessibleName(tr("Progress of the download"))
-        self.main = text_button("", offer.act, kind="main")
+        self.main = text_button(tr("Download"), offer.act, kind="main")
         self.others = text_button(tr("Other models"), others)
         self.later = text_button(tr("Not now"), offer.dismiss, kind="flat")
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)

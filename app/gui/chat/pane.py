@@ -54,7 +54,7 @@ def reset(pane: ChatPane) -> None:
     pane.draft.forget()
     pane.conversation_list_view.field.clear()
     pane.begin()
-    pane.transcript.redraw()  # views that wait to be used again still hold their words
+    pane.transcript.discard()
     pane.conversation_list.forget()
 
 

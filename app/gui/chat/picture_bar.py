@@ -26,7 +26,7 @@ class PictureBar(QWidget):
         self._icon = QLabel()
         self.sentence = label(wrap=True)
         self.read = text_button(tr("Read the text"), read)
-        self.other = text_button("", self._other)
+        self.other = text_button(tr("Get a vision model"), self._other)
         row = QHBoxLayout(self)
         row.setContentsMargins(GRID * 2, GRID // 2, GRID, GRID // 2)
         row.setSpacing(GRID)

@@ -143,6 +143,15 @@ class TranscriptView(QAbstractScrollArea):
         self._guess_all()
         self._place()
 
+    def discard(self) -> None:
+        """Everything was deleted: views that wait to be used again still hold its words."""
+        for widget in [*self.widgets.values(), *(one for spare in self._spare.values() for one in spare)]:
+            widget.hide()  # it goes with the next turn of the event loop, and must not be seen until then
+            widget.deleteLater()
+        self.widgets, self._spare, self._seen = {}, {}, {}
+        self._guess_all()
+        self._place()
+
     def choose(self, message: int | None) -> None:
         """Mark a message, and bring it into sight."""
         self.chosen = message

@@ -328,12 +328,12 @@ class ServerPane(Pane):
         wear(copy := icon_button(self.context.look, "copy", "", size=16), self.context.actions["server.snippet"])
         row.addWidget(copy)
         column.addLayout(row)
-        for view, name, height in ((self.snippet, tr("Snippet"), 120), (self.log, tr("Log"), 96)):
-            view.setReadOnly(True)
-            view.setAccessibleName(name)
-            view.setTabChangesFocus(True)
-            view.setMinimumHeight(height)
-            view.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        for area, name, height in ((self.snippet, tr("Snippet"), 120), (self.log, tr("Log"), 96)):
+            area.setReadOnly(True)
+            area.setAccessibleName(name)
+            area.setTabChangesFocus(True)
+            area.setMinimumHeight(height)
+            area.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         column.addWidget(self.snippet, 2)
         column.addSpacing(GRID)
         column.addWidget(label(tr("Log"), "heading"))

@@ -221,7 +221,7 @@ def test_a_picture_for_a_text_model_is_said_when_attached_and_loses_nothing(grus
     grus.context.core.read_text = lambda file, then, failed: then("Cranes call at dawn.")
     grus.qtbot.mouseClick(pane.picture_bar.read, LEFT)
     grus.until(lambda: pane.draft.files[0].text)
-    assert "gets the text" in pane.picture_bar.sentence.text()
+    assert "receives the text" in pane.picture_bar.sentence.text()
     send(grus, "What is this?")
     decode = grus.engine.models_loaded["tiny"].tokenizer.decode
     assert "Cranes call at dawn." in decode(grus.engine.requests[-1].prompt_ids)

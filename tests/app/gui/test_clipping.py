@@ -11,7 +11,7 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QPlainTextEdit, QPushButton, QWidget
 
-from app.gui.look import LANGUAGES
+from app.gui.language import LANGUAGES
 from app.main import close_context
 from tests.app.gui.clipping import faults
 from tests.app.gui.filled import open_filled
