@@ -350,6 +350,8 @@ class ChatPane(Pane):
     def _views_of(self, message: StoredMessage, last: bool) -> list[MessageView]:
         reply = self.talk.reply
         doing = reply.doing if reply is not None and reply.message.id == message.id else ""
+        if message.id in self.talk.queued:
+            doing = tr("Queued. It is sent when the reply has ended.")
         return self.views.of(message, *self.talk.versions(message.id), doing, last)
 
     def _grew(self, message: StoredMessage) -> None:

@@ -1,7 +1,7 @@
 """Markdown for the transcript: top-level blocks, pieces (prose as HTML, code, formulas), and incremental parsing.
 
 A reply that streams is parsed only where it grows: blocks before the last are settled, long lists and tables come in parts.
-Formulas (`$...$`, `$$...$$`, `\\(...\\)`, `\\[...\\]`) are found by a rule for markdown-it.
+Formulas (`$...$`, `$$...$$`, `\\(...\\)`, `\\[...\\]`) and footnotes are found by rules for markdown-it; task boxes and bare links in the text.
 """
 
 from __future__ import annotations
@@ -90,6 +90,53 @@ def _block(state: Any, first: int, last: int, silent: bool) -> bool:
     token.map = [first, state.line]
     return True
 
+
+_NOTE = re.compile(r"\[\^([^\]\s]+)\]")
+_NOTE_TEXT = re.compile(r"\[\^([^\]\s]+)\]:[ \t]*(.*)")
+
+
+def with_footnotes(md: MarkdownIt) -> MarkdownIt:
+    """`[^1]` is a token `footnote_reference`; the text after `[^1]:` stands where it was written, as a block `footnote`."""
+    md.inline.ruler.before("link", "footnote_reference", _note_reference)
+    md.block.ruler.before("reference", "footnote", _note_text, {"alt": ["paragraph"]})
+    return md
+
+
+def _note_reference(state: Any, silent: bool) -> bool:
+    found = _NOTE.match(state.src, state.pos)
+    if found is None:
+        return False
+    if not silent:
+        state.push("footnote_reference", "", 0).content = found[1]
+    state.pos = found.end()
+    return True
+
+
+def _note_text(state: Any, first: int, last: int, silent: bool) -> bool:
+    line = first
+    found = _NOTE_TEXT.match(state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]])
+    if found is None:
+        return False
+    if silent:
+        return True
+    lines = [found[2]]
+    while line + 1 < last and not state.isEmpty(line + 1):
+        text = state.src[state.bMarks[line + 1] + state.tShift[line + 1] : state.eMarks[line + 1]]
+        if _NOTE_TEXT.match(text):
+            break
+        lines.append(text)
+        line += 1
+    state.line = line + 1
+    state.push("footnote_open", "", 1).map = [first, state.line]
+    state.push("footnote_label", "", 0).content = found[1]
+    inline = state.push("inline", "", 0)
+    inline.content, inline.map, inline.children = "\n".join(lines), [first, state.line], []
+    state.push("footnote_close", "", -1)
+    return True
+
+
+_TASK = re.compile(r"\[([ xX])\](?=\s)")
+_BARE = re.compile(r"https?://[^\s<>\"]+")
 
 LONGEST = 1600  # characters of prose in a piece: pieces are drawn and measured one by one
 
@@ -183,9 +230,12 @@ class _Html:
 
     out: list[str] = field(default_factory=lambda: [""])
     formulas: list[Formula] = field(default_factory=list)
+    linked: bool = False  # inside a link
 
     def of(self, tokens: Sequence[Token]) -> tuple[tuple[str, ...], tuple[Formula, ...]]:
-        for token in tokens:
+        for at, token in enumerate(tokens):
+            if token.type == "inline" and at > 1 and tokens[at - 2].type == "list_item_open":
+                _mark_task(token)
             self._block(token)
         return tuple(self.out), tuple(self.formulas)
 
@@ -215,6 +265,12 @@ class _Html:
             self._formula(token.content, True)
         elif kind == "hr":
             self._say("<hr>")
+        elif kind in ("footnote_open", "footnote_close"):
+            self._say('<p class="footnote">' if token.nesting > 0 else "</p>")
+        elif kind == "footnote_label":
+            self._say(f"<sup>{escape(token.content)}</sup> ")
+        elif kind in ("blockquote_open", "blockquote_close"):  # Qt draws a border beside a cell alone
+            self._say(_QUOTE if token.nesting > 0 else "</td></tr></table>")
         elif kind == "table_open":
             self._say('<table cellspacing="0" cellpadding="6" border="1">')
         elif kind in ("th_open", "td_open"):
@@ -231,7 +287,9 @@ class _Html:
     def _inline(self, token: Token) -> None:
         kind = token.type
         if kind == "text":
-            self._text(token.content)
+            self._linked_text(token.content)
+        elif kind == "footnote_reference":
+            self._say(f"<sup>{escape(token.content)}</sup>")
         elif kind == "softbreak":
             self._say(" ")
         elif kind == "hardbreak":
@@ -242,8 +300,12 @@ class _Html:
             self._say("</code>")
         elif kind == "formula":
             self._formula(token.content, bool(token.meta["display"]))
-        elif kind == "link_open":
-            self._link(str(token.attrs.get("href", "")))
+        elif kind in ("link_open", "link_close"):
+            self.linked = token.nesting > 0
+            if self.linked:
+                self._link(str(token.attrs.get("href", "")))
+            else:
+                self._say("</a>")
         elif kind == "image":
             # nothing is fetched for a reply: an image is shown as its alt text
             self._text(token.content or str(token.attrs.get("src", "")))
@@ -251,6 +313,20 @@ class _Html:
             self._say(f"<{token.tag}>" if token.nesting > 0 else f"</{token.tag}>")
         else:
             self._text(token.content)
+
+    def _linked_text(self, text: str) -> None:
+        """A bare address is a link as well; the full stop after it is not part of it."""
+        at = 0
+        for found in () if self.linked else _BARE.finditer(text):
+            address = found[0].rstrip(".,;:!?'*")
+            while address.endswith(")") and address.count("(") < address.count(")"):
+                address = address[:-1].rstrip(".,;:!?'*")
+            self._text(text[at : found.start()])
+            self._link(address)
+            self._text(address)
+            self._say("</a>")
+            at = found.start() + len(address)
+        self._text(text[at:])
 
     def _link(self, target: str) -> None:
         if target.startswith(_SAFE):
@@ -264,6 +340,15 @@ class _Html:
         self.formulas.append(Formula(tex, display))
         self._say('<p align="center">' if display else "")
         self.out.append("</p>" if display else "")
+
+
+_QUOTE = '<table class="quote" width="100%" cellspacing="0" cellpadding="0" border="0"><tr><td class="quote">'
+
+
+def _mark_task(inline: Token) -> None:
+    first = inline.children[0] if inline.children else None
+    if first is not None and first.type == "text" and (found := _TASK.match(first.content)):
+        first.content = ("☐" if found[1] == " " else "☑") + first.content[found.end() :]
 
 
 def _goes_on(token: Token) -> str:
@@ -314,7 +399,9 @@ class MarkdownBlock:
 
 @cache
 def _made() -> MarkdownIt:
-    md = with_formulas(MarkdownIt("commonmark", {"html": False, "linkify": False}).enable(["table", "strikethrough"]))
+    md = with_footnotes(
+        with_formulas(MarkdownIt("commonmark", {"html": False, "linkify": False}).enable(["table", "strikethrough"]))
+    )
     md.parse(
         "[a](https://a.example/%41?b c) <https://a.example/%41>"
     )  # fills the tables of the library that reads links
@@ -459,7 +546,7 @@ class MessageViews:
     def of(
         self, message: StoredMessage, version: int, versions: int, doing: str = "", last: bool = False
     ) -> list[MessageView]:
-        """`doing`: what happens before the first word. `last`: nothing comes after it.
+        """`doing`: what happens before the first word, or that a message waits. `last`: nothing comes after it.
 
         A message that has not changed keeps its rows: a reply that begins costs no more in a long conversation.
         """
@@ -479,7 +566,7 @@ class MessageViews:
                     message.id,
                     message.text,
                     files=message.attachments,
-                    title=tr("Tool") if message.role == "tool" else "",
+                    title=tr("Tool") if message.role == "tool" else doing,
                     version=version,
                     versions=versions,
                     can=frozenset(can),
