@@ -28,7 +28,7 @@ Without -o the text goes to standard output, page by page. With -o it is saved a
 resumes when it is started again. What could not be read is reported on standard error, and the rest is read."""
 
 TASKS = ("auto", "text", "table", "formula", "chart", "seal", "spotting")
-FORMATS = ("md", "txt", "json", "csv", "xlsx", "html", "pdf")
+FORMATS = ("md", "txt", "json", "csv", "xlsx", "html", "docx", "pdf")
 
 
 def add_to(commands: Any) -> None:

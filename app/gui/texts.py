@@ -35,7 +35,16 @@ class Phrase(NamedTuple):
 
 
 def _filled_in(value: Any) -> Any:
-    return Phrase(value.template, values=value.values).shown() if isinstance(value, ErrorText) else value
+    """An engine's text is translated, and so is a size or a time, which is a text with a unit already."""
+    if isinstance(value, ErrorText):
+        return Phrase(value.template, values=value.values).shown()
+    return value() if callable(value) else value
+
+
+def _units(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values, with what says it again in the place of a size or a time."""
+    said = {name: _said.get(value, {}).get(__name__) for name, value in values.items() if type(value) is str}
+    return {name: said.get(name) or value for name, value in values.items()}
 
 
 def _as_written(text: str, about: str, n: int) -> str:
@@ -46,10 +55,11 @@ _translate: Callable[[str, str, int], str] = _as_written
 _point = "."
 
 # What was shown, to be found again when the language changes, and what says it again: with the module that said it, since two
-# phrases may have one translation. The oldest leave first.
+# phrases may have one translation. What has values filled in leaves when there is much of it, the oldest first.
 _said: dict[str, dict[str, Callable[[], str]]] = {}
 _before: dict[str, dict[str, Callable[[], str]]] = {}  # in the language before this one
-_MOST = 6000
+_filled: dict[str, None] = {}
+_MOST = 4000
 
 
 def install(translate: Callable[[str, str, int], str] | None, point: str = ".") -> None:
@@ -58,6 +68,7 @@ def install(translate: Callable[[str, str, int], str] | None, point: str = ".") 
     global _translate, _point, _said, _before
     _translate, _point = translate or _as_written, point
     _said, _before = {}, _said
+    _filled.clear()
 
 
 class Marked(str):
@@ -78,12 +89,12 @@ def mark(text: str, about: str = "") -> str:
 def tr(text: str, about: str = "", /, **values: Any) -> str:
     """The text in the person's language, with `{name}` filled in. `about` tells two equal English texts apart that other
     languages word differently: `tr("High", "pitch")`."""
-    return _say(Phrase(str(text), about or getattr(text, "about", ""), values=values))
+    return _say(Phrase(str(text), about or getattr(text, "about", ""), values=_units(values)))
 
 
 def trn(one: str, many: str, n: int, **values: Any) -> str:
     """`one` for exactly one, else `many`; both may hold `{n}`. A translation has as many forms as its language."""
-    return _say(Phrase(many, "", one, n, {**values, "n": n}))
+    return _say(Phrase(many, "", one, n, {**_units(values), "n": n}))
 
 
 def in_language(text: str) -> str:
@@ -93,18 +104,22 @@ def in_language(text: str) -> str:
 
 
 def _say(phrase: Phrase) -> str:
-    return remember(phrase.shown, sys._getframe(2).f_globals["__name__"])
+    return remember(phrase.shown, sys._getframe(2).f_globals["__name__"], bool(phrase.values))
 
 
-def remember(say: Callable[[], str], module: str) -> str:
-    """What `say` returns, which it says anew when the language changes; for texts that are put together."""
+def remember(say: Callable[[], str], module: str, passing: bool = False) -> str:
+    """What `say` returns, which it says anew when the language changes; for texts that are put together. `passing`: there
+    may be ever new ones."""
     shown = say()
+    if passing and shown not in _said:
+        _filled[shown] = None
+        if len(_filled) > _MOST:
+            for old in list(_filled)[: _MOST // 4]:
+                _filled.pop(old, None)
+                _said.pop(old, None)
     speakers = _said.setdefault(shown, {})
     speakers.pop(module, None)  # the newest is the last
     speakers[module] = say
-    if len(_said) > _MOST:
-        for old in list(_said)[: _MOST // 4]:
-            _said.pop(old, None)
     return shown
 
 
@@ -132,7 +147,7 @@ def _pane(module: str) -> str:
 
 def number(value: float, digits: int = 1) -> str:
     """With as many digits behind the point, or the comma, as the language writes it."""
-    return f"{value:.{digits}f}".replace(".", _point)
+    return remember(lambda: f"{value:.{digits}f}".replace(".", _point), __name__, passing=True)
 
 
 def size(nbytes: float) -> str:

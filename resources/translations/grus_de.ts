@@ -34,6 +34,11 @@
         <translation>Eine Aufnahme muss eine einzelne Reihe endlicher Abtastwerte sein.</translation>
     </message>
     <message>
+        <source>A reply is being written in another conversation. Wait for it, or stop it.</source>
+        <extracomment>app/gui/viewmodels/chat/conversation.py</extracomment>
+        <translation>In einer anderen Unterhaltung wird gerade eine Antwort geschrieben. Warten Sie, oder stoppen Sie sie.</translation>
+    </message>
+    <message>
         <source>A step of the engine failed: {kind}: {error}</source>
         <extracomment>engine/executor.py</extracomment>
         <translation>Ein Schritt der Engine ist fehlgeschlagen: {kind}: {error}</translation>
@@ -979,6 +984,11 @@
         <translation>Grus wurde mit --offline gestartet</translation>
     </message>
     <message>
+        <source>HTML</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>HTML</translation>
+    </message>
+    <message>
         <source>Have replies and texts read aloud: a text-to-speech model.</source>
         <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
         <translation>Antworten und Texte vorlesen lassen: ein Modell für Sprachausgabe.</translation>
@@ -1614,6 +1624,11 @@
         <translation>Öffnen</translation>
     </message>
     <message>
+        <source>Open link</source>
+        <extracomment>app/gui/chat/message_view.py</extracomment>
+        <translation>Link öffnen</translation>
+    </message>
+    <message>
         <source>Open text</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>Text öffnen</translation>
@@ -1894,6 +1909,11 @@
         <translation>Fortschritt des Downloads</translation>
     </message>
     <message>
+        <source>Queued. It is sent when the reply has ended.</source>
+        <extracomment>app/gui/chat/pane.py</extracomment>
+        <translation>In der Warteschlange. Wird gesendet, sobald die Antwort fertig ist.</translation>
+    </message>
+    <message>
         <source>Quit Grus</source>
         <extracomment>app/gui/window.py</extracomment>
         <translation>Grus beenden</translation>
@@ -1980,7 +2000,7 @@
     </message>
     <message numerus="yes">
         <source>Reasoning, {n} words</source>
-        <extracomment>app/gui/viewmodels/chat/markdown.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>
             <numerusform>Überlegungen, {n} Wort</numerusform>
             <numerusform>Überlegungen, {n} Wörter</numerusform>
@@ -2288,7 +2308,7 @@
     </message>
     <message numerus="yes">
         <source>Show all, {n} lines</source>
-        <extracomment>app/gui/viewmodels/chat/markdown.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>
             <numerusform>Alles anzeigen, {n} Zeile</numerusform>
             <numerusform>Alles anzeigen, {n} Zeilen</numerusform>
@@ -2311,7 +2331,7 @@
     </message>
     <message>
         <source>Show less</source>
-        <extracomment>app/gui/chat/message_view.py, app/gui/viewmodels/chat/markdown.py</extracomment>
+        <extracomment>app/gui/chat/message_view.py, app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>Weniger anzeigen</translation>
     </message>
     <message>
@@ -2501,7 +2521,7 @@
     </message>
     <message>
         <source>Stopped</source>
-        <extracomment>app/gui/viewmodels/chat/markdown.py, app/gui/viewmodels/listen.py, app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/message_views.py, app/gui/viewmodels/listen.py, app/gui/viewmodels/speak.py</extracomment>
         <translation>Gestoppt</translation>
     </message>
     <message>
@@ -2771,7 +2791,7 @@
     </message>
     <message>
         <source>The maximum length was reached. Press Continue for more.</source>
-        <extracomment>app/gui/viewmodels/chat/markdown.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>Die maximale Länge wurde erreicht. Mit „Fortsetzen“ geht es weiter.</translation>
     </message>
     <message>
@@ -3030,6 +3050,11 @@
         <translation>Diese JSON-Datei enthält keine Unterhaltung: Eine Liste von Nachrichten fehlt.</translation>
     </message>
     <message>
+        <source>This address comes from the model. Open it in your browser?</source>
+        <extracomment>app/gui/chat/message_view.py</extracomment>
+        <translation>Diese Adresse stammt vom Modell. Im Browser öffnen?</translation>
+    </message>
+    <message>
         <source>This conversation cannot be imported: one of its messages is incomplete.</source>
         <extracomment>app/gui/viewmodels/chat/exchange.py</extracomment>
         <translation>Diese Unterhaltung lässt sich nicht importieren: Eine Nachricht ist unvollständig.</translation>
@@ -3176,7 +3201,7 @@
     </message>
     <message>
         <source>Tool</source>
-        <extracomment>app/gui/viewmodels/chat/exchange.py, app/gui/viewmodels/chat/markdown.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/exchange.py, app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>Tool</translation>
     </message>
     <message>
@@ -3491,7 +3516,7 @@
     </message>
     <message>
         <source>first token after {time}</source>
-        <extracomment>app/gui/viewmodels/chat/markdown.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>erstes Token nach {time}</translation>
     </message>
     <message>
@@ -3923,7 +3948,7 @@
     </message>
     <message numerus="yes">
         <source>{n} tokens</source>
-        <extracomment>app/gui/viewmodels/chat/markdown.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/message_views.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>
             <numerusform>{n} Token</numerusform>
             <numerusform>{n} Token</numerusform>
@@ -3974,7 +3999,7 @@
     </message>
     <message>
         <source>{rate} tokens/s</source>
-        <extracomment>app/gui/bars.py, app/gui/viewmodels/chat/markdown.py</extracomment>
+        <extracomment>app/gui/bars.py, app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>{rate} Token/s</translation>
     </message>
     <message>
@@ -4109,7 +4134,7 @@
     </message>
     <message>
         <source>{time} total</source>
-        <extracomment>app/gui/viewmodels/chat/markdown.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>{time} gesamt</translation>
     </message>
     <message>

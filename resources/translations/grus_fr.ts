@@ -34,6 +34,11 @@
         <translation>Un enregistrement doit être une seule suite d’échantillons finis.</translation>
     </message>
     <message>
+        <source>A reply is being written in another conversation. Wait for it, or stop it.</source>
+        <extracomment>app/gui/viewmodels/chat/conversation.py</extracomment>
+        <translation>Une réponse est en cours d’écriture dans une autre conversation. Attendez-la, ou arrêtez-la.</translation>
+    </message>
+    <message>
         <source>A step of the engine failed: {kind}: {error}</source>
         <extracomment>engine/executor.py</extracomment>
         <translation>Une étape du moteur a échoué&#xa0;: {kind}&#xa0;: {error}</translation>
@@ -979,6 +984,11 @@
         <translation>Grus a été démarré avec --offline</translation>
     </message>
     <message>
+        <source>HTML</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>HTML</translation>
+    </message>
+    <message>
         <source>Have replies and texts read aloud: a text-to-speech model.</source>
         <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
         <translation>Faire lire les réponses et les textes à voix haute&#xa0;: un modèle de synthèse vocale.</translation>
@@ -1614,6 +1624,11 @@
         <translation>Ouvrir</translation>
     </message>
     <message>
+        <source>Open link</source>
+        <extracomment>app/gui/chat/message_view.py</extracomment>
+        <translation>Ouvrir le lien</translation>
+    </message>
+    <message>
         <source>Open text</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>Ouvrir un texte</translation>
@@ -1894,6 +1909,11 @@
         <translation>Progression du téléchargement</translation>
     </message>
     <message>
+        <source>Queued. It is sent when the reply has ended.</source>
+        <extracomment>app/gui/chat/pane.py</extracomment>
+        <translation>En attente. Envoyé dès que la réponse est terminée.</translation>
+    </message>
+    <message>
         <source>Quit Grus</source>
         <extracomment>app/gui/window.py</extracomment>
         <translation>Quitter Grus</translation>
@@ -1980,7 +2000,7 @@
     </message>
     <message numerus="yes">
         <source>Reasoning, {n} words</source>
-        <extracomment>app/gui/viewmodels/chat/markdown.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>
             <numerusform>Raisonnement, {n} mot</numerusform>
             <numerusform>Raisonnement, {n} mots</numerusform>
@@ -2288,7 +2308,7 @@
     </message>
     <message numerus="yes">
         <source>Show all, {n} lines</source>
-        <extracomment>app/gui/viewmodels/chat/markdown.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>
             <numerusform>Tout afficher, {n} ligne</numerusform>
             <numerusform>Tout afficher, {n} lignes</numerusform>
@@ -2311,7 +2331,7 @@
     </message>
     <message>
         <source>Show less</source>
-        <extracomment>app/gui/chat/message_view.py, app/gui/viewmodels/chat/markdown.py</extracomment>
+        <extracomment>app/gui/chat/message_view.py, app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>Afficher moins</translation>
     </message>
     <message>
@@ -2501,7 +2521,7 @@
     </message>
     <message>
         <source>Stopped</source>
-        <extracomment>app/gui/viewmodels/chat/markdown.py, app/gui/viewmodels/listen.py, app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/message_views.py, app/gui/viewmodels/listen.py, app/gui/viewmodels/speak.py</extracomment>
         <translation>Arrêté</translation>
     </message>
     <message>
@@ -2771,7 +2791,7 @@
     </message>
     <message>
         <source>The maximum length was reached. Press Continue for more.</source>
-        <extracomment>app/gui/viewmodels/chat/markdown.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>La longueur maximale est atteinte. Appuyez sur Continuer pour la suite.</translation>
     </message>
     <message>
@@ -3030,6 +3050,11 @@
         <translation>Ce fichier JSON ne contient pas de conversation&#xa0;: il n’a pas de liste de messages.</translation>
     </message>
     <message>
+        <source>This address comes from the model. Open it in your browser?</source>
+        <extracomment>app/gui/chat/message_view.py</extracomment>
+        <translation>Cette adresse vient du modèle. L’ouvrir dans votre navigateur&#xa0;?</translation>
+    </message>
+    <message>
         <source>This conversation cannot be imported: one of its messages is incomplete.</source>
         <extracomment>app/gui/viewmodels/chat/exchange.py</extracomment>
         <translation>Impossible d’importer cette conversation&#xa0;: un de ses messages est incomplet.</translation>
@@ -3176,7 +3201,7 @@
     </message>
     <message>
         <source>Tool</source>
-        <extracomment>app/gui/viewmodels/chat/exchange.py, app/gui/viewmodels/chat/markdown.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/exchange.py, app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>Outil</translation>
     </message>
     <message>
@@ -3491,7 +3516,7 @@
     </message>
     <message>
         <source>first token after {time}</source>
-        <extracomment>app/gui/viewmodels/chat/markdown.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>premier token après {time}</translation>
     </message>
     <message>
@@ -3923,7 +3948,7 @@
     </message>
     <message numerus="yes">
         <source>{n} tokens</source>
-        <extracomment>app/gui/viewmodels/chat/markdown.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/message_views.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>
             <numerusform>{n} token</numerusform>
             <numerusform>{n} tokens</numerusform>
@@ -3974,7 +3999,7 @@
     </message>
     <message>
         <source>{rate} tokens/s</source>
-        <extracomment>app/gui/bars.py, app/gui/viewmodels/chat/markdown.py</extracomment>
+        <extracomment>app/gui/bars.py, app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>{rate} tokens/s</translation>
     </message>
     <message>
@@ -4109,7 +4134,7 @@
     </message>
     <message>
         <source>{time} total</source>
-        <extracomment>app/gui/viewmodels/chat/markdown.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>{time} au total</translation>
     </message>
     <message>

@@ -34,6 +34,11 @@
         <translation>録音は、有限な値のサンプルを 1 列に並べたものでなければなりません。</translation>
     </message>
     <message>
+        <source>A reply is being written in another conversation. Wait for it, or stop it.</source>
+        <extracomment>app/gui/viewmodels/chat/conversation.py</extracomment>
+        <translation>別の会話で回答を生成しています。完了を待つか、停止してください。</translation>
+    </message>
+    <message>
         <source>A step of the engine failed: {kind}: {error}</source>
         <extracomment>engine/executor.py</extracomment>
         <translation>エンジンの処理に失敗しました: {kind}: {error}</translation>
@@ -979,6 +984,11 @@
         <translation>Grus は --offline で起動されました</translation>
     </message>
     <message>
+        <source>HTML</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>HTML</translation>
+    </message>
+    <message>
         <source>Have replies and texts read aloud: a text-to-speech model.</source>
         <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
         <translation>回答やテキストの読み上げ: 音声合成モデル。</translation>
@@ -1614,6 +1624,11 @@
         <translation>開く</translation>
     </message>
     <message>
+        <source>Open link</source>
+        <extracomment>app/gui/chat/message_view.py</extracomment>
+        <translation>リンクを開く</translation>
+    </message>
+    <message>
         <source>Open text</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>テキストを開く</translation>
@@ -1894,6 +1909,11 @@
         <translation>ダウンロードの進行状況</translation>
     </message>
     <message>
+        <source>Queued. It is sent when the reply has ended.</source>
+        <extracomment>app/gui/chat/pane.py</extracomment>
+        <translation>待機中です。回答が終わると送信されます。</translation>
+    </message>
+    <message>
         <source>Quit Grus</source>
         <extracomment>app/gui/window.py</extracomment>
         <translation>Grus を終了</translation>
@@ -1980,7 +2000,7 @@
     </message>
     <message numerus="yes">
         <source>Reasoning, {n} words</source>
-        <extracomment>app/gui/viewmodels/chat/markdown.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>
             <numerusform>思考（{n} 語）</numerusform>
         </translation>
@@ -2287,7 +2307,7 @@
     </message>
     <message numerus="yes">
         <source>Show all, {n} lines</source>
-        <extracomment>app/gui/viewmodels/chat/markdown.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>
             <numerusform>すべて表示、{n} 行</numerusform>
         </translation>
@@ -2309,7 +2329,7 @@
     </message>
     <message>
         <source>Show less</source>
-        <extracomment>app/gui/chat/message_view.py, app/gui/viewmodels/chat/markdown.py</extracomment>
+        <extracomment>app/gui/chat/message_view.py, app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>折りたたむ</translation>
     </message>
     <message>
@@ -2499,7 +2519,7 @@
     </message>
     <message>
         <source>Stopped</source>
-        <extracomment>app/gui/viewmodels/chat/markdown.py, app/gui/viewmodels/listen.py, app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/message_views.py, app/gui/viewmodels/listen.py, app/gui/viewmodels/speak.py</extracomment>
         <translation>停止しました</translation>
     </message>
     <message>
@@ -2769,7 +2789,7 @@
     </message>
     <message>
         <source>The maximum length was reached. Press Continue for more.</source>
-        <extracomment>app/gui/viewmodels/chat/markdown.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>最大長に達しました。続きを表示するには「続ける」を押してください。</translation>
     </message>
     <message>
@@ -3028,6 +3048,11 @@
         <translation>この JSON ファイルには会話が含まれていません。メッセージの一覧がありません。</translation>
     </message>
     <message>
+        <source>This address comes from the model. Open it in your browser?</source>
+        <extracomment>app/gui/chat/message_view.py</extracomment>
+        <translation>このアドレスはモデルが出力したものです。ブラウザーで開きますか？</translation>
+    </message>
+    <message>
         <source>This conversation cannot be imported: one of its messages is incomplete.</source>
         <extracomment>app/gui/viewmodels/chat/exchange.py</extracomment>
         <translation>この会話は読み込めません。不完全なメッセージがあります。</translation>
@@ -3174,7 +3199,7 @@
     </message>
     <message>
         <source>Tool</source>
-        <extracomment>app/gui/viewmodels/chat/exchange.py, app/gui/viewmodels/chat/markdown.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/exchange.py, app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>ツール</translation>
     </message>
     <message>
@@ -3489,7 +3514,7 @@
     </message>
     <message>
         <source>first token after {time}</source>
-        <extracomment>app/gui/viewmodels/chat/markdown.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>最初のトークンまで {time}</translation>
     </message>
     <message>
@@ -3917,7 +3942,7 @@
     </message>
     <message numerus="yes">
         <source>{n} tokens</source>
-        <extracomment>app/gui/viewmodels/chat/markdown.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/message_views.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>
             <numerusform>{n} トークン</numerusform>
         </translation>
@@ -3966,7 +3991,7 @@
     </message>
     <message>
         <source>{rate} tokens/s</source>
-        <extracomment>app/gui/bars.py, app/gui/viewmodels/chat/markdown.py</extracomment>
+        <extracomment>app/gui/bars.py, app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>{rate} トークン/秒</translation>
     </message>
     <message>
@@ -4101,7 +4126,7 @@
     </message>
     <message>
         <source>{time} total</source>
-        <extracomment>app/gui/viewmodels/chat/markdown.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>合計 {time}</translation>
     </message>
     <message>

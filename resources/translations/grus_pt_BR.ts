@@ -34,6 +34,11 @@
         <translation>Uma gravação deve ser uma única sequência de amostras finitas.</translation>
     </message>
     <message>
+        <source>A reply is being written in another conversation. Wait for it, or stop it.</source>
+        <extracomment>app/gui/viewmodels/chat/conversation.py</extracomment>
+        <translation>Uma resposta está sendo escrita em outra conversa. Aguarde ou pare-a.</translation>
+    </message>
+    <message>
         <source>A step of the engine failed: {kind}: {error}</source>
         <extracomment>engine/executor.py</extracomment>
         <translation>Uma etapa do mecanismo falhou: {kind}: {error}</translation>
@@ -979,6 +984,11 @@
         <translation>O Grus foi iniciado com --offline</translation>
     </message>
     <message>
+        <source>HTML</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>HTML</translation>
+    </message>
+    <message>
         <source>Have replies and texts read aloud: a text-to-speech model.</source>
         <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
         <translation>Ouvir respostas e textos em voz alta: um modelo de texto para fala.</translation>
@@ -1471,7 +1481,7 @@
     <message>
         <source>No model yet</source>
         <extracomment>app/gui/model_box.py</extracomment>
-        <translation>Nenhum modelo ainda</translation>
+        <translation>Nenhum modelo</translation>
     </message>
     <message>
         <source>No model yet. Recommended lists some that fit.</source>
@@ -1536,7 +1546,7 @@
     <message>
         <source>No voice yet</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
-        <translation>Nenhuma voz ainda</translation>
+        <translation>Nenhuma voz</translation>
     </message>
     <message>
         <source>None. For example https://app.example</source>
@@ -1612,6 +1622,11 @@
         <source>Open</source>
         <extracomment>app/gui/pane.py</extracomment>
         <translation>Abrir</translation>
+    </message>
+    <message>
+        <source>Open link</source>
+        <extracomment>app/gui/chat/message_view.py</extracomment>
+        <translation>Abrir link</translation>
     </message>
     <message>
         <source>Open text</source>
@@ -1894,6 +1909,11 @@
         <translation>Progresso do download</translation>
     </message>
     <message>
+        <source>Queued. It is sent when the reply has ended.</source>
+        <extracomment>app/gui/chat/pane.py</extracomment>
+        <translation>Na fila. Será enviada quando a resposta terminar.</translation>
+    </message>
+    <message>
         <source>Quit Grus</source>
         <extracomment>app/gui/window.py</extracomment>
         <translation>Sair do Grus</translation>
@@ -1980,7 +2000,7 @@
     </message>
     <message numerus="yes">
         <source>Reasoning, {n} words</source>
-        <extracomment>app/gui/viewmodels/chat/markdown.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>
             <numerusform>Raciocínio, {n} palavra</numerusform>
             <numerusform>Raciocínio, {n} palavras</numerusform>
@@ -2288,7 +2308,7 @@
     </message>
     <message numerus="yes">
         <source>Show all, {n} lines</source>
-        <extracomment>app/gui/viewmodels/chat/markdown.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>
             <numerusform>Mostrar tudo, {n} linha</numerusform>
             <numerusform>Mostrar tudo, {n} linhas</numerusform>
@@ -2311,7 +2331,7 @@
     </message>
     <message>
         <source>Show less</source>
-        <extracomment>app/gui/chat/message_view.py, app/gui/viewmodels/chat/markdown.py</extracomment>
+        <extracomment>app/gui/chat/message_view.py, app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>Mostrar menos</translation>
     </message>
     <message>
@@ -2501,7 +2521,7 @@
     </message>
     <message>
         <source>Stopped</source>
-        <extracomment>app/gui/viewmodels/chat/markdown.py, app/gui/viewmodels/listen.py, app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/message_views.py, app/gui/viewmodels/listen.py, app/gui/viewmodels/speak.py</extracomment>
         <translation>Parado</translation>
     </message>
     <message>
@@ -2771,7 +2791,7 @@
     </message>
     <message>
         <source>The maximum length was reached. Press Continue for more.</source>
-        <extracomment>app/gui/viewmodels/chat/markdown.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>O comprimento máximo foi atingido. Pressione Continuar para prosseguir.</translation>
     </message>
     <message>
@@ -3030,6 +3050,11 @@
         <translation>Este arquivo JSON não contém uma conversa: falta a lista de mensagens.</translation>
     </message>
     <message>
+        <source>This address comes from the model. Open it in your browser?</source>
+        <extracomment>app/gui/chat/message_view.py</extracomment>
+        <translation>Este endereço veio do modelo. Abrir no navegador?</translation>
+    </message>
+    <message>
         <source>This conversation cannot be imported: one of its messages is incomplete.</source>
         <extracomment>app/gui/viewmodels/chat/exchange.py</extracomment>
         <translation>Não é possível importar esta conversa: uma das mensagens está incompleta.</translation>
@@ -3176,7 +3201,7 @@
     </message>
     <message>
         <source>Tool</source>
-        <extracomment>app/gui/viewmodels/chat/exchange.py, app/gui/viewmodels/chat/markdown.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/exchange.py, app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>Ferramenta</translation>
     </message>
     <message>
@@ -3491,7 +3516,7 @@
     </message>
     <message>
         <source>first token after {time}</source>
-        <extracomment>app/gui/viewmodels/chat/markdown.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>primeiro token após {time}</translation>
     </message>
     <message>
@@ -3923,7 +3948,7 @@
     </message>
     <message numerus="yes">
         <source>{n} tokens</source>
-        <extracomment>app/gui/viewmodels/chat/markdown.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/message_views.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>
             <numerusform>{n} token</numerusform>
             <numerusform>{n} tokens</numerusform>
@@ -3974,7 +3999,7 @@
     </message>
     <message>
         <source>{rate} tokens/s</source>
-        <extracomment>app/gui/bars.py, app/gui/viewmodels/chat/markdown.py</extracomment>
+        <extracomment>app/gui/bars.py, app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>{rate} tokens/s</translation>
     </message>
     <message>
@@ -4109,7 +4134,7 @@
     </message>
     <message>
         <source>{time} total</source>
-        <extracomment>app/gui/viewmodels/chat/markdown.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>{time} no total</translation>
     </message>
     <message>

@@ -34,6 +34,11 @@
         <translation>录音必须是一列有限的采样值。</translation>
     </message>
     <message>
+        <source>A reply is being written in another conversation. Wait for it, or stop it.</source>
+        <extracomment>app/gui/viewmodels/chat/conversation.py</extracomment>
+        <translation>另一个对话正在生成回复。请等待其完成，或将其停止。</translation>
+    </message>
+    <message>
         <source>A step of the engine failed: {kind}: {error}</source>
         <extracomment>engine/executor.py</extracomment>
         <translation>引擎的一个步骤失败：{kind}：{error}</translation>
@@ -979,6 +984,11 @@
         <translation>Grus 以 --offline 启动</translation>
     </message>
     <message>
+        <source>HTML</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>HTML</translation>
+    </message>
+    <message>
         <source>Have replies and texts read aloud: a text-to-speech model.</source>
         <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
         <translation>朗读回复和文本：语音合成模型。</translation>
@@ -1614,6 +1624,11 @@
         <translation>打开</translation>
     </message>
     <message>
+        <source>Open link</source>
+        <extracomment>app/gui/chat/message_view.py</extracomment>
+        <translation>打开链接</translation>
+    </message>
+    <message>
         <source>Open text</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>打开文本</translation>
@@ -1894,6 +1909,11 @@
         <translation>下载进度</translation>
     </message>
     <message>
+        <source>Queued. It is sent when the reply has ended.</source>
+        <extracomment>app/gui/chat/pane.py</extracomment>
+        <translation>已排队。回复结束后发送。</translation>
+    </message>
+    <message>
         <source>Quit Grus</source>
         <extracomment>app/gui/window.py</extracomment>
         <translation>退出 Grus</translation>
@@ -1980,7 +2000,7 @@
     </message>
     <message numerus="yes">
         <source>Reasoning, {n} words</source>
-        <extracomment>app/gui/viewmodels/chat/markdown.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>
             <numerusform>思考，{n} 个词</numerusform>
         </translation>
@@ -2287,7 +2307,7 @@
     </message>
     <message numerus="yes">
         <source>Show all, {n} lines</source>
-        <extracomment>app/gui/viewmodels/chat/markdown.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>
             <numerusform>显示全部，{n} 行</numerusform>
         </translation>
@@ -2309,7 +2329,7 @@
     </message>
     <message>
         <source>Show less</source>
-        <extracomment>app/gui/chat/message_view.py, app/gui/viewmodels/chat/markdown.py</extracomment>
+        <extracomment>app/gui/chat/message_view.py, app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>收起</translation>
     </message>
     <message>
@@ -2499,7 +2519,7 @@
     </message>
     <message>
         <source>Stopped</source>
-        <extracomment>app/gui/viewmodels/chat/markdown.py, app/gui/viewmodels/listen.py, app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/message_views.py, app/gui/viewmodels/listen.py, app/gui/viewmodels/speak.py</extracomment>
         <translation>已停止</translation>
     </message>
     <message>
@@ -2769,7 +2789,7 @@
     </message>
     <message>
         <source>The maximum length was reached. Press Continue for more.</source>
-        <extracomment>app/gui/viewmodels/chat/markdown.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>已达到最大长度。按“继续”以继续生成。</translation>
     </message>
     <message>
@@ -3028,6 +3048,11 @@
         <translation>此 JSON 文件不包含对话：没有消息列表。</translation>
     </message>
     <message>
+        <source>This address comes from the model. Open it in your browser?</source>
+        <extracomment>app/gui/chat/message_view.py</extracomment>
+        <translation>此地址来自模型。要在浏览器中打开吗？</translation>
+    </message>
+    <message>
         <source>This conversation cannot be imported: one of its messages is incomplete.</source>
         <extracomment>app/gui/viewmodels/chat/exchange.py</extracomment>
         <translation>无法导入此对话：其中一条消息不完整。</translation>
@@ -3174,7 +3199,7 @@
     </message>
     <message>
         <source>Tool</source>
-        <extracomment>app/gui/viewmodels/chat/exchange.py, app/gui/viewmodels/chat/markdown.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/exchange.py, app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>工具</translation>
     </message>
     <message>
@@ -3489,7 +3514,7 @@
     </message>
     <message>
         <source>first token after {time}</source>
-        <extracomment>app/gui/viewmodels/chat/markdown.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>首个 token 用时 {time}</translation>
     </message>
     <message>
@@ -3917,7 +3942,7 @@
     </message>
     <message numerus="yes">
         <source>{n} tokens</source>
-        <extracomment>app/gui/viewmodels/chat/markdown.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/message_views.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>
             <numerusform>{n} 个 token</numerusform>
         </translation>
@@ -3966,7 +3991,7 @@
     </message>
     <message>
         <source>{rate} tokens/s</source>
-        <extracomment>app/gui/bars.py, app/gui/viewmodels/chat/markdown.py</extracomment>
+        <extracomment>app/gui/bars.py, app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>{rate} token/秒</translation>
     </message>
     <message>
@@ -4101,7 +4126,7 @@
     </message>
     <message>
         <source>{time} total</source>
-        <extracomment>app/gui/viewmodels/chat/markdown.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>总计 {time}</translation>
     </message>
     <message>

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
+from math import ceil
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QMarginsF
-from PySide6.QtGui import QCursor, QPageLayout, QPageSize, QPdfWriter, QTextDocument
+from PySide6.QtCore import QByteArray, QMarginsF, Qt, QUrl
+from PySide6.QtGui import QCursor, QImage, QPageLayout, QPageSize, QPainter, QPdfWriter, QTextDocument
+from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QMenu, QWidget
 
 from app.gui.actions import ActionSpec
@@ -22,7 +24,9 @@ from app.gui.texts import mark, tr
 from app.gui.viewmodels.chat import exchange
 from app.gui.viewmodels.chat.conversation import MessageTree
 from app.gui.viewmodels.chat.conversation_list import ConversationLine
-from app.gui.viewmodels.chat.markdown import figures_of, pieces
+from app.gui.viewmodels.chat.highlight import draw
+from app.gui.viewmodels.chat.markdown import Formula, as_source, pieces
+from app.gui.viewmodels.chat.message_views import figures_of
 
 ACTIONS = (
     ActionSpec("new", mark("New conversation"), "Ctrl+N", "compose", lambda chat: chat.pane.begin()),
@@ -191,7 +195,7 @@ class ChatActions:
             folders.addAction(tr("No folder"), lambda: conversation_list.move(id, None))
         menu.addAction(tr("Duplicate"), lambda: self.duplicate(id))
         export = menu.addMenu(tr("Export"))
-        for kind, title in (("md", tr("Markdown")), ("json", tr("JSON")), ("pdf", tr("PDF"))):
+        for kind, title in (("md", tr("Markdown")), ("html", tr("HTML")), ("json", tr("JSON")), ("pdf", tr("PDF"))):
             export.addAction(title, partial(pane.files.export, id, kind))
         menu.addSeparator()
         menu.addAction(tr("Delete"), lambda: conversation_list.delete(id))
@@ -215,7 +219,7 @@ class ChatActions:
         menu.popup(where)
 
 
-_ENDINGS = {"md": "Markdown (*.md)", "json": "JSON (*.json)", "pdf": "PDF (*.pdf)"}
+_ENDINGS = {"md": "Markdown (*.md)", "html": "HTML (*.html)", "json": "JSON (*.json)", "pdf": "PDF (*.pdf)"}
 
 
 class Files:
@@ -245,10 +249,11 @@ class Files:
 
             def save() -> Path:
                 if kind == "pdf":
-                    _write_pdf(exchange.as_html(head, path), head.title, file)
-                else:
-                    text = exchange.as_json(head, every) if kind == "json" else exchange.as_markdown(head, path)
-                    file.write_text(text, encoding="utf-8")
+                    write_pdf(head, path, file)
+                    return file
+                written = {"html": exchange.as_html, "md": exchange.as_markdown}
+                text = exchange.as_json(head, every) if kind == "json" else written[kind](head, path)
+                file.write_text(text, encoding="utf-8")
                 return file
 
             self._context.save(save)
@@ -277,11 +282,30 @@ class Files:
         )
 
 
-def _write_pdf(html: str, title: str, file: Path) -> None:
+_SHARP = 4  # pixels of a formula's picture for one of the page
+
+
+def write_pdf(head: ConversationHead, path: Sequence[StoredMessage], file: Path) -> None:
     document = QTextDocument()
-    document.setHtml(html)
+
+    def formula(each: Formula) -> str:
+        drawing = draw(each.tex, each.display, exchange.SIZE, "#18181B")
+        if drawing is None:
+            return as_source(each)
+        image = QImage(
+            ceil(drawing.width * _SHARP), ceil(drawing.height * _SHARP), QImage.Format.Format_ARGB32_Premultiplied
+        )
+        image.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(image)
+        QSvgRenderer(QByteArray(drawing.svg.encode())).render(painter)
+        painter.end()
+        name = f"formula:{hash(each)}"
+        document.addResource(QTextDocument.ResourceType.ImageResource.value, QUrl(name), image)
+        return f'<img src="{name}" width="{drawing.width:.0f}" height="{drawing.height:.0f}" style="vertical-align:middle">'
+
+    document.setHtml(exchange.as_html(head, path, formula))
     writer = QPdfWriter(str(file))
-    writer.setTitle(title)
+    writer.setTitle(head.title)
     writer.setPageSize(QPageSize(QPageSize.PageSizeId.A4))
     writer.setPageMargins(QMarginsF(20, 20, 20, 20), QPageLayout.Unit.Millimeter)
     writer.setResolution(96)

@@ -236,7 +236,7 @@ class Composer(QWidget):
         (self.stop_wanted.emit if self._writing else self._send)()
 
     def _send(self) -> None:
-        if not self._writing and not self._draft.reading:
+        if not (self._writing and self._editing) and not self._draft.reading:
             self.show_error("")
             self.send_wanted.emit(self.field.toPlainText())
 

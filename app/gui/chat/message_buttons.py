@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.gui.look import Look
 from app.gui.texts import mark, tr
-from app.gui.viewmodels.chat.markdown import MessageView
+from app.gui.viewmodels.chat.message_views import MessageView
 from app.gui.widgets import icon_button, label
 
 _DOES = {

@@ -22,6 +22,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import (
     QFrame,
     QLabel,
+    QMessageBox,
     QPlainTextEdit,
     QPushButton,
     QTextBrowser,
@@ -36,7 +37,7 @@ from app.gui.look import Look, restate
 from app.gui.texts import size, tr
 from app.gui.theme import GRID
 from app.gui.viewmodels.chat.highlight import HighlightSpan, spans
-from app.gui.viewmodels.chat.markdown import MessageView
+from app.gui.viewmodels.chat.message_views import MessageView
 from app.gui.widgets import icon_button, label, text_button
 
 if TYPE_CHECKING:
@@ -57,7 +58,8 @@ def sheet(look: Look) -> str:
         a {{ color: {theme.text}; text-decoration: underline; }}
         code {{ font-family: '{mono}'; background-color: {theme.code}; }}
         pre {{ font-family: '{mono}'; background-color: {theme.code}; margin: 4px 0 9px 0; }}
-        blockquote {{ margin: 0 0 9px 16px; color: {theme.second}; }}
+        .footnote {{ font-size: {size * 0.9:.1f}pt; color: {theme.second}; }}
+        td.quote {{ border-left: 3px solid {theme.line}; padding-left: 12px; color: {theme.second}; }}
         table {{ border-color: {theme.line}; border-collapse: collapse; border-style: solid; margin: 2px 0 10px 0; }}
         th {{ font-weight: 600; background-color: {theme.side}; }}
     """
@@ -74,7 +76,7 @@ class RichText(QTextBrowser):
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setOpenLinks(False)
-        self.anchorClicked.connect(open_outside)
+        self.anchorClicked.connect(lambda target: ask_outside(self, target))
         self.setTabChangesFocus(True)
         self.setUndoRedoEnabled(False)
         self.document().setDocumentMargin(0)
@@ -113,10 +115,17 @@ class RichText(QTextBrowser):
         return data
 
 
-def open_outside(target: QUrl) -> None:
-    """A link leads to the person's own browser, and only to the web or to mail."""
-    if target.scheme() in ("http", "https", "mailto"):
-        QDesktopServices.openUrl(target)
+def ask_outside(parent: QWidget, target: QUrl) -> None:
+    """A link of a reply leads to the person's own browser, only to the web or to mail, and after the whole address was shown."""
+    if target.scheme() not in ("http", "https", "mailto"):
+        return
+    asked = QMessageBox(QMessageBox.Icon.Question, tr("Open link"), target.toString(), parent=parent.window())
+    asked.setInformativeText(tr("This address comes from the model. Open it in your browser?"))
+    asked.setTextFormat(Qt.TextFormat.PlainText)
+    asked.setStandardButtons(QMessageBox.StandardButton.Open | QMessageBox.StandardButton.Cancel)
+    asked.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    asked.accepted.connect(lambda: QDesktopServices.openUrl(target))
+    asked.open()
 
 
 Do = Callable[..., Any]  # do("copy", message), do("turn", message, -1), ...
@@ -371,7 +380,7 @@ class UserTextWidget(MessageWidget):
         self.fold.setVisible(view.folds)
         others = [f for f in view.files if f.kind != "image"]
         told = [f"{f.name}, {size(f.nbytes)}" + (f". {f.note}" if f.note else "") for f in others]
-        self.files.setText("\n".join(told))
+        self.files.setText("\n".join([*told, *filter(None, [view.title])]))
         for picture in self.pictures:
             picture.deleteLater()
         self.pictures = [self._picture(f.path, f.name) for f in view.files if f.kind == "image"]

@@ -38,7 +38,8 @@ from app.gui.viewmodels.chat.conversation import OpenConversation
 from app.gui.viewmodels.chat.conversation_list import ConversationList
 from app.gui.viewmodels.chat.draft import MessageDraft, picture_advice, place_of
 from app.gui.viewmodels.chat.find import ConversationFind, phrase_in
-from app.gui.viewmodels.chat.markdown import IncrementalMarkdown, MessageView, MessageViews
+from app.gui.viewmodels.chat.markdown import IncrementalMarkdown
+from app.gui.viewmodels.chat.message_views import MessageView, MessageViews
 from app.gui.viewmodels.models.library import MachineFacts
 from app.gui.viewmodels.models.offer import ModelOffer
 from app.gui.widgets import EmptyState, icon_button, label
@@ -427,6 +428,8 @@ class ChatPane(Pane):
     def _views_of(self, message: StoredMessage, last: bool) -> list[MessageView]:
         reply = self.talk.reply
         doing = reply.doing if reply is not None and reply.message.id == message.id else ""
+        if message.id in self.talk.queued:
+            doing = tr("Queued. It is sent when the reply has ended.")
         return self.views.of(message, *self.talk.versions(message.id), doing, last)
 
     def _grew(self, message: StoredMessage) -> None:

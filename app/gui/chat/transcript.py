@@ -29,7 +29,7 @@ from app.gui.look import Look
 from app.gui.texts import tr
 from app.gui.theme import GRID
 from app.gui.viewmodels.chat.find import FoundPlace
-from app.gui.viewmodels.chat.markdown import MessageView
+from app.gui.viewmodels.chat.message_views import MessageView
 from app.gui.widgets import icon_button
 
 READING = 72  # characters in a line

@@ -421,6 +421,7 @@ class ModelsPane(Pane):
         self.list.customContextMenuRequested.connect(self._menu)
         self.context.models_changed.connect(self.library.look)
         self.context.preferences.changed.connect(lambda key: self._show() if key == "offline" else None)
+        self.context.look.language_changed.connect(self._show)
         self.splitter.splitterMoved.connect(
             lambda *_: self.context.preferences.put("models.widths", self.splitter.sizes())
         )

@@ -54,7 +54,8 @@ _GONE = 250  # milliseconds until the window has left the screen
 _FILES = "(*.pdf *.png *.jpg *.jpeg *.webp *.gif *.bmp *.tif *.tiff *.heic *.heif)"
 _NAMES = {
     "md": "Markdown (*.md)", "txt": "Text (*.txt)", "json": "JSON (*.json)", "csv": "CSV (*.csv)",
-    "xlsx": "Excel (*.xlsx)", "html": "HTML (*.html)", "pdf": "PDF (*.pdf)",
+    "xlsx": "Excel (*.xlsx)", "html": "HTML (*.html)", "docx": "Word (*.docx)",
+    "pdf": "PDF (*.pdf)",
 }  # fmt: skip
 
 ACTIONS = (

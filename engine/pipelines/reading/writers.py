@@ -1,4 +1,4 @@
-"""Output formats: plain text, Markdown, HTML, JSON, CSV, XLSX and searchable PDF.
+"""Output formats: plain text, Markdown, HTML, JSON, CSV and searchable PDF; the two of Office are in `office.py`.
 
 `write_document` turns a `Document` into the bytes of one or more files.
 """
@@ -10,19 +10,19 @@ import io
 import json
 import re
 import struct
-import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 from urllib.parse import quote
 
 from engine.errors import BadRequest
+from engine.pipelines.reading.ink import cut
+from engine.pipelines.reading.office import word_document, workbook_of
 from engine.pipelines.reading.results import (
     MARGINAL,
     Box,
-    Cell,
     Document,
     Element,
     Page,
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-Format: TypeAlias = Literal["md", "txt", "json", "csv", "xlsx", "html", "pdf"]
+Format: TypeAlias = Literal["md", "txt", "json", "csv", "xlsx", "html", "docx", "pdf"]
 FORMATS: tuple[Format, ...] = get_args(Format)
-BINARY: frozenset[Format] = frozenset({"xlsx", "pdf"})  # not printable on a terminal
+BINARY: frozenset[Format] = frozenset({"xlsx", "docx", "pdf"})  # not printable on a terminal
 BY_PAGE: frozenset[Format] = frozenset({"md", "txt"})  # pages can be printed one by one
 KEEPS_FIGURES: frozenset[Format] = frozenset({"md", "html"})
 
@@ -68,6 +68,8 @@ def write_document(document: Document, kind: Format, style: ExportOptions, image
         return [workbook_of(document.tables)]
     if kind == "pdf":
         return [searchable_pdf(document, images)]
+    if kind == "docx":
+        return [_word(document, style, images)]
     if kind == "html":
         return [_document_html(document, style).encode()]
     if kind == "json":
@@ -285,6 +287,19 @@ def _html_lines(text: str) -> str:
     return "<br>".join(escape(line) for line in text.splitlines())
 
 
+# -- Word
+
+
+def _word(document: Document, style: ExportOptions, images: PageImages) -> bytes:
+    return word_document(
+        document,
+        lambda page: _visible_elements(page, style),
+        lambda element: _prose(element, style),
+        lambda element: [rejoined(item) if style.rejoin else item for item in list_items(element.text)],
+        lambda page, element: cut(images(page), element.box),
+    )
+
+
 # -- JSON: everything that is known of a document; docs/reading.md describes the fields
 
 _NUMBERS = re.compile(r"\[\n([-\d.,\s]+)\]")
@@ -306,99 +321,6 @@ def _table_csv(table: Table) -> bytes:
     out = io.StringIO(newline="")
     csv.writer(out).writerows(table.grid())
     return out.getvalue().encode()
-
-
-# -- XLSX: one sheet a table, merged cells, numbers as numbers; the few parts of the format that this takes. Text is stored
-# as text: what begins with `=` on a page is no formula in the workbook
-
-_SPREADSHEET = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-_RELATIONS = "http://schemas.openxmlformats.org/package/2006/relationships"
-_OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-_TYPES = "http://schemas.openxmlformats.org/package/2006/content-types"
-_SHEET_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml"
-_XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
-
-# A number that looks the same when it is written again: 007 and 1.50 are kept as they stand
-_NUMBER = re.compile(r"-?(0|[1-9]\d{0,14})(\.\d{0,9}[1-9])?")
-_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")  # no XML holds these
-_MOST_ROWS, _MOST_COLUMNS, _MOST_SIGNS = 1_048_576, 16_384, 32_767  # of a sheet, and of a cell
-
-
-def workbook_of(tables: Sequence[Table]) -> bytes:
-    """Without tables one empty sheet, because a workbook must have one."""
-    sheets = [_sheet(table) for table in tables] or [_sheet(Table(0, 0, ()))]
-    numbers = range(1, len(sheets) + 1)
-    parts = {
-        "[Content_Types].xml": _content_types(numbers),
-        "_rels/.rels": _relations([("officeDocument", "xl/workbook.xml")]),
-        "xl/workbook.xml": _workbook(numbers),
-        "xl/_rels/workbook.xml.rels": _relations([("worksheet", f"worksheets/sheet{n}.xml") for n in numbers]),
-        **{f"xl/worksheets/sheet{n}.xml": sheet for n, sheet in zip(numbers, sheets)},
-    }
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, text in parts.items():
-            # a fixed date: the same tables give the same bytes
-            archive.writestr(zipfile.ZipInfo(name), _XML + text, zipfile.ZIP_DEFLATED)
-    return out.getvalue()
-
-
-def _content_types(numbers: range) -> str:
-    kinds = [("/xl/workbook.xml", "sheet.main"), *((f"/xl/worksheets/sheet{n}.xml", "worksheet") for n in numbers)]
-    overrides = "".join(f'<Override PartName="{name}" ContentType="{_SHEET_TYPE}.{kind}+xml"/>' for name, kind in kinds)
-    relations = "application/vnd.openxmlformats-package.relationships+xml"
-    return (
-        f'<Types xmlns="{_TYPES}"><Default Extension="rels" ContentType="{relations}"/>'
-        f'<Default Extension="xml" ContentType="application/xml"/>{overrides}</Types>'
-    )
-
-
-def _relations(targets: Sequence[tuple[str, str]]) -> str:
-    rows = "".join(
-        f'<Relationship Id="rId{n}" Type="{_OFFICE}/{kind}" Target="{target}"/>'
-        for n, (kind, target) in enumerate(targets, 1)
-    )
-    return f'<Relationships xmlns="{_RELATIONS}">{rows}</Relationships>'
-
-
-def _workbook(numbers: range) -> str:
-    sheets = "".join(f'<sheet name="Table {n}" sheetId="{n}" r:id="rId{n}"/>' for n in numbers)
-    return f'<workbook xmlns="{_SPREADSHEET}" xmlns:r="{_OFFICE}"><sheets>{sheets}</sheets></workbook>'
-
-
-def _sheet(table: Table) -> str:
-    cells = [cell for cell in table.cells if cell.row < _MOST_ROWS and cell.column < _MOST_COLUMNS]
-    rows: dict[int, list[str]] = {}
-    for cell in cells:
-        if cell.text:
-            rows.setdefault(cell.row, []).append(_cell(cell))
-    lines = "".join(f'<row r="{row + 1}">{"".join(filled)}</row>' for row, filled in sorted(rows.items()))
-    merged = [
-        f'<mergeCell ref="{_name(cell.row, cell.column)}:'
-        f'{_name(cell.row + cell.rows - 1, cell.column + cell.columns - 1)}"/>'
-        for cell in cells
-        if cell.rows > 1 or cell.columns > 1
-    ]
-    merges = f'<mergeCells count="{len(merged)}">{"".join(merged)}</mergeCells>' if merged else ""
-    return f'<worksheet xmlns="{_SPREADSHEET}"><sheetData>{lines}</sheetData>{merges}</worksheet>'
-
-
-def _cell(cell: Cell) -> str:
-    where = _name(cell.row, cell.column)
-    if _NUMBER.fullmatch(cell.text):
-        return f'<c r="{where}"><v>{cell.text}</v></c>'
-    text = escape(_FORBIDDEN.sub("", cell.text)[:_MOST_SIGNS])
-    return f'<c r="{where}" t="inlineStr"><is><t xml:space="preserve">{text}</t></is></c>'
-
-
-def _name(row: int, column: int) -> str:
-    """(0, 0) -> A1, (9, 27) -> AB10"""
-    letters = ""
-    column += 1
-    while column:
-        column, digit = divmod(column - 1, 26)
-        letters = chr(ord("A") + digit) + letters
-    return f"{letters}{row + 1}"
 
 
 PageImages: TypeAlias = "Callable[[Page], Image]"  # the pixels of a page, in the coordinates of its boxes

@@ -14,7 +14,7 @@ from app.gui.chat.pane import ChatPane
 from app.gui.store import conversations, messages
 from app.gui.store.messages import StoredMessage
 from app.gui.viewmodels.chat.find import ConversationFind, FoundPlace, phrase_in, places_in
-from app.gui.viewmodels.chat.markdown import MessageViews
+from app.gui.viewmodels.chat.message_views import MessageViews
 from tests.app.gui.conftest import Opened
 from tests.app.gui.test_chat_models import Bench
 

@@ -20,7 +20,7 @@ from app.gui.viewmodels.chat import conversation, exchange
 from app.gui.viewmodels.chat.conversation import MessageTree, OpenConversation
 from app.gui.viewmodels.chat.conversation_list import ConversationList
 from app.gui.viewmodels.chat.draft import MessageDraft, attach, attach_bytes
-from app.gui.viewmodels.chat.markdown import MessageViews
+from app.gui.viewmodels.chat.message_views import MessageViews
 from app.gui.viewmodels.sampling import reasoning, sampling
 from app.runtime.chat import ReplyEvent
 from app.window_engine import ReplyListener, ReplyRequest
@@ -107,6 +107,52 @@ def test_a_message_is_sent_answered_and_kept(bench: Bench) -> None:
     assert bench.shown == ["Hello", "Hi there."]
     assert bench.talk.head.title == "Hello"
     assert bench.talk.path[-1].figures.output_tokens == 4
+
+
+def test_messages_that_are_sent_while_a_reply_is_written_wait_for_its_end(bench: Bench) -> None:
+    bench.send("First")
+    bench.mouth.say("One")
+    bench.send("Second")
+    bench.send("Third")
+    assert (bench.shown, len(bench.mouth.asked)) == (["First", "One", "Second", "Third"], 1)
+    assert bench.talk.queued == [message.id for message in bench.talk.path[2:]]
+    views = MessageViews().of(bench.talk.path[-1], 1, 1, "Queued.")
+    assert (views[0].text, views[0].title) == ("Third", "Queued.")
+    bench.mouth.end()
+    bench.settle()
+    assert (bench.talk.queued, len(bench.mouth.asked)) == ([], 2)
+    said = [(message["role"], message["content"]) for message in bench.mouth.asked[1].messages]
+    assert said == [("user", "First"), ("assistant", "One"), ("user", "Second\n\nThird")]
+    bench.mouth.say("Two")
+    bench.mouth.end()
+    bench.settle()
+    assert bench.shown == ["First", "One", "Second", "Third", "Two"]
+    id = bench.talk.id
+    bench.talk.new()
+    assert id is not None
+    bench.talk.open(id)
+    bench.settle()
+    assert bench.shown == ["First", "One", "Second", "Third", "Two"]
+
+
+def test_a_message_that_waits_is_stored_and_another_conversation_is_not_mixed_in(bench: Bench) -> None:
+    bench.send("First")
+    bench.send("Waits")
+    id = bench.talk.id
+    assert id is not None
+    bench.talk.new()
+    assert not bench.talk.send("Elsewhere")  # one reply is written at a time
+    assert "another conversation" in bench.said[-1][0]
+    bench.mouth.say("One")
+    bench.mouth.end()
+    bench.settle()
+    assert (len(bench.mouth.asked), bench.talk.queued) == (1, [])
+    bench.talk.open(id)
+    bench.settle()
+    assert bench.shown == ["First", "One", "Waits"]
+    bench.talk.regenerate(bench.talk.path[-1].id)
+    bench.settle()
+    assert len(bench.mouth.asked) == 2
 
 
 def test_what_is_typed_before_the_store_answers_stands_behind_the_stored_draft(bench: Bench, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
 from PySide6.QtGui import QGuiApplication, QImage
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QMessageBox
 
 from app.gui.chat import message_view
 from app.gui.chat.message_view import CodeWidget, FooterWidget, ProseWidget, UserTextWidget
@@ -90,6 +90,9 @@ def test_links_open_outside_and_only_to_the_web(grus: Opened, monkeypatch: pytes
     pane = send(grus, "Link", REPLY)
     view = views(pane, ProseWidget)[0].text
     view.anchorClicked.emit(QUrl("https://example.org/x"))
+    asked = grus.window.findChild(QMessageBox)
+    assert (asked.text(), opened) == ("https://example.org/x", [])
+    asked.accept()
     view.anchorClicked.emit(QUrl("file:///etc/passwd"))
     assert opened == ["https://example.org/x"]
 

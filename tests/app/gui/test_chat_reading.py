@@ -16,12 +16,12 @@ from app.gui.viewmodels.chat.markdown import (
     Formula,
     IncrementalMarkdown,
     MarkdownPiece,
-    MessageViews,
     as_source,
     blocks,
     filled,
     pieces,
 )
+from app.gui.viewmodels.chat.message_views import MessageViews
 from tests.asserting import every
 
 REPLY = """# Head {x}
@@ -219,3 +219,39 @@ def test_rows_of_a_message_that_did_not_change_are_the_same_objects() -> None:
     assert rows.has_made(message)
     rows.forget()
     assert not rows.has_made(message)
+
+
+def test_nested_lists_task_boxes_and_quotes() -> None:
+    made = html("1. one\n   - inner\n     - deeper\n2. two\n\n- [ ] open\n- [x] done\n- a [x] b\n\n> said\n> > twice\n")
+    assert made.count("<ul>") == 3
+    assert "<li>one<ul><li>inner<ul><li>deeper</li></ul></li></ul></li>" in made.replace("\n", "")
+    assert ("☐ open" in made, "☑ done" in made, "a [x] b" in made) == (True, True, True)
+    assert made.count('<td class="quote">') == made.count("</td></tr></table>") == 2
+
+
+def test_footnotes_stand_where_they_were_written() -> None:
+    made = html(
+        "Cranes dance.[^1] And fly.[^b c]\n\n[^1]: Seen *often*,\n    in spring.\n[^two]: https://a.example/x.\n"
+    )
+    assert "dance.<sup>1</sup> And" in made
+    assert '<p class="footnote"><sup>1</sup> Seen <em>often</em>, in spring.</p>' in made
+    assert '<sup>two</sup> <a href="https://a.example/x">https://a.example/x</a>.</p>' in made
+    assert "[^b c]" in made
+    growing = IncrementalMarkdown("a[^1]\n\n[^1]: b")
+    growing.grow("a[^1]\n\n[^1]: b\n[^2]: c")
+    assert [p.html for p in growing.pieces] == [p.html for p in pieces("a[^1]\n\n[^1]: b\n[^2]: c")]
+
+
+def test_bare_addresses_are_links() -> None:
+    made = html(
+        "See https://a.example/b_c_d?x=1&y=2, (http://b.example/(x)) or [https://c.example](https://d.example)."
+    )
+    assert '<a href="https://a.example/b_c_d?x=1&amp;y=2">https://a.example/b_c_d?x=1&amp;y=2</a>,' in made
+    assert '(<a href="http://b.example/(x)">http://b.example/(x)</a>)' in made
+    assert made.count("<a ") == 3
+    assert "<a" not in html("`https://a.example`")
+
+
+def test_a_mermaid_diagram_is_code_to_read() -> None:
+    (piece,) = pieces("```mermaid\ngraph TD\n  A-->B\n```")
+    assert (piece.kind, piece.language, piece.text) == ("code", "mermaid", "graph TD\n  A-->B")

@@ -11,7 +11,7 @@ import pytest
 from app.gui.store.messages import ReplyStatistics, StoredMessage
 from app.gui.viewmodels.chat import guide
 from app.gui.viewmodels.chat.conversation import for_model
-from app.gui.viewmodels.chat.markdown import MessageViews
+from app.gui.viewmodels.chat.message_views import MessageViews
 from tests.app.gui.conftest import Opened
 from tests.app.gui.test_chat_models import Bench
 

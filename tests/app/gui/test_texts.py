@@ -106,6 +106,15 @@ def test_numbers_are_written_as_the_language_does(spoken: InstalledWords) -> Non
     assert (texts.size(17.7e9), texts.seconds(1.25), texts.number(0.5, 2)) == ("17,7 GB", "1,2 s", "0,50")
 
 
+def test_a_size_within_a_sentence_changes_its_unit_with_the_language(spoken: InstalledWords) -> None:
+    def said() -> str:
+        return texts.tr("{free} are free.", free=texts.size(5e9))
+
+    assert (shown := said()) == "5.0 GB are free."
+    spoken.load("fr")
+    assert texts.again(shown) == said() == "5,0 Go disponibles."
+
+
 def test_a_translation_has_its_language_s_plural_forms(spoken: InstalledWords) -> None:
     def pages() -> list[str]:
         return [texts.trn("{n} page", "{n} pages", n) for n in (0, 1, 2)]
@@ -140,6 +149,14 @@ def test_what_a_reader_doubts_is_in_the_person_s_language(spoken: InstalledWords
     spoken.load("de")
     assert texts.in_language(REPEATS) == "Der Text wiederholt sich."
     assert texts.in_language("The text repeats itself.") == "Der Text wiederholt sich."  # as the file of results has it
+
+
+def test_ever_new_numbers_do_not_push_out_what_stays_on_the_screen(spoken: InstalledWords) -> None:
+    shown = texts.tr("Settings")
+    for n in range(9000):
+        texts.trn("{n} token", "{n} tokens", n)
+    spoken.load("de")
+    assert texts.again(shown) == "Einstellungen"
 
 
 def test_namesakes_are_told_apart() -> None:

@@ -256,6 +256,7 @@ class OpenConversation:
         self.head = _fresh()
         self.tree = MessageTree()
         self.reply: ReplyStream | None = None  # the one that is being made, here or in a conversation that was left
+        self.queued: list[int] = []  # messages that wait for the end of the reply
         self._asked = 0  # which `open` was the last
 
     # -- what is shown
@@ -322,16 +323,48 @@ class OpenConversation:
     # -- messages
 
     def send(self, text: str, attachments: Sequence[Attachment] = (), folder: int | None = None) -> bool:
-        """False when there is nothing to send, or no model."""
+        """False when there is nothing to send, or no model. While a reply is written, the message waits for its end."""
         text = text.strip()
-        if (not text and not attachments) or self.writing:
+        if not text and not attachments:
             return False
         if not self.head.model:
             self._say(tr("Choose a model first, in the menu above the conversation."), "error")
             return False
         said = StoredMessage(0, self.head.leaf, "user", text, attachments=tuple(attachments))
+        if self.writing:
+            return self._queue(said)
         self._add_and_answer(said, folder, from_draft=True)
         return True
+
+    def _queue(self, said: StoredMessage) -> bool:
+        """Stored at once below the reply that is written, and answered when it has ended."""
+        conversation, reply = self.id, self.reply
+        if conversation is None or reply is None or reply.message.id not in self.tree:
+            self._say(tr("A reply is being written in another conversation. Wait for it, or stop it."), "warning")
+            return False
+
+        def write(db: Any) -> StoredMessage:
+            records.keep_draft(db, str(conversation), "")
+            return messages.add(db, conversation, said)
+
+        def written(message: StoredMessage) -> None:
+            if self.id != conversation:
+                return
+            self.tree.put(message)
+            self.head = replace(self.head, leaf=message.id)
+            self.queued.append(message.id)
+            if self.reply is None:  # it has ended meanwhile
+                self._answer_queued()
+            self.changed()
+
+        self._store.ask(write, written)
+        return True
+
+    def _answer_queued(self) -> None:
+        """One answer to all that waited here. Where the person is elsewhere, it can be answered there."""
+        queued, self.queued = self.queued, []
+        if queued and queued[-1] in self.tree:
+            self._answer(queued[-1])
 
     def edit(self, id: int, text: str) -> None:
         """A new version beside the old one, and a new answer to it."""
@@ -487,6 +520,7 @@ class OpenConversation:
             self.reply = None
             self._save(reply.message)
             self.busy()
+            self._answer_queued()
 
     def _change(self, message: StoredMessage) -> None:
         self.tree.put(message)

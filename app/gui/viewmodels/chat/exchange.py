@@ -1,9 +1,10 @@
-"""Export and import of conversations: Markdown, JSON with every branch, HTML for PDF. Works on strings, not files."""
+"""Export and import of conversations: Markdown, HTML (which is printed as PDF) and JSON with every branch. Works on strings, not files."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from base64 import b64encode
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from html import escape
 from typing import Any
@@ -11,11 +12,13 @@ from typing import Any
 from app.gui.store.conversations import ConversationHead
 from app.gui.store.messages import Attachment, ReplyStatistics, StoredMessage, ToolUse
 from app.gui.texts import tr
-from app.gui.viewmodels.chat.markdown import as_source, filled, pieces
+from app.gui.viewmodels.chat.highlight import draw
+from app.gui.viewmodels.chat.markdown import Formula, as_source, filled, pieces
 from engine.errors import BadRequest
 
 FORMAT = "grus-conversation"
 VERSION = 1
+SIZE = 16.0  # of formulas, in pixels
 _ROLES = ("user", "assistant", "tool")
 
 
@@ -43,11 +46,25 @@ def as_markdown(head: ConversationHead, path: Sequence[StoredMessage]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def as_html(head: ConversationHead, path: Sequence[StoredMessage]) -> str:
-    """The branch that is shown, for paper: always dark on white."""
+def as_svg(formula: Formula) -> str:
+    """A formula as it is drawn, for browsers; its TeX where it cannot be."""
+    drawing = draw(formula.tex, formula.display, SIZE, "#18181B")
+    if drawing is None:
+        return as_source(formula)
+    data = b64encode(drawing.svg.encode()).decode()
+    return (
+        f'<img src="data:image/svg+xml;base64,{data}" alt="{escape(formula.tex)}"'
+        f' width="{drawing.width:.0f}" height="{drawing.height:.0f}" style="vertical-align:{-drawing.depth:.1f}px">'
+    )
+
+
+def as_html(head: ConversationHead, path: Sequence[StoredMessage], formula: Callable[[Formula], str] = as_svg) -> str:
+    """The branch that is shown, for paper: always dark on white. `formula` writes one as HTML."""
     parts = [
-        "<html><head><style>body{font-family:sans-serif} pre,code{font-family:monospace}"
-        " pre{background:#F4F4F5} .by{font-weight:600;color:#52525B} p,li{line-height:140%}</style></head><body>",
+        f'<!DOCTYPE html><html><head><meta charset="utf-8"><title>{escape(head.title)}</title><style>'
+        "body{font-family:sans-serif;max-width:48em;margin:auto} pre,code{font-family:monospace}"
+        " pre{background:#F4F4F5;white-space:pre-wrap} .by{font-weight:600;color:#52525B} p,li{line-height:140%}"
+        " td.quote{border-left:3px solid #E4E4E7;padding-left:12px;color:#52525B}</style></head><body>",
         f"<h2>{escape(head.title)}</h2>",
     ]
     for message in path:
@@ -60,7 +77,7 @@ def as_html(head: ConversationHead, path: Sequence[StoredMessage]) -> str:
             if piece.kind == "code":
                 parts.append(f"<pre>{escape(piece.text)}</pre>")
             else:
-                parts.append(filled(piece, [as_source(formula) for formula in piece.formulas]))
+                parts.append(filled(piece, [formula(each) for each in piece.formulas]))
     return "".join([*parts, "</body></html>"])
 
 

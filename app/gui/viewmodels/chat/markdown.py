@@ -1,7 +1,7 @@
 """Markdown for the transcript: top-level blocks, pieces (prose as HTML, code, formulas), and incremental parsing.
 
 A reply that streams is parsed only where it grows: blocks before the last are settled, long lists and tables come in parts.
-Formulas (`$...$`, `$$...$$`, `\\(...\\)`, `\\[...\\]`) are found by a rule for markdown-it.
+Formulas (`$...$`, `$$...$$`, `\\(...\\)`, `\\[...\\]`) and footnotes are found by rules for markdown-it; task boxes and bare links in the text.
 """
 
 from __future__ import annotations
@@ -16,10 +16,6 @@ from typing import Any, Literal, NamedTuple
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
-
-from app.gui.store.messages import Attachment, StoredMessage, ToolUse
-from app.gui.texts import number, seconds, tr, trn
-from app.gui.viewmodels.chat import guide
 
 _PAIRS = (("$$", "$$", True), ("\\[", "\\]", True), ("\\(", "\\)", False), ("$", "$", False))
 
@@ -91,6 +87,53 @@ def _block(state: Any, first: int, last: int, silent: bool) -> bool:
     token.map = [first, state.line]
     return True
 
+
+_NOTE = re.compile(r"\[\^([^\]\s]+)\]")
+_NOTE_TEXT = re.compile(r"\[\^([^\]\s]+)\]:[ \t]*(.*)")
+
+
+def with_footnotes(md: MarkdownIt) -> MarkdownIt:
+    """`[^1]` is a token `footnote_reference`; the text after `[^1]:` stands where it was written, as a block `footnote`."""
+    md.inline.ruler.before("link", "footnote_reference", _note_reference)
+    md.block.ruler.before("reference", "footnote", _note_text, {"alt": ["paragraph"]})
+    return md
+
+
+def _note_reference(state: Any, silent: bool) -> bool:
+    found = _NOTE.match(state.src, state.pos)
+    if found is None:
+        return False
+    if not silent:
+        state.push("footnote_reference", "", 0).content = found[1]
+    state.pos = found.end()
+    return True
+
+
+def _note_text(state: Any, first: int, last: int, silent: bool) -> bool:
+    line = first
+    found = _NOTE_TEXT.match(state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]])
+    if found is None:
+        return False
+    if silent:
+        return True
+    lines = [found[2]]
+    while line + 1 < last and not state.isEmpty(line + 1):
+        text = state.src[state.bMarks[line + 1] + state.tShift[line + 1] : state.eMarks[line + 1]]
+        if _NOTE_TEXT.match(text):
+            break
+        lines.append(text)
+        line += 1
+    state.line = line + 1
+    state.push("footnote_open", "", 1).map = [first, state.line]
+    state.push("footnote_label", "", 0).content = found[1]
+    inline = state.push("inline", "", 0)
+    inline.content, inline.map, inline.children = "\n".join(lines), [first, state.line], []
+    state.push("footnote_close", "", -1)
+    return True
+
+
+_TASK = re.compile(r"\[([ xX])\](?=\s)")
+_BARE = re.compile(r"https?://[^\s<>\"]+")
 
 LONGEST = 1600  # characters of prose in a piece: pieces are drawn and measured one by one
 
@@ -184,9 +227,12 @@ class _Html:
 
     out: list[str] = field(default_factory=lambda: [""])
     formulas: list[Formula] = field(default_factory=list)
+    linked: bool = False  # inside a link
 
     def of(self, tokens: Sequence[Token]) -> tuple[tuple[str, ...], tuple[Formula, ...]]:
-        for token in tokens:
+        for at, token in enumerate(tokens):
+            if token.type == "inline" and at > 1 and tokens[at - 2].type == "list_item_open":
+                _mark_task(token)
             self._block(token)
         return tuple(self.out), tuple(self.formulas)
 
@@ -216,6 +262,12 @@ class _Html:
             self._formula(token.content, True)
         elif kind == "hr":
             self._say("<hr>")
+        elif kind in ("footnote_open", "footnote_close"):
+            self._say('<p class="footnote">' if token.nesting > 0 else "</p>")
+        elif kind == "footnote_label":
+            self._say(f"<sup>{escape(token.content)}</sup> ")
+        elif kind in ("blockquote_open", "blockquote_close"):  # Qt draws a border beside a cell alone
+            self._say(_QUOTE if token.nesting > 0 else "</td></tr></table>")
         elif kind == "table_open":
             self._say('<table cellspacing="0" cellpadding="6" border="1">')
         elif kind in ("th_open", "td_open"):
@@ -232,7 +284,9 @@ class _Html:
     def _inline(self, token: Token) -> None:
         kind = token.type
         if kind == "text":
-            self._text(token.content)
+            self._linked_text(token.content)
+        elif kind == "footnote_reference":
+            self._say(f"<sup>{escape(token.content)}</sup>")
         elif kind == "softbreak":
             self._say(" ")
         elif kind == "hardbreak":
@@ -243,8 +297,12 @@ class _Html:
             self._say("</code>")
         elif kind == "formula":
             self._formula(token.content, bool(token.meta["display"]))
-        elif kind == "link_open":
-            self._link(str(token.attrs.get("href", "")))
+        elif kind in ("link_open", "link_close"):
+            self.linked = token.nesting > 0
+            if self.linked:
+                self._link(str(token.attrs.get("href", "")))
+            else:
+                self._say("</a>")
         elif kind == "image":
             # nothing is fetched for a reply: an image is shown as its alt text
             self._text(token.content or str(token.attrs.get("src", "")))
@@ -252,6 +310,20 @@ class _Html:
             self._say(f"<{token.tag}>" if token.nesting > 0 else f"</{token.tag}>")
         else:
             self._text(token.content)
+
+    def _linked_text(self, text: str) -> None:
+        """A bare address is a link as well; the full stop after it is not part of it."""
+        at = 0
+        for found in () if self.linked else _BARE.finditer(text):
+            address = found[0].rstrip(".,;:!?'*")
+            while address.endswith(")") and address.count("(") < address.count(")"):
+                address = address[:-1].rstrip(".,;:!?'*")
+            self._text(text[at : found.start()])
+            self._link(address)
+            self._text(address)
+            self._say("</a>")
+            at = found.start() + len(address)
+        self._text(text[at:])
 
     def _link(self, target: str) -> None:
         if target.startswith(_SAFE):
@@ -265,6 +337,15 @@ class _Html:
         self.formulas.append(Formula(tex, display))
         self._say('<p align="center">' if display else "")
         self.out.append("</p>" if display else "")
+
+
+_QUOTE = '<table class="quote" width="100%" cellspacing="0" cellpadding="0" border="0"><tr><td class="quote">'
+
+
+def _mark_task(inline: Token) -> None:
+    first = inline.children[0] if inline.children else None
+    if first is not None and first.type == "text" and (found := _TASK.match(first.content)):
+        first.content = ("☐" if found[1] == " " else "☑") + first.content[found.end() :]
 
 
 def _goes_on(token: Token) -> str:
@@ -315,7 +396,9 @@ class MarkdownBlock:
 
 @cache
 def _made() -> MarkdownIt:
-    md = with_formulas(MarkdownIt("commonmark", {"html": False, "linkify": False}).enable(["table", "strikethrough"]))
+    md = with_footnotes(
+        with_formulas(MarkdownIt("commonmark", {"html": False, "linkify": False}).enable(["table", "strikethrough"]))
+    )
     md.parse(
         "[a](https://a.example/%41?b c) <https://a.example/%41>"
     )  # fills the tables of the library that reads links
@@ -407,179 +490,3 @@ def _begins_alone(source: str, at: int) -> bool:
 # -- a conversation as message views: user text, prose, code, reasoning, tool calls, footers. Widgets exist only for those in sight
 
 # "unread": a reply that was not in sight yet; `MessageViews.of` makes its views
-MessageViewKind = Literal["said", "reasoning", "prose", "code", "call", "footer", "unread"]
-
-
-@dataclass(frozen=True)
-class MessageView:
-    """`key` stays the same while a row grows."""
-
-    key: tuple[int, str, int]
-    kind: MessageViewKind
-    message: int
-    text: str = ""
-    piece: MarkdownPiece | None = None
-    files: tuple[Attachment, ...] = ()
-    call: ToolUse | None = None
-    open: bool = False  # a thought that is unfolded; code that is still written
-    title: str = ""
-    level: str = ""  # of a foot: "", "warning", "error"
-    version: int = 1
-    versions: int = 1
-    can: frozenset[str] = frozenset()  # what can be done with the message
-    last: bool = False  # nothing comes after the message
-    figures: str = ""  # of a reply, where they are not in `text`
-    shows: str = ""  # the action that shows what the Guide says
-    folds: bool = False  # a long message, which `title` folds or unfolds
-
-
-class MessageViews:
-    """Remembers how far each reply was read, which rows it became, and which thoughts are unfolded."""
-
-    def __init__(self) -> None:
-        self._growing: dict[int, IncrementalMarkdown] = {}
-        self._made: dict[int, tuple[tuple[object, ...], list[MessageView]]] = {}  # by message: of what, and the rows
-        self.unfolded: set[int] = set()
-        self.figures = False  # whether they are shown under every reply
-
-    def forget(self) -> None:
-        """Another conversation."""
-        self._growing.clear()
-        self._made.clear()
-
-    def has_read(self, message: StoredMessage) -> bool:
-        return message.role != "assistant" or not message.text or message.id in self._growing
-
-    def has_made(self, message: StoredMessage) -> bool:
-        """Whether its rows are there, or cost next to nothing."""
-        return message.role != "assistant" or not message.text or message.id in self._made
-
-    def take(self, id: int, read: IncrementalMarkdown) -> None:
-        """A reply that was parsed off the UI thread."""
-        self._growing.setdefault(id, read)
-
-    def unread(self, message: StoredMessage) -> list[MessageView]:
-        """A stand-in, until the reply comes into sight."""
-        return [MessageView((message.id, "unread", 0), "unread", message.id, message.text)]
-
-    def of(
-        self, message: StoredMessage, version: int, versions: int, doing: str = "", last: bool = False
-    ) -> list[MessageView]:
-        """`doing`: what happens before the first word. `last`: nothing comes after it.
-
-        A message that has not changed keeps its rows: a reply that begins costs no more in a long conversation.
-        """
-        of_what = (message, version, versions, doing, last, message.id in self.unfolded, self.figures)
-        made = self._made.get(message.id)
-        if made is None or made[0] != of_what:
-            made = self._made[message.id] = (of_what, self._make(message, version, versions, doing, last))
-        return made[1]
-
-    def _make(self, message: StoredMessage, version: int, versions: int, doing: str, last: bool) -> list[MessageView]:
-        if message.role in ("user", "tool"):
-            can = {"copy", "edit", "delete"} if message.role == "user" else {"copy", "delete"}
-            unfolded = message.id in self.unfolded
-            short = _folded(message.text)
-            title = tr("Tool") if message.role == "tool" else ""
-            if short != message.text:
-                lines = message.text.count("\n") + 1
-                title = tr("Show less") if unfolded else trn("Show all, {n} line", "Show all, {n} lines", lines)
-            return [
-                MessageView(
-                    (message.id, "said", 0),
-                    "said",
-                    message.id,
-                    message.text if unfolded else short,
-                    files=message.attachments,
-                    title=title,
-                    folds=short != message.text,
-                    version=version,
-                    versions=versions,
-                    can=frozenset(can),
-                    last=last,
-                )
-            ]
-        views = self._reasoning(message)
-        growing = self._growing.setdefault(message.id, IncrementalMarkdown())
-        growing.grow(message.text)
-        views += [
-            MessageView((message.id, piece.kind, i), piece.kind, message.id, piece.text, piece, open=piece.open)
-            for i, piece in enumerate(growing.pieces)
-        ]
-        views += [
-            MessageView((message.id, "call", i), "call", message.id, call.arguments, call=call, open=last)
-            for i, call in enumerate(message.calls)
-        ]
-        views.append(replace(self._footer(message, version, versions, doing), last=last))
-        return views
-
-    def _reasoning(self, message: StoredMessage) -> list[MessageView]:
-        if not message.reasoning:
-            return []
-        words = len(message.reasoning.split())
-        title = trn("Reasoning, {n} word", "Reasoning, {n} words", words)
-        unfolded = message.id in self.unfolded
-        text = message.reasoning if unfolded else ""
-        return [MessageView((message.id, "reasoning", 0), "reasoning", message.id, text, title=title, open=unfolded)]
-
-    def _footer(self, message: StoredMessage, version: int, versions: int, doing: str) -> MessageView:
-        figures = "" if guide.is_guide(message.model) or message.state == "writing" else figures_of(message)
-        text, level = _told(message, doing, figures if self.figures else "")
-        can = {"copy", "regenerate", "edit", "delete"} if message.state != "writing" else set()
-        if message.state in ("stopped", "length", "failed") or (message.state == "done" and message.text):
-            can.add("continue")
-        if not message.text:
-            can -= {"copy", "edit"}
-        return MessageView(
-            (message.id, "footer", 0),
-            "footer",
-            message.id,
-            text,
-            title=message.model,
-            level=level,
-            version=version,
-            versions=versions,
-            can=frozenset(can),
-            figures="" if self.figures else figures,
-            shows=guide.shows(message.text) if guide.is_guide(message.model) else "",
-        )
-
-
-_MOST_LINES, _MOST_CHARACTERS = 24, 2400  # of a message that is shown whole
-_FIRST_LINES, _FIRST_CHARACTERS = 8, 800  # of one that is folded
-
-
-def _folded(text: str) -> str:
-    """The beginning of a long text; a short one is shown whole."""
-    if text.count("\n") < _MOST_LINES and len(text) <= _MOST_CHARACTERS:
-        return text
-    return "\n".join(text.split("\n", _FIRST_LINES)[:_FIRST_LINES])[:_FIRST_CHARACTERS].rstrip() + " …"
-
-
-def _told(message: StoredMessage, doing: str, figures: str) -> tuple[str, str]:
-    if message.state == "writing":
-        return (doing if not message.text and not message.reasoning else ""), ""
-    if message.state == "failed":
-        return message.error, "error"
-    if message.state == "stopped":
-        return " · ".join(filter(None, (tr("Stopped"), figures))), ""
-    if message.state == "length":
-        told = tr("The maximum length was reached. Press Continue for more.")
-        return " · ".join(filter(None, (told, figures))), "warning"
-    return figures, ""
-
-
-_RATED = 16  # tokens; of fewer the rate says nothing
-
-
-def figures_of(message: StoredMessage) -> str:
-    """Tokens and time, as shown under a reply."""
-    figures = message.figures
-    if not figures.output_tokens:
-        return ""
-    parts = [trn("{n} token", "{n} tokens", figures.output_tokens)]
-    if figures.rate and figures.output_tokens >= _RATED:
-        parts.append(tr("{rate} tokens/s", rate=number(figures.rate)))
-    parts.append(tr("first token after {time}", time=seconds(figures.first_token)))
-    parts.append(tr("{time} total", time=seconds(figures.total)))
-    return " · ".join(parts)

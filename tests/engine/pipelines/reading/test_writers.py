@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import zipfile
 from html.parser import HTMLParser
+from xml.etree import ElementTree
 
 import openpyxl
 import pypdf
@@ -303,8 +305,8 @@ def test_the_invisible_font_is_a_font() -> None:
 
 def test_formats_are_known_by_name_and_by_ending() -> None:
     assert [format_of(name) for name in (".PDF", "markdown", "htm", *FORMATS)] == ["pdf", "md", "html", *FORMATS]
-    with pytest.raises(BadRequest, match="docx"):
-        format_of(".docx")
+    with pytest.raises(BadRequest, match="odt"):
+        format_of(".odt")
 
 
 def test_cells_of_a_table_are_numbered_like_a_sheet() -> None:
@@ -313,3 +315,41 @@ def test_cells_of_a_table_are_numbered_like_a_sheet() -> None:
     wide = Table(1, 30, tuple(Cell(str(n), 0, n) for n in range(30)))
     sheet = openpyxl.load_workbook(io.BytesIO(workbook_of([wide]))).worksheets[0]
     assert (sheet["Z1"].value, sheet["AA1"].value, sheet["AD1"].value) == (25, 26, 29)
+
+
+def test_a_word_document_has_headings_lists_tables_and_pictures() -> None:
+    table = Table(
+        2, 3, (Cell("wide", 0, 0, columns=2), Cell("tall", 0, 2, rows=2), Cell("a\x01", 1, 0), Cell("<b>", 1, 1))
+    )
+    page = Page(
+        1,
+        200,
+        300,
+        (
+            element(0, "heading", "A title", level=2),
+            element(1, "text", "First\nsecond & third"),
+            element(2, "list", "1. one\n2. two"),
+            element(3, "table", table.plain(), table=table),
+            element(4, "figure"),
+            element(5, "footer", "left out"),
+        ),
+    )
+    document = Document("a", (page, Page(2, 200, 300, (element(0, "text", "next page"),))))
+    (data,) = write_document(document, "docx", STYLE, lambda page: Image.new("RGB", (200, 300), "red"))
+    assert [data] == write_document(document, "docx", STYLE, lambda page: Image.new("RGB", (200, 300), "red"))
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        names = archive.namelist()
+        trees = {name: ElementTree.fromstring(archive.read(name)) for name in names if name.endswith((".xml", ".rels"))}
+        assert Image.open(io.BytesIO(archive.read("word/media/1.png"))).getpixel((1, 1)) == (255, 0, 0)
+    assert {"[Content_Types].xml", "_rels/.rels", "word/document.xml", "word/styles.xml"} <= set(names)
+    word = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+    body = trees["word/document.xml"]
+    lines = ["".join(text.text or "" for text in p.iter(f"{word}t")) for p in body.iter(f"{word}p")]
+    assert [line for line in lines if line] == [
+        "A title", "Firstsecond & third", "1. one", "2. two", "wide", "tall", "a", "<b>", "next page",
+    ]  # fmt: skip
+    assert [s.get(f"{word}val") for s in body.iter(f"{word}pStyle")] == ["Heading2"]
+    assert [s.get(f"{word}val") for s in body.iter(f"{word}gridSpan")] == ["2"]
+    assert [s.get(f"{word}val") for s in body.iter(f"{word}vMerge")] == ["restart", "continue"]
+    assert [len(list(row.iter(f"{word}tc"))) for row in body.iter(f"{word}tr")] == [2, 3]
+    assert len(list(body.iter(f"{word}br"))) == 2  # a line's end and a page's
