@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from backends.base import Backend, BackendMissing, DType
+from backends.torch import shared_libraries
 
 BACKENDS = ("auto", "mlx", "torch")
 DTYPES = ("auto", "f32", "f16", "bf16")
@@ -102,6 +103,7 @@ def _torch_device(device: str) -> str:
         raise BackendMissing("torch does not run on Metal here. Use --backend mlx, or --device auto.")
     if device == "cpu":
         return "cpu"
+    shared_libraries.load()
     import torch
 
     if not torch.cuda.is_available():
@@ -133,6 +135,7 @@ def pick(backend: str = "auto", device: str = "auto", dtype: str = "auto") -> Ba
         from backends.mlx.backend import MlxBackend
 
         return MlxBackend(choice.device, choice.dtype)
+    shared_libraries.load()
     from backends.torch.backend import TorchBackend
 
     return TorchBackend(choice.device, choice.dtype)

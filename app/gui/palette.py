@@ -106,11 +106,7 @@ class CommandPalette(QWidget):
 
     def open(self) -> None:
         self._back = self.window().focusWidget()
-        self._entries = [
-            PaletteEntry(line.action.text(), "  ".join(filter(None, (line.group, line.keys))), line.action.trigger)
-            for line in self._context.actions.listed
-            if line.action is not None and line.action.isEnabled()
-        ]
+        self._list_actions()
         self.field.clear()
         self._filter("")
         window = self.parentWidget() or self.window()
@@ -119,6 +115,21 @@ class CommandPalette(QWidget):
         self.show()
         self.raise_()
         self.field.setFocus()
+
+    def look_again(self) -> None:
+        """There are more actions than when it was opened."""
+        row = self.results.currentRow()
+        self._list_actions()
+        self._filter(self.field.text())
+        if 0 < row < self.results.count():
+            self.results.setCurrentRow(row)
+
+    def _list_actions(self) -> None:
+        self._entries = [
+            PaletteEntry(line.action.text(), "  ".join(filter(None, (line.group, line.keys))), line.action.trigger)
+            for line in self._context.actions.listed
+            if line.action is not None and line.action.isEnabled()
+        ]
 
     def shut(self) -> None:
         self.hide()
@@ -202,6 +213,11 @@ class ShortcutOverview(QWidget):
         self.show()
         self.raise_()
         self.setFocus()
+
+    def look_again(self) -> None:
+        """There are more actions than when it was opened."""
+        if self.isVisible():
+            self._area.setWidget(self._table())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:

@@ -6,6 +6,7 @@ Knows which pane is shown and passes things on. What a pane does is the pane's.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,9 @@ class Window(QMainWindow):
         self._place.setInterval(_WRITE_PLACE)
         self._place.timeout.connect(self._remember)
         self.gc_policy = GcPolicy(lambda: context.core.busy)
+        self._imported = False  # the modules of the panes that were not opened yet
+        self._settled = ("", "")  # the engine's phase and model when the collector was told last
+        context.core.changed.connect(self._settle)
         self._return()
         context.look.on_change(self.rail, lambda: self.rail.widen(self.width()))
         context.store.opened(self._tell_damage)
@@ -110,6 +114,20 @@ class Window(QMainWindow):
         column.addLayout(row, 1)
         column.addWidget(self.status_bar)
         self.setCentralWidget(body)
+
+    def _settle(self) -> None:
+        """The engine is ready: the modules of all panes are imported beside the UI thread, for their first opening. Then,
+        and after each model that was loaded, the collector need not visit what is there."""
+        state = self.context.core.state
+        if state.phase == "starting" or state.loading or self._settled == (state.phase, state.model):
+            return
+        self._settled = state.phase, state.model
+        if self._imported:
+            self.gc_policy.keep()
+            return
+        self._imported = True
+        modules = [spec.module for spec in self.specs]
+        self.context.work.think(lambda: [import_module(name) for name in modules], lambda _: self.gc_policy.keep())
 
     def _add_actions(self) -> dict[str, QAction]:
         add, group = self.context.actions.add, tr("Window")
@@ -170,15 +188,23 @@ class Window(QMainWindow):
         for spec in self.specs:
             self.pane(spec.name)
 
+    def _make_others(self, then: Callable[[], Any]) -> None:
+        """The same, one pane in a turn of the event loop; `then` at the end, if any was made."""
+        name = next((spec.name for spec in self.specs if spec.name not in self.panes), None)
+        if name is not None:
+            self.pane(name)
+            last = len(self.panes) == len(self.specs)
+            QTimer.singleShot(0, then if last else lambda: self._make_others(then))
+
     # -- what the actions do
 
     def find_anything(self) -> None:
-        self.make_all()
         self.palette_card.open()
+        QTimer.singleShot(0, lambda: self._make_others(self.palette_card.look_again))
 
     def show_shortcuts(self) -> None:
-        self.make_all()
         self.shortcuts.toggle()
+        QTimer.singleShot(0, lambda: self._make_others(self.shortcuts.look_again))
 
     def show_log(self) -> None:
         self.log.open()

@@ -54,7 +54,8 @@ class SettingsSection(QWidget):
         name.setBuddy(control)
         words.addWidget(name)
         told = label(about, "second", wrap=True)
-        told.setVisible(bool(about))
+        if not about:  # to show it, before it lies in the window, would be to open a window for it
+            told.hide()
         words.addWidget(told)
         row = QHBoxLayout()
         row.setSpacing(GRID * 2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,6 +16,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit
 
 from app.bridge import FrameQueue, Work
 from app.gui.gc_policy import GcPolicy
+from tests.app.gui.conftest import Opened
 
 
 class Clock:
@@ -87,6 +89,44 @@ def test_the_interpreter_is_as_it_was_after_the_end(qapp: QApplication) -> None:
     assert sys.getswitchinterval() < before[1]
     policy.end()
     assert (gc.get_threshold(), pytest.approx(sys.getswitchinterval())) == before
+
+
+def test_what_stays_is_not_visited_again(policy: GcPolicy, clock: Clock) -> None:
+    gc.unfreeze()
+    policy.keep()
+    assert len(gc.get_objects()) < 1000 < gc.get_freeze_count()
+    clock.now += 3
+    make_old()
+    began = time.thread_time()
+    assert policy.look()
+    assert time.thread_time() - began < 0.02
+    policy.end()
+    assert gc.get_freeze_count() == 0
+
+
+def test_a_long_collection_is_the_last_of_what_survived_it(policy: GcPolicy, clock: Clock) -> None:
+    gc.unfreeze()
+    many = [[i] for i in range(400_000)]
+    clock.now += 3
+    make_old()
+    assert policy.look()
+    assert gc.get_freeze_count() > len(many)
+
+
+def test_the_window_keeps_what_the_engine_and_the_panes_consist_of(grus: Opened) -> None:
+    """Also their modules: a pane that is opened first imports nothing."""
+    grus.until(lambda: gc.get_freeze_count() > 50_000, 20)
+    assert [spec.module for spec in grus.window.specs if spec.module not in sys.modules] == []
+    assert list(grus.window.panes) == ["chat"]
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_K, Qt.Key.Key_Slash])
+def test_the_palette_and_the_overview_do_not_wait_for_panes(grus: Opened, key: Qt.Key) -> None:
+    QTest.keyClick(grus.window, key, Qt.KeyboardModifier.ControlModifier)
+    assert list(grus.window.panes) == ["chat"]
+    grus.until(lambda: len(grus.window.panes) == len(grus.window.specs))
+    card = grus.window.palette_card if key == Qt.Key.Key_K else grus.window.shortcuts
+    assert card.isVisible()
 
 
 def test_thoughts_run_one_after_another_and_do_not_wait_for_what_waits(qapp: QApplication) -> None:

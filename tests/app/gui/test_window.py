@@ -56,8 +56,12 @@ def test_every_action_with_keys_is_in_the_overview(grus: Opened) -> None:
     grus.qtbot.keyClick(grus.window, Qt.Key.Key_Slash, Qt.KeyboardModifier.ControlModifier)
     overview = grus.window.shortcuts
     assert overview.isVisible()
-    shown = {label.text() for label in overview.findChildren(QWidget) if hasattr(label, "text")}
-    assert {line.title for line in grus.context.actions.listed if line.keys} <= shown
+
+    def shown() -> set[str]:
+        return {label.text() for label in overview.findChildren(QWidget) if hasattr(label, "text")}
+
+    grus.until(lambda: len(grus.window.panes) == len(grus.window.specs))
+    grus.until(lambda: {line.title for line in grus.context.actions.listed if line.keys} <= shown())
     grus.qtbot.keyClick(overview, Qt.Key.Key_Escape)
     assert not overview.isVisible()
 
