@@ -188,7 +188,7 @@ class TorchRunner:
         if drawn is None:
             if logits is None:
                 logits = self._logits(picked)
-            elif any(packed.segment.want is not None for packed in plan.segments):
+            if any(packed.segment.want is not None for packed in plan.segments):
                 logits = logits.clone()  # the next replay overwrites it, maybe before this step is read
             pending.logits = logits
             if not plan.samplings:
