@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
@@ -33,7 +34,6 @@ from backends.base import (
     Rope,
     TokenModel,
     Weight,
-    collect_garbage,
 )
 from backends.eager import EagerMixture
 from backends.torch.encoders import TorchEncoder, TorchFramePredictor
@@ -123,7 +123,7 @@ class TorchBackend:
         return f"{_cpu_name()}, {cores} {'core' if cores == 1 else 'cores'} (CPU, {kernels})"
 
     def release(self) -> None:
-        collect_garbage()
+        gc.collect()
         if self._place.type == "cuda":
             torch.cuda.empty_cache()
 
