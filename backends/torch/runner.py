@@ -228,7 +228,7 @@ class TorchRunner:
                 else:
                     with self._using(picked_runs(runs, plan.picked), len(picked)):
                         logits = self.model.logits(picked)
-            elif any(packed.segment.want is not None for packed in plan.segments):
+            if any(packed.segment.want is not None for packed in plan.segments):
                 logits = logits.clone()  # the next replay overwrites it, maybe before this step is read
             pending.logits = logits
             if not plan.samplings:

@@ -210,9 +210,10 @@ def test_another_sound_in_the_same_slot_is_heard(tmp_path: Path) -> None:
     np.testing.assert_array_equal(heard(slot), heard(fresh))
 
 
-def test_slots_change_places_between_steps(tmp_path: Path) -> None:
-    """Where keys and values lie is remembered from step to step; others come, go and are turned round."""
-    save("qwen3", tmp_path)
+@pytest.mark.parametrize("name", ["qwen3", "gemma4", "qwen3_5", "lfm2"])
+def test_slots_change_places_between_steps(name: str, tmp_path: Path) -> None:
+    """Where keys, values and states lie is remembered from step to step; others come, go, wait and are turned round."""
+    save(name, tmp_path)
     side = Side(tmp_path, True, None)
     slots = [slot for _ in range(4) if (slot := side.kv.open(60)) is not None]
     text = [tokens(9, i) for i in range(4)]
@@ -235,6 +236,38 @@ def test_slots_change_places_between_steps(tmp_path: Path) -> None:
         whole = side.runner.run([Segment(slot, ids, want=range(len(ids)))]).read()[slot].logits
         assert whole is not None
         np.testing.assert_allclose(np.concatenate(made[i]), whole, atol=1e-4)
+
+
+def test_a_step_that_fails_changes_no_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    side = Side(save("qwen3_5", tmp_path / "m"), True, None)
+    made = []
+    for fails in (False, True):
+        slot = side.kv.open(60)
+        assert slot is not None
+        side.runner.run([Segment(slot, tokens(9, 0), sample=Sampling())]).read()
+        if fails:
+            with monkeypatch.context() as patch:
+                patch.setattr(side.runner, "_sample", lambda *_: 1 // 0)
+                with pytest.raises(ZeroDivisionError):
+                    side.runner.run([Segment(slot, tokens(3, 1), sample=Sampling())])
+        made.append(side.runner.run([Segment(slot, tokens(3, 1), want=range(3))]).read()[slot].logits)
+    assert side.runner._traced is not None
+    np.testing.assert_array_equal(made[1], made[0])
+
+
+def test_logits_that_are_kept_below_a_bound_outlive_the_next_step(tmp_path: Path) -> None:
+    side = Side(save("gemma4", tmp_path / "m"), True, None)
+    slot = side.kv.open(60)
+    assert slot is not None
+    first = side.runner.run([Segment(slot, tokens(5, 0), want=range(5))])
+    second = side.runner.run([Segment(slot, tokens(5, 1), want=range(5))])
+    fresh = side.kv.open(60)
+    assert fresh is not None
+    whole = side.runner.run([Segment(fresh, [*tokens(5, 0), *tokens(5, 1)], want=range(10))]).read()[fresh].logits
+    assert whole is not None
+    assert np.abs(whole).max() < 5
+    for got, want in ((first.read()[slot].logits, whole[:5]), (second.read()[slot].logits, whole[5:])):
+        np.testing.assert_allclose(got, want, atol=1e-4)
 
 
 @pytest.mark.parametrize("bits", [0x7FC00001, 0x7FC00000, 0x7F800000])

@@ -29,21 +29,37 @@ void load_query(const float* q, const Registers& head, float* to) {
     }
 }
 
-// Products of H queries with `count` keys, `stride` apart.
+// Products of H queries with R keys, `stride` apart.
+template <KVDtype T, int H, int R>
+INLINE void query_key_tile(const float* queries, const Registers& head, const uint8_t* keys, int64_t row_bytes, float scale, float* scores,
+                           int64_t stride) {
+    const int64_t registers = head.count();
+    Floats sums[R][H];
+    for (int r = 0; r < R; ++r)
+        for (int h = 0; h < H; ++h) sums[r][h] = zeros();
+    for (int64_t i = 0; i < registers; ++i, queries += kRows) {
+        Floats k[R];
+        for (int r = 0; r < R; ++r) k[r] = kv_lanes<T>(keys + r * row_bytes, head.at(i));
+        for (int h = 0; h < H; ++h) {
+            const Floats q = load_floats(queries + h * registers * kRows);
+            for (int r = 0; r < R; ++r) sums[r][h] = fma(q, k[r], sums[r][h]);
+        }
+    }
+    for (int r = 0; r < R; ++r)
+        for (int h = 0; h < H; ++h) scores[h * stride + r] = sum_lanes(sums[r][h]) * scale;
+}
+
 template <KVDtype T, int H>
 void query_key_scores(const float* queries, const Registers& head, const uint8_t* keys, int64_t row_bytes, int64_t count, float scale,
                float* scores, int64_t stride, int64_t ahead) {
-    const int64_t registers = head.count();
-    for (int64_t t = 0; t < count; ++t, keys += row_bytes) {
+    int64_t t = 0;
+    for (; t + 2 <= count; t += 2, keys += 2 * row_bytes) {
+        prefetch_row(keys, 2 * row_bytes, ahead);
+        query_key_tile<T, H, 2>(queries, head, keys, row_bytes, scale, scores + t, stride);
+    }
+    if (t < count) {
         prefetch_row(keys, row_bytes, ahead);
-        Floats sums[H];
-        for (int h = 0; h < H; ++h) sums[h] = zeros();
-        const float* q = queries;
-        for (int64_t i = 0; i < registers; ++i, q += kRows) {
-            const Floats k = kv_lanes<T>(keys, head.at(i));
-            for (int h = 0; h < H; ++h) sums[h] = fma(load_floats(q + h * registers * kRows), k, sums[h]);
-        }
-        for (int h = 0; h < H; ++h) scores[h * stride + t] = sum_lanes(sums[h]) * scale;
+        query_key_tile<T, H, 1>(queries, head, keys, row_bytes, scale, scores + t, stride);
     }
 }
 
@@ -71,7 +87,9 @@ void weighted_values(const float* shares, int64_t stride, const Registers& head,
         for (int h = 0; h < H; ++h) store(sums + h * apart + (first + w) * kRows, acc[h][w]);
 }
 
-constexpr int kAbreast = kTile >= 8 ? 4 : 2;  // registers of sums a head, of two heads at a time
+constexpr int kAbreast = kTile >= 8 ? 4 : 2;  // registers of sums a head
+constexpr int kHeads = kTile >= 8 ? 4 : 2;     // that are computed at a time
+inline int64_t heads_at_once(int64_t left) { return left >= kHeads ? kHeads : left >= 2 ? 2 : 1; }
 
 template <KVDtype T, int H>
 void all_weighted_values(const float* shares, int64_t stride, const Registers& head, const uint8_t* values, int64_t row_bytes, int64_t count,
@@ -119,8 +137,9 @@ void decode_attention_as(const DecodeAttention& a, float* scratch) {
     for (int64_t begin = 0; begin < tokens; begin += kKVTile) {
         const int64_t count = std::min(tokens - begin, kKVTile);
         const ReadRows k = read_rows<T>(a.k, begin, count, room);
-        for (int64_t h = 0; h < a.heads; h += 2) {
-            const auto part = a.heads - h > 1 ? query_key_scores<T, 2> : query_key_scores<T, 1>;
+        for (int64_t h = 0, n; h < a.heads; h += n) {
+            n = heads_at_once(a.heads - h);
+            const auto part = n == kHeads ? query_key_scores<T, kHeads> : n == 2 ? query_key_scores<T, 2> : query_key_scores<T, 1>;
             part(queries + h * wide, head, k.data, k.row_bytes, count, a.scale, scores + h * tokens + begin, tokens, h ? 0 : a.ahead);
         }
     }
@@ -128,8 +147,9 @@ void decode_attention_as(const DecodeAttention& a, float* scratch) {
     for (int64_t begin = 0; begin < tokens; begin += kKVTile) {
         const int64_t count = std::min(tokens - begin, kKVTile);
         const ReadRows v = read_rows<T>(a.v, begin, count, room);
-        for (int64_t h = 0; h < a.heads; h += 2) {
-            const auto part = a.heads - h > 1 ? all_weighted_values<T, 2> : all_weighted_values<T, 1>;
+        for (int64_t h = 0, n; h < a.heads; h += n) {
+            n = heads_at_once(a.heads - h);
+            const auto part = n == kHeads ? all_weighted_values<T, kHeads> : n == 2 ? all_weighted_values<T, 2> : all_weighted_values<T, 1>;
             part(scores + h * tokens + begin, tokens, head, v.data, v.row_bytes, count, sums + h * wide, h ? 0 : a.ahead);
         }
     }

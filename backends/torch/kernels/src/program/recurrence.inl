@@ -10,9 +10,9 @@ INLINE float dot_of(const float* a, const float* b, int64_t n) {
     return total;
 }
 
-// W registers of columns, from `column` on.
+// W registers of columns, from `column` on, of a scan.
 template <int W>
-void recur_registers(const Recurrence& r, int64_t column) {
+void scan_registers(const Recurrence& r, int64_t column) {
     const int64_t n = r.value_dim;
     const float* from = r.before + column;
     float* state = r.after + column;
@@ -22,38 +22,63 @@ void recur_registers(const Recurrence& r, int64_t column) {
         const Floats decay = broadcast(&kept);
         Floats added[W], read[W];
         for (int w = 0; w < W; ++w) added[w] = load_floats(v + w * kRows), read[w] = zeros();
-        if (r.beta) {  // products with the old state give those with the new one
-            Floats seen[W];
-            for (int w = 0; w < W; ++w) seen[w] = zeros();
-            for (int64_t d = 0; d < r.key_dim; ++d) {
-                const Floats of_k = broadcast(k + d), of_q = broadcast(q + d);
-                for (int w = 0; w < W; ++w) {
-                    const Floats s = load_floats(from + d * n + w * kRows);
-                    seen[w] = fma(of_k, s, seen[w]);
-                    read[w] = fma(of_q, s, read[w]);
-                }
-            }
-            const float both = dot_of(q, k, r.key_dim), *beta = r.beta + t * r.beta_token;
+        for (int64_t d = 0; d < r.key_dim; ++d) {
+            const Floats of_k = broadcast(k + d), of_q = broadcast(q + d);
             for (int w = 0; w < W; ++w) {
-                added[w] = mul(sub(added[w], mul(seen[w], decay)), broadcast(beta));
-                read[w] = fma(added[w], broadcast(&both), mul(read[w], decay));
+                const Floats s = fma(of_k, added[w], mul(load_floats(from + d * n + w * kRows), decay));
+                store(state + d * n + w * kRows, s);
+                read[w] = fma(of_q, s, read[w]);
             }
+        }
+        for (int w = 0; w < W; ++w) store(r.out + t * r.out_token + column + w * kRows, read[w]);
+    }
+}
+
+// The same of a delta rule. Products of a token's key and query with the old state give those with the new one, and are made while the
+// state of the token before is written: so each token reads and writes a state once.
+template <int W>
+void delta_registers(const Recurrence& r, int64_t column) {
+    const int64_t n = r.value_dim;
+    const float* from = r.before + column;
+    float* state = r.after + column;
+    Floats seen[W], read[W];
+    for (int w = 0; w < W; ++w) seen[w] = zeros(), read[w] = zeros();
+    for (int64_t d = 0; d < r.key_dim; ++d) {
+        const Floats of_k = broadcast(r.k + d), of_q = broadcast(r.q + d);
+        for (int w = 0; w < W; ++w) {
+            const Floats s = load_floats(from + d * n + w * kRows);
+            seen[w] = fma(of_k, s, seen[w]);
+            read[w] = fma(of_q, s, read[w]);
+        }
+    }
+    for (int64_t t = 0; t < r.tokens; ++t, from = state) {
+        const float *q = r.q + t * r.q_token, *k = r.k + t * r.k_token, *v = r.v + t * r.v_token + column;
+        const float kept = std::exp(r.g[t * r.g_token]), both = dot_of(q, k, r.key_dim);
+        const Floats decay = broadcast(&kept), beta = broadcast(r.beta + t * r.beta_token);
+        Floats added[W];
+        for (int w = 0; w < W; ++w) {
+            added[w] = mul(sub(load_floats(v + w * kRows), mul(seen[w], decay)), beta);
+            store(r.out + t * r.out_token + column + w * kRows, fma(added[w], broadcast(&both), mul(read[w], decay)));
+            seen[w] = read[w] = zeros();
+        }
+        if (t + 1 == r.tokens) {
             for (int64_t d = 0; d < r.key_dim; ++d) {
                 const Floats of_k = broadcast(k + d);
                 for (int w = 0; w < W; ++w)
                     store(state + d * n + w * kRows, fma(of_k, added[w], mul(load_floats(from + d * n + w * kRows), decay)));
             }
-        } else {
-            for (int64_t d = 0; d < r.key_dim; ++d) {
-                const Floats of_k = broadcast(k + d), of_q = broadcast(q + d);
-                for (int w = 0; w < W; ++w) {
-                    const Floats s = fma(of_k, added[w], mul(load_floats(from + d * n + w * kRows), decay));
-                    store(state + d * n + w * kRows, s);
-                    read[w] = fma(of_q, s, read[w]);
-                }
+            return;
+        }
+        const float *next_q = q + r.q_token, *next_k = k + r.k_token;
+        for (int64_t d = 0; d < r.key_dim; ++d) {
+            const Floats of_k = broadcast(k + d), of_next_k = broadcast(next_k + d), of_next_q = broadcast(next_q + d);
+            for (int w = 0; w < W; ++w) {
+                const Floats s = fma(of_k, added[w], mul(load_floats(from + d * n + w * kRows), decay));
+                store(state + d * n + w * kRows, s);
+                seen[w] = fma(of_next_k, s, seen[w]);
+                read[w] = fma(of_next_q, s, read[w]);
             }
         }
-        for (int w = 0; w < W; ++w) store(r.out + t * r.out_token + column + w * kRows, read[w]);
     }
 }
 
@@ -83,7 +108,7 @@ void recur_rest(const Recurrence& r, int64_t column) {
 void recur(const Recurrence& r) {
     constexpr int wide = kTile >= 8 ? 4 : 2;
     int64_t column = 0;
-    for (; column + wide * kRows <= r.value_dim; column += wide * kRows) recur_registers<wide>(r, column);
-    for (; column + kRows <= r.value_dim; column += kRows) recur_registers<1>(r, column);
+    for (; column + wide * kRows <= r.value_dim; column += wide * kRows) r.beta ? delta_registers<wide>(r, column) : scan_registers<wide>(r, column);
+    for (; column + kRows <= r.value_dim; column += kRows) r.beta ? delta_registers<1>(r, column) : scan_registers<1>(r, column);
     if (column < r.value_dim) recur_rest(r, column);
 }
