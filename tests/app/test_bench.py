@@ -17,7 +17,14 @@ SMALL = ("--prompt", 32, "--reply", 8, "--streams", "1,3", "--runs", 1)
 def test_a_table_for_people(command: Command, model: Path) -> None:
     seen = command("bench", model, *SMALL)
     assert seen.code == 0
-    for what in ("prefill of 32 tokens", "weights that a token reads", "decode, 1 at once", "decode, 3 at once", "remembered", "MB"):
+    for what in (
+        "prefill of 32 tokens",
+        "weights that a token reads",
+        "decode, 1 at once",
+        "decode, 3 at once",
+        "remembered",
+        "MB",
+    ):
         assert what in seen.out
 
 
