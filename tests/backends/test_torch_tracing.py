@@ -113,6 +113,10 @@ ATTENDING += ["olmo2", "olmo3", "glm4", "granite", "smollm3", "phi3", "bitnet"]
 LATENT = ["glm4_moe_lite", "deepseek_v2", "deepseek_v3"]
 RECURRENT = ["qwen3_5", "lfm2", "lfm3", "granite_hybrid_dense", "nemotron_h"]
 MIXTURES = [
+    "qwen3_moe",
+    "ernie4_5_moe",
+    "granitemoe",
+    "minimax_m2",
     "gpt_oss",
     "laguna",
     "gemma4_moe",

@@ -11,7 +11,7 @@ from tests.bench.mixture_shapes import SHAPES, bytes_a_token, file_of
 from tests.bench.peers import Peer
 from tests.bench.table import Row, paired
 
-PROMPT, REPLY, ROUNDS = 512, 12, 5
+PROMPT, REPLY, ROUNDS = 512, 12, 3
 PACKED_AFTER = 20.0  # seconds, at most: until then experts are packed in the background
 
 

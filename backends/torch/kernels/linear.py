@@ -91,7 +91,8 @@ MANY = 128  # tokens from which torch multiplies f32 rows as fast or faster, whe
 class RowMatrix:
     """`[rows, columns]`, columns next to each other. A model that computes in f32 takes rows of any float."""
 
-    def __init__(self, raw: Raw, dtype: torch.dtype = torch.float32) -> None:
+    def __init__(self, raw: Raw, dtype: torch.dtype = torch.float32, moves: bool = True) -> None:
+        """`moves`: rows of a file are copied to faster memory in the background."""
         self.raw = raw
         in_file = type(raw) is Raw and os.path.isfile(raw.path)
         if dtype not in (torch.float32, TYPES[raw.dtype]):
@@ -108,7 +109,7 @@ class RowMatrix:
         self.nbytes = w.nbytes
         self.bf12: Bf12Rows | None = None
         self.bias: Tensor | None = None
-        if in_file and (raw.dtype != "F32" or _worth_a_copy(raw.path)):
+        if moves and in_file and (raw.dtype != "F32" or _worth_a_copy(raw.path)):
             arena.schedule(self)
 
     def _copy_to_huge_pages(self) -> Tensor:
@@ -302,7 +303,8 @@ class RowExperts:
     """A `Linear` `[experts, out, in]` of dense matrices, each where its file holds it: `parts` of each expert, stacked along the output."""
 
     def __init__(self, experts: Sequence[Sequence[Raw]], dtype: torch.dtype) -> None:
-        self.parts, self.dtype = [[RowMatrix(raw, dtype) for raw in parts] for parts in experts], dtype
+        # experts that no token chooses need no memory as long as they stay in their file
+        self.parts, self.dtype = [[RowMatrix(raw, dtype, moves=False) for raw in parts] for parts in experts], dtype
         self.out, self.columns = sum(m.rows_each for m in self.parts[0]), self.parts[0][0].columns
         self.shape: tuple[int, ...] = (len(experts), self.out, self.columns)
 
