@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 
 import grus
-from backends.base import Adapters, Dense
+from backends.base import Adapters, Dense, Segment
 from backends.pick import pick
+from backends.torch.runner import TorchRunner
 from engine.adapters import put_adapter
 from engine.errors import GrusError, UnsupportedArchitecture, WeightsError
-from engine.loading import LoadOptions
+from engine.loading import LoadOptions, load
 from engine.types import Settings
 from engine.weights.convert import convert
 from engine.weights.gguf.orders import rotary_halves
@@ -210,18 +211,31 @@ class TestMerging:
     def test_one_beside_quantized_matrices_and_one_that_is_chosen_add_up(
         self, base: Path, folders: list[Path], tmp_path: Path
     ) -> None:
-        """Whichever of them is which, in batches of many and few sequences."""
+        """Whichever of them is which; the kernels' program and operation by operation."""
         file = convert(base, tmp_path / "base.gguf", quant="q8_0")
-        said = []
-        for always, chosen in (folders, folders[::-1]):
-            options = LoadOptions(backend="torch", merged=(str(always),))
-            with grus.Model(str(file), options, adapters={"x": chosen}) as model:
-                both = model.batch([TEXT] * 5, adapter=["x", None, "x", None, "x"], **GREEDY)
-                assert len({tuple(answer.result.ids) for answer in both[::2]}) == 1
-                assert list(model.run(TEXT, adapter="x", **GREEDY).result.ids) == list(both[0].result.ids)
-                said.append([list(answer.result.ids) for answer in both[:2]])
-        assert said[0][0] == said[1][0]
-        assert said[0][1] != said[1][1] != said[0][0]
+        ids, chosen = list(range(3, 40)), ["x", None, "x", None, "x"]
+        sums = []
+        for always, other in (folders, folders[::-1]):
+            model = load(str(file), LoadOptions(backend="torch", kv_bits=32, merged=(str(always),)))
+            model.put_adapter("x", open_lora(other))
+            eager = TorchRunner(model.model, model.kv, model.backend.ops, plain=True)  # type: ignore[arg-type]
+            found = []
+            for runner in (model.runner, eager):
+                slots = [slot for slot in (model.kv.open(64) for _ in chosen) if slot is not None]
+                segments = [Segment(slot, ids, want=range(len(ids)), adapter=x) for slot, x in zip(slots, chosen)]
+                made = runner.run(segments).read()
+                found.append([made[slot].logits for slot in slots])
+            for rows in found:
+                assert every(np.array_equal(rows[0], row) for row in rows[::2])
+                assert every(np.array_equal(rows[1], row) for row in rows[1::2])
+            for one, two in zip(*found):
+                assert np.abs(one - two).max() <= 1e-2 * np.abs(one).max()
+            sums.append(found[0])
+            model.close()
+        scale = np.abs(sums[0][0]).max()
+        assert np.abs(sums[0][0] - sums[1][0]).max() <= 2e-2 * scale
+        assert np.abs(sums[0][1] - sums[1][1]).max() > 0.2 * scale
+        assert np.abs(sums[0][1] - sums[0][0]).max() > 0.2 * scale
 
     def test_bf16_is_rounded_to_the_nearest(self) -> None:
         import torch
