@@ -81,6 +81,9 @@ class Preferences:
     def get(self, key: str, default: Any = None) -> Any:
         return self._values.get(key, default)
 
+    def all(self) -> dict[str, Any]:
+        return dict(self._values)
+
     def put(self, key: str, value: Any) -> None:
         if self._values.get(key) == value:
             return

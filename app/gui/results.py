@@ -39,6 +39,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.gui.drop import DropLight, accept_copy
 from app.gui.look import Look, pixmap
 from app.gui.model_box import ModelBox
 from app.gui.pane import AppContext, Pane
@@ -66,6 +67,7 @@ class ResultsPane(Pane, Generic[T]):
     def __init__(self, context: AppContext, kind: str, results: Results[T], list_name: str) -> None:
         super().__init__(context)
         self.setAcceptDrops(True)
+        self.drop_light = DropLight(context.look, self)
         self.kind, self.results = kind, results
         self.list = ResultList(context.look, list_name, results)
         self.list.drag = DragOut(context, self.list, lambda item: self.offer(item))
@@ -130,13 +132,25 @@ class ResultsPane(Pane, Generic[T]):
         for name, enabled in ready.items():
             self.context.actions[f"{self.kind}.{name}"].setEnabled(enabled)
 
+    def takes(self, event: QDropEvent) -> bool:
+        return from_outside(event)
+
     def dragEnterEvent(self, event: Any) -> None:
-        if from_outside(event):
-            event.acceptProposedAction()
+        if self.takes(event):
+            self.drop_light.enter(event)
+
+    def dragMoveEvent(self, event: Any) -> None:
+        accept_copy(event)
+
+    def dragLeaveEvent(self, event: Any) -> None:
+        self.drop_light.hide()
 
     def dropEvent(self, event: Any) -> None:
-        self.take([Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()])
-        event.acceptProposedAction()
+        self.drop_light.take(event)
+        self.take_mime(event.mimeData())
+
+    def take_mime(self, given: QMimeData) -> None:
+        self.take([Path(url.toLocalFile()) for url in given.urls() if url.isLocalFile()])
 
 
 class _ListModel(QAbstractListModel):

@@ -11,12 +11,22 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QByteArray, QSize, Qt, QTimer
-from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import (
+    QAction,
+    QCloseEvent,
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDragMoveEvent,
+    QDropEvent,
+    QResizeEvent,
+    QShowEvent,
+)
 from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from app.explain import leads_to_log
 from app.gui.actions import ActionSpec
 from app.gui.bars import Notice, Rail, SaveBar, StatusBar
+from app.gui.drop import DropLight, accept_copy
 from app.gui.gc_policy import GcPolicy
 from app.gui.logview import LogView
 from app.gui.palette import CommandPalette, ShortcutOverview
@@ -55,6 +65,7 @@ class Window(QMainWindow):
         # how narrow it may be, its panes say: in no language does a button lie on another
         context.look.on_change(self, lambda: self.setMinimumHeight(min(_SMALLEST, context.look.grown(_LOWEST))))
         self.setAcceptDrops(True)
+        self.drop_light = DropLight(context.look, self)
         context.say, context.open_pane, context.hand_over = self.say, self.open_pane, self.hand_over
         chooses = self._add_actions()
         self.stack = QStackedWidget()
@@ -298,13 +309,19 @@ class Window(QMainWindow):
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if event.mimeData().hasUrls():
-            event.acceptProposedAction()
+            self.drop_light.enter(event)
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        accept_copy(event)
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        self.drop_light.hide()
 
     def dropEvent(self, event: QDropEvent) -> None:
+        self.drop_light.take(event)
         files = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
         if files and self.shown:
             self.panes[self.shown].take(files)
-            event.acceptProposedAction()
 
 
 def _open(open_pane: Callable[[str], Any], name: str) -> Callable[[], Any]:

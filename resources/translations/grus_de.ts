@@ -144,6 +144,11 @@
         <translation>Adresse</translation>
     </message>
     <message>
+        <source>Adds what the file contains. Settings with the same name are replaced.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Fügt hinzu, was die Datei enthält. Einstellungen mit demselben Namen werden ersetzt.</translation>
+    </message>
+    <message>
         <source>All files of {model} are intact.</source>
         <extracomment>app/gui/viewmodels/models/library.py</extracomment>
         <translation>Alle Dateien von {model} sind unversehrt.</translation>
@@ -410,13 +415,18 @@
     </message>
     <message>
         <source>Conversations</source>
-        <extracomment>app/gui/chat/conversation_list.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/conversation_list.py</extracomment>
         <translation>Unterhaltungen</translation>
     </message>
     <message>
         <source>Conversations, results and voices</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
         <translation>Unterhaltungen, Ergebnisse und Stimmen</translation>
+    </message>
+    <message>
+        <source>Conversations, results, voices and settings as one file. Server keys, the Hugging Face token and models stay here.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Unterhaltungen, Ergebnisse, Stimmen und Einstellungen als eine Datei. Serverschlüssel, das Hugging-Face-Token und Modelle bleiben hier.</translation>
     </message>
     <message>
         <source>Copied.</source>
@@ -794,6 +804,16 @@
         <translation>Alle exportieren</translation>
     </message>
     <message>
+        <source>Export all conversations</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Alle Unterhaltungen exportieren</translation>
+    </message>
+    <message>
+        <source>Export and import</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Export und Import</translation>
+    </message>
+    <message>
         <source>Export as</source>
         <extracomment>app/gui/listen/pane.py, app/gui/read/pane.py</extracomment>
         <translation>Exportieren als</translation>
@@ -812,6 +832,11 @@
         <source>Export as PDF</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Als PDF exportieren</translation>
+    </message>
+    <message>
+        <source>Export everything</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Alles exportieren</translation>
     </message>
     <message>
         <source>Export the conversation</source>
@@ -897,6 +922,11 @@
         <source>Formula</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>Formel</translation>
+    </message>
+    <message>
+        <source>From another machine</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Von einem anderen Rechner</translation>
     </message>
     <message>
         <source>Full screen</source>
@@ -1079,6 +1109,11 @@
         <translation>Hugging-Face-Token</translation>
     </message>
     <message>
+        <source>Import an archive</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Archiv importieren</translation>
+    </message>
+    <message>
         <source>Import conversation</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Unterhaltung importieren</translation>
@@ -1132,6 +1167,11 @@
         <source>Interrupt the voice</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Die Stimme unterbrechen</translation>
+    </message>
+    <message>
+        <source>It does not contain server keys, the Hugging Face token or models.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>Serverschlüssel, das Hugging-Face-Token und Modelle sind nicht enthalten.</translation>
     </message>
     <message>
         <source>It is not clear which way up this page is. Turn it if the text makes no sense.</source>
@@ -2203,7 +2243,7 @@
     </message>
     <message>
         <source>Saved as {file}.</source>
-        <extracomment>app/gui/pane.py</extracomment>
+        <extracomment>app/gui/pane.py, app/gui/viewmodels/transfer.py</extracomment>
         <translation>Gespeichert unter {file}.</translation>
     </message>
     <message>
@@ -3055,6 +3095,16 @@
         <translation>Diese Adresse stammt vom Modell. Im Browser öffnen?</translation>
     </message>
     <message>
+        <source>This archive cannot be imported: a part of it is damaged.</source>
+        <extracomment>app/gui/store/archive.py</extracomment>
+        <translation>Dieses Archiv kann nicht importiert werden: Ein Teil davon ist beschädigt.</translation>
+    </message>
+    <message>
+        <source>This archive was made by a newer Grus. Update Grus to import it.</source>
+        <extracomment>app/gui/store/archive.py</extracomment>
+        <translation>Dieses Archiv stammt von einem neueren Grus. Aktualisieren Sie Grus, um es zu importieren.</translation>
+    </message>
+    <message>
         <source>This conversation cannot be imported: one of its messages is incomplete.</source>
         <extracomment>app/gui/viewmodels/chat/exchange.py</extracomment>
         <translation>Diese Unterhaltung lässt sich nicht importieren: Eine Nachricht ist unvollständig.</translation>
@@ -3083,6 +3133,11 @@
         <source>This file is not JSON. Import a conversation that was exported as JSON.</source>
         <extracomment>app/gui/viewmodels/chat/exchange.py</extracomment>
         <translation>Diese Datei ist kein JSON. Importieren Sie eine Unterhaltung, die als JSON exportiert wurde.</translation>
+    </message>
+    <message>
+        <source>This file is not a Grus archive, or it is damaged.</source>
+        <extracomment>app/gui/store/archive.py</extracomment>
+        <translation>Diese Datei ist kein Archiv von Grus, oder sie ist beschädigt.</translation>
     </message>
     <message>
         <source>This is a Base model: it needs a recording of the voice that it is to speak in.</source>
@@ -3178,6 +3233,11 @@
         <source>This week</source>
         <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>Diese Woche</translation>
+    </message>
+    <message>
+        <source>To another machine</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Auf einen anderen Rechner</translation>
     </message>
     <message>
         <source>Today</source>
@@ -3906,6 +3966,14 @@
         <source>{n} billion</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>{n} Milliarden</translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} conversations imported.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>
+            <numerusform>{n} Unterhaltung importiert.</numerusform>
+            <numerusform>{n} Unterhaltungen importiert.</numerusform>
+        </translation>
     </message>
     <message numerus="yes">
         <source>{n} documents saved in {folder}.</source>

@@ -144,6 +144,11 @@
         <translation>Dirección</translation>
     </message>
     <message>
+        <source>Adds what the file contains. Settings with the same name are replaced.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Añade el contenido del archivo. Los ajustes con el mismo nombre se sustituyen.</translation>
+    </message>
+    <message>
         <source>All files of {model} are intact.</source>
         <extracomment>app/gui/viewmodels/models/library.py</extracomment>
         <translation>Todos los archivos de {model} están intactos.</translation>
@@ -410,13 +415,18 @@
     </message>
     <message>
         <source>Conversations</source>
-        <extracomment>app/gui/chat/conversation_list.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/conversation_list.py</extracomment>
         <translation>Conversaciones</translation>
     </message>
     <message>
         <source>Conversations, results and voices</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
         <translation>Conversaciones, resultados y voces</translation>
+    </message>
+    <message>
+        <source>Conversations, results, voices and settings as one file. Server keys, the Hugging Face token and models stay here.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Conversaciones, resultados, voces y ajustes en un solo archivo. Las claves del servidor, el token de Hugging Face y los modelos se quedan aquí.</translation>
     </message>
     <message>
         <source>Copied.</source>
@@ -794,6 +804,16 @@
         <translation>Exportar todo</translation>
     </message>
     <message>
+        <source>Export all conversations</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Exportar todas las conversaciones</translation>
+    </message>
+    <message>
+        <source>Export and import</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Exportar e importar</translation>
+    </message>
+    <message>
         <source>Export as</source>
         <extracomment>app/gui/listen/pane.py, app/gui/read/pane.py</extracomment>
         <translation>Exportar como</translation>
@@ -812,6 +832,11 @@
         <source>Export as PDF</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Exportar como PDF</translation>
+    </message>
+    <message>
+        <source>Export everything</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Exportar todo</translation>
     </message>
     <message>
         <source>Export the conversation</source>
@@ -897,6 +922,11 @@
         <source>Formula</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>Fórmula</translation>
+    </message>
+    <message>
+        <source>From another machine</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Desde otro equipo</translation>
     </message>
     <message>
         <source>Full screen</source>
@@ -1079,6 +1109,11 @@
         <translation>Token de Hugging Face</translation>
     </message>
     <message>
+        <source>Import an archive</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Importar un archivo de Grus</translation>
+    </message>
+    <message>
         <source>Import conversation</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Importar conversación</translation>
@@ -1132,6 +1167,11 @@
         <source>Interrupt the voice</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Interrumpir la voz</translation>
+    </message>
+    <message>
+        <source>It does not contain server keys, the Hugging Face token or models.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>No contiene las claves del servidor, el token de Hugging Face ni los modelos.</translation>
     </message>
     <message>
         <source>It is not clear which way up this page is. Turn it if the text makes no sense.</source>
@@ -2203,7 +2243,7 @@
     </message>
     <message>
         <source>Saved as {file}.</source>
-        <extracomment>app/gui/pane.py</extracomment>
+        <extracomment>app/gui/pane.py, app/gui/viewmodels/transfer.py</extracomment>
         <translation>Guardado como {file}.</translation>
     </message>
     <message>
@@ -3055,6 +3095,16 @@
         <translation>Esta dirección la dio el modelo. ¿Abrirla en el navegador?</translation>
     </message>
     <message>
+        <source>This archive cannot be imported: a part of it is damaged.</source>
+        <extracomment>app/gui/store/archive.py</extracomment>
+        <translation>Este archivo no se puede importar: una parte está dañada.</translation>
+    </message>
+    <message>
+        <source>This archive was made by a newer Grus. Update Grus to import it.</source>
+        <extracomment>app/gui/store/archive.py</extracomment>
+        <translation>Este archivo se creó con una versión más reciente de Grus. Actualice Grus para importarlo.</translation>
+    </message>
+    <message>
         <source>This conversation cannot be imported: one of its messages is incomplete.</source>
         <extracomment>app/gui/viewmodels/chat/exchange.py</extracomment>
         <translation>No se puede importar esta conversación: uno de sus mensajes está incompleto.</translation>
@@ -3083,6 +3133,11 @@
         <source>This file is not JSON. Import a conversation that was exported as JSON.</source>
         <extracomment>app/gui/viewmodels/chat/exchange.py</extracomment>
         <translation>Este archivo no es JSON. Importa una conversación que se haya exportado como JSON.</translation>
+    </message>
+    <message>
+        <source>This file is not a Grus archive, or it is damaged.</source>
+        <extracomment>app/gui/store/archive.py</extracomment>
+        <translation>Este archivo no es de Grus o está dañado.</translation>
     </message>
     <message>
         <source>This is a Base model: it needs a recording of the voice that it is to speak in.</source>
@@ -3178,6 +3233,11 @@
         <source>This week</source>
         <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>Esta semana</translation>
+    </message>
+    <message>
+        <source>To another machine</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>A otro equipo</translation>
     </message>
     <message>
         <source>Today</source>
@@ -3906,6 +3966,14 @@
         <source>{n} billion</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>{n} mil millones</translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} conversations imported.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>
+            <numerusform>{n} conversación importada.</numerusform>
+            <numerusform>{n} conversaciones importadas.</numerusform>
+        </translation>
     </message>
     <message numerus="yes">
         <source>{n} documents saved in {folder}.</source>

@@ -144,6 +144,11 @@
         <translation>Adresse</translation>
     </message>
     <message>
+        <source>Adds what the file contains. Settings with the same name are replaced.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Ajoute le contenu du fichier. Les réglages du même nom sont remplacés.</translation>
+    </message>
+    <message>
         <source>All files of {model} are intact.</source>
         <extracomment>app/gui/viewmodels/models/library.py</extracomment>
         <translation>Tous les fichiers de {model} sont intacts.</translation>
@@ -410,13 +415,18 @@
     </message>
     <message>
         <source>Conversations</source>
-        <extracomment>app/gui/chat/conversation_list.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/conversation_list.py</extracomment>
         <translation>Conversations</translation>
     </message>
     <message>
         <source>Conversations, results and voices</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
         <translation>Conversations, résultats et voix</translation>
+    </message>
+    <message>
+        <source>Conversations, results, voices and settings as one file. Server keys, the Hugging Face token and models stay here.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Conversations, résultats, voix et réglages dans un seul fichier. Les clés du serveur, le jeton Hugging Face et les modèles restent ici.</translation>
     </message>
     <message>
         <source>Copied.</source>
@@ -794,6 +804,16 @@
         <translation>Tout exporter</translation>
     </message>
     <message>
+        <source>Export all conversations</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Exporter toutes les conversations</translation>
+    </message>
+    <message>
+        <source>Export and import</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Exportation et importation</translation>
+    </message>
+    <message>
         <source>Export as</source>
         <extracomment>app/gui/listen/pane.py, app/gui/read/pane.py</extracomment>
         <translation>Exporter en</translation>
@@ -812,6 +832,11 @@
         <source>Export as PDF</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Exporter en PDF</translation>
+    </message>
+    <message>
+        <source>Export everything</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Tout exporter</translation>
     </message>
     <message>
         <source>Export the conversation</source>
@@ -897,6 +922,11 @@
         <source>Formula</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>Formule</translation>
+    </message>
+    <message>
+        <source>From another machine</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Depuis une autre machine</translation>
     </message>
     <message>
         <source>Full screen</source>
@@ -1079,6 +1109,11 @@
         <translation>Jeton Hugging Face</translation>
     </message>
     <message>
+        <source>Import an archive</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Importer une archive</translation>
+    </message>
+    <message>
         <source>Import conversation</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Importer une conversation</translation>
@@ -1132,6 +1167,11 @@
         <source>Interrupt the voice</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Interrompre la voix</translation>
+    </message>
+    <message>
+        <source>It does not contain server keys, the Hugging Face token or models.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>Il ne contient ni les clés du serveur, ni le jeton Hugging Face, ni les modèles.</translation>
     </message>
     <message>
         <source>It is not clear which way up this page is. Turn it if the text makes no sense.</source>
@@ -2203,7 +2243,7 @@
     </message>
     <message>
         <source>Saved as {file}.</source>
-        <extracomment>app/gui/pane.py</extracomment>
+        <extracomment>app/gui/pane.py, app/gui/viewmodels/transfer.py</extracomment>
         <translation>Enregistré sous {file}.</translation>
     </message>
     <message>
@@ -3055,6 +3095,16 @@
         <translation>Cette adresse vient du modèle. L’ouvrir dans votre navigateur&#xa0;?</translation>
     </message>
     <message>
+        <source>This archive cannot be imported: a part of it is damaged.</source>
+        <extracomment>app/gui/store/archive.py</extracomment>
+        <translation>Cette archive ne peut pas être importée : une partie est endommagée.</translation>
+    </message>
+    <message>
+        <source>This archive was made by a newer Grus. Update Grus to import it.</source>
+        <extracomment>app/gui/store/archive.py</extracomment>
+        <translation>Cette archive a été créée par une version plus récente de Grus. Mettez Grus à jour pour l’importer.</translation>
+    </message>
+    <message>
         <source>This conversation cannot be imported: one of its messages is incomplete.</source>
         <extracomment>app/gui/viewmodels/chat/exchange.py</extracomment>
         <translation>Impossible d’importer cette conversation&#xa0;: un de ses messages est incomplet.</translation>
@@ -3083,6 +3133,11 @@
         <source>This file is not JSON. Import a conversation that was exported as JSON.</source>
         <extracomment>app/gui/viewmodels/chat/exchange.py</extracomment>
         <translation>Ce fichier n’est pas du JSON. Importez une conversation exportée en JSON.</translation>
+    </message>
+    <message>
+        <source>This file is not a Grus archive, or it is damaged.</source>
+        <extracomment>app/gui/store/archive.py</extracomment>
+        <translation>Ce fichier n’est pas une archive de Grus, ou il est endommagé.</translation>
     </message>
     <message>
         <source>This is a Base model: it needs a recording of the voice that it is to speak in.</source>
@@ -3178,6 +3233,11 @@
         <source>This week</source>
         <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>Cette semaine</translation>
+    </message>
+    <message>
+        <source>To another machine</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Vers une autre machine</translation>
     </message>
     <message>
         <source>Today</source>
@@ -3906,6 +3966,14 @@
         <source>{n} billion</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>{n} milliards</translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} conversations imported.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>
+            <numerusform>{n} conversation importée.</numerusform>
+            <numerusform>{n} conversations importées.</numerusform>
+        </translation>
     </message>
     <message numerus="yes">
         <source>{n} documents saved in {folder}.</source>

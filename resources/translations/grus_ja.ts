@@ -144,6 +144,11 @@
         <translation>アドレス</translation>
     </message>
     <message>
+        <source>Adds what the file contains. Settings with the same name are replaced.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>ファイルの内容を追加します。同じ名前の設定は置き換えられます。</translation>
+    </message>
+    <message>
         <source>All files of {model} are intact.</source>
         <extracomment>app/gui/viewmodels/models/library.py</extracomment>
         <translation>{model} のファイルに問題はありません。</translation>
@@ -410,13 +415,18 @@
     </message>
     <message>
         <source>Conversations</source>
-        <extracomment>app/gui/chat/conversation_list.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/conversation_list.py</extracomment>
         <translation>会話</translation>
     </message>
     <message>
         <source>Conversations, results and voices</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
         <translation>会話、結果、声</translation>
+    </message>
+    <message>
+        <source>Conversations, results, voices and settings as one file. Server keys, the Hugging Face token and models stay here.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>会話、結果、声、設定を 1 つのファイルにします。サーバーのキー、Hugging Face のトークン、モデルは含まれません。</translation>
     </message>
     <message>
         <source>Copied.</source>
@@ -794,6 +804,16 @@
         <translation>すべて書き出す</translation>
     </message>
     <message>
+        <source>Export all conversations</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>すべての会話を書き出す</translation>
+    </message>
+    <message>
+        <source>Export and import</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>書き出しと読み込み</translation>
+    </message>
+    <message>
         <source>Export as</source>
         <extracomment>app/gui/listen/pane.py, app/gui/read/pane.py</extracomment>
         <translation>形式を選んで書き出す</translation>
@@ -812,6 +832,11 @@
         <source>Export as PDF</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>PDF で書き出す</translation>
+    </message>
+    <message>
+        <source>Export everything</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>すべて書き出す</translation>
     </message>
     <message>
         <source>Export the conversation</source>
@@ -897,6 +922,11 @@
         <source>Formula</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>数式</translation>
+    </message>
+    <message>
+        <source>From another machine</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>別のコンピューターから</translation>
     </message>
     <message>
         <source>Full screen</source>
@@ -1079,6 +1109,11 @@
         <translation>Hugging Face トークン</translation>
     </message>
     <message>
+        <source>Import an archive</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>アーカイブを読み込む</translation>
+    </message>
+    <message>
         <source>Import conversation</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>会話を読み込む</translation>
@@ -1132,6 +1167,11 @@
         <source>Interrupt the voice</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>音声を中断</translation>
+    </message>
+    <message>
+        <source>It does not contain server keys, the Hugging Face token or models.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>サーバーのキー、Hugging Face のトークン、モデルは含まれていません。</translation>
     </message>
     <message>
         <source>It is not clear which way up this page is. Turn it if the text makes no sense.</source>
@@ -2202,7 +2242,7 @@
     </message>
     <message>
         <source>Saved as {file}.</source>
-        <extracomment>app/gui/pane.py</extracomment>
+        <extracomment>app/gui/pane.py, app/gui/viewmodels/transfer.py</extracomment>
         <translation>{file} として保存しました。</translation>
     </message>
     <message>
@@ -3053,6 +3093,16 @@
         <translation>このアドレスはモデルが出力したものです。ブラウザーで開きますか？</translation>
     </message>
     <message>
+        <source>This archive cannot be imported: a part of it is damaged.</source>
+        <extracomment>app/gui/store/archive.py</extracomment>
+        <translation>このアーカイブは読み込めません。一部が壊れています。</translation>
+    </message>
+    <message>
+        <source>This archive was made by a newer Grus. Update Grus to import it.</source>
+        <extracomment>app/gui/store/archive.py</extracomment>
+        <translation>このアーカイブは新しいバージョンの Grus で作られています。読み込むには Grus を更新してください。</translation>
+    </message>
+    <message>
         <source>This conversation cannot be imported: one of its messages is incomplete.</source>
         <extracomment>app/gui/viewmodels/chat/exchange.py</extracomment>
         <translation>この会話は読み込めません。不完全なメッセージがあります。</translation>
@@ -3081,6 +3131,11 @@
         <source>This file is not JSON. Import a conversation that was exported as JSON.</source>
         <extracomment>app/gui/viewmodels/chat/exchange.py</extracomment>
         <translation>このファイルは JSON ではありません。JSON で書き出した会話を読み込んでください。</translation>
+    </message>
+    <message>
+        <source>This file is not a Grus archive, or it is damaged.</source>
+        <extracomment>app/gui/store/archive.py</extracomment>
+        <translation>このファイルは Grus のアーカイブではないか、壊れています。</translation>
     </message>
     <message>
         <source>This is a Base model: it needs a recording of the voice that it is to speak in.</source>
@@ -3176,6 +3231,11 @@
         <source>This week</source>
         <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>今週</translation>
+    </message>
+    <message>
+        <source>To another machine</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>別のコンピューターへ</translation>
     </message>
     <message>
         <source>Today</source>
@@ -3903,6 +3963,13 @@
         <source>{n} billion</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>{n}B</translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} conversations imported.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>
+            <numerusform>{n} 件の会話を読み込みました。</numerusform>
+        </translation>
     </message>
     <message numerus="yes">
         <source>{n} documents saved in {folder}.</source>

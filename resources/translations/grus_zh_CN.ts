@@ -144,6 +144,11 @@
         <translation>地址</translation>
     </message>
     <message>
+        <source>Adds what the file contains. Settings with the same name are replaced.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>添加文件中的内容。同名设置会被替换。</translation>
+    </message>
+    <message>
         <source>All files of {model} are intact.</source>
         <extracomment>app/gui/viewmodels/models/library.py</extracomment>
         <translation>{model} 的所有文件均完好。</translation>
@@ -410,13 +415,18 @@
     </message>
     <message>
         <source>Conversations</source>
-        <extracomment>app/gui/chat/conversation_list.py</extracomment>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/conversation_list.py</extracomment>
         <translation>对话</translation>
     </message>
     <message>
         <source>Conversations, results and voices</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
         <translation>对话、结果和声音</translation>
+    </message>
+    <message>
+        <source>Conversations, results, voices and settings as one file. Server keys, the Hugging Face token and models stay here.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>将对话、结果、声音和设置保存为一个文件。服务器密钥、Hugging Face 令牌和模型保留在本机。</translation>
     </message>
     <message>
         <source>Copied.</source>
@@ -794,6 +804,16 @@
         <translation>全部导出</translation>
     </message>
     <message>
+        <source>Export all conversations</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>导出所有对话</translation>
+    </message>
+    <message>
+        <source>Export and import</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>导出和导入</translation>
+    </message>
+    <message>
         <source>Export as</source>
         <extracomment>app/gui/listen/pane.py, app/gui/read/pane.py</extracomment>
         <translation>导出为</translation>
@@ -812,6 +832,11 @@
         <source>Export as PDF</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>导出为 PDF</translation>
+    </message>
+    <message>
+        <source>Export everything</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>全部导出</translation>
     </message>
     <message>
         <source>Export the conversation</source>
@@ -897,6 +922,11 @@
         <source>Formula</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>公式</translation>
+    </message>
+    <message>
+        <source>From another machine</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>从另一台电脑</translation>
     </message>
     <message>
         <source>Full screen</source>
@@ -1079,6 +1109,11 @@
         <translation>Hugging Face 令牌</translation>
     </message>
     <message>
+        <source>Import an archive</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>导入存档</translation>
+    </message>
+    <message>
         <source>Import conversation</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>导入对话</translation>
@@ -1132,6 +1167,11 @@
         <source>Interrupt the voice</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>打断语音</translation>
+    </message>
+    <message>
+        <source>It does not contain server keys, the Hugging Face token or models.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>其中不含服务器密钥、Hugging Face 令牌和模型。</translation>
     </message>
     <message>
         <source>It is not clear which way up this page is. Turn it if the text makes no sense.</source>
@@ -2202,7 +2242,7 @@
     </message>
     <message>
         <source>Saved as {file}.</source>
-        <extracomment>app/gui/pane.py</extracomment>
+        <extracomment>app/gui/pane.py, app/gui/viewmodels/transfer.py</extracomment>
         <translation>已保存为 {file}。</translation>
     </message>
     <message>
@@ -3053,6 +3093,16 @@
         <translation>此地址来自模型。要在浏览器中打开吗？</translation>
     </message>
     <message>
+        <source>This archive cannot be imported: a part of it is damaged.</source>
+        <extracomment>app/gui/store/archive.py</extracomment>
+        <translation>无法导入此存档：其中一部分已损坏。</translation>
+    </message>
+    <message>
+        <source>This archive was made by a newer Grus. Update Grus to import it.</source>
+        <extracomment>app/gui/store/archive.py</extracomment>
+        <translation>此存档由更新版本的 Grus 创建。请更新 Grus 后再导入。</translation>
+    </message>
+    <message>
         <source>This conversation cannot be imported: one of its messages is incomplete.</source>
         <extracomment>app/gui/viewmodels/chat/exchange.py</extracomment>
         <translation>无法导入此对话：其中一条消息不完整。</translation>
@@ -3081,6 +3131,11 @@
         <source>This file is not JSON. Import a conversation that was exported as JSON.</source>
         <extracomment>app/gui/viewmodels/chat/exchange.py</extracomment>
         <translation>此文件不是 JSON。请导入以 JSON 格式导出的对话。</translation>
+    </message>
+    <message>
+        <source>This file is not a Grus archive, or it is damaged.</source>
+        <extracomment>app/gui/store/archive.py</extracomment>
+        <translation>此文件不是 Grus 存档，或已损坏。</translation>
     </message>
     <message>
         <source>This is a Base model: it needs a recording of the voice that it is to speak in.</source>
@@ -3176,6 +3231,11 @@
         <source>This week</source>
         <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>本周</translation>
+    </message>
+    <message>
+        <source>To another machine</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>到另一台电脑</translation>
     </message>
     <message>
         <source>Today</source>
@@ -3903,6 +3963,13 @@
         <source>{n} billion</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>{n}B</translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} conversations imported.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>
+            <numerusform>已导入 {n} 个对话。</numerusform>
+        </translation>
     </message>
     <message numerus="yes">
         <source>{n} documents saved in {folder}.</source>

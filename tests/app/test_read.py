@@ -151,7 +151,7 @@ def test_doubts_are_told_and_are_no_failure(command: Command, page: tuple[Path, 
         (["--pages", "3-1"], "1-3,5"),
         (["--format", "pdf"], "-o"),
         (["--format", "xlsx"], "-o"),
-        (["-o", "out.docx"], "docx"),
+        (["-o", "out.odt"], "odt"),
         (["--dpi", "7"], "--dpi"),
     ],
 )

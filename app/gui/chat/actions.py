@@ -27,6 +27,7 @@ from app.gui.viewmodels.chat.conversation_list import ConversationLine
 from app.gui.viewmodels.chat.highlight import draw
 from app.gui.viewmodels.chat.markdown import Formula, as_source, pieces
 from app.gui.viewmodels.chat.message_views import figures_of
+from app.gui.viewmodels.transfer import Transfer
 
 ACTIONS = (
     ActionSpec("new", mark("New conversation"), "Ctrl+N", "compose", lambda chat: chat.pane.begin()),
@@ -43,6 +44,7 @@ ACTIONS = (
     ActionSpec("export_md", mark("Export as Markdown"), "Ctrl+S", "save", lambda chat: chat.on_open(chat.exports("md"))),
     ActionSpec("export_json", mark("Export as JSON"), "Ctrl+Shift+S", "save", lambda chat: chat.on_open(chat.exports("json"))),
     ActionSpec("export_pdf", mark("Export as PDF"), "Ctrl+P", "save", lambda chat: chat.on_open(chat.exports("pdf"))),
+    ActionSpec("export_all", mark("Export all conversations"), "Ctrl+Alt+S", "download", lambda chat: chat.pane.files.export_all()),
     ActionSpec("import", mark("Import conversation"), "Ctrl+O", "upload", lambda chat: chat.pane.files.choose_import(chat.pane.imported)),
     ActionSpec("attach", mark("Attach files"), "Ctrl+Shift+A", "attach", lambda chat: chat.attach()),
     ActionSpec("dictate", mark("Dictate"), "Ctrl+Shift+V", "mic", lambda chat: chat.pane.dictate()),
@@ -225,6 +227,8 @@ _ENDINGS = {"md": "Markdown (*.md)", "html": "HTML (*.html)", "json": "JSON (*.j
 class Files:
     def __init__(self, context: AppContext, window: QWidget) -> None:
         self._context, self._window = context, window
+        data, preferences = context.places.data, context.preferences
+        self._transfer = Transfer(context.store, context.work, preferences, data, context.say, context.reread)
 
     def export(self, id: int, kind: str) -> None:
         """Ask where to, then write."""
@@ -260,12 +264,21 @@ class Files:
 
         self._context.store.ask(lambda db: (conversations.head(db, id), messages.all_of(db, id)), make)
 
+    def export_all(self) -> None:
+        then = lambda file: self._transfer.export(file, everything=False)  # noqa: E731
+        choose_target(self._window, tr("Export all conversations"), then, {"zip": "ZIP (*.zip)"}, tr("Conversations"))
+
     def choose_import(self, then: Any) -> None:
         title = tr("Import conversation")
-        choose_files(self._window, title, lambda files: self.read(files[0], then), _ENDINGS["json"], many=False)
+        choose_files(
+            self._window, title, lambda files: self.read(files[0], then), "JSON, ZIP (*.json *.zip)", many=False
+        )
 
     def read(self, file: Path, then: Any) -> None:
-        """`then(id)` with the conversation that was made."""
+        """`then(id)` with the conversation that was made. A ZIP file is an archive of many."""
+        if file.suffix.lower() == ".zip":
+            self._transfer.take(file)
+            return
 
         def take(found: tuple[ConversationHead, list[StoredMessage]]) -> None:
             head, every = found

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMimeData, QObject, QSize, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QImage, QKeyEvent
+from PySide6.QtGui import QDropEvent, QFocusEvent, QImage, QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QTextEdit, QVBoxLayout, QWidget
 
+from app.gui.drop import accept_copy
 from app.gui.look import Look, restate
 from app.gui.pane import AppContext
 from app.gui.sound import devices
@@ -81,6 +82,13 @@ class Field(QTextEdit):
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
         self.focus_changed.emit(False)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        if not event.mimeData().hasUrls():
+            super().dropEvent(event)
+            return
+        accept_copy(event)
+        self.insertFromMimeData(event.mimeData())
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
         return source.hasUrls() or source.hasImage() or super().canInsertFromMimeData(source)

@@ -51,7 +51,8 @@ def sheet(look: Look) -> str:
     return f"""
         p {{ margin: 0 0 9px 0; line-height: 145%; }}
         li {{ margin: 2px 0; line-height: 145%; }}
-        ul, ol {{ margin: 0 0 9px 0; -qt-list-indent: 1; }}
+        ul, ol {{ margin: 0 0 9px 0; }}
+        li ul, li ol {{ margin: 0; }}
         h1 {{ font-size: {size * 1.35:.1f}pt; font-weight: 600; margin: 12px 0 8px 0; }}
         h2 {{ font-size: {size * 1.15:.1f}pt; font-weight: 600; margin: 10px 0 6px 0; }}
         h3 {{ font-size: {size:.1f}pt; font-weight: 600; margin: 8px 0 4px 0; }}

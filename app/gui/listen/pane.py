@@ -191,6 +191,7 @@ class ListenPane(ResultsPane[ListenRecording]):
         listening = self.results
         listening.changed.connect(self._changed)
         listening.heard.connect(self._heard)
+        listening.sounded.connect(self._sounded)
         self.model_box.picked.connect(lambda name: setattr(listening, "model", name))
         self.model_box.listed.connect(self._show_empty)
         self.table.cellClicked.connect(lambda row, column: self.hear_segment(row) if column == 0 else None)
@@ -355,10 +356,18 @@ class ListenPane(ResultsPane[ListenRecording]):
 
     def _load_sound(self, item: ListenRecording) -> None:
         """Load the samples, off the UI thread."""
-        if self._sounding is item or item.state == "live":
+        playback = self.player.playback
+        if self._sounding is item:
+            if item.state != "live" and not playback.complete:  # the recording has ended
+                playback.finish()
             return
         self._sounding = item
-        self.player.playback.show(_NOTHING, RATE)
+        if item.state == "live":
+            playback.begin(RATE)
+            for samples in self.results.live_sound:
+                playback.put(samples)
+            return
+        playback.show(_NOTHING, RATE)
 
         def read() -> Any:
             from engine.media.sound import read_sound
@@ -371,6 +380,11 @@ class ListenPane(ResultsPane[ListenRecording]):
                 self._mark(self.table.currentRow())
 
         self.context.work.run(read, here, lambda sentence: None)  # the recording's own state shows the error
+
+    def _sounded(self, item: ListenRecording, samples: Any) -> None:
+        """While it is recorded, its own waveform grows."""
+        if self._sounding is item:
+            self.player.playback.put(samples)
 
     def _heard(self, item: ListenRecording) -> None:
         if item is self.results.current:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, Qt, QTimer, QUrl
-from PySide6.QtGui import QDesktopServices, QGuiApplication, QImage
+from PySide6.QtGui import QDesktopServices, QDropEvent, QGuiApplication, QImage
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -29,7 +29,7 @@ from app.gui.look import restate
 from app.gui.pane import AppContext, Pane
 from app.gui.read.document import PageView, RegionList
 from app.gui.read.snip import snip
-from app.gui.results import ResultsPane, from_outside
+from app.gui.results import ResultsPane
 from app.gui.texts import in_language, mark, tr, trn
 from app.gui.theme import GRID
 from app.gui.viewmodels.read import (
@@ -256,13 +256,8 @@ class ReadPane(ResultsPane[ReadDocument]):
         else:
             self.context.say(tr("The clipboard contains no image and no file."), level="warning")
 
-    def dragEnterEvent(self, event: Any) -> None:
-        if from_outside(event) or event.mimeData().hasImage():
-            event.acceptProposedAction()
-
-    def dropEvent(self, event: Any) -> None:
-        self.take_mime(event.mimeData())
-        event.acceptProposedAction()
+    def takes(self, event: QDropEvent) -> bool:
+        return super().takes(event) or event.mimeData().hasImage()
 
     def settings(self) -> ReadSettings:
         """What the controls above say."""

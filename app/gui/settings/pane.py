@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.gui.actions import ActionSpec
-from app.gui.dialogs import choose_folder
+from app.gui.dialogs import choose_files, choose_folder, choose_target
 from app.gui.hotkey import PREFERENCE
 from app.gui.language import LANGUAGES
 from app.gui.look import Look, restate
@@ -33,6 +33,7 @@ from app.gui.preferences import Preferences
 from app.gui.texts import mark, size, tr
 from app.gui.theme import APPEARANCES, GRID
 from app.gui.viewmodels.settings import BACKENDS, DEVICES, ComputeSettings, NetworkSettings, StoredData, StoredKind
+from app.gui.viewmodels.transfer import Transfer
 from app.gui.widgets import icon_button, label, text_button
 
 
@@ -264,6 +265,7 @@ class NetworkView(SettingsSection):
 
 
 _CONTROL = 220
+_ARCHIVE = "ZIP (*.zip)"
 _WIDTH = 680
 _APPEARANCES = {
     "system": mark("System"),
@@ -277,6 +279,8 @@ _SCALES = (0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0)
 ACTIONS = (
     ActionSpec("motion", mark("Reduce motion"), "Ctrl+M", "", lambda pane: pane.motion.toggle()),
     ActionSpec("data", mark("Show data folder"), "Ctrl+O", "folder", lambda pane: pane.show_data()),
+    ActionSpec("export", mark("Export everything"), "Ctrl+Shift+S", "download", lambda pane: pane.export_all()),
+    ActionSpec("import", mark("Import an archive"), "Ctrl+I", "upload", lambda pane: pane.import_all()),
     ActionSpec("again", mark("Refresh"), "Ctrl+R F5", "retry", lambda pane: pane.look_again()),
     ActionSpec("delete", mark("Delete all"), "Ctrl+Shift+Backspace", "trash", lambda pane: pane.privacy.ask()),
 )  # fmt: skip
@@ -293,6 +297,8 @@ class SettingsPane(Pane):
         self.privacy = StoredData(
             context.places, context.preferences, context.store, context.work, context.say, context.wiped, context.reread
         )
+        data, preferences = context.places.data, context.preferences
+        self.transfer = Transfer(context.store, context.work, preferences, data, context.say, context.reread)
         self.access = NetworkSettings(context.work, context.preferences)
         context.wiped.connect(self.access.remove_all)
         context.actions.add_table(self, "settings", tr("Settings"), ACTIONS)
@@ -357,6 +363,16 @@ class SettingsPane(Pane):
         add = text_button(tr("Add a folder"), self.choose_folder)
         kept.add(tr("Model folders"), add, tr("Grus never changes files in these folders."))
         kept.put(self.own)
+        moved = SettingsSection(look, tr("Export and import"))
+        out = text_button(tr("Export everything"), self.export_all)
+        told = tr(
+            "Conversations, results, voices and settings as one file. Server keys, the Hugging Face token and models stay here."
+        )
+        moved.add(tr("To another machine"), out, told)
+        taken = text_button(tr("Import an archive"), self.import_all)
+        moved.add(
+            tr("From another machine"), taken, tr("Adds what the file contains. Settings with the same name are replaced.")
+        )
         private = SettingsSection(look, tr("Privacy"))
         private.put(self.private)
         wrong = SettingsSection(look, tr("Troubleshooting"))
@@ -368,7 +384,7 @@ class SettingsPane(Pane):
         column = QVBoxLayout(inner)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GRID * 2)
-        for section in (seen, computed, kept, self.network, private, wrong):
+        for section in (seen, computed, kept, self.network, moved, private, wrong):
             column.addWidget(section)
         column.addStretch(1)
         body = QWidget()
@@ -420,6 +436,13 @@ class SettingsPane(Pane):
 
     def show_data(self) -> None:
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(self.context.places.data)))
+
+    def export_all(self) -> None:
+        then = lambda file: self.transfer.export(file, everything=True)  # noqa: E731
+        choose_target(self, tr("Export everything"), then, {"zip": _ARCHIVE}, "Grus")
+
+    def import_all(self) -> None:
+        choose_files(self, tr("Import an archive"), lambda files: self.transfer.take(files[0]), _ARCHIVE, many=False)
 
     def choose_cache(self) -> None:
         choose_folder(self, tr("Choose a folder for downloaded models"), lambda folder: self._put_cache(str(folder)))

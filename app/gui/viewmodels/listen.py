@@ -74,14 +74,15 @@ class ListenRecording(ListedResult):
 
 
 class ListenResults(Results[ListenRecording]):
-    """`heard(recording)`: its transcript grew or changed."""
+    """`heard(recording)`: its transcript grew or changed. `sounded(recording, samples)`: a live one has more sound."""
 
     kind = KIND
 
     def __init__(self, store: AppStore, streams: StreamRunner, say: Callable[..., Any], folder: Path) -> None:
         super().__init__(store, streams, say)
         self._folder = folder
-        self.heard = Signal()
+        self.heard, self.sounded = Signal(), Signal()
+        self.live_sound: list[np.ndarray] = []  # of the live recording so far
         self.model = ""
         self._sound: queue.SimpleQueue[np.ndarray | None] | None = None  # from the microphone
 
@@ -163,7 +164,7 @@ class ListenResults(Results[ListenRecording]):
         name = time.strftime("%Y-%m-%d %H.%M.%S")
         item = ListenRecording(self._folder / f"{name}.wav", tr("Recording {time}", time=name), state="live")
         sound: queue.SimpleQueue[np.ndarray | None] = queue.SimpleQueue()
-        self._sound = sound
+        self._sound, self.live_sound = sound, []
         model = self.model
 
         def hear(captions: list[Any]) -> None:
@@ -177,7 +178,7 @@ class ListenResults(Results[ListenRecording]):
             self.heard(item)
 
         def ended(problem: str) -> None:
-            self._sound = None
+            self._sound, self.live_sound = None, []
             item.error, item.partial = problem, ""
             self._settle(item, "failed" if problem else "done")
             if item is self.current:
@@ -192,6 +193,8 @@ class ListenResults(Results[ListenRecording]):
             self._sound.put(samples)
             if (item := self.live) is not None:
                 item.seconds += len(samples) / RATE
+                self.live_sound.append(samples)
+                self.sounded(item, samples)
 
     def end_live(self) -> None:
         """End the recording: the partial transcript becomes final."""

@@ -84,6 +84,17 @@ def test_shift_enter_breaks_the_line(grus: Opened) -> None:
     assert field.toPlainText() == "a\nb"
 
 
+def test_nested_lists_are_indented(grus: Opened) -> None:
+    pane = send(grus, "List", "1. one\n   - inner\n     - deeper\n2. two")
+    block = views(pane, ProseWidget)[0].text.document().begin()
+    indents = []
+    while block.isValid():
+        if block.textList() is not None:
+            indents.append((block.text(), block.textList().format().indent()))
+        block = block.next()
+    assert indents == [("one", 1), ("inner", 2), ("deeper", 3), ("two", 1)]
+
+
 def test_links_open_outside_and_only_to_the_web(grus: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
     monkeypatch.setattr(message_view.QDesktopServices, "openUrl", lambda url: opened.append(url.toString()))

@@ -118,9 +118,13 @@ def test_the_microphone_by_shortcut_and_captions(grus: Opened, pane: ListenPane)
     sound = talk(1)
     for start in range(0, len(sound), 1600):
         Device.opened[-1].call(sound[start : start + 1600])
+    playback = pane.player.playback  # its own waveform grows while it is recorded
+    assert (playback.complete, round(playback.seconds * RATE)) == (False, len(sound))
+    assert playback.bars(40).max() > 0
     grus.until(lambda: pane.table.rowCount() == 1 or pane.caption.text(), 20)
     grus.qtbot.mouseClick(pane.end, LEFT)
     grus.until(lambda: pane.results.live is None, 20)
+    assert playback.complete
     assert Device.opened[0].stopped
     assert pane.results.items[0].state == "done"
     assert pane.results.items[0].segments
