@@ -85,7 +85,7 @@ def test_everything_goes_to_another_machine_as_one_file(tmp_path: Path) -> None:
     file = tmp_path / "all.grus.zip"
     here.transfer.export(file, everything=True)
     here.settle()
-    assert "Server keys and the Hugging Face token are not in it." in here.said[-1]
+    assert "It does not contain server keys, the Hugging Face token or models." in here.said[-1]
     with zipfile.ZipFile(file) as packed:
         assert sorted(packed.namelist()) == ["attachments/abc.png", "content.json", "voices/mine/voice.json"]
         content = packed.read("content.json").decode()
@@ -143,7 +143,7 @@ def test_what_is_no_archive_is_refused(content: str, tmp_path: Path) -> None:
     with pytest.raises(BadRequest):
         archive.read(file)
     file.write_bytes(b"no zip")
-    with pytest.raises(BadRequest, match="not an archive"):
+    with pytest.raises(BadRequest, match="not a Grus archive"):
         archive.read(file)
 
 
@@ -163,6 +163,6 @@ def test_an_archive_writes_nothing_outside_its_folders(tmp_path: Path) -> None:
             packed.writestr(name, b"x")
     found = archive.read(file)
     assert list(found.files) == ["attachments/good"]
-    with pytest.raises(BadRequest, match="not whole"):
+    with pytest.raises(BadRequest, match="is damaged"):
         grus.ask(lambda db: archive.add(db, found, grus.data))
     assert grus.ask(conversations.listed) == []
