@@ -49,7 +49,7 @@ class Machine:
     def _forget_libraries(self) -> None:
         """They are looked for on the real machine, where they may or may not be."""
         file = self.clone / "packaging" / "system.txt"
-        file.write_text("".join(line for line in file.open() if " library:" not in line))
+        file.write_text("".join(line for line in file.open() if " library:" not in line and " font:" not in line))
 
     def program(self, name: str, text: str) -> None:
         (self.bin / name).write_text(text)

@@ -13,7 +13,7 @@ from app.runtime.recommended import RecommendedModel, read_catalogue
 from engine.describe import AdapterDescription, Description, describe, describe_adapter
 from engine.errors import GrusError
 from engine.hub.resolve import resolve
-from engine.loading import LoadOptions, gigabytes
+from engine.loading import LoadOptions, fetch, gigabytes
 from engine.machine import Machine, look, needed_bytes
 from engine.weights.lora import is_adapter
 
@@ -71,11 +71,8 @@ def to_download(name: str, where: LoadOptions) -> RecommendedModel | None:
 
 
 def adapter_here(name: str, where: LoadOptions) -> bool:
-    """Whether it is an adapter, of those on this machine."""
-    try:
-        return is_adapter(resolve(name, where.cache_dir, download=where.download, weights=where.format))
-    except GrusError:
-        return False  # describing it as a model says what is wrong
+    """Whether it is an adapter. Brings it, or the model that it is, to this machine."""
+    return is_adapter(fetch(name, where))
 
 
 def adapter_lines(found: AdapterDescription) -> Iterator[tuple[str, str]]:

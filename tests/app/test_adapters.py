@@ -115,7 +115,7 @@ def post(url: str, path: str, **body: Any) -> Any:
 
 def test_a_server_answers_for_the_base_and_for_each_adapter(files: Files, tmp_path: Path) -> None:
     sql, law = files.folders
-    given = ["--adapter", f"sql={sql}", "--adapter", f"tiny:law={law}", "--backend", "torch", "--voices-dir", tmp_path]
+    given = ["--adapter", f"sql={sql}", "--adapter", f"tiny:law={law}", "--backend", "auto", "--voices-dir", tmp_path]
     with served("--model", files.base, *given) as url:
         names = {"tiny": None, "tiny:sql": 0, "tiny:law": 1}
         # ids of tokens, so that nothing depends on how a text is written
@@ -172,7 +172,7 @@ def test_a_server_answers_for_the_base_and_for_each_adapter(files: Files, tmp_pa
 
 
 def test_an_adapter_without_a_name_is_part_of_what_is_served(files: Files, tmp_path: Path) -> None:
-    given = ("--model", files.base, "--adapter", files.folders[0], "--backend", "torch", "--voices-dir", tmp_path)
+    given = ("--model", files.base, "--adapter", files.folders[0], "--backend", "auto", "--voices-dir", tmp_path)
     with served(*given) as url:
         made = post(url, "/generate", text=PROMPT, sampling_params={"max_new_tokens": 16, "temperature": 0})
         got = made["output_ids"]
@@ -187,7 +187,7 @@ def test_adapters_come_and_go_while_the_server_runs(files: Files, tmp_path: Path
     (folder / "sql").symlink_to(files.folders[0])  # leads out of the folder
     files.loras[0].save_peft(folder / "one")
     files.loras[1].save_peft(folder / "two", use_dora=True)
-    given = ("--model", files.base, "--backend", "torch", "--voices-dir", tmp_path, "--adapters-dir", folder)
+    given = ("--model", files.base, "--backend", "auto", "--voices-dir", tmp_path, "--adapters-dir", folder)
     with served(*given) as url:
         for path, status in (
             ("one", 200),
@@ -288,7 +288,7 @@ def test_of_an_adapters_repository_its_two_files_are_downloaded() -> None:
 
 def test_the_window_answers_with_an_adapter(files: Files, tmp_path: Path) -> None:
     preferences = Preferences(tmp_path / "preferences.json")
-    for key, value in {"backend": "torch", "device": "cpu", "cache_dir": str(tmp_path / "cache")}.items():
+    for key, value in {"backend": "auto", "device": "cpu", "cache_dir": str(tmp_path / "cache")}.items():
         preferences.put(key, value)
     seen: list[Any] = []
     core = WindowEngine(
@@ -300,7 +300,7 @@ def test_the_window_answers_with_an_adapter(files: Files, tmp_path: Path) -> Non
     try:
         core.service.catalogue.adapters = {"tiny": {"sql": str(files.folders[0])}}
         core.models(seen.append)
-        assert seen[0][:2] == ["tiny", "tiny:sql"]
+        assert list(seen[0])[:2] == ["tiny", "tiny:sql"]
         texts = {}
         for name in ("tiny", "tiny:sql"):
             reply = _Reply()

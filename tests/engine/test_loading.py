@@ -46,7 +46,7 @@ def test_a_model_that_leaves_no_room_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "quant", "asked", "bits"), [
-    ("qwen3", "q8_0", None, 16), ("qwen3", "none", None, 32), ("qwen3_5", "q8_0", None, 32), ("qwen3_moe", "q8_0", None, 32),
+    ("qwen3", "q8_0", None, 16), ("qwen3", "none", None, 32), ("qwen3_5", "q8_0", None, 16), ("qwen3_moe", "q8_0", None, 16),
     ("qwen3", "q8_0", 32, 32),
     ("qwen3", "none", 4, 4)])  # fmt: skip
 def test_conversations_are_kept_as_suits_the_weights(

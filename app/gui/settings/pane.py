@@ -371,7 +371,9 @@ class SettingsPane(Pane):
         moved.add(tr("To another machine"), out, told)
         taken = text_button(tr("Import an archive"), self.import_all)
         moved.add(
-            tr("From another machine"), taken, tr("Adds what the file contains. Settings with the same name are replaced.")
+            tr("From another machine"),
+            taken,
+            tr("Adds what the file contains. Settings with the same name are replaced."),
         )
         private = SettingsSection(look, tr("Privacy"))
         private.put(self.private)

@@ -73,7 +73,7 @@ def filled(folder: Path) -> Grus:
 
     grus.ask(write)
     grus.preferences.put("appearance", "dark")
-    grus.preferences.put("backend", "torch")
+    grus.preferences.put("backend", "mlx")
     grus.preferences.put("server", {"port": 9, "keys": ["grus-secret"], "host": "0.0.0.0", "origins": []})
     return grus
 

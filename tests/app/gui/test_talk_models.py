@@ -167,7 +167,10 @@ def test_a_reply_that_failed_says_so_in_the_chat_and_a_voice_that_failed_in_the_
     aloud.tell(Answered("", failed.value))
     assert (aloud.chat.path[-1].error, aloud.talk.problem) == ("There is no memory left.", "")
     aloud.tell(Answered("", SpeechRanAway("The voice ran away.")))
-    assert (aloud.talk.problem, aloud.talk.state) == ("The voice ran away.", "listening")
+    assert (aloud.talk.problem, aloud.talk.state) == (
+        "The voice did not come to an end. Try again, or with a shorter text.",
+        "listening",
+    )
 
 
 def test_it_hears_nothing_before_it_is_ready_nor_after_its_end_nor_itself(aloud: Aloud) -> None:

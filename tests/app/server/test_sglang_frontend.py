@@ -72,7 +72,6 @@ def test_nulls_and_falses_of_a_client_that_uses_none_of_it(live: Live) -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("lora_path", "a"),
         ("session_params", {"id": "a"}),
         ("token_ids_logprob", [1]),
         ("return_hidden_states", True),
