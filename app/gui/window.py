@@ -205,17 +205,17 @@ class Window(QMainWindow):
         if name is not None:
             self.pane(name)
             last = len(self.panes) == len(self.specs)
-            QTimer.singleShot(0, then if last else lambda: self._make_others(then))
+            QTimer.singleShot(0, self, then if last else lambda: self._make_others(then))
 
     # -- what the actions do
 
     def find_anything(self) -> None:
         self.palette_card.open()
-        QTimer.singleShot(0, lambda: self._make_others(self.palette_card.look_again))
+        QTimer.singleShot(0, self, lambda: self._make_others(self.palette_card.look_again))
 
     def show_shortcuts(self) -> None:
         self.shortcuts.toggle()
-        QTimer.singleShot(0, lambda: self._make_others(self.shortcuts.look_again))
+        QTimer.singleShot(0, self, lambda: self._make_others(self.shortcuts.look_again))
 
     def show_log(self) -> None:
         self.log.open()

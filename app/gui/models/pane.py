@@ -34,6 +34,7 @@ from PySide6.QtWidgets import (
 
 from app.gui.actions import ActionSpec, wear
 from app.gui.dialogs import choose_folder
+from app.gui.flow import FlowRow
 from app.gui.look import Look, restate
 from app.gui.pane import AppContext, Pane
 from app.gui.sampling_fields import DefaultsView
@@ -198,8 +199,7 @@ class ModelDetailsView(QScrollArea):
         look.on_change(self, self._dress)
 
     def _build(self) -> None:
-        self._actions = QHBoxLayout()
-        self._actions.setSpacing(GRID)
+        self._actions = FlowRow(GRID)
         self._facts = QWidget()
         self._grid = QGridLayout(self._facts)
         self._grid.setContentsMargins(0, 0, 0, 0)
@@ -223,7 +223,7 @@ class ModelDetailsView(QScrollArea):
         body = QWidget()
         body.setProperty("kind", "window")
         row = QHBoxLayout(body)
-        row.setContentsMargins(GRID * 4, GRID * 3, GRID * 4, GRID * 3)
+        row.setContentsMargins(GRID * 3, GRID * 3, GRID * 3, GRID * 3)
         row.addWidget(inner, 1)
         self.setWidget(body)
 
@@ -266,7 +266,6 @@ class ModelDetailsView(QScrollArea):
             button = text_button(title_of(action), _does(self._do, action), kind="main" if i == 0 else "")
             self.buttons[action] = button
             self._actions.addWidget(button)
-        self._actions.addStretch(1)
         if focused is not None and actions:
             self.buttons.get(focused, self.buttons[actions[0]]).setFocus()
 
@@ -281,7 +280,7 @@ class ModelDetailsView(QScrollArea):
             value.setProperty("level", row.level)
             value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             self.values[row.title] = value
-            self._grid.addWidget(label(row.title, "second"), i, 0, Qt.AlignmentFlag.AlignTop)
+            self._grid.addWidget(label(row.title, "second", wrap=True), i, 0, Qt.AlignmentFlag.AlignTop)
             self._grid.addWidget(value, i, 1)
 
 
