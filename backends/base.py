@@ -15,7 +15,6 @@ backend that made them. No file beside this one imports an array library but num
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -453,13 +452,3 @@ class Foreign:
 
 class BackendMissing(Exception):
     """The requested backend or device is not available. The message is one sentence that says what to install."""
-
-
-def collect_garbage() -> None:
-    """After a model was dropped. A server freezes what it starts with, so that no full collection stops its requests;
-    the model was among it."""
-    frozen = gc.get_freeze_count()
-    gc.unfreeze()
-    gc.collect()
-    if frozen:
-        gc.freeze()

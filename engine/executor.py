@@ -382,7 +382,6 @@ class ModelExecutor:
         self.prefix_cache.clear(hurry=False)
         self.speculation.close()
         self.loaded.close()
-        self.loaded.backend.release()
 
 
 class FaultRecovery:

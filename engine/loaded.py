@@ -139,7 +139,6 @@ class LoadedPart:
 
     def close(self) -> None:
         self.model = None
-        self.backend.release()
 
 
 def load_part(make: MakePart, source: Source, config: Mapping[str, Any], backend: Backend) -> Any:

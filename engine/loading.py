@@ -75,11 +75,10 @@ class LoadedModel:
         return ReplyText(self.tokenizer, self.markers)
 
     def close(self) -> None:
-        """Drop the arrays and release their memory."""
+        """Drop the arrays. `backend.release()` gives their memory back: a full garbage collection, once for all that go."""
         self.model = None
         self.runner = None  # type: ignore[assignment]
         self.kv = None  # type: ignore[assignment]
-        self.backend.release()
 
 
 class ReplyText:
@@ -197,6 +196,7 @@ def load(name: str, options: LoadOptions | None = None) -> LoadedModel:
     loaded = load_any(name, options)
     if isinstance(loaded, LoadedPart):
         loaded.close()
+        loaded.backend.release()
         raise UnsupportedArchitecture(
             f"{name} has the architecture `{loaded.config['model_type']}`: it writes no text."
         )

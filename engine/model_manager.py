@@ -148,6 +148,7 @@ class ModelManager:
             return self._create_executor(loaded)
         except BaseException:
             loaded.close()
+            loaded.backend.release()
             self._load.unloaded(loaded)
             raise
 
@@ -194,6 +195,7 @@ class ModelManager:
         draft = self._load(str(settings.draft_model))
         if not same_vocabulary(draft, loaded):
             draft.close()
+            draft.backend.release()
             log.warning("%s does not draft for %s: their vocabularies differ", draft.name, loaded.name)
             return Speculation()
         return DraftModelSpeculation(draft, settings.max_draft, loaded.vocab)
@@ -216,6 +218,7 @@ class ModelManager:
                 self._sizes[name] = executor.weight_bytes + executor.memory.used
             del self.executors[name]
             executor.close()
+            executor.loaded.backend.release()
             self._load.unloaded(executor.loaded)
             raise
 
@@ -236,6 +239,10 @@ class ModelManager:
         raise OutOfMemory("There is no room for another model: all that are loaded are pinned.") from cause
 
     def unload(self, name: str) -> None:
+        _release([self._drop(name)])
+
+    def _drop(self, name: str) -> Loaded:
+        """Unload a model. Its backend has still to release the memory."""
         executor = self.executors.pop(name)
         self.closing.discard(name)
         self.pinned.discard(name)
@@ -246,6 +253,7 @@ class ModelManager:
         except Exception:  # a broken device may fail even here; other models continue
             log.exception("%s could not be closed properly", name)
         self._load.unloaded(executor.loaded)
+        return executor.loaded
 
     def clear_prefix_cache(self, name: str | None) -> Future[int]:
         """Free the cached prefixes now, delete the offloaded ones on the helper thread. The result is how many there were."""
@@ -326,5 +334,13 @@ class ModelManager:
         )
 
     def close(self) -> None:
-        for name in list(self.executors):
-            self.unload(name)
+        _release([self._drop(name) for name in list(self.executors)])
+
+
+def _release(gone: Iterable[Loaded]) -> None:
+    """Give back the memory of models that were closed: once for each device."""
+    for backend in {(type(loaded.backend), loaded.backend.device): loaded.backend for loaded in gone}.values():
+        try:
+            backend.release()
+        except Exception:  # a broken device may fail even here; other models continue
+            log.exception("the memory of %s could not be released", backend.device)

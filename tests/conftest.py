@@ -7,6 +7,7 @@ forgets its seed fails once in a hundred runs. `GRUS_TEST_DICE=7` throws other d
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import secrets
@@ -31,6 +32,13 @@ def same_dice(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     mlx_pass.select(config, items)
+
+
+def pytest_collection_finish() -> None:
+    """The tests themselves are a million objects: a full garbage collection, as each unloading of a model makes one, would look
+    at them for half a second."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:

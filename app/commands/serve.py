@@ -97,7 +97,7 @@ def _serve(options: dict[str, Any], anything: bool = False) -> int:
     from app.server.config import make_service, server_settings
     from app.server.listening import Listener
     from engine.hub import offline
-    from engine.loading import LoadedModel
+    from engine.loading import LoadedModel, LoadOptions, pick_backend
 
     if options["offline"]:
         offline.forbid("this server was started with --offline")
@@ -119,16 +119,19 @@ def _serve(options: dict[str, Any], anything: bool = False) -> int:
             signal.signal(stop, lambda *_: listener.stop())
         first = service.catalogue.default
         if first is not None:
+            pick_backend(LoadOptions(backend=options["backend"], device=options["device"]))  # imported, and so frozen
+        # A full garbage collection stops every thread: what is here now stays, so that it is not looked at again. Models come
+        # later, so that one that is dropped is collected. A thread that computes in Python keeps the interpreter for 5 ms by
+        # default, each time that the event loop asks for it.
+        gc.collect()
+        gc.freeze()
+        sys.setswitchinterval(_TURN)
+        if first is not None:
             loaded = service.load_now(first)
             if isinstance(loaded, LoadedModel):
                 say_quantized(loaded.quant, options["quant"])
         elif not service.catalogue.all() and not anything:
             raise BadRequest("Say which model to serve: grus serve --model Qwen/Qwen3-0.6B", "model")
-        # A full garbage collection stops every thread: what is here now stays, so that it is not looked at again. A thread that
-        # computes in Python keeps the interpreter for 5 ms by default, each time that the event loop asks for it.
-        gc.collect()
-        gc.freeze()
-        sys.setswitchinterval(_TURN)
         print(page(service, settings, listener.port), flush=True)
         listener.run()
         return 0

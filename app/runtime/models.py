@@ -73,6 +73,7 @@ def open_service(
             accept(source, loaded)
         except BaseException:
             loaded.close()
+            loaded.backend.release()
             raise
         return loaded
 

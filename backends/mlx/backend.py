@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import platform
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +29,6 @@ from backends.base import (
     Rope,
     TokenModel,
     Weight,
-    collect_garbage,
 )
 from backends.eager import EagerEncoder, EagerFramePredictor
 from backends.mlx.kv_cache import MlxKVCache
@@ -119,5 +119,5 @@ class MlxBackend:
         return mlxlm.load(folder, budget, self._mx_dtype)
 
     def release(self) -> None:
-        collect_garbage()
+        gc.collect()
         mx.clear_cache()

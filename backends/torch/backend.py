@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
@@ -31,7 +32,6 @@ from backends.base import (
     Rope,
     TokenModel,
     Weight,
-    collect_garbage,
 )
 from backends.torch.encoders import TorchEncoder, TorchFramePredictor
 from backends.torch.kernels import library
@@ -115,7 +115,7 @@ class TorchBackend:
         return f"{_cpu_name()}, {cores} {'core' if cores == 1 else 'cores'} (CPU, {kernels})"
 
     def release(self) -> None:
-        collect_garbage()
+        gc.collect()
         if self._place.type == "cuda":
             torch.cuda.empty_cache()
 

@@ -9,7 +9,7 @@ import pytest
 
 from engine.engine import Engine
 from engine.errors import BadRequest
-from engine.metrics import Rate
+from engine.metrics import LastMinute, Rate
 from engine.types import Progress, PromptScores, Request, SamplingParams, Settings, memory_limit
 from tests.asserting import every
 from tests.fake_backend import FakeClock, FakeLoaded, Nature, fake_logits, mix
@@ -130,3 +130,12 @@ def test_embeddings_take_the_place_of_tokens_and_are_told_apart(build):
     assert one.ids != two.ids
     assert one.ids == again.ids
     assert (one.timings.cached_tokens, two.timings.cached_tokens, again.timings.cached_tokens) == (0, 4, 9)
+
+
+def test_what_is_older_than_a_minute_counts_no_more() -> None:
+    seen = LastMinute()
+    seen.observe(8.0, now=0.0)
+    seen.observe(2.0, now=30.0)
+    assert seen.quantiles(50.0, 0.5, 1.0) == pytest.approx([2.0, 8.0], rel=0.1)
+    assert seen.quantiles(70.0, 0.5, 1.0) == pytest.approx([2.0, 2.0], rel=0.1)
+    assert seen.quantiles(100.0, 0.5, 1.0) == [0.0, 0.0]

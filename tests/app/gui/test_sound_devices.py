@@ -188,8 +188,8 @@ def test_grus_listen_hears_the_microphone_until_ctrl_c(
         monkeypatch.setenv(name, value)
     plug_microphone()
     listen = subprocess.Popen(
-        [sys.executable, "-u", "-m", "app.cli", "listen", "--mic", "--model", str(ears)], cwd=ROOT, env=portaudio,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        [sys.executable, "-X", "faulthandler", "-u", "-m", "app.cli", "listen", "--mic", "--model", str(ears)], cwd=ROOT,
+        env=portaudio, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     try:
         assert listen.stderr is not None
@@ -197,7 +197,11 @@ def test_grus_listen_hears_the_microphone_until_ctrl_c(
         assert say(talk(3), 16_000).wait(30) == 0
         time.sleep(2)
         listen.send_signal(signal.SIGINT)
-        heard, problem = listen.communicate(timeout=30)
+        try:
+            heard, problem = listen.communicate(timeout=30)
+        except subprocess.TimeoutExpired:
+            listen.send_signal(signal.SIGABRT)  # leaves the stacks of its threads
+            pytest.fail(f"it does not end: {listen.communicate(timeout=30)}")
     finally:
         listen.kill()
     assert listen.returncode == 0, problem

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import json
 import re
 import socket
@@ -11,15 +10,12 @@ import statistics
 import sys
 import threading
 import time
-import weakref
 from collections.abc import Iterator
-from typing import Any
 
 import httpx
 import pytest
 
 from app.runtime import long_prompts
-from backends.base import collect_garbage
 from tests.app.server.scripted import until
 from tests.bench.long_prompts import CONTEXT, PROTOCOLS, SIZE, ServedProcess, save_model, served, words
 
@@ -137,28 +133,3 @@ def test_threads_take_turns_and_forget_who_left() -> None:
 
     asyncio.run(main())
     assert done == [0, 1, 3]
-
-
-def test_what_is_frozen_is_collected_when_a_model_is_dropped() -> None:
-    class Part:
-        other: Any = None
-
-    def cycle() -> weakref.ref[Part]:
-        one, two = Part(), Part()
-        one.other, two.other = two, one
-        return weakref.ref(one)
-
-    try:
-        found = cycle()
-        gc.freeze()
-        gc.collect()
-        assert found() is not None
-        collect_garbage()
-        assert found() is None
-        assert gc.get_freeze_count() > 0
-    finally:
-        gc.unfreeze()
-    found = cycle()
-    collect_garbage()
-    assert found() is None
-    assert gc.get_freeze_count() == 0

@@ -177,6 +177,42 @@ class Windows:
         self.options.append(option)  # type: ignore[arg-type]
 
 
+UNLOADED = """
+import gc, sys, time, weakref
+from app.cli import main
+from app.runtime.models import ModelService
+from app.server.listening import Listener
+
+load, seen = ModelService.load_now, {}
+
+def load_now(self, name):
+    loaded = load(self, name)
+    seen.update(service=self, name=name, model=weakref.ref(loaded.model))
+    return loaded
+
+def run(self):
+    assert gc.get_freeze_count() > 10_000
+    seen["service"].engine.unload(seen["name"], cancel=True)
+    limit = time.monotonic() + 20
+    while seen["model"]() is not None and time.monotonic() < limit:
+        time.sleep(0.01)
+    print("kept" if seen["model"]() is not None else "gone")
+
+ModelService.load_now, Listener.run = load_now, run
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize("backend", ["torch", "mlx"])
+def test_a_model_that_is_unloaded_is_gone_although_the_server_froze_what_it_began_with(
+    model: Path, backend: str
+) -> None:
+    arguments = ["serve", "--model", str(model), "--port", "0", "--backend", backend, "--device", "cpu"]
+    ran = subprocess.run([sys.executable, "-c", UNLOADED, *arguments], capture_output=True, text=True, timeout=120)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.splitlines()[-1] == "gone"
+
+
 def test_on_windows_a_port_is_claimed_for_this_server_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """The logic alone: what Windows makes of it is not seen here."""
     monkeypatch.setattr(socket, "SO_EXCLUSIVEADDRUSE", -5, raising=False)
