@@ -9,7 +9,7 @@ PYTEST := $(BIN)/python -m pytest -n 2
 mlx_pass = $$($(BIN)/python -m tests.mlx_pass $(1) || echo tests/mlx_pass.py::incomplete)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test run chat test test-all test-oldest test-newest test-clients constraints starters starters-guide starters-reader bench audit-syncs screenshots lint format clean
+.PHONY: help setup setup-test run chat test test-all test-oldest test-newest test-clients constraints starters starters-guide starters-reader bench audit-syncs screenshots translations lint format clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-22s %s\n", $$1, $$2}'
@@ -54,6 +54,9 @@ bench: setup-test ## set up, then measure speed and memory
 
 audit-syncs: setup-test ## list where a decode step waits for the GPU; without one, a CPU stands for it
 	$(BIN)/python -m tests.bench.syncs
+
+translations: setup ## bring new sentences into resources/translations, and compile what is translated: docs/translating.md
+	$(BIN)/python packaging/translations.py
 
 screenshots: setup-test ## make the pictures in docs/images
 	$(BIN)/python packaging/screenshots.py

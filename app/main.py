@@ -118,13 +118,14 @@ def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any
 
 def follow_offline(preferences: Preferences, always: bool) -> None:
     """Hold this process off the network while the settings say so; `always`: as it was started."""
+    from engine.errors import ErrorText
     from engine.hub import offline
 
     def apply() -> None:
         if always:
-            offline.forbid("Grus was started with --offline")
+            offline.forbid(ErrorText("Grus was started with --offline"))
         elif preferences.get("offline"):
-            offline.forbid("Settings say to work offline")
+            offline.forbid(ErrorText("Settings say to work offline"))
         else:
             offline.permit()
 

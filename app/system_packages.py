@@ -28,7 +28,7 @@ class Requirement:
     """One line of the list."""
 
     when: str  # venv, run, test, brought
-    probe: str  # python, command:NAME, library:FILE
+    probe: str  # python, command:NAME, library:FILE, font:NAME
     packages: tuple[str, ...]  # one cell a package manager: apt, dnf, pacman, brew
     why: str
 

@@ -110,6 +110,7 @@ class BackgroundStream:
                 self._ended(ends[0])
 
 
+_NO_PICTURE = "(A picture is attached that you cannot see.)"  # read by the model, in the language of its training
 log = logging.getLogger("grus.window")
 _T = TypeVar("_T")
 
@@ -229,17 +230,16 @@ class WindowEngine:
 
     def models(
         self,
-        then: Callable[[list[str]], Any],
+        then: Callable[[dict[str, frozenset[Capability]]], Any],
         failed: Callable[[str], Any] | None = None,
-        capability: Capability = "chat",
     ) -> None:
-        """Names of all models that can do this and are on this machine: those in memory first."""
+        """All models on this machine with what each can do: those in memory first."""
 
-        def find(service: ModelService) -> list[str]:
-            from app.runtime.catalogue import able
+        def find(service: ModelService) -> dict[str, frozenset[Capability]]:
+            from app.runtime.catalogue import abilities
 
-            resident = service.resident()
-            return sorted(able(service.catalogue, capability), key=lambda name: name not in resident)
+            resident, found = service.resident(), abilities(service.catalogue)
+            return {name: found[name] for name in sorted(found, key=lambda name: name not in resident)}
 
         self.use(find, then, failed)
 
@@ -265,6 +265,23 @@ class WindowEngine:
             return listener(self, "").listen(read_sound(file, SAMPLE_RATE)).text
 
         self.use(listen, then, failed)
+
+    def read_text(self, file: Path, then: Callable[[str], Any], failed: Callable[[str], Any]) -> None:
+        """The text of a picture, read by a model that reads pages."""
+
+        def read(service: ModelService) -> str:
+            from app.runtime.pipelines import layout, recognizer
+            from engine.pipelines.reading.reader import DocumentReader, PageRead
+            from engine.pipelines.reading.writers import ExportOptions, page_text
+
+            reader = DocumentReader(recognizer(self, ""), layout(self))
+            pages = tuple(event.page for event in reader.read([file]) if isinstance(event, PageRead))
+            text = page_text(pages, "md", ExportOptions()).strip()
+            if not text:
+                raise BadRequest(tr("No text was found in {name}.", name=file.name))
+            return text
+
+        self.use(read, then, failed)
 
     def poll(self) -> None:
         """Bring memory and speed in the state up to date."""
@@ -349,13 +366,10 @@ class WindowEngine:
         if ask.model not in service.resident():
             speaking.gather.put(("working", tr("Loading {model}.", model=ask.model)))
         loaded = self._load(service, ask.model)
-        if _has_pictures(ask.messages) and getattr(loaded, "vision", None) is None:
-            raise BadRequest(
-                tr("{model} reads text only. Remove the pictures, or choose a model that sees.", model=ask.model)
-            )
+        messages = ask.messages if getattr(loaded, "vision", None) is not None else without_pictures(ask.messages)
         params: SamplingParams = SamplingParams(**{**_sampling(self.defaults_of(ask.model)), **ask.sampling})
         reasons = _reasoning(self.defaults_of(ask.model), ask.reasoning)
-        conversation = ChatRequest(ask.messages, params, tools=ask.tools, continue_last=ask.continue_last, **reasons)
+        conversation = ChatRequest(messages, params, tools=ask.tools, continue_last=ask.continue_last, **reasons)
         prepared = prepare(conversation, loaded, ask.model)
         speaking.gather.put(("working", tr("Reading {n} tokens.", n=len(prepared.request.prompt_ids))))
         handle = service.engine.submit(prepared.request)
@@ -466,9 +480,15 @@ def _reasoning(defaults: Mapping[str, Any], chosen: Mapping[str, Any]) -> dict[s
     return own | dict(chosen)
 
 
-def _has_pictures(messages: Sequence[Mapping[str, Any]]) -> bool:
-    parts = (part for message in messages if isinstance(message["content"], list) for part in message["content"])
-    return any(part["type"] == "image" for part in parts)
+def without_pictures(messages: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """For a model that reads text only: a picture of an earlier turn must not end the conversation."""
+
+    def words(content: Any) -> Any:
+        if not isinstance(content, list):
+            return content
+        return "\n\n".join(_NO_PICTURE if part["type"] == "image" else part["text"] for part in content)
+
+    return [{**message, "content": words(message["content"])} for message in messages]
 
 
 class PendingReply:

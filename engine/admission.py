@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from engine.errors import BadRequest, ContextOverflow, GrusError
+from engine.errors import BadRequest, ContextOverflow, ErrorText, GrusError
 from engine.grammar import GrammarCompiler
 from engine.loaded import Loaded
 from engine.ngram import DraftProposer, PredictedOutput
@@ -57,7 +57,7 @@ class Admission:
         """Fill in the model's sampling defaults, and raise BadRequest for what the model cannot do."""
         request = state.request
         if not self._loaded.vocab:
-            raise BadRequest(f"The model {self._loaded.name} writes no text.", "model")
+            raise BadRequest(ErrorText("The model {model} writes no text.", model=self._loaded.name), "model")
         state.params = params = request.sampling.over(self._loaded.defaults)
         params.check()
         check_tokens(params, self._loaded.vocab)
@@ -94,11 +94,10 @@ class Admission:
         if not prompt:
             raise BadRequest("The prompt is empty.", "prompt")
         if request.pooling is not None and len(prompt) > self.context:
-            raise ContextOverflow(f"The text has {len(prompt)} tokens; the context holds {self.context}. Shorten it.",
+            raise ContextOverflow(ErrorText("The text has {tokens} tokens; the context holds {limit}. Shorten it.", tokens=len(prompt), limit=self.context),
                                   "prompt", tokens=len(prompt), limit=self.context)  # fmt: skip
         if request.pooling is None and len(prompt) >= self.context:
-            raise ContextOverflow(f"The prompt has {len(prompt)} tokens; the context holds {self.context}, "
-                                  "and a reply needs room too. Shorten it.", "prompt", tokens=len(prompt),
+            raise ContextOverflow(ErrorText("The prompt has {tokens} tokens; the context holds {limit}, and a reply needs room too. Shorten " "it.", tokens=len(prompt), limit=self.context), "prompt", tokens=len(prompt),
                                   limit=self.context)  # fmt: skip
         if request.embeds is None and (min(prompt) < 0 or max(prompt) >= self._loaded.vocab):
             raise BadRequest(f"The prompt holds tokens outside 0 to {self._loaded.vocab - 1}.", "prompt")

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 import psutil
 
 from engine.at_exit import close_at_exit, note_native
-from engine.errors import BadRequest, EngineFault, EngineStopped, GrusError, ModelNotFound, QueueFull
+from engine.errors import BadRequest, EngineFault, EngineStopped, ErrorText, GrusError, ModelNotFound, QueueFull
 from engine.executor import ModelExecutor
 from engine.loaded import Loaded, Loader
 from engine.metrics import Counters, EngineContext, EngineStats, ModelStats, NullTracer, Rate, RequestMetrics, Tracer
@@ -85,7 +85,17 @@ class Router:
             self._fail(state, error)
         except Exception as error:
             log.exception("%s: loading %s failed", state.id, name)
-            self._fail(state, EngineFault(f"The model {name} could not be loaded: {type(error).__name__}: {error}"))
+            self._fail(
+                state,
+                EngineFault(
+                    ErrorText(
+                        "The model {name} could not be loaded: {kind}: {error}",
+                        name=name,
+                        kind=type(error).__name__,
+                        error=error,
+                    )
+                ),
+            )
         else:
             executor.add(state)
 
@@ -290,7 +300,9 @@ class Engine:
             try:
                 self._manager.executor(name)
             except Busy:
-                raise QueueFull("There is no room for another model while those that are loaded work.") from None
+                raise QueueFull(
+                    ErrorText("There is no room for another model while those that are loaded work.")
+                ) from None
             if pin:
                 self._manager.pinned.add(name)
 
@@ -447,9 +459,9 @@ class Engine:
     def _check_open(self, admitted: bool) -> None:
         """Raise EngineStopped, or QueueFull at the queue limit. Called under the lock of all that add to the queue."""
         if self._stopping:
-            raise EngineStopped("The engine has been stopped.")
+            raise EngineStopped(ErrorText("The engine has been stopped."))
         if not admitted and self._waiting() >= self.settings.max_queue:
-            raise QueueFull(f"{self.settings.max_queue} requests are waiting already. Try again later.")
+            raise QueueFull(ErrorText("{n} requests are waiting already. Try again later.", n=self.settings.max_queue))
 
     def _waiting(self) -> int:
         """The number of requests and tasks that have not begun."""
@@ -509,7 +521,7 @@ class Engine:
             return executor.step()
         except Exception as error:
             log.exception("a step of %s failed in the engine itself", executor.loaded.name)
-            fault = EngineFault(f"The engine failed: {type(error).__name__}: {error}")
+            fault = EngineFault(ErrorText("The engine failed: {kind}: {error}", kind=type(error).__name__, error=error))
             for state in list(executor.requests.values()):
                 executor.fail(state, fault, keep=False)
             return True
@@ -522,13 +534,13 @@ class Engine:
     def _executor_of(self, name: str) -> ModelExecutor:
         executor = self._manager.executors.get(name)
         if executor is None:
-            raise ModelNotFound(f"The model {name} is not loaded.")
+            raise ModelNotFound(ErrorText("The model {name} is not loaded.", name=name))
         return executor
 
     def _shut_down(self) -> None:
         while self._inbox:
             self._inbox.popleft()()
-        stopped = EngineStopped("The engine was stopped before the request ended.")
+        stopped = EngineStopped(ErrorText("The engine was stopped before the request ended."))
         self._router.stop(stopped)
         self._tasks.stop(stopped)
         for executor in self._manager.executors.values():

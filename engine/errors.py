@@ -7,11 +7,31 @@ Anything that is not a GrusError is a bug of ours.
 from __future__ import annotations
 
 
+class ErrorText(str):
+    """An English message that keeps its template and what fills it, so that the window can say it in another language.
+
+    To all else it is the message: `ErrorText("There is no file {path}.", path=path)`. A value may be an ErrorText itself.
+    """
+
+    template: str
+    values: dict[str, object]
+
+    def __new__(cls, template: str, /, **values: object) -> ErrorText:
+        text = super().__new__(cls, template.format(**values) if values else template)
+        text.template, text.values = template, values
+        return text
+
+
 class GrusError(Exception):
     """Base of all. `code` is stable and machine-readable."""
 
     code = "error"
     exit_code = 2
+
+    @property
+    def text(self) -> str:
+        """The message: an ErrorText where the window can translate it."""
+        return self.args[0] if self.args and isinstance(self.args[0], str) else str(self)
 
 
 # -- checkpoints

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from backends.base import PendingStep, SegmentOutput
 from engine.admission import Admission, MediaEncoder
-from engine.errors import EngineFault, EngineStopped, GrusError, NumericalError, OutOfMemory, SlowConsumer
+from engine.errors import EngineFault, EngineStopped, ErrorText, GrusError, NumericalError, OutOfMemory, SlowConsumer
 from engine.loaded import Loaded
 from engine.metrics import EngineContext
 from engine.prefix_cache import PrefixCache, SequenceMemory
@@ -170,8 +170,12 @@ class ModelExecutor:
 
     def _no_room(self, sequence: Sequence) -> OutOfMemory:
         return OutOfMemory(
-            f"{len(sequence.tokens)} tokens do not fit into the memory for sequences ({self.memory.kv.budget >> 20} MiB). "
-            "Shorten the prompt, raise the memory limit, or quantize the cache."
+            ErrorText(
+                "{tokens} tokens do not fit into the memory for sequences ({limit} MiB). Shorten the prompt, "
+                "raise the memory limit, or quantize the cache.",
+                tokens=len(sequence.tokens),
+                limit=self.memory.kv.budget >> 20,
+            )
         )
 
     def _admit(self) -> None:
@@ -399,7 +403,9 @@ class FaultRecovery:
     def wrapped(error: BaseException) -> GrusError:
         if isinstance(error, GrusError):
             return error
-        return EngineFault(f"A step of the engine failed: {type(error).__name__}: {error}")
+        return EngineFault(
+            ErrorText("A step of the engine failed: {kind}: {error}", kind=type(error).__name__, error=error)
+        )
 
     def issue_failed(self, batch: abc.Sequence[ScheduledSegment], error: Exception) -> None:
         """`Runner.run` raised. Slots that it changed have been dropped already."""

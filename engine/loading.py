@@ -15,7 +15,7 @@ from typing import Any
 
 from backends import pick
 from backends.base import Array, Backend, BackendMissing, KVCache, Raw, Runner, TokenModel
-from engine.errors import BackendUnavailable, GrusError, OutOfMemory, UnsupportedArchitecture
+from engine.errors import BackendUnavailable, ErrorText, GrusError, OutOfMemory, UnsupportedArchitecture
 from engine.hub.resolve import resolve
 from engine.loaded import LoadedPart, load_part
 from engine.model_files import ModelFiles, open_model
@@ -299,8 +299,12 @@ def kv_budget(backend: Backend, weight_bytes: int, limit: int | None) -> int:
     left = total - weight_bytes
     if left < LEAST_KV:
         raise OutOfMemory(
-            f"The weights take {gigabytes(weight_bytes)} of the {gigabytes(total)} that may be used, which leaves no room "
-            "for a conversation. Choose a smaller or more strongly quantized model, or raise the memory limit."
+            ErrorText(
+                "The weights take {weights} of the {limit} that may be used, which leaves no room for a "
+                "conversation. Choose a smaller or more strongly quantized model, or raise the memory limit.",
+                weights=gigabytes(weight_bytes),
+                limit=gigabytes(total),
+            )
         )
     return left
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
+import subprocess
+import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -19,6 +24,7 @@ Fit = Literal["fits", "tight", "too large"]
 
 _BESIDE = 1.08  # of the weights: what a model computes with besides them
 _TALK = 400_000_000  # bytes of a conversation of a few thousand tokens
+_LOOK_SECONDS = 180  # a cold disk reads a large library slowly
 _REACHED = 0.8  # of the bandwidth, by a single reply: docs/performance.md measures 0.71 to 0.95
 
 
@@ -61,7 +67,41 @@ def look(options: LoadOptions | None = None, limit: str | float | None = None, a
     return Machine(choice.backend, choice.device, memory, allowed, free, bandwidth(backend, again))
 
 
+def look_in_process(
+    backend: str = "auto",
+    device: str = "auto",
+    cache_dir: str | None = None,
+    limit: str | float | None = None,
+    started: Callable[[subprocess.Popen[str]], object] = lambda process: None,
+) -> Machine:
+    """The same in a process of its own, for one that shall stay small: a backend's library is not loaded here. `started` gets
+    the process, which may be killed: BackendUnavailable then."""
+    root = str(Path(__file__).resolve().parents[1])
+    asked = json.dumps({"backend": backend, "device": device, "cache_dir": cache_dir, "limit": limit})
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))}
+    command, pipe = [sys.executable, "-m", "engine.machine", asked], subprocess.PIPE
+    with subprocess.Popen(command, env=environment, stdout=pipe, stderr=pipe, text=True) as process:
+        started(process)
+        try:
+            told, problem = process.communicate(timeout=_LOOK_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise BackendUnavailable(
+                "This machine could not be checked in time. Refresh in Models tries again."
+            ) from None
+    if process.returncode:
+        lines = problem.strip().splitlines()
+        raise BackendUnavailable(lines[-1] if lines else "This machine could not be checked.")
+    return Machine(**json.loads(told))
+
+
 def free_space(cache_dir: str | Path | None = None) -> int:
     folder = cache_folder(cache_dir).absolute()
     there = next(path for path in (folder, *folder.parents) if path.exists())
     return shutil.disk_usage(there).free
+
+
+if __name__ == "__main__":
+    wanted = json.loads(sys.argv[1])
+    share = wanted.pop("limit")
+    print(json.dumps(vars(look(LoadOptions(**wanted), share))))

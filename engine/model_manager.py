@@ -18,7 +18,7 @@ import psutil
 
 from backends.kv_cache import copy_can_truncate
 from engine.admission import Admission
-from engine.errors import OutOfMemory
+from engine.errors import ErrorText, OutOfMemory
 from engine.executor import ModelExecutor
 from engine.grammar import GrammarCompiler
 from engine.loaded import Loaded, Loader
@@ -131,8 +131,7 @@ class ModelManager:
 
     def _never_fits(self, name: str, size: int) -> OutOfMemory:
         assert self.limit is not None
-        return OutOfMemory(f"The model {name} takes {size >> 20} MiB; the memory limit is {self.limit >> 20} MiB, "
-                           "and its sequences need room too.")  # fmt: skip
+        return OutOfMemory(ErrorText("The model {name} takes {size} MiB; the memory limit is {limit} MiB, and its sequences need " "room too.", name=name, size=size >> 20, limit=self.limit >> 20))  # fmt: skip
 
     def _open(self, name: str) -> ModelExecutor:
         while True:
@@ -236,7 +235,7 @@ class ModelManager:
         """Raise Busy, or OutOfMemory when all of `stay` are pinned."""
         if any(name not in self.pinned for name in stay):
             raise Busy
-        raise OutOfMemory("There is no room for another model: all that are loaded are pinned.") from cause
+        raise OutOfMemory(ErrorText("There is no room for another model: all that are loaded are pinned.")) from cause
 
     def unload(self, name: str) -> None:
         _release([self._drop(name)])

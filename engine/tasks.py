@@ -14,7 +14,7 @@ from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from engine.errors import EngineFault, GrusError
+from engine.errors import EngineFault, ErrorText, GrusError
 from engine.types import Request
 
 log = logging.getLogger("grus.engine")
@@ -165,7 +165,7 @@ def wrapped(error: Exception) -> GrusError:
     if isinstance(error, GrusError):
         return error
     log.error("a task failed", exc_info=error)
-    fault = EngineFault(f"The engine failed: {type(error).__name__}: {error}")
+    fault = EngineFault(ErrorText("The engine failed: {kind}: {error}", kind=type(error).__name__, error=error))
     fault.__cause__ = error
     return fault
 

@@ -77,6 +77,12 @@ present() {
       done
       return 1
       ;;
+    font:*)
+      for folder in /usr/share/fonts /usr/local/share/fonts; do
+        [ -z "$(find "$folder" -name "$what*" -print -quit 2>/dev/null)" ] || return 0
+      done
+      return 1
+      ;;
     *) say "system.txt has a probe that setup.sh does not know: $1" && exit 2 ;;
   esac
 }

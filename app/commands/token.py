@@ -58,10 +58,10 @@ def sentence(kept: Any) -> str:
         return f"{kept.where} is set, and comes before a token that Grus keeps."
     if kept.place == "keyring":
         if not kept.readable:
-            return "A token is in the system's keyring, which cannot be opened now."
-        return "A token is kept in the system's keyring."
+            return "A token is stored in the system keyring, but the keyring cannot be opened."
+        return "A token is stored in the system keyring."
     if kept.place == "file":
-        return f"A token is kept in {kept.where}, which only you can read. No keyring works here."
+        return f"A token is stored in {kept.where}, which only you can read. No system keyring is available."
     if kept.place == "hub":
         return f"The token of Hugging Face's own tools is used, from {kept.where}."
     return "There is no token. `grus token set` keeps one."

@@ -13,7 +13,7 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QAbstractButton, QMainWindow, QWidget
 
 from app.gui.look import Look
-from app.gui.texts import tr
+from app.gui.texts import remember, source, tr
 
 
 class ActionSpec(NamedTuple):
@@ -41,7 +41,7 @@ class Actions:
 
     def __init__(self, look: Look) -> None:
         self._look = look
-        self._listed: list[ActionEntry] = []
+        self._listed: list[Callable[[], ActionEntry]] = []  # each in the language of now
         self._named: dict[str, QAction] = {}
 
     def add(
@@ -61,13 +61,17 @@ class Actions:
         sequences = [QKeySequence(one) for one in keys.split()]
         action.setShortcuts(sequences)
         action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)  # Qt ignores shortcuts of hidden panes
-        shown = sequences[0].toString(QKeySequence.SequenceFormat.NativeText) if sequences else ""
-        action.setToolTip(f"{title} ({shown})" if shown else title)
+
+        def shown() -> str:
+            return sequences[0].toString(QKeySequence.SequenceFormat.NativeText) if sequences else ""
+
+        titled, grouped = source(title), source(group)
+        action.setToolTip(remember(lambda: f"{titled()} ({shown()})", __name__) if sequences else title)
         if icon:
             self._look.on_change(action, lambda: action.setIcon(self._look.icon(icon)))
         owner.addAction(action)
         self._named[name] = action
-        self._listed.append(ActionEntry(group, title, shown, action))
+        self._listed.append(lambda: ActionEntry(grouped(), titled(), shown(), action))
         return action
 
     def add_table(
@@ -87,20 +91,21 @@ class Actions:
 
     def note(self, group: str, title: str, keys: str) -> None:
         """Something that a person should find in the overview though it is no action: Enter sends."""
-        self._listed.append(ActionEntry(group, title, keys, None))
+        grouped, titled, pressed = source(group), source(title), source(keys)
+        self._listed.append(lambda: ActionEntry(grouped(), titled(), pressed(), None))
 
     def __getitem__(self, name: str) -> QAction:
         return self._named[name]
 
     @property
     def listed(self) -> list[ActionEntry]:
-        return list(self._listed)
+        return [entry() for entry in self._listed]
 
     def clashes(self) -> list[str]:
         """Shortcuts that two actions of one owner, or one of the window and one of a pane, both claim."""
         seen: dict[tuple[Any, str], str] = {}
         found = []
-        for line in self._listed:
+        for line in self.listed:
             if line.action is None:
                 continue
             for sequence in line.action.shortcuts():

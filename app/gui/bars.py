@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
 
 from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QAction
@@ -14,10 +13,12 @@ from app.gui.pane import PaneSpec
 from app.gui.store.worker import AppStore
 from app.gui.texts import number, size, tr
 from app.gui.theme import GRID, RAIL
+from app.gui.viewmodels.notice import CurrentNotice
 from app.gui.widgets import icon_button, label, text_button
 from app.window_engine import WindowEngine
 
 _BELOW = "settings"  # apart, at the bottom
+_ROOM_BESIDE = 1300  # pixels that the content needs before the rail has names
 
 
 class Rail(QWidget):
@@ -50,12 +51,28 @@ class Rail(QWidget):
         button.setFixedSize(RAIL - 2 * GRID, RAIL - 2 * GRID)
         button.setIconSize(QSize(22, 22))
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        button.setText(tr(spec.title))
         button.setAccessibleName(tr(spec.title))
         button.setToolTip(tip)
         button.clicked.connect(lambda checked=False: choose(spec.name))
         self._group.addButton(button)
         self._buttons[spec.name] = button
         return button
+
+    def widen(self, room: int) -> None:
+        """With the panes' names where the window has room for them."""
+        buttons = self._buttons.values()
+        metrics = self.fontMetrics()
+        wide = RAIL + GRID + max(metrics.horizontalAdvance(button.text()) for button in buttons)
+        named = room - wide >= _ROOM_BESIDE
+        style = Qt.ToolButtonStyle.ToolButtonTextBesideIcon if named else Qt.ToolButtonStyle.ToolButtonIconOnly
+        width = wide if named else RAIL
+        if width == self.width() and all(button.toolButtonStyle() == style for button in buttons):
+            return
+        self.setFixedWidth(width)
+        for button in buttons:
+            button.setToolButtonStyle(style)
+            button.setFixedSize(width - 2 * GRID, RAIL - 2 * GRID)
 
     def show_chosen(self, name: str) -> None:
         self._buttons[name].setChecked(True)
@@ -93,6 +110,7 @@ class StatusBar(QWidget):
             row.addSpacing(GRID)
             row.addWidget(part)
         look.on_change(self, self.tell)
+        look.language_changed.connect(self.tell)
         core.changed.connect(self.tell)
         self._timer = QTimer(self)
         self._timer.setInterval(_EVERY)
@@ -120,67 +138,63 @@ def _say(part: QLabel, text: str) -> None:
     part.setVisible(bool(text))
 
 
-Level = Literal["info", "ok", "warning", "error"]
 _ICONS = {"info": "info", "ok": "check", "warning": "warning", "error": "error"}
-_STAYS = 10_000  # milliseconds that a sentence with no error stays
+_TICK = 1000  # milliseconds
 
 
 class Notice(QWidget):
-    """Shows one sentence at a time; the newest wins. An error stays until it is closed."""
+    """What the window has to say, above the content: nothing lies under it. Its time passes while the window is in use and
+    the mouse is elsewhere."""
 
     def __init__(self, look: Look) -> None:
         super().__init__()
-        self.setProperty("kind", "floating")
+        self.setProperty("kind", "notice")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._look = look
-        self._level: Level = "info"
-        self._undo: Callable[[], Any] | None = None
+        self.current = CurrentNotice()
         self._icon = QLabel()
-        self.sentence = QLabel()
-        self.sentence.setWordWrap(True)
+        self.sentence = label(wrap=True)
         self.sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.undo = QPushButton(tr("Undo"))
-        self.undo.clicked.connect(lambda checked=False: self._take_back())
-        self.close_button = icon_button(look, "close", tr("Close this message"), self.hide, size=14)
+        self.undo.clicked.connect(lambda checked=False: self.current.take_back())
+        self.close_button = icon_button(look, "close", tr("Close this message"), self.current.close, size=14)
         row = QHBoxLayout(self)
-        row.setContentsMargins(GRID * 2, GRID, GRID, GRID)
+        row.setContentsMargins(GRID * 2, GRID // 2, GRID, GRID // 2)
         row.setSpacing(GRID)
         row.addWidget(self._icon)
         row.addWidget(self.sentence, 1)
         row.addWidget(self.undo)
         row.addWidget(self.close_button)
         self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.timeout.connect(self.hide)
-        look.changed.connect(self._colour)
+        self._timer.setInterval(_TICK)
+        self._timer.timeout.connect(self._tick)
+        self.current.changed.connect(self._show)
+        look.on_change(self, self._colour)
         self.hide()
 
-    def say(self, sentence: str, level: Level = "info", undo: tuple[str, Callable[[], Any]] | None = None) -> None:
-        self._level = level
-        self.sentence.setText(sentence)
-        self.setAccessibleName(sentence)
-        self.undo.setVisible(undo is not None)
-        self._undo = undo[1] if undo else None
-        if undo:
-            self.undo.setText(undo[0])
-            self.undo.setAccessibleName(undo[0])
-        self._colour()
-        self.show()
-        if level in ("info", "ok"):
-            self._timer.start(_STAYS)
-        else:
+    def _tick(self) -> None:
+        if self.window().isActiveWindow() and not self.underMouse():
+            self.current.tick(_TICK / 1000)
+
+    def _show(self) -> None:
+        current = self.current
+        self.setVisible(bool(current.sentence))
+        self.sentence.setText(current.sentence)
+        if not current.sentence:
             self._timer.stop()
-
-    def _take_back(self) -> None:
-        undo, self._undo = self._undo, None
-        self.hide()
-        if undo is not None:
-            undo()
+            return
+        self.setAccessibleName(current.sentence)
+        self.undo.setVisible(current.undo is not None)
+        if current.undo is not None:
+            self.undo.setText(current.undo[0])
+            self.undo.setAccessibleName(current.undo[0])
+        self._colour()
+        self._timer.start()
 
     def _colour(self) -> None:
-        theme = self._look.theme
-        colour = {"info": theme.second, "ok": theme.ok, "warning": theme.warning, "error": theme.error}[self._level]
-        self._icon.setPixmap(pixmap(_ICONS[self._level], colour, 18, self.devicePixelRatioF()))
+        theme, level = self._look.theme, self.current.level
+        colour = {"info": theme.second, "ok": theme.ok, "warning": theme.warning, "error": theme.error}[level]
+        self._icon.setPixmap(pixmap(_ICONS[level], colour, 18, self.devicePixelRatioF()))
 
 
 class SaveBar(QWidget):
@@ -188,13 +202,13 @@ class SaveBar(QWidget):
 
     def __init__(self, look: Look, store: AppStore) -> None:
         super().__init__()
-        self.setProperty("kind", "strip")
+        self.setProperty("kind", "notice")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._look = look
         self._icon = QLabel()
         self.sentence = label(wrap=True)
         self.again = text_button(tr("Save now"), store.save_now)
-        self.again.setToolTip(tr("Retry now. Grus also retries by itself."))
+        self.again.setToolTip(tr("Retry now. Grus also retries automatically."))
         row = QHBoxLayout(self)
         row.setContentsMargins(GRID * 2, GRID, GRID * 2, GRID)
         row.setSpacing(GRID)

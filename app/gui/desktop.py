@@ -108,6 +108,7 @@ def add_tray(window: Window) -> QSystemTrayIcon | None:
     tray = QSystemTrayIcon(app_icon(), window)
     tray.setToolTip("Grus")
     menu = QMenu(window)
+    window.context.look.dress(menu)
     menu.addAction(tr("Show Grus"), window.raise_up)
     for spec in window.specs:
         menu.addAction(tr(spec.title), partial(_show, window, spec.name))

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 def choose_files(
     parent: QWidget, title: str, then: Callable[[list[Path]], Any], name_filter: str = "", *, many: bool = True
 ) -> None:
-    dialog = QFileDialog(parent.window(), title)
+    dialog = QFileDialog(parent, title)
     dialog.setFileMode(QFileDialog.FileMode.ExistingFiles if many else QFileDialog.FileMode.ExistingFile)
     if name_filter:
         dialog.setNameFilter(name_filter)
@@ -21,7 +21,7 @@ def choose_files(
 
 
 def choose_folder(parent: QWidget, title: str, then: Callable[[Path], Any]) -> None:
-    dialog = QFileDialog(parent.window(), title)
+    dialog = QFileDialog(parent, title)
     dialog.setFileMode(QFileDialog.FileMode.Directory)
     dialog.fileSelected.connect(lambda chosen: then(Path(chosen)))
     dialog.open()
@@ -32,7 +32,7 @@ def choose_target(
 ) -> None:
     """`kinds`: ending to name filter ("md": "Markdown (*.md)"); the chosen filter, at first `kind`, gives the ending."""
     kind = kind or next(iter(kinds))
-    dialog = QFileDialog(parent.window(), title)
+    dialog = QFileDialog(parent, title)
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
     dialog.setNameFilters([*kinds.values()])
     dialog.selectNameFilter(kinds[kind])

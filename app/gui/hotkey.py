@@ -292,10 +292,10 @@ class HotKey(QObject):
         if self.problem:
             return self.problem
         if self.possible:
-            return tr("Works in every program. Press the keys, or clear them for none.")
+            return tr("Works in every app. Clear the field for none.")
         return tr(
-            "This desktop gives no program a key of its own. In the desktop's keyboard settings, add a shortcut for the "
-            "command {command}: it brings the open window to the front.",
+            "This desktop does not let apps set global shortcuts. In its keyboard settings, add a shortcut for the "
+            "command {command}, which brings the window to the front.",
             command=f"{shutil.which('grus') or 'grus'} app",
         )
 
@@ -315,13 +315,13 @@ class HotKey(QObject):
         keys = combination(written)
         if keys is None:
             return tr(
-                "{keys} cannot be used. Take a letter, a digit, Space or F1 to F12, with Ctrl, Alt or Meta.",
+                "{keys} cannot be used. Use a letter, a digit, Space or F1 to F12, with Ctrl, Alt or Meta.",
                 keys=written,
             )
         try:
             self._held = _class()(keys, self._pressed, self)
         except (OSError, AttributeError) as error:
-            return tr("{keys} could not be taken: {error}. Choose other keys.", keys=written, error=error)
+            return tr("{keys} cannot be used: {error}. Choose other keys.", keys=written, error=error)
         return ""
 
 

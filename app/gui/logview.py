@@ -33,8 +33,8 @@ class LogView(QWidget):
         self.text.setPlaceholderText(tr("No errors so far."))
         self.text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        self.about = label(tr("Errors and crashes of Grus on this machine. It holds nothing that you write, say or read, "
-                              "and is sent nowhere."), "second", wrap=True)  # fmt: skip
+        self.about = label(tr("Errors and crashes of Grus on this machine. The log contains nothing that you write, say or "
+                              "read, and is never sent anywhere."), "second", wrap=True)  # fmt: skip
         self.save = text_button(tr("Export"), self.choose, kind="main")
         self.copy = text_button(tr("Copy"), self.copy_all)
         self.folder = text_button(tr("Show folder"), self.show_folder)

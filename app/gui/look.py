@@ -7,33 +7,21 @@ properties too (`chosen`, `level`).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from string import Template
 from typing import Any
 
-from PySide6.QtCore import (
-    QByteArray,
-    QCoreApplication,
-    QLibraryInfo,
-    QLocale,
-    QObject,
-    QRect,
-    QRectF,
-    QSize,
-    Qt,
-    QTranslator,
-    Signal,
-)
+from PySide6.QtCore import QByteArray, QEvent, QObject, QRect, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QIcon, QIconEngine, QPainter, QPalette, QPixmap
 from PySide6.QtSvg import QSvgRenderer
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QLayout, QWidget
 from shiboken6 import isValid
 
-from app.gui import texts
+from app.gui.language import InstalledWords, best
 from app.gui.preferences import Preferences
+from app.gui.retranslate import retranslate
 from app.gui.theme import CORNER, Theme, choose, colours
 
 FOLDER = Path(__file__).resolve().parents[2] / "resources" / "icons"
@@ -99,6 +87,7 @@ QWidget { color: $text; }
 QMainWindow, QDialog, QStackedWidget, QWidget[kind="window"] { background: $window; }
 QWidget[kind="side"] { background: $side; }
 QWidget[kind="strip"] { background: $side; border-top: 1px solid $line; }
+QWidget[kind="notice"] { background: $side; border-bottom: 1px solid $line; }
 QWidget[kind="rail"] { background: $side; border-right: 1px solid $line; }
 QWidget[kind="card"] { background: $window; border: 1px solid $line; border-radius: ${corner}px; }
 QWidget[kind="floating"] { background: $window; border: 1px solid $line; border-radius: ${corner}px; }
@@ -138,7 +127,8 @@ QPushButton[kind="link"]:focus { border: 2px solid $accent; padding: 1px 3px; }
 QPushButton[kind="fold"] { border: 1px solid transparent; padding: 3px 6px; text-align: left; color: $second; }
 QPushButton[kind="fold"]:focus { border: 2px solid $accent; padding: 2px 5px; }
 QToolButton:checked, QToolButton[kind="flat"]:checked { background: $selected; }
-QToolButton[kind="rail"] { border: 2px solid transparent; border-radius: ${corner}px; padding: 0; }
+QToolButton[kind="floating"] { background: $window; border: 1px solid $line; border-radius: ${corner}px; padding: 5px; }
+QToolButton[kind="rail"] { border: 2px solid transparent; border-radius: ${corner}px; padding: 0 7px; }
 QToolButton[kind="rail"]:checked { background: $selected; }
 QToolButton[kind="rail"]:focus { border: 2px solid $accent; }
 QToolButton::menu-indicator { image: none; width: 0; }
@@ -156,9 +146,10 @@ QTextEdit[kind="bare"], QPlainTextEdit[kind="bare"], QTextBrowser[kind="bare"], 
     background: transparent; border: none; padding: 0;
 }
 QTextEdit[kind="bare"]:focus, QPlainTextEdit[kind="bare"]:focus, QTextBrowser[kind="bare"]:focus { border: none; padding: 0; }
+QPlainTextEdit[kind="cell"], QPlainTextEdit[kind="cell"]:focus { border: 2px solid $accent; padding: 2px 4px; }
 QWidget[kind="composer"] { background: $window; border: 1px solid $line; border-radius: 12px; }
 QWidget[kind="composer"][chosen="true"] { border: 2px solid $accent; }
-QComboBox { padding-right: 22px; }
+QComboBox { padding-right: 22px; combobox-popup: 0; }
 QComboBox::drop-down { border: none; width: 20px; subcontrol-position: center right; }
 QComboBox::down-arrow { image: url("$arrow"); width: 12px; height: 12px; }
 QComboBox QAbstractItemView { background: $window; border: 1px solid $line; padding: 4px; selection-background-color: $selected; selection-color: $text; }
@@ -273,35 +264,44 @@ def restate(widget: QWidget, **properties: object) -> None:
     widget.update()
 
 
-LANGUAGES = {"en": "English", "de": "Deutsch"}
-_TRANSLATIONS = Path(__file__).resolve().parents[2] / "resources" / "translations"
+_LATER = 60  # milliseconds from one part that is not shown to the next
 
 
 class Look(QObject):
-    """One per process. `changed` is emitted when colours or the text size change."""
+    """One per process. `changed` is emitted when colours or the text size change, `language_changed` when the language does.
+
+    The style sheet is set on the parts of the window that `dress` names, not on the application: Qt restyles an
+    application's widgets in a time that grows with their number times their depth, 0.4 to 1 s for seven panes. Parts that
+    are shown change at once, in one frame; the others a little later, one at a time, or when they are shown.
+    """
 
     changed = Signal()
+    language_changed = Signal()
 
     def __init__(self, app: QApplication, preferences: Preferences) -> None:
         super().__init__(app)
         self._app = app
         self._preferences = preferences
         self._points = app.font().pointSizeF() if app.font().pointSizeF() > 0 else 10.0
-        self._translators: list[QTranslator] = []
+        self._words = InstalledWords(app)
         self._followers: list[tuple[QObject, Callable[[], Any]]] = []
+        self._parts: list[QWidget] = []
+        self._stale: dict[QWidget, list[Callable[[], Any]]] = {}  # parts in an old look, and what follows it in them
+        self._sheet = ""
+        self._later = QTimer(self)
+        self._later.setInterval(_LATER)
+        self._later.timeout.connect(self._renew_one)
         self.theme: Theme = self._wanted()
         app.styleHints().colorSchemeChanged.connect(lambda _: self.refresh())
         preferences.changed.connect(lambda key: self.refresh() if key in ("appearance", "text_scale") else None)
+        preferences.changed.connect(lambda key: self.speak(self.language) if key == "language" else None)
         self.speak(self.language)
         self._apply()
 
     @property
     def language(self) -> str:
-        wanted = self._preferences.get("language", "system")
-        if wanted in LANGUAGES:
-            return str(wanted)
-        system = QLocale.system().name().split("_")[0]
-        return system if system in LANGUAGES else "en"
+        """The chosen language, or the first of the system's that Grus has."""
+        return best(str(self._preferences.get("language", "system")))
 
     @property
     def scale(self) -> float:
@@ -330,35 +330,80 @@ class Look(QObject):
         """In the theme's second text colour, or in a colour of the theme by its token."""
         return icon(name, getattr(self.theme, colour or "second"), self.theme.second)
 
+    def dress(self, part: QWidget) -> None:
+        """Give `part`, and all that is in it, the style sheet, now and after each change."""
+        part.installEventFilter(self)
+        self._parts.append(part)
+        part.setStyleSheet(self._sheet)
+
     def refresh(self) -> None:
         self.theme = self._wanted()
         self._apply()
+        self._parts = [part for part in self._parts if isValid(part)]
         self._followers = [(widget, repaint) for widget, repaint in self._followers if isValid(widget)]
-        for _, repaint in self._followers:
+        follows: dict[QWidget | None, list[Callable[[], Any]]] = {part: [] for part in (None, *self._parts)}
+        for widget, repaint in self._followers:
+            at: QObject | None = widget
+            while at is not None and at not in follows:
+                at = at.parent()
+            follows[at].append(repaint)  # type: ignore[index]
+        for repaint in follows.pop(None):
             repaint()
+        self._stale = {part: repaints for part, repaints in follows.items() if part is not None}
+        for part in self._parts:
+            if part.isVisible():
+                self._renew(part)
+        self._later.start()
         self.changed.emit()
 
+    def _renew(self, part: QWidget) -> None:
+        repaints = self._stale.pop(part, [])
+        if isValid(part):
+            part.setStyleSheet(self._sheet)  # also for another size: so fonts reach widgets that have a style sheet
+            for repaint in repaints:
+                repaint()
+            if not part.isVisible():  # layouts of what is hidden do not hear that a font is another
+                for layout in part.findChildren(QLayout):
+                    layout.invalidate()
+                part.updateGeometry()
+
+    def _renew_one(self) -> None:
+        if self._stale:
+            self._renew(next(iter(self._stale)))
+        else:
+            self._later.stop()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if self._stale and watched in self._stale and event.type() == QEvent.Type.Show:
+            self._renew(watched)  # type: ignore[arg-type]
+        return False
+
     def speak(self, language: str) -> None:
-        """Translate from now on. Widgets that exist keep their texts."""
-        self.fall_silent()
-        if language != "en":
-            for translator in (Translations.read(language), _qt_words(language)):
-                if translator is not None:
-                    self._app.installTranslator(translator)
-                    self._translators.append(translator)
-        texts.install(lambda text: QCoreApplication.translate(texts.CONTEXT, text))
-        QLocale.setDefault(QLocale(language))
+        """Translate from now on. What widgets show is renewed; views that compose or paint texts follow `language_changed`."""
+        self._words.load(language)
+        retranslate(self._app)
+        self.language_changed.emit()
 
     def fall_silent(self) -> None:
         """Qt's and our own translations are taken out again."""
-        for translator in self._translators:
-            self._app.removeTranslator(translator)
-        self._translators = []
+        self._words.unload()
 
     def on_change(self, widget: QObject, repaint: Callable[[], Any]) -> None:
         """Call `repaint` now and whenever the look changes, for as long as the widget lives."""
         repaint()
         self._followers.append((widget, repaint))
+
+    def hold_width(self, widget: QWidget, pixels: int) -> None:
+        """So many pixels wide at the usual size of text, and wider where it is larger."""
+        self.on_change(widget, lambda: widget.setFixedWidth(self.grown(pixels)))
+
+    def limit_width(self, widget: QWidget, pixels: int) -> None:
+        """At most so many, in the same way."""
+        self.on_change(widget, lambda: widget.setMaximumWidth(self.grown(pixels)))
+
+    def grown(self, pixels: int) -> int:
+        """Half as much more as the text is larger: most fields have room to spare."""
+        return round(pixels * max(1.0, (1 + self.scale) / 2))
 
     def _wanted(self) -> Theme:
         dark = self._app.styleHints().colorScheme() == Qt.ColorScheme.Dark
@@ -369,35 +414,4 @@ class Look(QObject):
         font.setPointSizeF(self._points * self.scale)
         self._app.setFont(font)
         self._app.setPalette(palette(self.theme))
-        self._app.setStyleSheet(sheet(self.theme))
-
-
-class Translations(QTranslator):
-    """A language's texts, from the JSON files of its folder: English to translation."""
-
-    def __init__(self, words: dict[str, str]) -> None:
-        super().__init__()
-        self._words = words
-
-    @classmethod
-    def read(cls, language: str) -> Translations | None:
-        folder = _TRANSLATIONS / language
-        if not folder.is_dir():
-            return None
-        words: dict[str, str] = {}
-        for file in sorted(folder.glob("*.json")):
-            words.update(json.loads(file.read_text(encoding="utf-8")))
-        return cls(words)
-
-    def isEmpty(self) -> bool:
-        return not self._words
-
-    def translate(self, context: str, source: str, disambiguation: str | None = None, n: int = -1) -> str | None:  # type: ignore[override]
-        return self._words.get(source) if context == texts.CONTEXT else None
-
-
-def _qt_words(language: str) -> QTranslator | None:
-    """Qt's own texts: the buttons of file dialogs, the entries of context menus."""
-    translator = QTranslator()
-    folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
-    return translator if translator.load(f"qtbase_{language}", folder) else None
+        self._sheet = sheet(self.theme)

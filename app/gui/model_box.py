@@ -5,14 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Signal
-from PySide6.QtGui import QFontMetrics
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QFont, QFontMetrics
 from PySide6.QtWidgets import QComboBox
 
 from app.explain import ADVICE
 from app.gui.dialogs import choose_folder
 from app.gui.pane import AppContext
 from app.gui.texts import tr
+from app.gui.viewmodels.models.library import badges
+from app.gui.widgets import BADGES, BadgePainter, ElidedBox, badges_width
 from app.runtime import catalogue
 from app.runtime.catalogue import RECOMMENDED
 from engine.errors import BadRequest
@@ -24,7 +26,7 @@ _FOLDER, _GET = "\0folder", "\0get"
 _ROOM = 60  # pixels for the arrow and the edges
 
 
-class ModelBox(QComboBox):
+class ModelBox(ElidedBox):
     """`picked(name)`: a person chose. `listed`: `known` changed. The choice is stored in the preferences.
 
     `task` is "chat", "read", "listen" or "speak". In chat, every conversation has a model of its own (`show_model`), also
@@ -42,12 +44,15 @@ class ModelBox(QComboBox):
         self._key = "model" if self._chat else f"{task}.model"  # in the preferences
         self._of_conversation = ""
         self.known: list[str] | None = None  # None: not listed yet
+        self.abilities: dict[str, frozenset[Any]] = {}  # of all models, by name
         self.setProperty("kind", "flat")
         self.setAccessibleName(tr("Model"))
         self.setToolTip(tr("Model for this conversation") if self._chat else tr("Model to use"))
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.view().setMinimumWidth(280)
+        self.view().setItemDelegate(BadgePainter(context.look, self.view()))
         self.activated.connect(self._activated)
+        context.look.on_change(self, self._fit)
         context.models_changed.connect(self.look)
         self._fill()
         self.look()
@@ -71,8 +76,9 @@ class ModelBox(QComboBox):
     def look(self) -> None:
         """List the models again."""
 
-        def got(names: list[str]) -> None:
-            self.known = names
+        def got(found: dict[str, frozenset[Any]]) -> None:
+            self.abilities = found
+            self.known = [name for name, can in found.items() if self._task in can]
             self._fill()
             self.listed.emit()
 
@@ -80,7 +86,7 @@ class ModelBox(QComboBox):
             self._context.core.models(got, self._context.show_error)
         else:
             self._context.core.use(
-                lambda service: catalogue.able(service.catalogue, self._task), got, self._context.show_error
+                lambda service: catalogue.abilities(service.catalogue), got, self._context.show_error
             )
 
     def show_model(self, name: str) -> None:
@@ -96,7 +102,11 @@ class ModelBox(QComboBox):
 
     def get_one(self) -> None:
         """To Models, where the recommended one is a click away."""
-        self._context.open_pane("models").offer(RECOMMENDED[self._task])
+        models = self._context.open_pane("models")
+        if self._chat:
+            models.turn_to_recommended()
+        else:
+            models.offer(RECOMMENDED[self._task])
 
     def choose_folder(self) -> None:
         """A folder with config.json and weights, or with a GGUF file."""
@@ -136,19 +146,30 @@ class ModelBox(QComboBox):
         if shown and shown not in names:
             names.insert(0, shown)
         for name in names:
-            self.addItem(name if self._chat else name.rsplit("/", 1)[-1], name)
+            title, marks = name if self._chat else name.rsplit("/", 1)[-1], badges(self.abilities.get(name, ()))
+            self.addItem(title, name)
+            self.setItemData(self.count() - 1, marks, BADGES)
+            self.setItemData(self.count() - 1, ", ".join((title, *marks)), Qt.ItemDataRole.AccessibleTextRole)
         if not names:
             self.addItem(tr("No model yet"), "")
         self.insertSeparator(self.count())
-        if self._task in RECOMMENDED:
-            self.addItem(tr("Get a model…"), _GET)
+        self.addItem(tr("Get a model…"), _GET)
         self.addItem(tr("Add a model folder…"), _FOLDER)
         self.setCurrentIndex(max(0, self.findData(shown)))
         self.blockSignals(False)
-        font = self.font()
-        font.setBold(True)
-        widest = 320 if self._chat else 240  # as wide as the name that is shown, not as the longest in the list
-        self.setFixedWidth(min(widest, QFontMetrics(font).horizontalAdvance(self.currentText()) + _ROOM))
+        self._fit()
+
+    def _fit(self) -> None:
+        """As wide as the name that is shown, not as the longest in the list; the list as wide as names and badges."""
+        look = self._context.look
+        metrics = QFontMetrics(look.font(weight=QFont.Weight.DemiBold))
+        rows = (
+            metrics.horizontalAdvance(self.itemText(i)) + badges_width(metrics, self.itemData(i, BADGES) or ())
+            for i in range(self.count())
+        )
+        self.view().setMinimumWidth(max(280, max(rows, default=0) + _ROOM))
+        widest = round((320 if self._chat else 240) * max(1.0, look.scale))
+        self.setFixedWidth(min(widest, metrics.horizontalAdvance(self.currentText()) + _ROOM))
 
     def _activated(self, index: int) -> None:
         name = self.itemData(index)

@@ -67,7 +67,9 @@ class _Lines(QStyledItemDelegate):
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
         super().paint(painter, option, index)
-        entry: PaletteEntry = index.data(Qt.ItemDataRole.UserRole)
+        entry: PaletteEntry | None = index.data(Qt.ItemDataRole.UserRole)
+        if entry is None:
+            return
         painter.save()
         painter.setPen(QColor(self._context.look.theme.second))
         room = option.rect.adjusted(GRID, 0, -GRID, 0)
@@ -134,10 +136,14 @@ class CommandPalette(QWidget):
             item = QListWidgetItem(entry.title)
             item.setData(Qt.ItemDataRole.UserRole, entry)
             self.results.addItem(item)
+        if not ranked:
+            nothing = QListWidgetItem(tr("No results."))
+            nothing.setFlags(Qt.ItemFlag.NoItemFlags)
+            self.results.addItem(nothing)
         self.results.setCurrentRow(0)
 
     def _choose(self, item: QListWidgetItem | None) -> None:
-        if item is None:
+        if item is None or item.data(Qt.ItemDataRole.UserRole) is None:
             return
         entry: PaletteEntry = item.data(Qt.ItemDataRole.UserRole)
         self.shut()

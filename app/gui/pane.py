@@ -9,6 +9,7 @@ import importlib
 import importlib.util
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from app.gui.look import Look
     from app.gui.preferences import AppFolders, Preferences
     from app.gui.store.worker import AppStore
+    from app.gui.viewmodels.models.downloads import Downloads
     from app.window_engine import WindowEngine
 
 
@@ -33,7 +35,8 @@ class AppContext:
     """The window's services.
 
     `work` runs jobs off the UI thread, `store` remembers, `core` asks the engine, `say` shows a sentence where the
-    work is: `say(sentence)`, or with `level="error"`, and with `undo=("Undo", callback)`.
+    work is: `say(sentence)`, or with `level="error"`, and with `undo=("Undo", callback)`. `say("", level="ok")`: something
+    worked again, so that an error that is shown goes.
     """
 
     places: AppFolders
@@ -51,6 +54,19 @@ class AppContext:
     hotkey: HotKey | None = None  # the key that brings the window to the front
     wiped: Signal = field(default_factory=Signal)  # all stored data is being deleted: panes reset themselves
     reread: Signal = field(default_factory=Signal)  # stored data may differ from what panes show: they reload it
+
+    @cached_property
+    def downloads(self) -> Downloads:
+        """Of models: the card at the start of a chat and Models show the same."""
+        from app.gui.viewmodels.models.downloads import Downloads
+
+        made = Downloads(self.core, self.preferences, self.work.post, lambda *what, **more: self.say(*what, **more))
+        made.finished.connect(lambda repo: self.models_changed())
+        self.wiped.connect(made.forget)
+        self.preferences.changed.connect(
+            lambda key: made.pause_all() if key == "offline" and self.preferences.get(key) else None
+        )
+        return made
 
     def show_error(self, sentence: str) -> None:
         """Show an error."""

@@ -73,6 +73,7 @@ class ResultsPane(Pane, Generic[T]):
         self.list.drag = DragOut(context, self.list, lambda item: self.offer(item))
         self.model_box = ModelBox(context, kind)
         self.outer = QSplitter(Qt.Orientation.Horizontal)
+        context.look.language_changed.connect(self._show)
 
     @abstractmethod
     def offer(self, item: Any) -> tuple[str, Write] | None:
@@ -93,7 +94,7 @@ class ResultsPane(Pane, Generic[T]):
         left = QWidget()
         left.setProperty("kind", "side")
         left.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        left.setMaximumWidth(400)
+        self.context.look.limit_width(left, 400)
         column = QVBoxLayout(left)
         column.addStrut(200)
         column.setContentsMargins(0, GRID // 2, 0, 0)

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
 
-from PySide6.QtCore import QRect, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QPainter
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QStyle, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFrame,
+    QLabel,
+    QPushButton,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionComboBox,
+    QStyleOptionViewItem,
+    QStylePainter,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app.explain import HAS_MORE, leads_to_log
 from app.gui.look import Look, pixmap
@@ -29,14 +42,15 @@ def icon_button(
     colour: str = "second",
     parent: QWidget | None = None,
 ) -> QToolButton:
-    """A button that is an icon; its title is its tooltip and what a screen reader says."""
+    """A button that is an icon; its title is its tooltip and what a screen reader says. No name: one that `wear` dresses."""
     button = QToolButton(parent)
     button.setProperty("kind", kind)
     button.setToolTip(title)
     button.setAccessibleName(title)
     button.setIconSize(QSize(size, size))
     button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-    look.on_change(button, lambda: button.setIcon(look.icon(name, colour)))
+    if name:
+        look.on_change(button, lambda: button.setIcon(look.icon(name, colour)))
     if run is not None:
         button.clicked.connect(lambda checked=False: run())
     return button
@@ -102,7 +116,24 @@ def line(vertical: bool = False) -> QFrame:
     return frame
 
 
+class ElidedBox(QComboBox):
+    """A drop-down list that is narrower than its entry says so with three dots."""
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter, option = QStylePainter(self), QStyleOptionComboBox()
+        self.initStyleOption(option)
+        field = self.style().subControlRect(
+            QStyle.ComplexControl.CC_ComboBox, option, QStyle.SubControl.SC_ComboBoxEditField, self
+        )
+        option.currentText = self.fontMetrics().elidedText(  # type: ignore[attr-defined]
+            self.currentText(), Qt.TextElideMode.ElideRight, field.width()
+        )
+        painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
+        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
+
+
 _WIDTH = 420  # pixels of the sentence
+_NARROWEST = 240
 
 
 def paint_row(painter: QPainter, theme: Theme, room: QRect, state: QStyle.StateFlag, chosen: bool) -> None:
@@ -117,6 +148,56 @@ def paint_row(painter: QPainter, theme: Theme, room: QRect, state: QStyle.StateF
         painter.drawRoundedRect(room.adjusted(1, 1, -1, -1), 6, 6)
 
 
+BADGES = Qt.ItemDataRole.UserRole + 7  # of a line: what a model can do, in words
+_BADGE_SIZE = 0.85
+
+
+def badges_width(metrics: QFontMetrics, words: Sequence[str]) -> int:
+    """The room that they take at the end of a line, at the most."""
+    return sum(metrics.horizontalAdvance(word) + GRID * 2 for word in words)
+
+
+def paint_badges(painter: QPainter, look: Look, room: QRect, words: Sequence[str]) -> int:
+    """At the right of a line. Returns how much of it they take."""
+    font = look.font(_BADGE_SIZE)
+    metrics, right = QFontMetrics(font), room.right()
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setFont(font)
+    for word in reversed(words):
+        width = metrics.horizontalAdvance(word) + GRID
+        place = QRect(right - width, room.center().y() - metrics.height() // 2 - 1, width, metrics.height() + 2)
+        painter.setPen(QColor(look.theme.second))
+        painter.drawRoundedRect(place, 4, 4)
+        painter.drawText(place, Qt.AlignmentFlag.AlignCenter, word)
+        right = place.left() - GRID // 2
+    painter.restore()
+    return room.right() - right
+
+
+class BadgePainter(QStyledItemDelegate):
+    """Lines of a drop-down with badges behind the name, and its separators, which Qt draws with a delegate of its own."""
+
+    def __init__(self, look: Look, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._look = look
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        if self._separates(index):
+            painter.fillRect(option.rect.adjusted(GRID, 4, -GRID, -4), QColor(self._look.theme.line))
+            return
+        super().paint(painter, option, index)
+        paint_badges(painter, self._look, option.rect.adjusted(GRID, 0, -GRID, 0), index.data(BADGES) or ())
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        return QSize(1, 9) if self._separates(index) else super().sizeHint(option, index)
+
+    def _separates(self, index: QModelIndex | QPersistentModelIndex) -> bool:
+        return bool(index.data(Qt.ItemDataRole.AccessibleDescriptionRole) == "separator")
+
+
 class EmptyState(QWidget):
     """`offer` sets the action; without it there is none. `say` sets the sentence."""
 
@@ -129,7 +210,6 @@ class EmptyState(QWidget):
         self.title.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.sentence = label(sentence, "second", wrap=True)
         self.sentence.setAlignment(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop)
-        self.sentence.setFixedWidth(_WIDTH)
         self.action = text_button("", lambda: self._run())
         self._run: Callable[[], Any] = lambda: None
         column = QVBoxLayout(self)
@@ -144,6 +224,7 @@ class EmptyState(QWidget):
         column.addStretch(3)
         self.action.hide()
         look.on_change(self, self._dress)
+        look.language_changed.connect(self._dress)
 
     def offer(self, title: str, run: Callable[[], Any], main: bool = False) -> None:
         """The one action."""
@@ -155,10 +236,35 @@ class EmptyState(QWidget):
         self.action.style().polish(self.action)
         self.action.setVisible(bool(title))
 
+    def hold(self, card: QWidget) -> None:
+        """A card that stands in place of picture and sentence while it is shown (`show_card`)."""
+        self.card = card
+        if isinstance(column := self.layout(), QVBoxLayout):
+            column.insertWidget(1, card, 0, Qt.AlignmentFlag.AlignCenter)
+
+    def show_card(self, shown: bool) -> None:
+        self.card.setVisible(shown)
+        for part in (self.picture, self.title, self.sentence):
+            part.setVisible(not shown)
+
     def say(self, sentence: str) -> None:
         self.sentence.setText(sentence)
-        # the layout asks how high it is at the pane's width, where it would need fewer lines
-        self.sentence.setFixedHeight(max(0, self.sentence.heightForWidth(_WIDTH)))
+        self._measure()
+
+    def _measure(self) -> None:
+        """The layout asks how high the sentence is at the pane's width, where it would need fewer lines."""
+        width = max(_NARROWEST, min(_WIDTH, self.width() - 4 * GRID))
+        self.sentence.setFixedWidth(width)  # first: a label answers for no less than the width that it has to have
+        self.sentence.setFixedHeight(max(0, self.sentence.heightForWidth(width)))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._measure()
+
+    def minimumSizeHint(self) -> QSize:
+        """The sentence takes more lines where the pane is narrow."""
+        widest = max(_NARROWEST, self.title.minimumSizeHint().width(), self.action.minimumSizeHint().width())
+        return QSize(widest + 4 * GRID, super().minimumSizeHint().height())
 
     def _dress(self) -> None:
         self.title.setFont(self._look.font(1.35, QFont.Weight.DemiBold))

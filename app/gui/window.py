@@ -31,9 +31,9 @@ from app.gui.logview import LogView
 from app.gui.palette import CommandPalette, ShortcutOverview
 from app.gui.pane import PANES, AppContext, Pane
 from app.gui.texts import mark, tr
-from app.gui.theme import GRID
 
-_NARROWEST = 720  # pixels
+_NARROWEST, _LOWEST = 720, 480  # pixels, at the usual size of text
+_SMALLEST = 640  # which every screen has
 _WRITE_PLACE = 400  # milliseconds after the last move
 
 
@@ -59,8 +59,10 @@ class Window(QMainWindow):
         self.specs = [spec for spec in PANES if spec.there]
         self.panes: dict[str, Pane] = {}
         self.shown = ""
-        self.setWindowTitle("Grus")
-        self.setMinimumHeight(480)  # how narrow it may be, its panes say: in no language does a button lie on another
+        self._title()
+        context.look.language_changed.connect(self._title)
+        # how narrow it may be, its panes say: in no language does a button lie on another
+        context.look.on_change(self, lambda: self.setMinimumHeight(min(_SMALLEST, context.look.grown(_LOWEST))))
         self.setAcceptDrops(True)
         self.drop_light = DropLight(context.look, self)
         context.say, context.open_pane, context.hand_over = self.say, self.open_pane, self.hand_over
@@ -70,23 +72,33 @@ class Window(QMainWindow):
         self.status_bar = StatusBar(context.look, context.core)
         self.save_bar = SaveBar(context.look, context.store)
         self._warned = False  # that closing loses what is not saved
-        self._build()
         self.notice = Notice(context.look)
-        self.notice.setParent(self)
+        self._build()
         self.palette_card = CommandPalette(self, context)
         self.shortcuts = ShortcutOverview(self, context.look, context.actions)
         self.log = LogView(self, context)
+        for part in (
+            self.rail,
+            self.status_bar,
+            self.save_bar,
+            self.notice,
+            self.palette_card,
+            self.shortcuts,
+            self.log,
+        ):
+            context.look.dress(part)
         self._place = QTimer(self)
         self._place.setSingleShot(True)
         self._place.setInterval(_WRITE_PLACE)
         self._place.timeout.connect(self._remember)
         self.gc_policy = GcPolicy(lambda: context.core.busy)
         self._return()
+        context.look.on_change(self.rail, lambda: self.rail.widen(self.width()))
         context.store.opened(self._tell_damage)
         context.store.saving.watch(self._tell_saving)
         if context.preferences.set_aside is not None:
             self.say(
-                tr("Your settings could not be read. They are kept as {file}; Grus began with new ones.",
+                tr("Your settings could not be read. They were saved as {file}, and Grus started with default settings.",
                    file=context.preferences.set_aside), level="warning"
             )  # fmt: skip
 
@@ -96,13 +108,17 @@ class Window(QMainWindow):
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
         row.addWidget(self.rail)
-        row.addWidget(self.stack, 1)
+        content = QVBoxLayout()
+        content.setSpacing(0)
+        content.addWidget(self.save_bar)
+        content.addWidget(self.notice)
+        content.addWidget(self.stack, 1)
+        row.addLayout(content, 1)
         column = QVBoxLayout(body)
         column.addStrut(_NARROWEST)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addLayout(row, 1)
-        column.addWidget(self.save_bar)
         column.addWidget(self.status_bar)
         self.setCentralWidget(body)
 
@@ -124,6 +140,7 @@ class Window(QMainWindow):
         if name not in self.panes:
             spec = next(spec for spec in self.specs if spec.name == name)
             pane = spec.make(self.context)
+            self.context.look.dress(pane)
             self.panes[name] = pane
             self.stack.addWidget(pane)
         return self.panes[name]
@@ -133,10 +150,14 @@ class Window(QMainWindow):
         self.shown = name
         self.stack.setCurrentWidget(pane)
         self.rail.show_chosen(name)
-        self.setWindowTitle(tr(next(spec.title for spec in self.specs if spec.name == name)) + " · Grus")
+        self._title()
         self.context.preferences.put("pane", name)
         pane.entered()
         return pane
+
+    def _title(self) -> None:
+        titles = {spec.name: spec.title for spec in self.specs}
+        self.setWindowTitle(f"{tr(titles[self.shown])} · Grus" if self.shown else "Grus")
 
     def hand_over(self, name: str, files: Sequence[Path]) -> None:
         if any(spec.name == name for spec in self.specs):
@@ -186,8 +207,8 @@ class Window(QMainWindow):
             if card.isVisible():
                 card.hide()
                 return
-        if self.shown and not self.panes[self.shown].stop() and self.notice.isVisible():
-            self.notice.hide()
+        if self.shown and not self.panes[self.shown].stop():
+            self.notice.current.close()
 
     def switch_appearance(self) -> None:
         self.context.preferences.put("appearance", "light" if self.context.look.theme.dark else "dark")
@@ -200,16 +221,16 @@ class Window(QMainWindow):
         self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
 
     def say(self, sentence: str, level: Any = "info", undo: tuple[str, Callable[[], Any]] | None = None) -> None:
+        """Above the content. No sentence, with level "ok": an error that is shown is resolved."""
         if undo is None and leads_to_log(sentence):
             undo = (tr("Show the log"), self.show_log)
-        self.notice.say(sentence, level, undo)
-        self._put_notice()
+        self.notice.current.say(sentence, level, undo)
 
     def _tell_damage(self, opened: Any) -> None:
         if opened.set_aside is not None:
             self.say(
                 tr(
-                    "The file with your conversations was damaged. It is kept as {file}; Grus began with a new one.",
+                    "The file with your conversations was damaged. It was saved as {file}, and Grus started with a new one.",
                     file=opened.set_aside,
                 ),
                 level="warning",
@@ -232,19 +253,10 @@ class Window(QMainWindow):
     def _remember(self) -> None:
         self.context.preferences.put("window", bytes(self.saveGeometry().toBase64().data()).decode())
 
-    def _put_notice(self) -> None:
-        width = min(640, self.width() - 8 * GRID)
-        self.notice.setFixedWidth(width)
-        self.notice.adjustSize()
-        left = (self.width() - width) // 2
-        self.notice.move(left, self.height() - self.status_bar.height() - self.notice.height() - GRID * 2)
-        self.notice.raise_()
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self.rail.widen(self.width())
         self._place.start()
-        if self.notice.isVisible():
-            self._put_notice()
 
     def moveEvent(self, event: Any) -> None:
         super().moveEvent(event)
@@ -258,12 +270,13 @@ class Window(QMainWindow):
         if self.context.store.saving.kept and not self._warned:
             self._warned = True
             self.context.store.save_now()
-            self.say(tr("What you did last is not saved yet. Close the window again to lose it."), level="error")
+            self.say(tr("Your last changes are not saved yet. Close the window again to discard them."), level="error")
             event.ignore()
             return
         self._remember()
         for pane in self.panes.values():
             pane.leaving()
+        self.context.downloads.pause_all()
         super().closeEvent(event)
 
     # -- files dropped where no pane takes them

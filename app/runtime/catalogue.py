@@ -221,9 +221,14 @@ def can(source: str, capability: Capability, cache_dir: str | None = None) -> bo
     return capability in capabilities_of(source, cache_dir)
 
 
+def abilities(catalogue: Catalogue) -> dict[str, frozenset[Capability]]:
+    """What each model can do, by name. Reads the disk: not for an event loop, nor the window's thread."""
+    return {known.name: capabilities_of(known.source, catalogue.cache_dir) for known in catalogue.all()}
+
+
 def able(catalogue: Catalogue, capability: Capability) -> list[str]:
-    """The names of the models that can do this. Reads the disk: not for an event loop, nor the window's thread."""
-    return [known.name for known in catalogue.all() if can(known.source, capability, catalogue.cache_dir)]
+    """The names of the models that can do this. Reads the disk, too."""
+    return [name for name, found in abilities(catalogue).items() if capability in found]
 
 
 def serves(capability: Capability, found: frozenset[Capability]) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from app.runtime.models import ServiceOwner, closed_on_error, open_models
-from engine.errors import BadRequest, UnreadableFile
+from engine.errors import BadRequest, ErrorText, UnreadableFile
 from engine.loaded import LoadedPart
 from engine.loading import LoadedModel, LoadOptions
 from engine.pipelines.reading.elements import NO_MODEL
@@ -56,7 +56,10 @@ class ReadingModels(ServiceOwner):
     def _recognizer(self, name: str) -> VisionRecognizer:
         loaded = self.service.load_now(name)
         if isinstance(loaded, LoadedPart):
-            raise BadRequest(f"{name} writes no text. Give it as the layout, and a vision model as the model.", "model")
+            raise BadRequest(
+                ErrorText("{name} writes no text. Give it as the layout, and a vision model as the model.", name=name),
+                "model",
+            )
         self.loaded = loaded
         return VisionRecognizer(self.service, loaded)
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from app.runtime.chat import ChatRequest, prepare, reasoning_off
 from app.runtime.models import ServiceOwner, closed_on_error, open_models
-from engine.errors import BadRequest
+from engine.errors import BadRequest, ErrorText
 from engine.loading import LoadedModel, LoadOptions
 from engine.media.sound import Audio, format_of, from_array, read_sound, write_file
 from engine.models.moonshine import SAMPLE_RATE
@@ -149,7 +149,10 @@ class Speaker(ServiceOwner):
         """Clone a voice and keep it under a name."""
         if self.voices.has(name) and not replace:
             raise BadRequest(
-                f"There is a voice called {name} already. Choose another name, or delete it first.", "name"
+                ErrorText(
+                    "There is a voice called {name} already. Choose another name, or delete it first.", name=name
+                ),
+                "name",
             )
         samples = self._recorded(recording)
         return self.voices.save(name, self.name, self.voice.clone(samples, text), samples, self.rate, replace=replace)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import quote, urljoin, urlsplit
 
-from engine.errors import AccessRefused, DiskFull, GrusError, ModelNotFound, Offline
+from engine.errors import AccessRefused, DiskFull, ErrorText, GrusError, ModelNotFound, Offline
 from engine.hub import library
 from engine.hub.token import token
 
@@ -59,7 +59,7 @@ def file_facts(url: str) -> FileFacts:
             break
         url = target
     else:
-        raise GrusError("The hub redirects a file in a circle. Try again later.")
+        raise GrusError(ErrorText("The hub redirects a file in a circle. Try again later."))
     if not response.is_redirect:
         library.hub().utils.hf_raise_for_status(response)
     told = response.headers
@@ -86,7 +86,7 @@ def opened(url: str, more: Mapping[str, str]) -> Iterator[Any]:
         if _origin(target) != _origin(url):
             asked = {key: value for key, value in asked.items() if key.lower() != "authorization"}
         url = target
-    raise GrusError("The hub redirects a file in a circle. Try again later.")
+    raise GrusError(ErrorText("The hub redirects a file in a circle. Try again later."))
 
 
 def persistent(ask: Callable[[], _T], waiting: Callable[[str], None], tick: Callable[[], None]) -> _T:
@@ -164,7 +164,7 @@ def _origin(url: str) -> tuple[str, str, int | None]:
 
 _NETWORK_LIBRARIES = {"httpx", "httpx2", "httpcore", "httpcore2", "requests", "urllib3"}  # depends on the hub's version
 _FULL = {errno.ENOSPC, errno.EDQUOT}
-GIVE_TOKEN = "give Grus a token of your account: `grus token set`, Settings in the window, or HF_TOKEN"
+GIVE_TOKEN = ErrorText("give Grus a token of your account: `grus token set`, Settings in the window, or HF_TOKEN")
 
 
 @contextmanager
@@ -187,61 +187,108 @@ def explained(error: BaseException, repo: str, revision: str) -> GrusError:
     if isinstance(error, errors.GatedRepoError):
         if _sent_token(error):
             return AccessRefused(
-                f"{repo} is gated, and your token does not open it. Accept its terms on {library.endpoint()}/{repo} with "
-                "the same account, and wait until its makers have let you in."
+                ErrorText(
+                    "{repo} is gated, and your token does not open it. Accept its terms on {site}/{repo} with the "
+                    "same account, and wait until its makers have let you in.",
+                    repo=repo,
+                    site=library.endpoint(),
+                )
             )
-        return AccessRefused(f"{repo} is gated. Accept its terms on {library.endpoint()}/{repo}, then {GIVE_TOKEN}.")
+        return AccessRefused(
+            ErrorText(
+                "{repo} is gated. Accept its terms on {site}/{repo}, then {advice}.",
+                repo=repo,
+                site=library.endpoint(),
+                advice=GIVE_TOKEN,
+            )
+        )
     if isinstance(error, errors.RepositoryNotFoundError):
         return ModelNotFound(
-            f"Hugging Face has no repository {repo}, or it is private. For a private one, {GIVE_TOKEN}."
+            ErrorText(
+                "Hugging Face has no repository {repo}, or it is private. For a private one, {advice}.",
+                repo=repo,
+                advice=GIVE_TOKEN,
+            )
         )
     if isinstance(error, errors.RevisionNotFoundError):
-        return ModelNotFound(f"{repo} has no revision {revision}.")
+        return ModelNotFound(ErrorText("{repo} has no revision {revision}.", repo=repo, revision=revision))
     if isinstance(error, errors.HFValidationError):
-        return ModelNotFound(f"{repo} is not the id of a repository.")
+        return ModelNotFound(ErrorText("{repo} is not the id of a repository.", repo=repo))
     if status is not None:
         return _of_status(error, status, repo)
     if _is_network(error):
-        return Offline(f"{repo} is not on this machine and Hugging Face cannot be reached. Check the network.")
+        return Offline(
+            ErrorText("{repo} is not on this machine and Hugging Face cannot be reached. Check the network.", repo=repo)
+        )
     if isinstance(error, ValueError):
         return Offline(
-            "What answered is not Hugging Face. A sign-in page of this network, or a wrong HF_ENDPOINT, may stand in between."
+            ErrorText(
+                "What answered is not Hugging Face. A sign-in page of this network, or a wrong HF_ENDPOINT, may "
+                "stand in between."
+            )
         )
     return GrusError(
-        f"{repo} could not be downloaded: {str(error).strip().partition(chr(10))[0] or type(error).__name__}"
+        ErrorText(
+            "{repo} could not be downloaded: {reason}",
+            repo=repo,
+            reason=str(error).strip().partition(chr(10))[0] or type(error).__name__,
+        )
     )
 
 
 def _of_status(error: BaseException, status: int, repo: str) -> GrusError:
     if status == 401 and _sent_token(error):
         return AccessRefused(
-            "Hugging Face does not know your token (status 401). Make a new one on its page, then "
-            f"{GIVE_TOKEN}. `grus token remove` continues without one."
+            ErrorText(
+                "Hugging Face does not know your token (status 401). Make a new one on its page, then {advice}. "
+                "`grus token remove` continues without one.",
+                advice=GIVE_TOKEN,
+            )
         )
     if status in (401, 403):
-        return AccessRefused(f"Hugging Face refused access to {repo} (status {status}). To be let in, {GIVE_TOKEN}.")
-    return Offline(f"{repo} is not on this machine, and {busy(error, status)}")
+        return AccessRefused(
+            ErrorText(
+                "Hugging Face refused access to {repo} (status {status}). To be let in, {advice}.",
+                repo=repo,
+                status=status,
+                advice=GIVE_TOKEN,
+            )
+        )
+    return Offline(ErrorText("{repo} is not on this machine, and {reason}", repo=repo, reason=busy(error, status)))
 
 
 def busy(error: BaseException, status: int) -> str:
     """What a refusal of every request says, as the end of a sentence."""
     if status != 429:
-        return f"Hugging Face answered with status {status}. Try again later."
+        return ErrorText("Hugging Face answered with status {status}. Try again later.", status=status)
     wait = told_to_wait(error)
-    when = f"in {math.ceil(wait)} s" if wait else "in some minutes"
-    return f"Hugging Face takes no more requests from here (status 429). Try again {when}."
+    if not wait:
+        return ErrorText("Hugging Face takes no more requests from here (status 429). Try again in some minutes.")
+    return ErrorText(
+        "Hugging Face takes no more requests from here (status 429). Try again in {n} s.", n=math.ceil(wait)
+    )
 
 
 def _of_disk(error: OSError, repo: str) -> GrusError:
     where = f" ({error.filename})" if error.filename else ""
     if error.errno in _FULL:
         return DiskFull(
-            f"The disk is full, so {repo} could not be downloaded to its end{where}. What arrived is kept: make room, and "
-            "download it again to continue."
+            ErrorText(
+                "The disk is full, so {repo} could not be downloaded to its end{where}. What arrived is kept: "
+                "make room, and download it again to continue.",
+                repo=repo,
+                where=where,
+            )
         )
     if error.errno == errno.EFBIG:
-        return DiskFull(f"{repo} has a file that is larger than this disk or account may hold{where}.")
-    return GrusError(f"{repo} cannot be saved{where}: {error.strerror}.")
+        return DiskFull(
+            ErrorText(
+                "{repo} has a file that is larger than this disk or account may hold{where}.", repo=repo, where=where
+            )
+        )
+    return GrusError(
+        ErrorText("{repo} cannot be saved{where}: {reason}.", repo=repo, where=where, reason=error.strerror)
+    )
 
 
 def _sent_token(error: BaseException) -> bool:

@@ -20,7 +20,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, TextIO, TypeAlias
 
-from engine.errors import DiskFull, GrusError, ModelNotFound, Offline
+from engine.errors import DiskFull, ErrorText, GrusError, ModelNotFound, Offline
 from engine.hub import client, library, offline
 from engine.hub.cache import (
     DEFAULT_REVISION,
@@ -205,7 +205,7 @@ def fetch_file(repo: str, name: str, commit: str, storage: Path, report: FileRep
     url = client.file_url(repo, name, commit)
     facts = client.persistent(lambda: client.file_facts(url), report.waiting, report.check)
     if not _TAG.fullmatch(facts.etag):
-        raise GrusError(f"The hub does not say which version of {name} it has. Try again later.")
+        raise GrusError(ErrorText("The hub does not say which version of {name} it has. Try again later.", name=name))
     blob = storage / "blobs" / facts.etag
     if not blob.exists():
         part = blob.with_name(f"{facts.etag}.part")
@@ -375,7 +375,7 @@ def download(
     """
     named = parse(model)
     if named is None:
-        raise ModelNotFound(f"{model!r} is not the id of a repository.")
+        raise ModelNotFound(ErrorText("{model} is not the id of a repository.", model=repr(model)))
     repo, quant = named.repo, named.quant
 
     def choose(names: Sequence[str]) -> list[str]:
@@ -397,8 +397,11 @@ def _bring_tokenizer(named: Named, cache_dir: str | Path | None) -> None:
     """From the repository that a GGUF file was made from."""
     if named.base is None:
         raise ModelNotFound(
-            f"{named.repo} holds no tokenizer, and its name, which does not end in -GGUF, tells no other repository. "
-            "Put a tokenizer.json beside the file."
+            ErrorText(
+                "{repo} holds no tokenizer, and its name, which does not end in -GGUF, tells no other "
+                "repository. Put a tokenizer.json beside the file.",
+                repo=named.repo,
+            )
         )
     try:
         _bring(named.base, None, cache_dir, tokenizer_files, None)
@@ -425,7 +428,7 @@ def _bring(
         sizes = {file.rfilename: file.size or 0 for file in info.siblings or []}
         sizes = {name: sizes[name] for name in choose(list(sizes))}
         if not sizes or info.sha is None:
-            raise ModelNotFound(f"{repo} holds no model files.")
+            raise ModelNotFound(ErrorText("{repo} holds no model files.", repo=repo))
         commit = str(info.sha)
         storage = repo_folder(repo, folder)
         snapshot = inside(storage / "snapshots", commit)
@@ -452,7 +455,9 @@ def _ask(repo: str, revision: str) -> Any:
 
 def _check_online(repo: str) -> None:
     if why := offline.reason():
-        raise Offline(f"{repo} is not on this machine and {why}, so it cannot be downloaded.")
+        raise Offline(
+            ErrorText("{repo} is not on this machine and {why}, so it cannot be downloaded.", repo=repo, why=why)
+        )
 
 
 class _Stopped(BaseException):
@@ -534,4 +539,12 @@ def _check_space(repo: str, storage: Path, needed: int) -> None:
     there = next(path for path in (storage.parent, *storage.parent.absolute().parents) if path.exists())
     free = shutil.disk_usage(there).free
     if needed > free:
-        raise DiskFull(f"{repo} needs {size(needed)}, but {there} has only {size(free)} left.")
+        raise DiskFull(
+            ErrorText(
+                "{repo} needs {needed}, but {there} has only {free} left.",
+                repo=repo,
+                needed=size(needed),
+                there=there,
+                free=size(free),
+            )
+        )

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 
+from engine.errors import ErrorText
+
 _VARIABLES = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")  # as huggingface_hub and transformers know them
 _forbidden: list[str] = []
 
@@ -31,5 +33,5 @@ def reason() -> str | None:
     """The same for the hub, which the environment may forbid alone."""
     for name in _VARIABLES:
         if not _forbidden and os.environ.get(name, "").upper() in {"1", "ON", "YES", "TRUE"}:
-            return f"{name} is set"
+            return ErrorText("{name} is set", name=name)
     return forbidden()

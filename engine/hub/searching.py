@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from engine.errors import BadRequest, ModelNotFound, Offline
+from engine.errors import BadRequest, ErrorText, ModelNotFound, Offline
 from engine.hub import client, library, offline
 from engine.hub.cache import chosen, gguf_models, kind_of, parse
 from engine.hub.client import busy, explained
@@ -59,7 +59,7 @@ def search(words: str, limit: int = 30) -> list[FoundModel]:
     if named and quant:
         words = named.repo
     if not words:
-        raise BadRequest("Type what to search for: a model's name, or who made it.")
+        raise BadRequest(ErrorText("Type what to search for: a model's name, or who made it."))
 
     def ask(hub: Any) -> list[FoundModel]:
         # One page, asked once: the library's own search tries a dead network for half a minute.
@@ -77,7 +77,7 @@ def facts(repo: str, revision: str | None = None) -> Facts:
     """Raises ModelNotFound for a repository without a model, and Offline without a network."""
     named = parse(repo)
     if named is None:
-        raise ModelNotFound(f"{repo!r} is not the id of a repository.")
+        raise ModelNotFound(ErrorText("{repo} is not the id of a repository.", repo=repr(repo)))
     plain, revision = named.repo, revision or named.revision
 
     def ask(hub: Any) -> Any:
@@ -88,7 +88,7 @@ def facts(repo: str, revision: str | None = None) -> Facts:
     sizes = {file.rfilename: file.size or 0 for file in info.siblings or []}
     names = wanted(sizes, named.quant)
     if not any(name.endswith((".safetensors", ".gguf", ".bin", ".pt", ".pth")) for name in names):
-        raise ModelNotFound(f"{repo} holds no model files.")
+        raise ModelNotFound(ErrorText("{repo} holds no model files.", repo=repo))
     models = gguf_models(sizes) if any(name.endswith(".gguf") for name in names) else {}
     taken = chosen(models, named.quant)
     config: Mapping[str, Any] = info.config or {}
@@ -127,7 +127,7 @@ def quantization_of(repo: str, names: list[str], config: Mapping[str, Any], dtyp
 
 def _asked(ask: Callable[[Any], _T], repo: str, revision: str) -> _T:
     if why := offline.reason():
-        raise Offline(f"{why[:1].upper()}{why[1:]}, so Hugging Face is not asked.")
+        raise Offline(ErrorText("Hugging Face is not asked: {why}.", why=why))
     try:
         return ask(library.hub())
     except Exception as error:
@@ -135,7 +135,7 @@ def _asked(ask: Callable[[Any], _T], repo: str, revision: str) -> _T:
         if isinstance(told, Offline) and status is not None:
             raise Offline(busy(error, status)) from error
         if isinstance(told, Offline) and not isinstance(error, ValueError):
-            raise Offline("Hugging Face cannot be reached. Check the network, then try again.") from error
+            raise Offline(ErrorText("Hugging Face cannot be reached. Check the network, then try again.")) from error
         raise told from error
 
 

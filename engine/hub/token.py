@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from engine.errors import BadRequest, GrusError
+from engine.errors import BadRequest, ErrorText, GrusError
 from engine.hub import library
 
 _T = TypeVar("_T")
@@ -65,7 +65,7 @@ def keep(given: str, endpoint: str) -> StoredToken:
     given = given.strip()
     if not _TOKEN.fullmatch(given):
         raise BadRequest(
-            "A token is one word of letters and digits, such as hf_... on your Hugging Face page.", "token"
+            ErrorText("A token is one word of letters and digits, such as hf_... on your Hugging Face page."), "token"
         )
     forget(endpoint)
     in_keyring = _asked(lambda: _put_into_keyring(endpoint, given), _WRITE_SECONDS, False)
@@ -177,4 +177,6 @@ def _write(kept: dict[str, dict[str, Any]]) -> None:
     except OSError as error:
         with suppress(OSError):
             fresh.unlink(missing_ok=True)
-        raise GrusError(f"The token cannot be kept in {file}: {error.strerror}.") from error
+        raise GrusError(
+            ErrorText("The token cannot be kept in {file}: {reason}.", file=file, reason=error.strerror)
+        ) from error

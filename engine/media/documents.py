@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 import numpy as np
 import psutil
 
-from engine.errors import BadRequest, PasswordNeeded, UnreadableFile
+from engine.errors import BadRequest, ErrorText, PasswordNeeded, UnreadableFile
 from engine.media.image import FORMATS, MAX_PIXELS, as_rgb, webp_size
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ DPI = 200  # of rendered PDF pages; print of 8 points has an x-height of 12 pixe
 LARGEST = 1 << 29  # pixels of an image that is opened, to be scaled down
 _BYTES_PER_PIXEL = 4  # in Pillow
 _HEIC_BRANDS = (b"heic", b"heix", b"hevc", b"hevx", b"heim", b"heis", b"mif1", b"msf1", b"avif")
-_DAMAGED = "The image is damaged or incomplete ({})."
+_DAMAGED = "The image is damaged or incomplete ({kind})."
 _PDFIUM_LOCK = threading.RLock()  # PDFium is not thread-safe
 _POINTS = 72  # per inch
 _ANGLES = 500  # letters whose direction is looked at
@@ -81,7 +81,7 @@ def open_document(source: Source, *, password: str | None = None, dots: int = DP
         return from_memory(source)
     data, name = (source, "bytes") if isinstance(source, bytes) else (_bytes_of(Path(source)), str(source))
     if not data:
-        raise UnreadableFile("The file is empty.")
+        raise UnreadableFile(ErrorText("The file is empty."))
     if b"%PDF-" in data[:1024]:
         return PdfDocument(name, data, password, dots)
     return ScanDocument(name, data)
@@ -91,13 +91,15 @@ def _bytes_of(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except FileNotFoundError:
-        raise UnreadableFile(f"There is no file {path}.") from None
+        raise UnreadableFile(ErrorText("There is no file {path}.", path=path)) from None
     except IsADirectoryError:
-        raise UnreadableFile(f"{path} is a folder.") from None
+        raise UnreadableFile(ErrorText("{path} is a folder.", path=path)) from None
     except OSError as error:
-        raise UnreadableFile(f"{path} cannot be read: {error.strerror or error}.") from None
+        raise UnreadableFile(
+            ErrorText("{path} cannot be read: {reason}.", path=path, reason=error.strerror or error)
+        ) from None
     except MemoryError:
-        raise UnreadableFile(f"{path} is larger than the memory that is free.") from None
+        raise UnreadableFile(ErrorText("{path} is larger than the memory that is free.", path=path)) from None
 
 
 # -- PDF
@@ -112,7 +114,7 @@ class PdfDocument:
             self._count = len(self._pdf)
         if not self._count:
             self.close()
-            raise UnreadableFile("The PDF has no pages.")
+            raise UnreadableFile(ErrorText("The PDF has no pages."))
 
     def __len__(self) -> int:
         return self._count
@@ -124,11 +126,11 @@ class PdfDocument:
             try:
                 page = self._pdf[number - 1]
             except pypdfium2.PdfiumError:
-                raise UnreadableFile(f"Page {number} of the PDF is damaged.") from None
+                raise UnreadableFile(ErrorText("Page {number} of the PDF is damaged.", number=number)) from None
             try:
                 return self._drawn(page, words)
             except pypdfium2.PdfiumError:
-                raise UnreadableFile(f"Page {number} of the PDF cannot be drawn.") from None
+                raise UnreadableFile(ErrorText("Page {number} of the PDF cannot be drawn.", number=number)) from None
             finally:
                 page.close()
 
@@ -137,7 +139,13 @@ class PdfDocument:
         dots, notes = float(self._dots), []
         most = (MAX_PIXELS / max(width * height, 1e-6)) ** 0.5 * _POINTS * 0.99
         if dots > most:
-            notes.append(f"Drawn at {most:.0f} instead of {dots:.0f} dots an inch, because the page is so large.")
+            notes.append(
+                ErrorText(
+                    "Drawn at {drawn} instead of {wanted} dots an inch, because the page is so large.",
+                    drawn=round(most),
+                    wanted=round(dots),
+                )
+            )
             dots = most
         bitmap = page.render(scale=dots / _POINTS, rev_byteorder=True)
         try:
@@ -169,9 +177,9 @@ def _opened(data: bytes, password: str | None) -> Any:
         return pypdfium2.PdfDocument(data, password=password)
     except pypdfium2.PdfiumError as error:
         if error.err_code == pypdfium2.raw.FPDF_ERR_PASSWORD:
-            said = "The password is wrong." if password else "The PDF is protected. Give its password."
+            said = ErrorText("The password is wrong." if password else "The PDF is protected. Give its password.")
             raise PasswordNeeded(said) from None
-        raise UnreadableFile("The PDF is damaged or incomplete.") from None
+        raise UnreadableFile(ErrorText("The PDF is damaged or incomplete.")) from None
 
 
 def _words(page: Any, width: int, height: int) -> tuple[tuple[TextLayerWord, ...] | None, QuarterTurn]:
@@ -296,12 +304,12 @@ class ScanDocument:
         except BadRequest as error:
             raise error if isinstance(error, UnreadableFile) else UnreadableFile(str(error)) from None
         except UnidentifiedImageError:
-            raise UnreadableFile("This is neither a PDF nor an image that can be read.") from None
+            raise UnreadableFile(ErrorText("This is neither a PDF nor an image that can be read.")) from None
         except MemoryError:
-            raise UnreadableFile("The image needs more memory than is free.") from None
+            raise UnreadableFile(ErrorText("The image needs more memory than is free.")) from None
         except Exception as error:
             # decoders raise nearly any exception for truncated or corrupt files
-            raise UnreadableFile(_DAMAGED.format(type(error).__name__)) from error
+            raise UnreadableFile(ErrorText(_DAMAGED, kind=type(error).__name__)) from error
 
     def close(self) -> None:
         self._data = b""
@@ -323,7 +331,7 @@ class MemoryDocument:
         except BadRequest as error:
             raise UnreadableFile(str(error)) from None
         except OSError as error:  # Pillow decodes lazily: the caller's file may be damaged
-            raise UnreadableFile(_DAMAGED.format(type(error).__name__)) from error
+            raise UnreadableFile(ErrorText(_DAMAGED, kind=type(error).__name__)) from error
 
     def close(self) -> None: ...
 
@@ -360,7 +368,15 @@ def _page(image: Any) -> PageImage:
         left = -(-image.size[0] * factor // width)
         small = image.convert("RGBA" if "A" in image.mode else "RGB") if image.mode in ("P", "PA") else image
         shrunk = small.reduce(left) if left > 1 else small.copy()
-        notes = (f"Scaled down from {width} x {height} to {shrunk.size[0]} x {shrunk.size[1]} pixels.",)
+        notes = (
+            ErrorText(
+                "Scaled down from {width} x {height} to {less} x {lower} pixels.",
+                width=width,
+                height=height,
+                less=shrunk.size[0],
+                lower=shrunk.size[1],
+            ),
+        )
         shrunk.info, exif = dict(image.info), image.getexif()
         turn = {3: 180, 6: 270, 8: 90}.get(exif.get(0x0112, 1))
         return PageImage(as_rgb(shrunk.rotate(turn, expand=True) if turn else shrunk), _dots(image), notes)
@@ -380,11 +396,24 @@ def _dots(image: Any) -> float | None:
 
 def _check_size(width: int, height: int) -> None:
     if width < 1 or height < 1:
-        raise UnreadableFile("The image has no pixels.")
+        raise UnreadableFile(ErrorText("The image has no pixels."))
     if width * height > LARGEST:
-        raise UnreadableFile(f"The image has {width} x {height} pixels, more than can be read ({LARGEST}).")
+        raise UnreadableFile(
+            ErrorText(
+                "The image has {width} x {height} pixels, more than can be read ({most}).",
+                width=width,
+                height=height,
+                most=LARGEST,
+            )
+        )
     if width * height > MAX_PIXELS and width * height * _BYTES_PER_PIXEL > psutil.virtual_memory().available:
-        raise UnreadableFile(f"The image has {width} x {height} pixels, more than the memory that is free can hold.")
+        raise UnreadableFile(
+            ErrorText(
+                "The image has {width} x {height} pixels, more than the memory that is free can hold.",
+                width=width,
+                height=height,
+            )
+        )
 
 
 @contextmanager
@@ -408,8 +437,10 @@ def _with_heic() -> str:
         import pillow_heif
     except ImportError:
         raise UnreadableFile(
-            "This is a HEIC image, which needs one more package here: pip install pillow-heif. "
-            "Or save the picture as JPEG or PNG."
+            ErrorText(
+                "This is a HEIC image, which needs one more package here: pip install pillow-heif. Or save the "
+                "picture as JPEG or PNG."
+            )
         ) from None
     pillow_heif.register_heif_opener()
     return "HEIF"
@@ -449,4 +480,4 @@ def _bounds(part: str, text: str, count: int) -> tuple[int, int]:
         last = int(found[3] or count) if found[2] else first
         if first >= 1 and not (found[3] and (last < first or not found[2])):
             return first, last
-    raise BadRequest(f"Pages are named like 1-3,5 or 7-, not {text!r}.", "pages")
+    raise BadRequest(ErrorText("Pages are named like 1-3,5 or 7-, not {text}.", text=repr(text)), "pages")

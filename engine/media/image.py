@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from engine.errors import BadRequest
+from engine.errors import BadRequest, ErrorText
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -36,7 +36,7 @@ def _opened(data: bytes) -> Iterator[Any]:
     from PIL import Image, UnidentifiedImageError
 
     if not data:
-        raise BadRequest("The image is empty.")
+        raise BadRequest(ErrorText("The image is empty."))
     if (canvas := webp_size(data)) is not None:
         _check_size(*canvas)
     try:
@@ -46,21 +46,30 @@ def _opened(data: bytes) -> Iterator[Any]:
     except BadRequest:
         raise
     except Image.DecompressionBombError:
-        raise BadRequest(f"The image has too many pixels; the most is {MAX_PIXELS}.") from None
+        raise BadRequest(ErrorText("The image has too many pixels; the most is {most}.", most=MAX_PIXELS)) from None
     except UnidentifiedImageError:
-        raise BadRequest(f"This is not an image that can be read: {SPELLED} can.") from None
+        raise BadRequest(ErrorText("This is not an image that can be read: {formats} can.", formats=SPELLED)) from None
     except MemoryError:
-        raise BadRequest("The image needs more memory than there is. Send a smaller one.") from None
+        raise BadRequest(ErrorText("The image needs more memory than there is. Send a smaller one.")) from None
     except Exception as error:
         # decoders raise nearly any exception for malicious files
-        raise BadRequest(f"The image is damaged or incomplete ({type(error).__name__}).") from error
+        raise BadRequest(
+            ErrorText("The image is damaged or incomplete ({kind}).", kind=type(error).__name__)
+        ) from error
 
 
 def _check_size(width: int, height: int) -> None:
     if width < 1 or height < 1:
-        raise BadRequest("The image has no pixels.")
+        raise BadRequest(ErrorText("The image has no pixels."))
     if width * height > MAX_PIXELS:
-        raise BadRequest(f"The image has {width} x {height} pixels; the most is {MAX_PIXELS} in all.")
+        raise BadRequest(
+            ErrorText(
+                "The image has {width} x {height} pixels; the most is {most} in all.",
+                width=width,
+                height=height,
+                most=MAX_PIXELS,
+            )
+        )
 
 
 def webp_size(data: bytes) -> tuple[int, int] | None:
@@ -89,7 +98,9 @@ def as_rgb(image: Image) -> Image:
         high = np.clip(np.asarray(image).astype(np.int64) >> 8, 0, 255).astype(np.uint8)
         return pillow.fromarray(high).convert("RGB")
     if image.mode == "F":
-        raise BadRequest("The image has pixels of floating point, which have no fixed white. Save it with 8 bits.")
+        raise BadRequest(
+            ErrorText("The image has pixels of floating point, which have no fixed white. Save it with 8 bits.")
+        )
     if image.mode in ("RGBA", "LA", "PA", "La", "RGBa") or "transparency" in image.info:
         clear = image.convert("RGBA")
         # the colour of transparent pixels is arbitrary, and often black

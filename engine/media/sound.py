@@ -19,7 +19,7 @@ import numpy as np
 import soundfile
 import soxr
 
-from engine.errors import BadRequest
+from engine.errors import BadRequest, ErrorText
 
 SPELLED = "WAV, FLAC, MP3, OGG (Vorbis, Opus), AIFF, AU and CAF"
 MOST_SECONDS = 24 * 3600
@@ -51,22 +51,37 @@ def read_sound(source: Path | str | bytes, rate: int, *, most: float = MOST_SECO
     """The sound in a file or in its bytes. Raises BadRequest for anything that is no sound, and for an empty sound."""
     name = "The sound" if isinstance(source, bytes) else str(source)
     if not isinstance(source, bytes) and not Path(source).is_file():
-        raise BadRequest(f"{name} is not a file.", "file")
+        raise BadRequest(ErrorText("{name} is not a file.", name=name), "file")
     if not (len(source) if isinstance(source, bytes) else Path(source).stat().st_size):
-        raise BadRequest(f"{name} is empty.", "file")
+        raise BadRequest(ErrorText("{name} is empty.", name=name), "file")
     try:
         with _Forwards(io.BytesIO(source) if isinstance(source, bytes) else str(source)) as file:
             return _read(file, name, rate, most)
     except soundfile.LibsndfileError as error:
         raise BadRequest(
-            f"{name} could not be read as sound ({str(error.error_string).strip(' .')}). {SPELLED} are read.", "file"
+            ErrorText(
+                "{name} could not be read as sound ({reason}). {formats} are read.",
+                name=name,
+                reason=str(error.error_string).strip(" ."),
+                formats=SPELLED,
+            ),
+            "file",
         ) from None
 
 
 def _read(file: Any, name: str, rate: int, most: float) -> Audio:
     own = int(file.samplerate)
     if not LEAST_RATE <= own <= MOST_RATE:
-        raise BadRequest(f"{name} has {own} samples a second; {LEAST_RATE} to {MOST_RATE} are read.", "file")
+        raise BadRequest(
+            ErrorText(
+                "{name} has {own} samples a second; {least} to {most} are read.",
+                name=name,
+                own=own,
+                least=LEAST_RATE,
+                most=MOST_RATE,
+            ),
+            "file",
+        )
     convert = soxr.ResampleStream(own, rate, 1, dtype="float32") if own != rate else None
     parts: list[np.ndarray] = []
     frames = 0
@@ -74,14 +89,16 @@ def _read(file: Any, name: str, rate: int, most: float) -> Audio:
         frames += len(block)
         if frames > most * own:
             longest = f"{most / 3600:g} hours" if most >= 3600 else f"{most:g} seconds"
-            raise BadRequest(f"{name} is longer than {longest}. Split it first.", "file")
+            raise BadRequest(
+                ErrorText("{name} is longer than {longest}. Split it first.", name=name, longest=longest), "file"
+            )
         mixed = _mixed(block, name)
         parts.append(mixed if convert is None else convert.resample_chunk(mixed))
     if convert is not None:
         parts.append(convert.resample_chunk(np.zeros(0, np.float32), last=True))
     samples = np.concatenate(parts) if parts else np.zeros(0, np.float32)
     if not len(samples):
-        raise BadRequest(f"{name} holds no sound.", "file")
+        raise BadRequest(ErrorText("{name} holds no sound.", name=name), "file")
     return Audio(samples, rate)
 
 
@@ -109,7 +126,7 @@ def resampled(samples: np.ndarray, own: int, rate: int) -> np.ndarray:
 
 def _mixed(block: np.ndarray, name: str) -> np.ndarray:
     if not np.isfinite(block).all():
-        raise BadRequest(f"{name} holds samples that are no numbers. The file is damaged.", "file")
+        raise BadRequest(ErrorText("{name} holds samples that are no numbers. The file is damaged.", name=name), "file")
     return block[:, 0] if block.shape[1] == 1 else block.mean(axis=1, dtype=np.float32)
 
 
@@ -228,10 +245,12 @@ def write_file(path: Path, chunks: Iterable[np.ndarray], rate: int, format: str)
         with fresh.open("wb") as file:
             _write(file, counted(), rate, format)
         if not count:
-            raise BadRequest("There was nothing to speak.", "input")
+            raise BadRequest(ErrorText("There was nothing to speak."), "input")
         fresh.replace(path)
     except OSError as error:
-        raise BadRequest(f"{path} could not be written: {error.strerror or error}.", "output") from None
+        raise BadRequest(
+            ErrorText("{path} could not be written: {reason}.", path=path, reason=error.strerror or error), "output"
+        ) from None
     finally:
         with suppress(OSError):
             fresh.unlink()

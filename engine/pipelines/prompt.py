@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from engine.errors import BadRequest, ContextOverflow
+from engine.errors import BadRequest, ContextOverflow, ErrorText
 from engine.loading import LoadedModel
 from engine.media.image import decode_image
 from engine.text.tokenizer import TooManyTokens
@@ -55,13 +55,13 @@ def placed(
     """The same for a text that is tokenized already."""
     ids = list(ids)
     if not ids:
-        raise BadRequest("The prompt is empty.", "prompt")
+        raise BadRequest(ErrorText("The prompt is empty."), "prompt")
     if not pictures:
         _check_room(model, len(ids), 0)
         return Prompt(text, ids)
     vision = model.vision
     if vision is None:
-        raise BadRequest(f"{model.name} reads text only and does not see images.", "images")
+        raise BadRequest(ErrorText("{model} reads text only and does not see images.", model=model.name), "images")
     ids, positions = vision.expand(ids, pictures)
     _check_room(model, len(ids), len(positions))
     return Prompt(text, ids, tuple(pictures), positions, vision.rope(ids, pictures), notes)
@@ -257,10 +257,14 @@ def vision_request(model: LoadedModel, messages: Sequence[Message]) -> VisionReq
     if not any(_is_visual(part) for message in messages for part in _parts(message)):
         return VisionRequest(messages)
     if model.vision is None:
-        raise BadRequest(f"{model.name} reads text only and does not see images.", "images")
+        raise BadRequest(ErrorText("{model} reads text only and does not see images.", model=model.name), "images")
     if model.vision.line_strips is not None:
         raise BadRequest(
-            f"{model.name} reads pages line by line and talks about no images. Read them with grus read.", "images"
+            ErrorText(
+                "{model} reads pages line by line and talks about no images. Read them with grus read.",
+                model=model.name,
+            ),
+            "images",
         )
     pictures: list[Picture] = []
     notes: list[str] = []
@@ -306,7 +310,9 @@ def open_image(given: Any) -> ImageLike:
         try:
             given = given.expanduser().read_bytes()
         except OSError as error:
-            raise BadRequest(f"{given} could not be read: {error.strerror}.", "images") from None
+            raise BadRequest(
+                ErrorText("{given} could not be read: {reason}.", given=given, reason=error.strerror), "images"
+            ) from None
     if isinstance(given, bytes):
         return decode_image(given)
     if isinstance(given, np.ndarray) or (hasattr(given, "mode") and hasattr(given, "resize")):

@@ -253,7 +253,7 @@ def test_a_cache_that_cannot_be_written(fresh: Fresh) -> None:
 def test_the_token_is_kept_in_a_file_of_this_person_where_no_keyring_works(fresh: Fresh) -> None:
     assert fresh.grus("token").out.startswith("There is no token.")
     ended = fresh.grus("token", "set", said=TOKEN + "\n")
-    assert ended.out.endswith("which only you can read. No keyring works here.\n")
+    assert ended.out.endswith("which only you can read. No system keyring is available.\n")
     file = next(fresh.home.rglob("hub-tokens.json"))
     assert TOKEN in file.read_text()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
@@ -267,7 +267,7 @@ def test_the_token_is_kept_in_the_keyring_where_one_works(fresh: Fresh) -> None:
     fresh.more["PYTHON_KEYRING_BACKEND"] = "tests.app.keyring_in_a_file.KeyringInAFile"
     fresh.more["TEST_KEYRING"] = str(fresh.home / "keyring.json")
     fresh.hub.gated[REPO] = {TOKEN}
-    assert fresh.grus("token", "set", said=TOKEN + "\n").out == "A token is kept in the system's keyring.\n"
+    assert fresh.grus("token", "set", said=TOKEN + "\n").out == "A token is stored in the system keyring.\n"
     assert TOKEN in Path(fresh.more["TEST_KEYRING"]).read_text()
     assert TOKEN not in next(fresh.home.rglob("hub-tokens.json")).read_text()
     assert fetch(fresh).code == 0

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QByteArray, QMarginsF, Qt, QUrl
-from PySide6.QtGui import QImage, QPageLayout, QPageSize, QPainter, QPdfWriter, QTextDocument
+from PySide6.QtGui import QCursor, QImage, QPageLayout, QPageSize, QPainter, QPdfWriter, QTextDocument
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QMenu, QWidget
 
@@ -26,11 +26,14 @@ from app.gui.viewmodels.chat.conversation import MessageTree
 from app.gui.viewmodels.chat.conversation_list import ConversationLine
 from app.gui.viewmodels.chat.highlight import draw
 from app.gui.viewmodels.chat.markdown import Formula, as_source, pieces
+from app.gui.viewmodels.chat.message_views import figures_of
 from app.gui.viewmodels.transfer import Transfer
 
 ACTIONS = (
     ActionSpec("new", mark("New conversation"), "Ctrl+N", "compose", lambda chat: chat.pane.begin()),
     ActionSpec("search", mark("Search in all conversations"), "Ctrl+F", "search", lambda chat: chat.pane.search()),
+    ActionSpec("find", mark("Find in this conversation"), "Ctrl+Shift+F", "search", lambda chat: chat.pane.find_bar.open()),
+    ActionSpec("latest", mark("Jump to the latest message"), "Ctrl+End", "down", lambda chat: chat.pane.transcript.to_end()),
     ActionSpec("type", mark("Go to the message field"), "Ctrl+L", "", lambda chat: chat.pane.composer.field.setFocus()),
     ActionSpec("above", mark("Previous conversation"), "Ctrl+PgUp", "", lambda chat: chat.pane.step(-1)),
     ActionSpec("below", mark("Next conversation"), "Ctrl+PgDown", "", lambda chat: chat.pane.step(1)),
@@ -119,8 +122,27 @@ class ChatActions:
                 "turn": talk.turn,
                 "fold": pane.fold,
                 "answer": pane.answer_call,
+                "show": self.show,
+                "figures": self.figures,
             }
             actions[what](message, *more)
+
+    def show(self, id: int, action: str) -> None:
+        """What the Guide speaks of: its pane is opened, and its key pressed."""
+        context, pane = self.pane.context, action.partition(".")[0]
+        if pane not in ("window", "pane"):
+            context.open_pane(pane)
+        context.actions[action].trigger()
+
+    def figures(self, id: int) -> None:
+        """Tokens and time of a reply, and whether they are shown under every one."""
+        menu = QMenu(self.pane)
+        for line in figures_of(self.pane.talk.tree[id]).split(" · "):
+            menu.addAction(line).setEnabled(False)
+        menu.addSeparator()
+        menu.addAction(tr("Show under every reply"), lambda: self.pane.context.preferences.put("chat.figures", True))
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.popup(QCursor.pos())
 
     def copy(self, id: int) -> None:
         self.pane.context.copy(self.pane.talk.tree[id].text)
@@ -169,7 +191,8 @@ class ChatActions:
             folders.addAction(folder_of.name, partial(conversation_list.move, id, folder_of.id))
         if conversation_list.folders:
             folders.addSeparator()
-        folders.addAction(tr("New folder"), lambda: conversation_list.move_to_new(id, tr("New folder")))
+        ask = pane.conversation_list_view.edit_folder  # its name, in its place
+        folders.addAction(tr("New folder…"), lambda: conversation_list.move_to_new(id, tr("New folder"), ask))
         if summary.folder is not None:
             folders.addAction(tr("No folder"), lambda: conversation_list.move(id, None))
         menu.addAction(tr("Duplicate"), lambda: self.duplicate(id))

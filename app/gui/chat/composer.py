@@ -25,6 +25,7 @@ from app.gui.widgets import icon_button, label
 from engine.errors import BackendUnavailable
 
 _MOST_LINES = 12
+_LONGEST_PASTE = 6000  # characters; a longer text that is pasted becomes a file of the message
 
 
 class Field(QTextEdit):
@@ -33,6 +34,7 @@ class Field(QTextEdit):
     send_wanted = Signal()
     files_came = Signal(list)
     picture_came = Signal(bytes)
+    long_text_came = Signal(str)
     focus_changed = Signal(bool)
 
     def __init__(self) -> None:
@@ -97,6 +99,8 @@ class Field(QTextEdit):
             self.files_came.emit(files)
         elif source.hasImage():
             self.picture_came.emit(_png(source.imageData()))
+        elif source.hasText() and len(source.text()) > _LONGEST_PASTE:
+            self.long_text_came.emit(source.text())
         elif source.hasText():
             self.insertPlainText(source.text())
 
@@ -116,9 +120,9 @@ class Composer(QWidget):
     stop_wanted = Signal()
     edit_ended = Signal()
 
-    def __init__(self, look: Look, draft: MessageDraft) -> None:
+    def __init__(self, look: Look, draft: MessageDraft, say: Callable[..., Any]) -> None:
         super().__init__()
-        self._look, self._draft = look, draft
+        self._look, self._draft, self._say = look, draft, say
         self._writing = False
         self._editing = False  # the field holds something else than the draft
         self.box = QWidget()
@@ -130,7 +134,6 @@ class Composer(QWidget):
         self._files_row.setContentsMargins(0, 0, 0, 0)
         self.mode = label(kind="second")  # what is edited, what is read
         self.mode_end = icon_button(look, "close", tr("Cancel editing"), self.edit_ended.emit, size=14)
-        self.problem = label(wrap=True)
         self.attach = icon_button(look, "attach", tr("Attach files"), size=20)
         self.dictate = icon_button(look, "mic", tr("Dictate"), size=20)
         self.talk = icon_button(look, "talk", tr("Talk"), size=20)
@@ -141,6 +144,9 @@ class Composer(QWidget):
         self.field.send_wanted.connect(self._send)
         self.field.files_came.connect(draft.add)
         self.field.picture_came.connect(lambda data: draft.add_bytes(tr("Pasted picture") + ".png", data))
+        self.field.long_text_came.connect(
+            lambda text: draft.add_bytes(tr("Pasted text") + ".txt", text.encode("utf-8", "replace"))
+        )
         self.field.focus_changed.connect(lambda has: restate(self.box, chosen=has))
         draft.loaded.connect(self._load)
         draft.files_changed.connect(self._show_files)
@@ -148,7 +154,6 @@ class Composer(QWidget):
         look.on_change(self, self._dress)
         self._show_files()
         self.edit_mode("")
-        self.show_error("")
 
     def _build(self) -> None:
         inner = QVBoxLayout(self.box)
@@ -170,7 +175,6 @@ class Composer(QWidget):
         self.outer = QVBoxLayout(self)
         self.outer.setContentsMargins(0, 0, 0, 0)
         self.outer.setSpacing(GRID // 2)
-        self.outer.addWidget(self.problem)
         self.outer.addWidget(self.box)
 
     # -- what is shown
@@ -193,14 +197,11 @@ class Composer(QWidget):
         self.put(text if sentence else self._draft.text)
 
     def show_error(self, sentence: str) -> None:
-        """An error, where the work is."""
-        self.problem.setText(sentence)
-        self.problem.setVisible(bool(sentence))
-        restate(self.problem, level="error")
+        """Above the content; nothing: what failed works now."""
+        self._say(sentence, level="error" if sentence else "ok")
 
     def put_above(self, bar: QWidget) -> None:
-        """Between what is complained of and the field."""
-        self.outer.insertWidget(1, bar)
+        self.outer.insertWidget(0, bar)
 
     def put(self, text: str) -> None:
         self.field.setPlainText(text)
@@ -306,7 +307,7 @@ class Dictation(QObject):
         model = str(self._context.preferences.get("listen.model", ""))
         self._context.core.stream(lambda core: captioned(core, model, sound, None), self._hear, self._ended)
         self._composer.show_error("")
-        self._context.say(tr("Dictating. Press again to end it."))
+        self._context.say(tr("Dictating. Press again to stop."))
         self._show()
 
     def _hear(self, captions: list[Any]) -> None:

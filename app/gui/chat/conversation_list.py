@@ -5,8 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QPoint, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QPainter
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QEvent,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QPoint,
+    QRect,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QColor, QFont, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
@@ -134,9 +145,9 @@ class _Painter(QStyledItemDelegate):
 
 
 class ConversationListView(QWidget):
-    """`chosen(id)`: a conversation was clicked; `menu_wanted(line, position)`."""
+    """`chosen(conversation)`: the ConversationSummary that was clicked; `menu_wanted(line, position)`."""
 
-    chosen = Signal(int)
+    chosen = Signal(object)
     menu_wanted = Signal(object, QPoint)
 
     def __init__(self, look: Look, conversation_list: ConversationList, new: Callable[[], Any]) -> None:
@@ -146,11 +157,13 @@ class ConversationListView(QWidget):
         self.conversation_list = conversation_list
         self.field = QLineEdit()
         self.field.setPlaceholderText(tr("Search in all conversations"))
+        self.field.setToolTip(tr("Search in all conversations"))
         self.field.setAccessibleName(tr("Search in all conversations"))
         self.field.setClearButtonEnabled(True)
         if (clear := self.field.findChild(QToolButton)) is not None:
             clear.setAccessibleName(tr("Clear the search"))
         self.field.textChanged.connect(conversation_list.search)
+        self.field.installEventFilter(self)
         self.new = icon_button(look, "compose", tr("New conversation"), new, size=20)
         self.list = QListView()
         self.list.setAccessibleName(tr("Conversations"))
@@ -164,7 +177,7 @@ class ConversationListView(QWidget):
         self.list.setItemDelegate(self.painter)
         self.list.clicked.connect(self._clicked)
         self.list.activated.connect(self._clicked)
-        self.empty = label(tr("Nothing was found."), "second")
+        self.empty = label(tr("No results."), "second")
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         top = QHBoxLayout()
         top.setContentsMargins(GRID * 2, GRID, GRID, 0)
@@ -200,6 +213,19 @@ class ConversationListView(QWidget):
             if line.folder is not None and line.folder.id == id:
                 self.list.edit(self.list.model().index(i, 0))
 
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """From the search field the arrows lead into the list, and Enter opens the first result."""
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            rows = [i for i, line in enumerate(self.conversation_list.lines) if line.conversation is not None]
+            if rows and event.key() == Qt.Key.Key_Down:
+                self.list.setFocus()
+                self.list.setCurrentIndex(self.list.model().index(rows[0], 0))
+                return True
+            if rows and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+                self._clicked(self.list.model().index(rows[0], 0))
+                return True
+        return super().eventFilter(watched, event)
+
     def _refreshed(self) -> None:
         self.empty.setVisible(bool(self.conversation_list.words.strip()) and not self.conversation_list.lines)
         self.show_current(self.painter.current)
@@ -207,7 +233,7 @@ class ConversationListView(QWidget):
     def _clicked(self, index: QModelIndex) -> None:
         line: ConversationLine = index.data(_LINE)
         if line is not None and line.conversation is not None:
-            self.chosen.emit(line.conversation.id)
+            self.chosen.emit(line.conversation)
 
     def _menu(self, where: QPoint) -> None:
         line = self.list.indexAt(where).data(_LINE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QMimeData, QSize, Qt, QTimer, QUrl
@@ -21,22 +21,23 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import (
     QFrame,
-    QHBoxLayout,
     QLabel,
     QMessageBox,
     QPlainTextEdit,
     QPushButton,
     QTextBrowser,
+    QTextEdit,
     QVBoxLayout,
     QWidget,
 )
 from shiboken6 import isValid
 
+from app.gui.chat.message_buttons import MessageButtons
 from app.gui.look import Look, restate
-from app.gui.texts import mark, size, tr
+from app.gui.texts import size, tr
 from app.gui.theme import GRID
 from app.gui.viewmodels.chat.highlight import HighlightSpan, spans
-from app.gui.viewmodels.chat.markdown import MessageView
+from app.gui.viewmodels.chat.message_views import MessageView
 from app.gui.widgets import icon_button, label, text_button
 
 if TYPE_CHECKING:
@@ -149,11 +150,49 @@ class MessageWidget(QWidget):
             before, self.view = self.view, view
             self.fill(view, before)
 
+    def reveal(self, on: bool) -> None:
+        """Show what can be done with the message: the mouse or the keyboard is at it, or it is the last."""
+
+    @property
+    def searched(self) -> QTextEdit | QPlainTextEdit | None:
+        """What holds the text that is searched."""
+        return None
+
+    def mark(self, wanted: str, at: int | None) -> float | None:
+        """Mark a text wherever it occurs, one occurrence more. Returns how far below the top that one lies."""
+        part = self.searched
+        if part is None:
+            return None
+        found, place = list[QTextEdit.ExtraSelection](), None
+        theme = self.look.theme
+        for i, cursor in enumerate(_occurrences(part.document(), wanted)):
+            selection: Any = QTextEdit.ExtraSelection()
+            selection.cursor = cursor
+            selection.format.setBackground(QColor(theme.accent if i == at else theme.selected))
+            selection.format.setForeground(QColor(theme.on_accent if i == at else theme.text))
+            found.append(selection)
+            if i == at:
+                place = float(part.mapTo(self, part.cursorRect(cursor).topLeft()).y())
+        if found or part.extraSelections():
+            part.setExtraSelections(found)
+        return place
+
+    def forget(self) -> None:
+        """It shows nothing any more: the next `bind` fills it from nothing."""
+        self.view = None
+
     @abstractmethod
     def fill(self, view: MessageView, before: MessageView | None) -> None: ...
 
     @abstractmethod
     def measure(self, width: int) -> int: ...
+
+
+def _occurrences(document: QTextDocument, wanted: str) -> Iterator[QTextCursor]:
+    cursor = document.find(wanted) if wanted else QTextCursor()
+    while not cursor.isNull():
+        yield QTextCursor(cursor)
+        cursor = document.find(wanted, cursor)
 
 
 _HEAD = 32
@@ -177,6 +216,10 @@ class CodeWidget(MessageWidget):
         self._timer.setSingleShot(True)
         self._timer.setInterval(_COLOURED_EVERY)
         self._timer.timeout.connect(self._find_colours)
+
+    @property
+    def searched(self) -> QPlainTextEdit:
+        return self.code
 
     def _copy(self) -> None:
         if self.view is not None:
@@ -285,6 +328,10 @@ class ProseWidget(MessageWidget):
         self.text = RichText(look, self)
         self.text.setAccessibleName(tr("Reply"))
 
+    @property
+    def searched(self) -> QTextEdit:
+        return self.text
+
     def fill(self, view: MessageView, before: MessageView | None) -> None:
         assert view.piece is not None
         html, self.waiting = self.drawn.html(view.piece, self.text.document(), self.devicePixelRatioF())
@@ -312,7 +359,16 @@ class UserTextWidget(MessageWidget):
         self.files.setProperty("kind", "second")
         self.files.setWordWrap(True)
         self.pictures: list[QLabel] = []
+        self.fold = text_button(tr("Show less"), lambda: self.view and self.do("fold", self.view.message), kind="fold")
+        self.fold.setParent(self.bubble)
         self.bar = MessageButtons(look, lambda *what: self._act(*what), ("copy", "edit", "delete"), self)
+
+    @property
+    def searched(self) -> QTextEdit:
+        return self.text
+
+    def reveal(self, on: bool) -> None:
+        self.bar.reveal(on)
 
     def _act(self, *what: Any) -> None:
         if self.view is not None:
@@ -320,6 +376,9 @@ class UserTextWidget(MessageWidget):
 
     def fill(self, view: MessageView, before: MessageView | None) -> None:
         self.text.show_plain(view.text)
+        self.fold.setText(view.title if view.folds else tr("Show less"))
+        self.fold.setAccessibleName(self.fold.text())
+        self.fold.setVisible(view.folds)
         others = [f for f in view.files if f.kind != "image"]
         told = [f"{f.name}, {size(f.nbytes)}" + (f". {f.note}" if f.note else "") for f in others]
         self.files.setText("\n".join([*told, *filter(None, [view.title])]))
@@ -366,9 +425,13 @@ class UserTextWidget(MessageWidget):
             document = self.text.document()
             document.setTextWidth(-1)
             inner = min(widest - 2 * pad, round(document.idealWidth()) + 2)
+            below = self.fold.sizeHint() if self.view is not None and self.view.folds else QSize(0, 0)
+            inner = max(inner, below.width())
             height = self.text.height_for(inner)
-            self.bubble.setGeometry(width - inner - 2 * pad, y, inner + 2 * pad, height + 2 * GRID + 4)
+            whole = height + 2 * GRID + 4 + below.height()
+            self.bubble.setGeometry(width - inner - 2 * pad, y, inner + 2 * pad, whole)
             self.text.setGeometry(pad, GRID + 2, inner, height)
+            self.fold.setGeometry(pad - _PAD, GRID + 2 + height, below.width(), below.height())
             y += self.bubble.height()
         self.bar.adjustSize()
         self.bar.setGeometry(width - self.bar.sizeHint().width() + _PAD, y + 2, self.bar.sizeHint().width(), 28)
@@ -460,7 +523,14 @@ class FooterWidget(MessageWidget):
         self.told = label(wrap=True)
         self.told.setParent(self)
         self.told.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.bar = MessageButtons(look, self._act, ("copy", "regenerate", "continue", "edit", "delete"), self)
+        self.bar = MessageButtons(
+            look, self._act, ("copy", "regenerate", "continue", "edit", "delete", "figures"), self
+        )
+        self.show_me = text_button(tr("Show me"), lambda: self._act("show", self.view.shows if self.view else ""))
+        self.show_me.setParent(self)
+
+    def reveal(self, on: bool) -> None:
+        self.bar.reveal(on)
 
     def _act(self, *what: Any) -> None:
         if self.view is not None:
@@ -470,61 +540,24 @@ class FooterWidget(MessageWidget):
         self.told.setText(view.text)
         restate(self.told, kind="figures", level=view.level)
         self.bar.bind(view)
+        self.show_me.setVisible(bool(view.shows))
 
     def measure(self, width: int) -> int:
+        if self.view is None or not self.view.shows:
+            return self._measure_bar(width, 0)
+        size = self.show_me.sizeHint()
+        self.show_me.setGeometry(0, GRID // 2, size.width(), size.height())
+        return self._measure_bar(width, size.height() + GRID)
+
+    def _measure_bar(self, width: int, top: int) -> int:
         view = self.view
         bar = self.bar.sizeHint().width() if view is not None and view.can else 0
         self.bar.setVisible(bar > 0)
-        self.bar.setGeometry(-_PAD, 0, bar, 28)
+        self.bar.setGeometry(-_PAD, top, bar, 28)
         one_line = QFontMetricsF(self.told.font()).horizontalAdvance(self.told.text()) + 8
         if one_line <= width - bar - GRID * 2:
-            self.told.setGeometry(bar + (GRID if bar else 0), 0, width - bar - GRID, 28)
-            return 28
+            self.told.setGeometry(bar + (GRID if bar else 0), top, width - bar - GRID, 28)
+            return top + 28
         height = self.told.heightForWidth(width)
-        self.told.setGeometry(0, 28 if bar else 0, width, height)
-        return (28 if bar else 0) + height + 4
-
-
-_DOES = {
-    "copy": ("copy", mark("Copy")),
-    "edit": ("edit", mark("Edit")),
-    "regenerate": ("retry", mark("Regenerate")),
-    "continue": ("continue", mark("Continue")),
-    "delete": ("trash", mark("Delete")),
-}
-
-
-class MessageButtons(QWidget):
-    """Versions, and the things that can be done with a message."""
-
-    def __init__(self, look: Look, act: Callable[..., Any], names: tuple[str, ...], parent: QWidget) -> None:
-        super().__init__(parent)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        self.before = icon_button(look, "left", tr("Previous branch"), lambda: act("turn", -1), size=14)
-        self.which = label(kind="second")
-        self.after = icon_button(look, "right", tr("Next branch"), lambda: act("turn", 1), size=14)
-        for part in (self.before, self.which, self.after):
-            layout.addWidget(part)
-        self.buttons = {}
-        for name in names:
-            icon, title = _DOES[name]
-            self.buttons[name] = icon_button(look, icon, tr(title), _act(act, name), size=16)
-            layout.addWidget(self.buttons[name])
-
-    def bind(self, view: MessageView) -> None:
-        several = view.versions > 1
-        for part in (self.before, self.which, self.after):
-            part.setVisible(several)
-        self.which.setText(f"{view.version}/{view.versions}")
-        self.before.setEnabled(view.version > 1)
-        self.after.setEnabled(view.version < view.versions)
-        for name, button in self.buttons.items():
-            button.setVisible(name in view.can)
-        if (inside := self.layout()) is not None:
-            inside.activate()
-
-
-def _act(act: Callable[..., Any], name: str) -> Callable[[], Any]:
-    return lambda: act(name)
+        self.told.setGeometry(0, top + (28 if bar else 0), width, height)
+        return top + (28 if bar else 0) + height + 4

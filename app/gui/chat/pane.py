@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
@@ -20,20 +20,32 @@ from app.gui.chat.actions import ChatActions, Files
 from app.gui.chat.composer import Composer, Dictation
 from app.gui.chat.conversation_list import ConversationListView
 from app.gui.chat.drawn import FormulaImages
+from app.gui.chat.find_bar import FindBar
+from app.gui.chat.offer import OfferView
 from app.gui.chat.panel import Panel
+from app.gui.chat.picture_bar import PictureBar
 from app.gui.chat.talk_bar import TalkBar
 from app.gui.chat.transcript import TranscriptView
 from app.gui.model_box import ModelBox
 from app.gui.pane import AppContext, Pane
 from app.gui.store import messages
+from app.gui.store.conversations import ConversationSummary
 from app.gui.store.messages import StoredMessage
-from app.gui.texts import tr
+from app.gui.texts import mark, tr
 from app.gui.theme import GRID
+from app.gui.viewmodels.chat import guide
 from app.gui.viewmodels.chat.conversation import OpenConversation
 from app.gui.viewmodels.chat.conversation_list import ConversationList
-from app.gui.viewmodels.chat.draft import MessageDraft, place_of
-from app.gui.viewmodels.chat.markdown import IncrementalMarkdown, MessageView, MessageViews
+from app.gui.viewmodels.chat.draft import MessageDraft, picture_advice, place_of
+from app.gui.viewmodels.chat.find import ConversationFind, phrase_in
+from app.gui.viewmodels.chat.markdown import IncrementalMarkdown
+from app.gui.viewmodels.chat.message_views import MessageView, MessageViews
+from app.gui.viewmodels.models.library import MachineFacts
+from app.gui.viewmodels.models.offer import ModelOffer
 from app.gui.widgets import EmptyState, icon_button, label
+from app.runtime.recommended import read_catalogue
+
+_QUESTION = mark("What can you help me with?")
 
 
 def reset(pane: ChatPane) -> None:
@@ -43,7 +55,7 @@ def reset(pane: ChatPane) -> None:
     pane.draft.forget()
     pane.conversation_list_view.field.clear()
     pane.begin()
-    pane.transcript.redraw()  # views that wait to be used again still hold their words
+    pane.transcript.discard()
     pane.conversation_list.forget()
 
 
@@ -63,6 +75,7 @@ class ChatPane(Pane):
         self.draft = MessageDraft(context.store, context.work, context.places.attachments, context.core.hear)
         self.files = Files(context, self)
         self.views = MessageViews()
+        self.views.figures = bool(context.preferences.get("chat.figures", False))
         self._editing: int | None = None
         self._answering: int | None = None
         self.conversation_list_view = ConversationListView(context.look, self.conversation_list, self.begin)
@@ -72,19 +85,28 @@ class ChatPane(Pane):
             lambda *what: self.chat_actions.perform(*what),
             self._read,
         )
+        self.finder = ConversationFind()
+        self.find_bar = FindBar(context.look, self.finder, self._search_here)
         self._shown: int | None = None  # which conversation the rows are of
-        self.composer = Composer(context.look, self.draft)
+        self.composer = Composer(context.look, self.draft, lambda *what, **more: context.say(*what, **more))
         self.dictation = Dictation(context, self.composer)
         self.talk_bar = TalkBar(context, self.talk, self.composer.show_error)
         self.composer.put_above(self.talk_bar)
+        self.picture_bar = PictureBar(context.look, self._read_pictures, self._use_model, self._get_vision)
+        self.composer.put_above(self.picture_bar)
         self.model_box = ModelBox(context, "chat")
         self.panel = Panel(context.look, self.talk, context.store)
-        self.empty = EmptyState(context.look, "crane", tr("Ask anything"), tr("The answer is made on this machine."))
+        self.empty = EmptyState(context.look, "crane", tr("Ask anything"), tr("Replies are generated on this machine."))
+        self.machinery = MachineFacts(context.core, context.preferences)
+        self.machinery.recall()
+        self.offer = ModelOffer(context.core, context.preferences, context.downloads, self.machinery, read_catalogue)
+        self.empty.hold(OfferView(context.look, self.offer, lambda: context.open_pane("models").turn_to_recommended()))
         self.chat_actions = ChatActions(self)
         self._build()
         self._connect()
         context.store.ask(messages.settle)
         self.conversation_list.look()
+        self.offer.look()
         last = context.preferences.get("conversation")
         self.draft.open(last)
         if last is not None:
@@ -105,6 +127,7 @@ class ChatPane(Pane):
         head.addStretch(1)
         head.addWidget(toggle)
         self.stack = QStackedWidget()
+        self.stack.installEventFilter(self)
         self.stack.addWidget(self.empty)
         self.stack.addWidget(self.transcript)
         middle = QWidget()
@@ -113,6 +136,7 @@ class ChatPane(Pane):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addLayout(head)
+        column.addWidget(self.find_bar)
         column.addWidget(self.stack, 1)
         self._composer_row = QHBoxLayout()
         self._composer_row.setContentsMargins(GRID * 2, GRID, GRID * 2, GRID * 2)
@@ -126,8 +150,8 @@ class ChatPane(Pane):
         for part in (self.conversation_list_view, middle, self.panel):
             self.splitter.addWidget(part)
         self.conversation_list_view.setMinimumWidth(200)
-        self.conversation_list_view.setMaximumWidth(400)
-        self.panel.setMaximumWidth(400)
+        self.context.look.limit_width(self.conversation_list_view, 400)
+        self.context.look.limit_width(self.panel, 400)
         self.splitter.setStretchFactor(1, 1)
         self.splitter.setSizes([*self.context.preferences.get("chat.widths", [264, 700, 300])])
         self.panel.setVisible(bool(self.context.preferences.get("chat.panel", False)))
@@ -140,13 +164,15 @@ class ChatPane(Pane):
         talk.changed.connect(self._show)
         talk.grew.connect(self._grew)
         talk.busy.connect(self._show_busy)
+        talk.busy.connect(self._resolve)
         talk.begun.connect(self.draft.follow)
         talk.listed.connect(self.conversation_list.look)
         talk.configured.connect(self._show_settings)
         self.conversation_list.changed.connect(self._show_title)
         self.conversation_list.deleted.connect(lambda id: self.begin() if id == talk.id else None)
         self.conversation_list.restored.connect(self.open)
-        self.conversation_list_view.chosen.connect(self.open)
+        self.conversation_list_view.chosen.connect(self._open_line)
+        self.finder.changed.connect(self._show_found)
         self.conversation_list_view.menu_wanted.connect(self.chat_actions.list_menu)
         self.transcript.menu_wanted.connect(self.chat_actions.message_menu)
         self.composer.send_wanted.connect(self.send)
@@ -154,9 +180,17 @@ class ChatPane(Pane):
         self.composer.edit_ended.connect(self._end_edit)
         self.model_box.picked.connect(lambda name: talk.configure(model=name))
         self.model_box.listed.connect(self._choose_default)
+        self.model_box.listed.connect(self._show_pictures)
+        self.draft.files_changed.connect(self._show_pictures)
+        self.offer.changed.connect(self._show_empty)
+        for renew in (self._show_empty, self._show_pictures):
+            self.context.look.language_changed.connect(renew)
+        self.offer.ready.connect(self._model_ready)
+        self.context.models_changed.connect(self.offer.look)
         self.splitter.splitterMoved.connect(
             lambda *_: self.context.preferences.put("chat.widths", self.splitter.sizes())
         )
+        self.context.preferences.changed.connect(lambda key: self._show_figures() if key == "chat.figures" else None)
         self.context.found.append(self._found)
         self.context.wiped.connect(lambda: reset(self))
         self.context.reread.connect(self.conversation_list.look)
@@ -175,6 +209,9 @@ class ChatPane(Pane):
         if self._editing is not None or self._answering is not None:
             self._end_edit()
             return True
+        if self.find_bar.shut():
+            self.composer.field.setFocus()
+            return True
         if self.talk_bar.end() or self.dictation.stop() or self.talk.stop():
             return True
         if self.transcript.chosen is not None:
@@ -184,6 +221,7 @@ class ChatPane(Pane):
 
     def leaving(self) -> None:
         self.talk_bar.end()
+        self.machinery.end()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown):
@@ -192,13 +230,16 @@ class ChatPane(Pane):
             return
         super().keyPressEvent(event)
 
-    def resizeEvent(self, event: Any) -> None:
-        super().resizeEvent(event)
-        self._fit_composer()
-        self._show_title()
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched is self.stack and event.type() == QEvent.Type.Resize:
+            self._fit_composer()
+            self._show_title()
+        return super().eventFilter(watched, event)
 
     def _fit_composer(self) -> None:
-        self.composer.setMaximumWidth(self.transcript.column[1] + GRID * 4)
+        shown = self.stack.currentWidget() is self.transcript  # else it has no width yet
+        column = self.transcript.column if shown else self.transcript.column_in(self.stack.width())
+        self.composer.setMaximumWidth(column[1] + GRID * 4)
 
     # -- conversations
 
@@ -212,6 +253,37 @@ class ChatPane(Pane):
         if id != self.talk.id:
             self._end_edit()
             self.talk.open(id)
+
+    def _open_line(self, summary: ConversationSummary) -> None:
+        """Of a search: at the words that were found, which are marked."""
+        words = self.conversation_list.words
+
+        def jump() -> None:
+            if summary.message is not None and summary.message in self.talk.tree:
+                self.talk.show_message(summary.message)
+            if phrase := phrase_in(words, self.talk.path):
+                self.find_bar.open(phrase)
+                self.finder.search(phrase, self.talk.path, summary.message)
+
+        if not words.strip():
+            self.open(summary.id)
+        elif summary.id == self.talk.id:
+            jump()
+        else:
+            self._end_edit()
+            self.talk.open(summary.id, jump)
+
+    def _search_here(self, text: str) -> None:
+        self.finder.search(text, self.talk.path)
+
+    def _show_found(self) -> None:
+        place = self.finder.place
+        if place is not None and place.message in self.talk.tree:
+            message = self.talk.tree[place.message]
+            if message.role != "assistant" and message.id not in self.views.unfolded:
+                self.views.unfolded.add(message.id)  # a long message is shown whole
+                self.transcript.show_views(self._all_views())
+        self.transcript.mark(self.finder.text, place)
 
     def step(self, by: int) -> None:
         id = self.conversation_list.neighbour(self.talk.id, by)
@@ -264,7 +336,7 @@ class ChatPane(Pane):
         self._editing = id
         own = self.talk.tree[id].role == "user"
         self.composer.edit_mode(
-            tr("Editing a message. The old one stays as another branch.") if own else tr("Editing this reply."),
+            tr("Editing a message. The original stays as another branch.") if own else tr("Editing the reply."),
             self.talk.tree[id].text,
         )
         self.composer.field.setFocus()
@@ -294,11 +366,16 @@ class ChatPane(Pane):
 
     # -- what is shown
 
+    def _show_figures(self) -> None:
+        self.views.figures = bool(self.context.preferences.get("chat.figures", False))
+        self.transcript.show_views(self._all_views())
+
     def _show(self) -> None:
         if self._shown != self.talk.id or self.talk.id is None:
             self._shown = self.talk.id
             self.views.forget()
             self.transcript.forget()
+            self.find_bar.shut()
             self._read_ahead()
         self.transcript.chosen = None
         self.transcript.show_views(self._all_views(), to_end=True)
@@ -306,6 +383,7 @@ class ChatPane(Pane):
         self.conversation_list_view.show_current(self.talk.id)
         self.context.preferences.put("conversation", self.talk.id)
         self._keep_draft_place()
+        self._show_pictures()
         self._show_title()
         self._show_busy()
         self._fit_composer()
@@ -362,8 +440,30 @@ class ChatPane(Pane):
     def _show_busy(self) -> None:
         self.composer.show_writing(self.talk.writing)
 
+    def _resolve(self) -> None:
+        """A reply that ended well resolves an error that is shown."""
+        last = self.talk.last_reply
+        if not self.talk.writing and last is not None and last.state == "done":
+            self.context.say("", level="ok")
+
+    def _show_pictures(self) -> None:
+        """Said when a picture is attached, not when the reply fails."""
+        model, abilities = self.talk.head.model, self.model_box.abilities
+        self.picture_bar.show_advice(picture_advice(model, abilities, self.draft.files, self.talk.path))
+
+    def _read_pictures(self) -> None:
+        self.draft.read_pictures(self.picture_bar.advice.unread, self.context.core.read_text)
+
+    def _use_model(self, name: str) -> None:
+        self.model_box.pick(name)
+        self.composer.field.setFocus()
+
+    def _get_vision(self) -> None:
+        self.context.open_pane("models").turn_to_recommended(tr("Vision"))
+
     def _show_settings(self) -> None:
         self.model_box.show_model(self.talk.head.model)
+        self._show_pictures()
         self._show_empty()
 
     def _show_title(self) -> None:
@@ -378,10 +478,24 @@ class ChatPane(Pane):
             self.talk.configure(model=default)
         self._show_empty()
 
+    def _model_ready(self, task: str, model: str) -> None:
+        """A model that was offered is here: the first conversation with it waits."""
+        if task != "chat":
+            return
+        self.context.preferences.put("model", model)
+        if not self.talk.path and not self.talk.writing:
+            self.model_box.pick(model)
+            self.composer.field.setFocus()
+        else:
+            begin = (tr("New conversation"), partial(self._in_front, self.begin))
+            self.context.say(tr("{model} is ready.", model=model), level="ok", undo=begin)
+
     def _show_empty(self) -> None:
-        """One action: a first question, or a first model."""
-        if self.talk.head.model:
-            question = tr("What can you help me with?")
+        """The card of a model that is offered, and one action: a first question, or a first model."""
+        self.empty.show_card(self.offer.card is not None)
+        if model := self.talk.head.model:
+            # the Guide knows English only
+            question = _QUESTION if guide.is_guide(model) else tr(_QUESTION)
             self.empty.offer(question, lambda: self.send(question))
         else:
             self.empty.offer(tr("Add a model folder"), self.model_box.choose_folder, main=True)

@@ -137,7 +137,7 @@ class Panel(QScrollArea):
 
     def _typed(self, option: SamplingOption, field: QLineEdit) -> None:
         if field.text() and not field.hasAcceptableInput():
-            told = tr("{title} is between {low} and {high}.", title=tr(option.title), low=f"{option.low:g}",
+            told = tr("{title} must be between {low} and {high}.", title=tr(option.title), low=f"{option.low:g}",
                       high=f"{option.high:g}")  # fmt: skip
             self.problem.setText(told)
             restate(self.problem, level="error")

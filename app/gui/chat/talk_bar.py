@@ -30,8 +30,8 @@ _STATES = {
     "speaking": mark("Speaking"),
 }
 _HINTS = {
-    "preparing": mark("A moment. Esc ends it."),
-    "listening": mark("Say something. Esc ends it."),
+    "preparing": mark("One moment. Press Esc to end."),
+    "listening": mark("Say something. Press Esc to end."),
     "thinking": mark("Your message was sent."),
     "speaking": mark("Speak to interrupt the voice."),
 }
@@ -59,14 +59,14 @@ class TalkBar(QWidget):
         self.headphones = QCheckBox(tr("Headphones"))
         self.headphones.setAccessibleName(self.headphones.text())
         self.headphones.setToolTip(
-            tr("With headphones, speaking interrupts the voice. With loudspeakers the microphone picks up the voice: turn "
-               "this off, and Grus listens when it has finished speaking.")
+            tr("With headphones, you can interrupt the voice by speaking. With loudspeakers, turn this off: Grus then listens "
+               "after it has finished speaking.")
         )  # fmt: skip
         self.headphones.setChecked(not self.handsfree.waits)
         self.interrupt = text_button(tr("Interrupt"), self.handsfree.interrupt)
         self.finish = text_button(tr("End"), self.handsfree.end)
         self.finish.setAccessibleName(tr("End Talk"))
-        self.finish.setToolTip(tr("End Talk") + " (Esc)")
+        self.finish.setToolTip(tr("End Talk (Esc)"))
         self._build()
         self._connect()
         self.hide()
@@ -106,7 +106,7 @@ class TalkBar(QWidget):
             return
         self._show_error("")
         if not self._chat.head.model:
-            self._show_error(tr("Choose a model first. The box above the conversation lists those on this machine."))
+            self._show_error(tr("Choose a model first, in the menu above the conversation."))
             return
         self._context.core.use(_missing, self._begin, self._show_error)
 
@@ -145,7 +145,7 @@ class TalkBar(QWidget):
         pane = self._context.open_pane("models")
         pane.offer(names[0])
         self._context.say(
-            tr("Talk needs a speech recognition model and a speech model. Download {names} here, then try again.",
+            tr("Talk needs a speech recognition model and a text-to-speech model. Download {names} here, then try again.",
                names=tr("{one} and {other}", one=names[0], other=names[1]) if len(names) > 1 else names[0]),
             level="warning",
         )  # fmt: skip

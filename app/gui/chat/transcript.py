@@ -28,9 +28,12 @@ from app.gui.chat.message_view import (
 from app.gui.look import Look
 from app.gui.texts import tr
 from app.gui.theme import GRID
-from app.gui.viewmodels.chat.markdown import MessageView
+from app.gui.viewmodels.chat.find import FoundPlace
+from app.gui.viewmodels.chat.message_views import MessageView
+from app.gui.widgets import icon_button
 
 READING = 72  # characters in a line
+_WIDE = 760  # pixels that the column takes where there is room
 _KINDS: dict[str, type[MessageWidget]] = {
     "said": UserTextWidget,
     "reasoning": ReasoningWidget,
@@ -73,8 +76,14 @@ class TranscriptView(QAbstractScrollArea):
         self.stick = True  # the end stays in sight
         self._placing = False
         self.chosen: int | None = None  # the message that the keyboard is at
+        self._over: int | None = None  # the one that the mouse is at
+        self._focused: int | None = None  # the one with a button that has the focus
+        self._wanted, self._place_wanted = "", FoundPlace(0, 0)  # the text that is searched, and the place looked at
+        self.latest = icon_button(look, "down", tr("Jump to the latest message (Ctrl+End)"), self.to_end, parent=self)
+        self.latest.setProperty("kind", "floating")
+        self.latest.hide()
         drawn.ready.connect(self._again)
-        look.changed.connect(self.redraw)
+        look.on_change(self, self.redraw)
 
     # -- what is shown
 
@@ -127,8 +136,16 @@ class TranscriptView(QAbstractScrollArea):
         self._seen.clear()
 
     def redraw(self) -> None:
-        """Colours or sizes changed: measure and draw everything again."""
-        for widget in [*self.widgets.values(), *(v for spare in self._spare.values() for v in spare)]:
+        """Colours or sizes changed: fill, measure and place everything again."""
+        self._seen = {}
+        for widget in [*self.widgets.values(), *(one for spare in self._spare.values() for one in spare)]:
+            widget.forget()
+        self._guess_all()
+        self._place()
+
+    def discard(self) -> None:
+        """Everything was deleted: views that wait to be used again still hold its words."""
+        for widget in [*self.widgets.values(), *(one for spare in self._spare.values() for one in spare)]:
             widget.hide()  # it goes with the next turn of the event loop, and must not be seen until then
             widget.deleteLater()
         self.widgets, self._spare, self._seen = {}, {}, {}
@@ -144,18 +161,56 @@ class TranscriptView(QAbstractScrollArea):
                 top, height = self._tops[first], self.viewport().height()
                 if not self.verticalScrollBar().value() <= top <= self.verticalScrollBar().value() + height * 0.6:
                     self.verticalScrollBar().setValue(round(top - GRID * 2))
+        self._reveal()
         self.viewport().update()
 
     def to_end(self) -> None:
         self.stick = True
         self._place()
 
+    def mark(self, wanted: str, place: FoundPlace | None = None) -> None:
+        """Mark a text in what is in sight, and bring a place of it into sight."""
+        self._wanted, self._place_wanted = wanted, place or FoundPlace(0, 0)
+        if place is not None:
+            self.stick = False
+            self._go_to(place)
+        self._reveal()
+
+    def _go_to(self, place: FoundPlace) -> None:
+        bar = self.verticalScrollBar()
+        for _ in range(2):  # rows that come into sight are read, and get other heights
+            row = self._row_with(place)
+            if row is None:
+                return
+            bar.setValue(round(self._tops[row[0]] - self.viewport().height() / 3))
+            self._place()
+        row = self._row_with(place)
+        if row is not None and (widget := self.widgets.get(row[0])) is not None:
+            below = widget.mark(self._wanted, row[1]) or 0.0
+            bar.setValue(round(self._tops[row[0]] + widget.above + below - self.viewport().height() / 3))
+
+    def _row_with(self, place: FoundPlace) -> tuple[int, int] | None:
+        """The row of a place, and which of the row's occurrences it is."""
+        left, last = place.occurrence, None
+        for i, view in enumerate(self.views):
+            if view.message != place.message or view.kind not in ("said", "prose", "code", "unread"):
+                continue
+            count = view.text.casefold().count(self._wanted.casefold())
+            if left < count:
+                return i, left
+            left -= count
+            last = i
+        return (last, 0) if last is not None else None
+
     @property
     def column(self) -> tuple[int, int]:
         """Where the reading column begins, and how wide it is."""
-        room = self.viewport().width() - 4 * GRID
-        width = min(room, round(QFontMetricsF(self._look.font()).averageCharWidth() * READING * 1.12))
-        return (self.viewport().width() - width) // 2, max(120, width)
+        return self.column_in(self.viewport().width())
+
+    def column_in(self, whole: int) -> tuple[int, int]:
+        room, reading = whole - 4 * GRID, round(QFontMetricsF(self._look.font()).averageCharWidth() * READING * 1.12)
+        width = min(room, max(_WIDE, reading))
+        return (whole - width) // 2, max(120, width)
 
     # -- where everything lies
 
@@ -285,7 +340,18 @@ class TranscriptView(QAbstractScrollArea):
                 y = round(self._tops[i] + widget.above) - top
                 widget.setGeometry(left, y, width, round(self._heights[i] - widget.above))
                 widget.show()
+        self._reveal()
         self.viewport().update()
+
+    def _reveal(self) -> None:
+        """What can be done with a message is shown where the mouse or the keyboard is, and under the last one."""
+        at = {self._over, self._focused, self.chosen}
+        place = self._row_with(self._place_wanted) if self._wanted else None
+        for i, widget in self.widgets.items():
+            if (view := widget.view) is not None:
+                widget.reveal(view.last or view.message in at)
+                widget.mark(self._wanted, place[1] if place is not None and place[0] == i else None)
+        self.latest.setVisible(not self.stick and self.verticalScrollBar().maximum() > 0)
 
     def _put_away(self, widget: MessageWidget) -> None:
         focused = self.focusWidget()
@@ -313,6 +379,8 @@ class TranscriptView(QAbstractScrollArea):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self.latest.adjustSize()
+        self.latest.move((self.width() - self.latest.width()) // 2, self.height() - self.latest.height() - GRID)
         self._guess_all()
         self._place()
 
@@ -325,9 +393,24 @@ class TranscriptView(QAbstractScrollArea):
             if view is not None:
                 self.menu_wanted.emit(view.message, event.globalPos())  # type: ignore[attr-defined]
                 return True
+        if event.type() in (QEvent.Type.Enter, QEvent.Type.FocusIn, QEvent.Type.FocusOut):
+            self._went_to(watched, event.type())
         if isinstance(event, QWheelEvent) and event.type() == QEvent.Type.Wheel:
             event.ignore()
         return super().eventFilter(watched, event)
+
+    def _went_to(self, watched: QObject, how: QEvent.Type) -> None:
+        view = self._row_of(watched)
+        if how == QEvent.Type.Enter:
+            self._over = view.message if view is not None else None
+        else:
+            self._focused = view.message if view is not None and how == QEvent.Type.FocusIn else None
+        self._reveal()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        self._over = None
+        self._reveal()
 
     def _row_of(self, watched: QObject) -> MessageView | None:
         widget: Any = watched

@@ -8,13 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QAbstractItemModel, QEvent, QModelIndex, QObject, QPersistentModelIndex, QRect, Qt
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
     QHeaderView,
     QMenu,
+    QPlainTextEdit,
     QStackedWidget,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
     QTableWidget,
     QTableWidgetItem,
     QVBoxLayout,
@@ -23,6 +27,7 @@ from PySide6.QtWidgets import (
 
 from app.gui.actions import ActionSpec, wear
 from app.gui.dialogs import choose_files, choose_target
+from app.gui.flow import FlowRow
 from app.gui.look import restate
 from app.gui.pane import AppContext, Pane
 from app.gui.results import ResultsPane
@@ -34,6 +39,8 @@ from app.gui.viewmodels.listen import FORMATS, RATE, SOUNDS, ListenRecording, Li
 from app.gui.widgets import EmptyState, icon_button, label, text_button
 from engine.errors import BackendUnavailable
 
+Index = QModelIndex | QPersistentModelIndex
+_CELL_EDGE = 6  # pixels of border and padding of the kind "cell"
 _NOTHING = np.zeros(0, np.float32)
 _NAMES = {"txt": "Text (*.txt)", "srt": "SubRip (*.srt)", "vtt": "WebVTT (*.vtt)", "json": "JSON (*.json)"}
 
@@ -51,6 +58,55 @@ ACTIONS = (
     ActionSpec("above", mark("Previous recording"), "Ctrl+PgUp", "", lambda pane: pane.results.step(-1)),
     ActionSpec("below", mark("Next recording"), "Ctrl+PgDown", "", lambda pane: pane.results.step(1)),
 )  # fmt: skip
+
+
+class _SegmentEditor(QStyledItemDelegate):
+    """Edits a segment's text with all its lines in sight. Enter keeps it; Esc leaves it as it was."""
+
+    def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
+        editor = QPlainTextEdit(parent)
+        editor.setProperty("kind", "cell")
+        editor.setAccessibleName(tr("Text of the segment"))
+        editor.setTabChangesFocus(True)
+        editor.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        editor.textChanged.connect(lambda: self._grow(editor))
+        return editor
+
+    def setEditorData(self, editor: QWidget, index: Index) -> None:
+        if isinstance(editor, QPlainTextEdit) and not editor.document().isModified():
+            editor.setPlainText(index.data())
+
+    def setModelData(self, editor: QWidget, model: QAbstractItemModel, index: Index) -> None:
+        if isinstance(editor, QPlainTextEdit):
+            model.setData(index, " ".join(editor.toPlainText().split()))
+
+    def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: Index) -> None:
+        editor.setGeometry(option.rect)
+        self._grow(editor)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if (
+            isinstance(event, QKeyEvent)
+            and event.type() == QEvent.Type.KeyPress
+            and isinstance(watched, QPlainTextEdit)
+        ):
+            kept = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+            if kept:
+                self.commitData.emit(watched)
+                self.closeEditor.emit(watched)
+                return True
+        return super().eventFilter(watched, event)
+
+    def _grow(self, editor: QWidget) -> None:
+        """As high as its lines, and no lower than its row."""
+        parent = editor.parentWidget()
+        if isinstance(editor, QPlainTextEdit) and parent is not None:
+            edge = _CELL_EDGE + round(editor.document().documentMargin())
+            room = QRect(0, 0, editor.width() - 2 * edge, 1 << 20)
+            text = editor.toPlainText() or "x"
+            lines = editor.fontMetrics().boundingRect(room, Qt.TextFlag.TextWordWrap.value, text).height()
+            height = min(parent.height(), lines + editor.fontMetrics().leading() + 2 * edge)
+            editor.setGeometry(editor.x(), max(0, min(editor.y(), parent.height() - height)), editor.width(), height)
 
 
 def make(context: AppContext) -> Pane:
@@ -80,10 +136,10 @@ class ListenPane(ResultsPane[ListenRecording]):
         self.add.setToolTip(actions["listen.add"].toolTip())
         self.record = icon_button(self.context.look, "mic", "")
         wear(self.record, actions["listen.live"])
-        tools = QHBoxLayout()
+        tools = FlowRow(GRID)
         tools.setContentsMargins(GRID * 2, GRID, GRID, 0)
         tools.addWidget(self.add)
-        tools.addStretch(1)
+        tools.begin_right()
         tools.addWidget(self.record)
         head = QHBoxLayout()
         head.setContentsMargins(GRID * 2, GRID, GRID * 2, GRID)
@@ -93,7 +149,7 @@ class ListenPane(ResultsPane[ListenRecording]):
         self.end = text_button(tr("Stop"), lambda: self.on_current(self._end), kind="main")
         head.addWidget(self.end)
         for name in ("again", "copy", "export"):
-            wear(button := icon_button(self.context.look, "more", ""), actions[f"listen.{name}"])
+            wear(button := icon_button(self.context.look, "", ""), actions[f"listen.{name}"])
             head.addWidget(button)
         self.table = QTableWidget(0, 2)
         self.table.setAccessibleName(tr("Transcript"))
@@ -106,6 +162,7 @@ class ListenPane(ResultsPane[ListenRecording]):
         self.table.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
         self.table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         self.table.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.table.setItemDelegateForColumn(1, _SegmentEditor(self.table))
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

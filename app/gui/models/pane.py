@@ -50,9 +50,10 @@ from app.gui.viewmodels.models.card import (
     search_lines,
     title_of,
 )
-from app.gui.viewmodels.models.downloads import Downloads, HubSearch
+from app.gui.viewmodels.models.downloads import HubSearch
 from app.gui.viewmodels.models.library import MachineFacts, ModelLibrary
-from app.gui.widgets import EmptyState, icon_button, label, paint_row, text_button
+from app.gui.viewmodels.settings import NetworkSettings
+from app.gui.widgets import EmptyState, icon_button, label, paint_badges, paint_row, text_button
 from app.runtime.recommended import read_catalogue
 
 # -- the views of the models pane: the list of models, and the card of one model
@@ -89,9 +90,8 @@ class ModelListView(QListWidget):
             for line in lines:
                 item = QListWidgetItem(line.title)
                 item.setData(_LINE, line)
-                item.setData(
-                    Qt.ItemDataRole.AccessibleTextRole, ", ".join(filter(None, (line.title, line.second, line.mark)))
-                )
+                told = ", ".join(filter(None, (line.title, *line.badges, line.second, line.mark)))
+                item.setData(Qt.ItemDataRole.AccessibleTextRole, told)
                 item.setToolTip("" if line.heading else line.key)
                 if line.heading:
                     item.setFlags(Qt.ItemFlag.NoItemFlags)
@@ -159,6 +159,7 @@ class _Painter(QStyledItemDelegate):
             painter.setPen(QColor(theme.ok if line.level == "ok" else theme.second))
             painter.drawText(lower, middle | Qt.AlignmentFlag.AlignRight, line.mark)
             lower.setRight(lower.right() - metrics.horizontalAdvance(line.mark) - GRID)
+        upper.setRight(upper.right() - paint_badges(painter, self._look, upper, line.badges))
         painter.setPen(QColor(theme.text))
         painter.drawText(upper, middle, metrics.elidedText(line.title, Qt.TextElideMode.ElideMiddle, upper.width()))
         painter.setPen(QColor(theme.second))
@@ -181,6 +182,10 @@ class ModelDetailsView(QScrollArea):
         self.title = label(wrap=True)
         self.about = label(wrap=True)
         self.problem = label(wrap=True)
+        self.token = QLineEdit()
+        self.token.setEchoMode(QLineEdit.EchoMode.Password)
+        self.token.setAccessibleName(tr("Hugging Face token"))
+        self.token.setPlaceholderText(tr("Paste your Hugging Face token, and press Enter"))
         self.working = label(kind="second", wrap=True)
         self.bar = QProgressBar()
         self.bar.setRange(0, _STEPS)
@@ -211,7 +216,7 @@ class ModelDetailsView(QScrollArea):
         for part in parts:
             column.addWidget(part)
         column.addLayout(self._actions)
-        parts = [self.bar, self.working, self.problem, self._facts, self.defaults]
+        parts = [self.bar, self.working, self.problem, self.token, self._facts, self.defaults]
         for part in parts:
             column.addWidget(part)
         column.addStretch(1)
@@ -232,6 +237,7 @@ class ModelDetailsView(QScrollArea):
         _say(self.about, card.about)
         _say(self.problem, card.problem)
         restate(self.problem, level="warning")
+        self.token.setVisible(card.token)
         download = card.download
         self.bar.setVisible(download is not None and download.state != "broken")
         if download is not None:
@@ -319,7 +325,9 @@ class ModelsPane(Pane):
         self.library = ModelLibrary(context.core, context.preferences, context.say, _later, context.models_changed)
         self.machinery = MachineFacts(context.core, context.preferences)
         self.finding = HubSearch(context.work)
-        self.downloads = Downloads(context.core, context.preferences, context.work.post, context.say)
+        self.downloads = context.downloads
+        self.access = NetworkSettings(context.work, context.preferences)
+        self._unlocks = ""  # the model that is downloaded as soon as the token is kept
         self.choices = read_catalogue()
         self.cards = ModelDetailsSource(
             context.core, context.preferences, self.library, self.machinery, self.finding, self.downloads, self.choices
@@ -345,10 +353,12 @@ class ModelsPane(Pane):
 
     def _build(self) -> None:
         for title in (tr("On this machine"), tr("Recommended"), tr("Hugging Face")):
-            self.pages.addTab(title)
+            self.pages.setTabToolTip(self.pages.addTab(title), title)
         self.pages.setAccessibleName(tr("Model lists"))
         self.pages.setDrawBase(False)
         self.pages.setExpanding(False)
+        self.pages.setUsesScrollButtons(False)
+        self.pages.setElideMode(Qt.TextElideMode.ElideRight)
         self.field.setClearButtonEnabled(True)
         if (clear := self.field.findChild(QToolButton)) is not None:
             clear.setAccessibleName(tr("Clear the search"))
@@ -360,9 +370,9 @@ class ModelsPane(Pane):
         side = QWidget()
         side.setProperty("kind", "side")
         side.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        side.setMaximumWidth(520)
+        self.context.look.limit_width(side, 520)
         column = QVBoxLayout(side)
-        column.addStrut(300)
+        column.addStrut(240)
         column.setContentsMargins(0, GRID // 2, 0, GRID)
         column.addWidget(self.pages)
         column.addLayout(top)
@@ -380,25 +390,38 @@ class ModelsPane(Pane):
         self.splitter.addWidget(side)
         self.splitter.addWidget(self.stack)
         self.splitter.setStretchFactor(1, 1)
-        self.splitter.setSizes([*self.context.preferences.get("models.widths", [360, 700])])
+        self.splitter.setSizes(
+            [*self.context.preferences.get("models.widths", [round(360 * self.context.look.scale), 700])]
+        )
+        self.context.look.on_change(self.pages, self._widen)
         whole = QHBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
         whole.addWidget(self.splitter)
         self.empty.offer(tr("Recommended"), lambda: self.turn_to(_GOOD), main=True)
 
+    def _widen(self) -> None:
+        """The names of the lists have room, where the window has it."""
+        wanted, sizes = self.pages.fontMetrics().horizontalAdvance("".join(self._titles())) + 100, self.splitter.sizes()
+        if 0 < sizes[0] < wanted:
+            self.splitter.setSizes([wanted, max(0, sum(sizes) - wanted)])
+
+    def _titles(self) -> list[str]:
+        return [self.pages.tabText(i) for i in range(self.pages.count())]
+
     def _connect(self) -> None:
         for signal in (self.library.changed, self.machinery.changed, self.finding.changed, self.downloads.changed):
             signal.connect(self._show)
         self.cards.changed.connect(self._show_card)
-        self.downloads.finished.connect(self._brought)
+        self.view.token.returnPressed.connect(self._give_token)
+        self.access.changed.connect(self._token_kept)
         self.pages.currentChanged.connect(lambda _: self._turned())
         self.field.textChanged.connect(self._typed)
         self.field.returnPressed.connect(self._search)
         self.list.chosen.connect(self.choose)
         self.list.customContextMenuRequested.connect(self._menu)
         self.context.models_changed.connect(self.library.look)
-        self.context.wiped.connect(self.downloads.forget)
-        self.context.preferences.changed.connect(lambda key: self._offline() if key == "offline" else None)
+        self.context.preferences.changed.connect(lambda key: self._show() if key == "offline" else None)
+        self.context.look.language_changed.connect(self._show)
         self.splitter.splitterMoved.connect(
             lambda *_: self.context.preferences.put("models.widths", self.splitter.sizes())
         )
@@ -416,9 +439,6 @@ class ModelsPane(Pane):
     def stop(self) -> bool:
         return self.downloads.pause_all()
 
-    def leaving(self) -> None:
-        self.downloads.pause_all()
-
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._timer.start()
@@ -427,17 +447,19 @@ class ModelsPane(Pane):
         super().hideEvent(event)
         self._timer.stop()
 
-    def _offline(self) -> None:
-        """The switch in Settings."""
-        if self.context.preferences.get("offline"):
-            self.downloads.pause_all()
-        self._show()
-
     # -- what a person does
 
     def turn_to(self, page: int) -> None:
         self.pages.setCurrentIndex(page)
         (self.field if page == _HUB else self.list).setFocus()
+
+    def turn_to_recommended(self, heading: str = "") -> None:
+        """`heading`: the part of the list to begin with."""
+        self.turn_to(_GOOD)
+        at = next((i for i, line in enumerate(self.list.lines) if line.heading and line.title == heading), None)
+        if at is not None:
+            self.list.setCurrentRow(at + 1)
+            self.list.scrollToItem(self.list.item(at), QAbstractItemView.ScrollHint.PositionAtTop)
 
     def choose(self, key: str) -> None:
         if key:
@@ -465,6 +487,23 @@ class ModelsPane(Pane):
         for action in self.cards.card().actions:
             if action in ("download", "pause", "resume"):
                 self.do(action)
+
+    def _give_token(self) -> None:
+        """Where it is asked for: it is kept as in Settings, and the download begins."""
+        given = self.view.token.text().strip()
+        self.view.token.clear()  # it is shown nowhere again
+        if given:
+            self._unlocks = self.cards.name
+            self.access.keep(given)
+
+    def _token_kept(self) -> None:
+        if not self._unlocks or self.access.busy:
+            return
+        unlocked, self._unlocks = self._unlocks, ""
+        if self.access.problem:
+            self.context.show_error(self.access.problem)
+        else:
+            self.downloads.start(unlocked)
 
     def remove(self) -> None:
         for action in self.cards.card().actions:
@@ -534,25 +573,23 @@ class ModelsPane(Pane):
         self.held.setText(
             tr("{size} for models, {whole} for Grus in all", size=size(held), whole=whole)
             if held
-            else tr("No model is in memory. Grus uses {whole}.", whole=whole)
+            else tr("No model is loaded. Grus uses {whole}.", whole=whole)
         )
         self._show_card()
 
     def _state(self, page: int, shown: bool) -> str:
-        if page == _GOOD:
+        if page == _GOOD and self.machinery.problem:
             return self.machinery.problem
-        if not self.library.known:
+        if page == _HERE and not self.library.known:
             return tr("Looking for models on this machine.")
+        if not shown and (words := self.field.text().strip()):
+            return tr("No results for {words}.", words=words)
         return "" if shown else tr("No model yet. Recommended lists some that fit.")
 
     def _show_card(self) -> None:
         card = self.cards.card()
         self.view.show_card(card, self.cards.name)
         self.stack.setCurrentWidget(self.view if card.title else self.empty)
-
-    def _brought(self, repo: str) -> None:
-        self.library.look()
-        self.context.models_changed()
 
     def _menu(self, place: QPoint) -> None:
         menu = QMenu(self)

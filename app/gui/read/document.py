@@ -30,7 +30,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.gui.look import Look, restate
-from app.gui.texts import tr
+from app.gui.texts import in_language, tr
 from app.gui.theme import GRID
 from app.gui.viewmodels.read import KINDS
 from app.gui.widgets import label
@@ -273,7 +273,7 @@ class RegionView(QWidget):
         else:
             self._words(element.text, look, element.kind)
         if element is not None and element.doubt:
-            doubt = label(tr("Low confidence: {why}", why=element.doubt), wrap=True)
+            doubt = label(tr("Low confidence: {why}", why=in_language(element.doubt)), wrap=True)
             self._column.addWidget(doubt)
             restate(doubt, level="warning")
 

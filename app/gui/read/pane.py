@@ -24,12 +24,13 @@ from PySide6.QtWidgets import (
 
 from app.gui.actions import ActionSpec, wear
 from app.gui.dialogs import choose_files, choose_folder, choose_target
+from app.gui.flow import FlowRow
 from app.gui.look import restate
 from app.gui.pane import AppContext, Pane
 from app.gui.read.document import PageView, RegionList
 from app.gui.read.snip import snip
 from app.gui.results import ResultsPane
-from app.gui.texts import mark, tr, trn
+from app.gui.texts import in_language, mark, tr, trn
 from app.gui.theme import GRID
 from app.gui.viewmodels.read import (
     FORMATS,
@@ -123,28 +124,27 @@ class ReadPane(ResultsPane[ReadDocument]):
         self.pages.setPlaceholderText(tr("All pages"))
         self.pages.setAccessibleName(tr("Pages"))
         self.pages.setToolTip(tr("Pages, such as 1-3,5 or 7-"))
-        self.pages.setFixedWidth(96)
+        self.context.look.hold_width(self.pages, 112)
         self.layer = QCheckBox(tr("Use text in PDFs"))
         self.layer.setAccessibleName(tr("Use text in PDFs"))
         self.layer.setToolTip(tr("Use the text layer of a PDF instead of recognizing its image."))
         self.layer.setChecked(True)
-        head = QHBoxLayout()
+        head = FlowRow(GRID)
         head.setContentsMargins(GRID * 2, GRID, GRID * 2, GRID)
-        head.setSpacing(GRID)
         for part in (self.model_box, self.task, self.pages, self.layer):
             head.addWidget(part)
-        head.addStretch(1)
+        head.begin_right()
         for name in ("again", "copy", "export"):
-            wear(button := icon_button(self.context.look, "more", ""), actions[f"read.{name}"])
+            wear(button := icon_button(self.context.look, "", ""), actions[f"read.{name}"])
             head.addWidget(button)
-        tools = QHBoxLayout()
+        tools = FlowRow(GRID // 2)
         tools.setContentsMargins(GRID * 2, GRID, GRID, 0)
         self.add = text_button(tr("Add files"), self.choose, kind="main")
         self.add.setToolTip(actions["read.add"].toolTip())
         tools.addWidget(self.add)
-        tools.addStretch(1)
+        tools.begin_right()
         for name in ("paste", "snip", "export_all"):
-            wear(button := icon_button(self.context.look, "more", ""), actions[f"read.{name}"])
+            wear(button := icon_button(self.context.look, "", ""), actions[f"read.{name}"])
             tools.addWidget(button)
         self.splitter = QSplitter(Qt.Orientation.Horizontal)
         self.splitter.setHandleWidth(1)
@@ -174,16 +174,16 @@ class ReadPane(ResultsPane[ReadDocument]):
         """Above the page: where one is, and what is wrong."""
         self.status = label(kind="second", wrap=True)
         self.which = label(kind="second")
-        wear(before := icon_button(self.context.look, "left", "", size=16), self.context.actions["read.before"])
-        wear(after := icon_button(self.context.look, "right", "", size=16), self.context.actions["read.after"])
-        wear(rotate := icon_button(self.context.look, "rotate", "", size=16), self.context.actions["read.rotate"])
+        wear(before := icon_button(self.context.look, "", "", size=16), self.context.actions["read.before"])
+        wear(after := icon_button(self.context.look, "", "", size=16), self.context.actions["read.after"])
+        wear(rotate := icon_button(self.context.look, "", "", size=16), self.context.actions["read.rotate"])
         self.go_on = text_button(tr("Continue reading"), lambda: self.on_current(self.results.go_on))
         self.cancel = text_button(tr("Cancel"), lambda: self.on_current(self.results.cancel))
         self.password = QLineEdit()
         self.password.setEchoMode(QLineEdit.EchoMode.Password)
         self.password.setPlaceholderText(tr("Password"))
         self.password.setAccessibleName(tr("Password"))
-        self.password.setFixedWidth(160)
+        self.context.look.hold_width(self.password, 160)
         self.password.returnPressed.connect(self.unlock)
         bar = QWidget()
         row = QHBoxLayout(bar)
@@ -254,7 +254,7 @@ class ReadPane(ResultsPane[ReadDocument]):
             QImage(given.imageData()).save(buffer, "PNG")  # type: ignore[call-overload]  # Qt takes text; its stubs say bytes
             self.results.add_bytes(tr("Pasted picture"), bytes(held.data()))
         else:
-            self.context.say(tr("There is no picture and no file to paste."), level="warning")
+            self.context.say(tr("The clipboard contains no image and no file."), level="warning")
 
     def takes(self, event: QDropEvent) -> bool:
         return super().takes(event) or event.mimeData().hasImage()
@@ -302,8 +302,8 @@ class ReadPane(ResultsPane[ReadDocument]):
         if item is None:
             return
         page = item.read.get(item.page_number)
-        problem = item.error or (page.error if page is not None and page.error else "")
-        note = " ".join(page.notes) if page is not None else ""
+        problem = item.error or (in_language(page.error) if page is not None and page.error else "")
+        note = " ".join(map(in_language, page.notes)) if page is not None else ""
         self.status.setText(problem or (item.status() if item.state != "done" else note))
         restate(self.status, level="error" if problem else "")
         self.status.setAccessibleName(self.status.text())
@@ -414,8 +414,8 @@ class ReadPane(ResultsPane[ReadDocument]):
             if not self._snips:
                 over()
                 sentence = tr(
-                    "This desktop does not let programs look at the screen. Take the picture with its own tool, "
-                    "then paste it here."
+                    "This desktop does not let apps capture the screen. Take a screenshot with the desktop's own "
+                    "tool, then paste it here."
                 )
                 self.context.say(sentence, level="warning")
 
@@ -457,11 +457,11 @@ class ReadPane(ResultsPane[ReadDocument]):
         if kind in FORMATS:
             self.context.save(lambda: export(item, kind, file), _open)
         else:
-            self.context.show_error(tr("There is no format {kind}. Choose one of the list.", kind=kind))
+            self.context.show_error(tr("The format {kind} is not supported. Choose a format from the list.", kind=kind))
 
     def export_all(self) -> None:
         kinds = {title: kind for kind, title in _NAMES.items()}
-        asked = QInputDialog(self.window())
+        asked = QInputDialog(self)
         asked.setWindowTitle(tr("Export all"))
         asked.setLabelText(tr("Format"))
         asked.setComboBoxItems([*kinds])

@@ -44,7 +44,7 @@ class Snip(QWidget):
             None, Qt.WindowType.FramelessWindowHint | Qt.WindowType.WindowStaysOnTopHint | Qt.WindowType.Tool
         )
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setAccessibleName(tr("Draw a box around what should be read. Esc cancels."))
+        self.setAccessibleName(tr("Draw a box around the area to read. Press Esc to cancel."))
         self._look, self._shown = look, shown
         self._from: QPoint | None = None
         self._to = QPoint()

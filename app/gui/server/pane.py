@@ -33,6 +33,7 @@ from PySide6.QtWidgets import (
 
 from app.client_lines import client_lines
 from app.gui.actions import ActionSpec, wear
+from app.gui.flow import FlowRow
 from app.gui.look import Look, restate
 from app.gui.pane import AppContext, Pane
 from app.gui.texts import mark, number, seconds, tr, trn
@@ -47,7 +48,7 @@ from app.gui.viewmodels.server import (
     masked,
     written,
 )
-from app.gui.widgets import icon_button, label, text_button
+from app.gui.widgets import ElidedBox, icon_button, label, text_button
 
 _HEIGHT = 132
 _SCALES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000)
@@ -117,19 +118,21 @@ class AccessPanel(QWidget):
     def __init__(self, context: AppContext, server_preferences: ServerPreferences, hosting: ServerControl) -> None:
         super().__init__()
         self._context, self._server_preferences, self._hosting = context, server_preferences, hosting
-        self.host = QComboBox()
+        self.host = ElidedBox()
+        self.host.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.host.setAccessibleName(tr("Address"))
         for title, value in ((tr("This machine only"), HERE), (tr("Other machines too"), EVERYWHERE)):
             self.host.addItem(title, value)
         self.host.activated.connect(lambda _: server_preferences.set(host=self.host.currentData()))
         self.port = QLineEdit()
         self.port.setAccessibleName(tr("Port"))
-        self.port.setFixedWidth(104)
+        context.look.hold_width(self.port, 104)
         self.port.setValidator(QIntValidator(0, 65535, self.port))
         self.port.textEdited.connect(self._port_typed)
         self.origins = QLineEdit()
         self.origins.setAccessibleName(tr("Allowed web origins (CORS)"))
         self.origins.setPlaceholderText(tr("None. For example https://app.example"))
+        self.origins.setToolTip(tr("None. For example https://app.example"))
         self.origins.editingFinished.connect(lambda: server_preferences.set_origins(self.origins.text()))
         self.make = text_button(tr("Create key"), self.make_key)
         self._keys = QVBoxLayout()
@@ -150,12 +153,12 @@ class AccessPanel(QWidget):
             column.addWidget(field)
         column.addSpacing(GRID)
         column.addWidget(label(tr("Keys"), "heading"))
-        told = tr("A program must send one of these. Without any, every program on this machine may connect.")
+        told = tr("Programs must send one of these keys. Without keys, every program on this machine can connect.")
         column.addWidget(label(told, "second", wrap=True))
         column.addLayout(self._keys)
         column.addWidget(self.make, 0, Qt.AlignmentFlag.AlignLeft)
         column.addSpacing(GRID)
-        column.addWidget(label(tr("Allowed web origins (CORS)"), "heading"))
+        column.addWidget(label(tr("Allowed web origins (CORS)"), "heading", wrap=True))
         column.addWidget(label(tr("Separate origins with commas. * allows all."), "second", wrap=True))
         column.addWidget(self.origins)
         column.addWidget(self.hint)
@@ -242,7 +245,7 @@ class ServerPane(Pane):
         self.plot = Plot(context.look)
         self.requests = QListWidget()
         self.quiet = label(tr("No active requests."), "second")
-        self.program, self.model = QComboBox(), QComboBox()
+        self.program, self.model = ElidedBox(), ElidedBox()
         self.snippet, self.log = QPlainTextEdit(), QPlainTextEdit()
         self.where = label(kind="second")
         self._build()
@@ -274,7 +277,7 @@ class ServerPane(Pane):
         self.access.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         side.setWidget(self.access)
         side.setMinimumWidth(280)
-        side.setMaximumWidth(420)
+        self.context.look.limit_width(side, 420)
         right = QScrollArea()
         right.setWidgetResizable(True)
         right.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -285,7 +288,10 @@ class ServerPane(Pane):
         splitter.addWidget(side)
         splitter.addWidget(right)
         splitter.setStretchFactor(1, 1)
-        splitter.setSizes([320, 760])
+        splitter.setSizes([self.context.look.grown(320), 760])
+        self.context.look.on_change(
+            self.access, lambda: side.setMinimumWidth(max(280, self.access.minimumSizeHint().width()))
+        )
         main = QVBoxLayout(self)
         main.setContentsMargins(0, 0, 0, 0)
         main.setSpacing(0)
@@ -307,25 +313,27 @@ class ServerPane(Pane):
         column.addWidget(self.quiet)
         column.addWidget(self.requests)
         column.addSpacing(GRID)
-        row = QHBoxLayout()
+        row = FlowRow(GRID)
         row.addWidget(label(tr("Connect from"), "heading"))
         self.program.setAccessibleName(tr("Connect from"))
         self.program.addItems(self.hosting.programs)
         self.model.setAccessibleName(tr("Model"))
-        self.model.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        for box in (self.program, self.model):  # as wide as their entries, and narrower where there is no room
+            box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+            self.context.look.limit_width(box, 240)
         row.addWidget(self.program)
         row.addWidget(self.model)
         row.addWidget(self.where)
-        row.addStretch(1)
+        row.begin_right()
         wear(copy := icon_button(self.context.look, "copy", "", size=16), self.context.actions["server.snippet"])
         row.addWidget(copy)
         column.addLayout(row)
-        for box, name, height in ((self.snippet, tr("Snippet"), 120), (self.log, tr("Log"), 96)):
-            box.setReadOnly(True)
-            box.setAccessibleName(name)
-            box.setTabChangesFocus(True)
-            box.setMinimumHeight(height)
-            box.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        for area, name, height in ((self.snippet, tr("Snippet"), 120), (self.log, tr("Log"), 96)):
+            area.setReadOnly(True)
+            area.setAccessibleName(name)
+            area.setTabChangesFocus(True)
+            area.setMinimumHeight(height)
+            area.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         column.addWidget(self.snippet, 2)
         column.addSpacing(GRID)
         column.addWidget(label(tr("Log"), "heading"))

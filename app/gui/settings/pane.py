@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QDesktopServices, QFont, QKeySequence
+from PySide6.QtCore import QEvent, QObject, Qt, QUrl
+from PySide6.QtGui import QDesktopServices, QFocusEvent, QFont, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -26,7 +26,8 @@ from PySide6.QtWidgets import (
 from app.gui.actions import ActionSpec
 from app.gui.dialogs import choose_files, choose_folder, choose_target
 from app.gui.hotkey import PREFERENCE
-from app.gui.look import LANGUAGES, Look, restate
+from app.gui.language import LANGUAGES
+from app.gui.look import Look, restate
 from app.gui.pane import AppContext, Pane
 from app.gui.preferences import Preferences
 from app.gui.texts import mark, size, tr
@@ -75,7 +76,8 @@ class SettingsSection(QWidget):
 
 
 class HotKeyEdit(QKeySequenceEdit):
-    """Writes the preference when the keys were pressed; clearing it takes none."""
+    """Records one shortcut, after a click, Space or Enter, and then gives the focus back: without that it would take the next
+    shortcut of the window. Clearing it takes none."""
 
     def __init__(self, preferences: Preferences) -> None:
         super().__init__(QKeySequence.fromString(str(preferences.get(PREFERENCE, ""))))
@@ -85,10 +87,60 @@ class HotKeyEdit(QKeySequenceEdit):
         if (clear := self.findChild(QToolButton)) is not None:
             clear.setAccessibleName(tr("No shortcut"))
         self._preferences = preferences
+        self.recording = False
+        self._field = self.findChild(QLineEdit)
+        if self._field is not None:
+            self._field.installEventFilter(self)
         self.keySequenceChanged.connect(self._keep)
+        self._record(False)
 
     def _keep(self, keys: QKeySequence) -> None:
         self._preferences.put(PREFERENCE, keys.toString(QKeySequence.SequenceFormat.PortableText))
+        if self.recording:
+            self._record(False)
+            self.focusNextChild()
+
+    def _record(self, on: bool) -> None:
+        self.recording = on
+        if self._field is not None:
+            self._field.setPlaceholderText(tr("Press the keys") if on else tr("Press Enter, then the keys"))
+
+    def event(self, event: QEvent) -> bool:
+        """The window's shortcuts work while nothing is recorded; Qt's own field takes every key."""
+        if event.type() == QEvent.Type.ShortcutOverride and not self.recording:
+            event.ignore()
+            return False
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and not self.recording:
+            self.keyPressEvent(event)
+            return event.isAccepted()
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        key = event.key()
+        if self.recording and key == Qt.Key.Key_Escape:
+            self._record(False)
+        elif self.recording:
+            super().keyPressEvent(event)
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+            self._record(True)
+        elif key in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab):
+            self.focusNextPrevChild(key == Qt.Key.Key_Tab)
+        else:
+            event.ignore()
+
+    def keyReleaseEvent(self, event: QKeyEvent) -> None:
+        if self.recording:
+            super().keyReleaseEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        self._record(False)
+        super().focusOutEvent(event)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.MouseButtonPress:
+            self.setFocus()
+            self._record(True)
+        return super().eventFilter(watched, event)
 
 
 class PrivacyView(QWidget):
@@ -104,7 +156,8 @@ class PrivacyView(QWidget):
         self._grid.setColumnStretch(0, 1)
         self.begin = text_button(tr("Delete all"), privacy.ask)
         self.question = label(
-            tr("Delete every conversation, result, voice, file and setting of Grus? This cannot be undone."), wrap=True
+            tr("Delete all conversations, results, voices, files and settings of Grus? This cannot be undone."),
+            wrap=True,
         )
         restate(self.question, level="error")
         self.keep = text_button(tr("Cancel"), lambda: privacy.ask(False))
@@ -118,7 +171,7 @@ class PrivacyView(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GRID)
-        told = tr("Grus has no account and sends nothing by itself. All of this lies on this machine alone.")
+        told = tr("Grus has no accounts and sends nothing on its own. All of this is stored only on this machine.")
         column.addWidget(label(told, "second", wrap=True))
         column.addWidget(self._table)
         column.addSpacing(GRID)
@@ -178,7 +231,8 @@ class NetworkView(SettingsSection):
         self.token.setEchoMode(QLineEdit.EchoMode.Password)
         self.token.setAccessibleName(tr("Hugging Face token"))
         self.token.setPlaceholderText(tr("Paste it, and press Enter"))
-        self.token.setFixedWidth(_CONTROL)
+        self.token.setToolTip(tr("Paste it, and press Enter"))
+        look.hold_width(self.token, _CONTROL)
         self.token.returnPressed.connect(self._keep)
         self.remove = text_button(tr("Remove the token"), access.remove)
         field = QWidget()
@@ -251,6 +305,8 @@ class SettingsPane(Pane):
         self.scale = self._choice("text_scale", tr("Text size"), [(s, f"{100 * s:.0f} %") for s in _SCALES])
         self.motion = QCheckBox(tr("Reduce motion"))
         self.motion.toggled.connect(lambda on: context.preferences.put("reduce_motion", on))
+        self.figures = QCheckBox(tr("Show tokens and time under replies"))
+        self.figures.toggled.connect(lambda on: context.preferences.put("chat.figures", on))
         languages = [("system", tr("System")), *LANGUAGES.items()]
         self.language = self._choice("language", tr("Language"), languages)
         self.backend = self._choice("backend", tr("Backend"), [(n, tr(t)) for n, t in BACKENDS], self.computing)
@@ -258,7 +314,7 @@ class SettingsPane(Pane):
         self.limit = QLineEdit()
         self.limit.setAccessibleName(tr("Memory limit"))
         self.limit.setPlaceholderText("70 %")
-        self.limit.setFixedWidth(_CONTROL)
+        self.context.look.hold_width(self.limit, _CONTROL)
         self.limit.editingFinished.connect(lambda: self.computing.set_limit(self.limit.text()))
         self.outcome, self.applies = label(kind="second", wrap=True), label(kind="second", wrap=True)
         self.cache = text_button(tr("Choose"), self.choose_cache)
@@ -271,6 +327,8 @@ class SettingsPane(Pane):
         context.preferences.changed.connect(lambda key: self._show())
         if context.hotkey is not None:
             context.hotkey.told.connect(self._show_hotkey)
+        context.look.language_changed.connect(self._show)
+        context.look.language_changed.connect(self._show_hotkey)
         self._show_hotkey()
         self._show()
 
@@ -279,10 +337,11 @@ class SettingsPane(Pane):
         seen = SettingsSection(look, tr("Appearance"))
         seen.add(tr("Colours"), self.appearance)
         seen.add(tr("Text size"), self.scale, tr("In addition to the system's text size."))
-        seen.add(tr("Language"), self.language, tr("Applies after a restart of Grus."))
+        seen.add(tr("Language"), self.language)
         seen.put(self.motion)
+        seen.put(self.figures)
         self.hotkey = HotKeyEdit(self.context.preferences)
-        self.hotkey.setFixedWidth(_CONTROL)
+        look.hold_width(self.hotkey, _CONTROL)
         self.hotkey_told = seen.add(tr("Global shortcut"), self.hotkey, " ")
         computed = SettingsSection(look, tr("Compute"))
         computed.add(tr("Backend"), self.backend, tr("The library that runs models."))
@@ -301,7 +360,7 @@ class SettingsPane(Pane):
         self.own.setLayout(self.folders)
         self.folders.setContentsMargins(0, 0, 0, 0)
         add = text_button(tr("Add a folder"), self.choose_folder)
-        kept.add(tr("Model folders"), add, tr("Files in them are never changed."))
+        kept.add(tr("Model folders"), add, tr("Grus never changes files in these folders."))
         kept.put(self.own)
         moved = SettingsSection(look, tr("Export and import"))
         out = text_button(tr("Export everything"), self.export_all)
@@ -317,7 +376,7 @@ class SettingsPane(Pane):
         private.put(self.private)
         wrong = SettingsSection(look, tr("Troubleshooting"))
         show = text_button(tr("Show the log"), self.context.actions["window.log"].trigger)
-        wrong.add(tr("Log"), show, tr("Errors and crashes, kept on this machine. Export it for whoever helps you."))
+        wrong.add(tr("Log"), show, tr("Errors and crashes, stored on this machine. Export the log to get help."))
         inner = QWidget()
         inner.setMaximumWidth(_WIDTH)
         inner.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
@@ -337,7 +396,6 @@ class SettingsPane(Pane):
         self.area = QScrollArea()
         self.area.setWidgetResizable(True)
         self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.area.setWidget(body)
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
@@ -349,7 +407,7 @@ class SettingsPane(Pane):
         box = QComboBox()
         box.setAccessibleName(name)
         box.setObjectName(key)
-        box.setFixedWidth(_CONTROL)
+        self.context.look.hold_width(box, _CONTROL)
         for value, title in options:
             box.addItem(title, value)
         put = self.context.preferences.put if computing is None else computing.choose
@@ -417,14 +475,17 @@ class SettingsPane(Pane):
             (self.device, "auto"),
         ):
             box.setCurrentIndex(_nearest(box, preferences.get(box.objectName(), usual)))
-        self.motion.blockSignals(True)
-        self.motion.setChecked(bool(preferences.get("reduce_motion", False)))
-        self.motion.blockSignals(False)
+        for check, key in ((self.motion, "reduce_motion"), (self.figures, "chat.figures")):
+            check.blockSignals(True)
+            check.setChecked(bool(preferences.get(key, False)))
+            check.blockSignals(False)
         if not self.limit.hasFocus() and not self.computing.problem:
             self.limit.setText(self.computing.limit)
         self.outcome.setText(self.computing.problem or self.computing.outcome)
         restate(self.outcome, level="error" if self.computing.problem or self.computing.failed else "")
-        told = tr("Backend and device apply to models loaded from now on, the limit after a restart of Grus.")
+        told = tr(
+            "Backend and device apply to models loaded from now on. The memory limit applies after a restart of Grus."
+        )
         self.applies.setText(told if self.computing.altered else "")
         self.applies.setVisible(self.computing.altered)
         cache = preferences.get("cache_dir")

@@ -29,7 +29,9 @@ _TAIL = 0.1  # seconds of silence behind the end: what the sound system holds be
 _NO_LOUDSPEAKER = mark("No loudspeaker was found. Connect one, then play again.")
 _LOUDSPEAKER_GONE = mark("The loudspeaker was disconnected. Connect one, then play again.")
 _NO_MICROPHONE = mark("No microphone was found. Connect one, then try again.")
-_MICROPHONE_GONE = mark("The microphone was disconnected. What was heard is kept. Connect one, then try again.")
+_MICROPHONE_GONE = mark(
+    "The microphone was disconnected. The recording so far is kept. Connect a microphone, then try again."
+)
 
 
 def multimedia() -> Any:
@@ -39,8 +41,7 @@ def multimedia() -> Any:
     except ImportError as error:
         raise BackendUnavailable(
             tr(
-                "Sound needs a system library that is missing ({error}). On Debian and Ubuntu: "
-                "sudo apt-get install libpulse0",
+                "A system library for sound is missing ({error}). On Debian and Ubuntu: sudo apt-get install libpulse0",
                 error=error,
             )
         ) from None

@@ -93,7 +93,7 @@ class Waveform(QWidget):
         self.chosen = -1  # of the spans
         self.setAccessibleName(tr("Waveform"))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setMinimumHeight(72)
+        self.setMinimumHeight(24)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         playback.changed.connect(self.update)
         playback.grew.connect(self.update)
@@ -228,6 +228,7 @@ class Player(QWidget):
                 self._device = devices.SoundOutput(self.playback.take, self.playback.rate, self, self._lost)
                 self._rate = self.playback.rate
                 self._timer.start()
+                self._context.say("", level="ok")
             except BackendUnavailable as error:
                 self.playback.playing = playing = False
                 self._context.say(str(error), level="error")

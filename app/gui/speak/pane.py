@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from app.gui.actions import ActionSpec, wear
 from app.gui.dialogs import choose_files, choose_target
+from app.gui.flow import FlowRow
 from app.gui.look import restate
 from app.gui.pane import AppContext, Pane
 from app.gui.results import ResultsPane
@@ -44,7 +45,7 @@ from app.gui.viewmodels.speak import (
     text_of,
     to_kept,
 )
-from app.gui.widgets import icon_button, label, text_button
+from app.gui.widgets import ElidedBox, icon_button, label, text_button
 from engine.errors import BackendUnavailable
 
 _PLACE = "speak"  # of the draft
@@ -112,12 +113,12 @@ class SpeakPane(ResultsPane[SpeechTake]):
         self.text.setAccessibleName(tr("Text to speak"))
         self.text.setTabChangesFocus(True)
         self.text.setAcceptDrops(False)  # the pane takes files
-        self.voice = QComboBox()
+        self.voice = ElidedBox()
         self.voice.setAccessibleName(tr("Voice"))
         self.voice.setToolTip(tr("Voice"))
         self.voice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.voice.setMinimumWidth(_NARROW)
-        self.voice.setMaximumWidth(240)  # a saved voice may have any name
+        self.context.look.limit_width(self.voice, 240)  # a saved voice may have any name
         self.language = QComboBox()
         self.language.setAccessibleName(tr("Language"))
         self.language.setToolTip(tr("Language"))
@@ -131,17 +132,16 @@ class SpeakPane(ResultsPane[SpeechTake]):
         self.go.setToolTip(actions["speak.speak"].toolTip())
         self.figures = label(kind="second")
         self.status = label(kind="second", wrap=True)
-        head = QHBoxLayout()
-        head.setSpacing(GRID // 2)
+        head = FlowRow(GRID // 2)
         for part in (self.model_box, self.voice):
             head.addWidget(part)
         for name in ("sample", "voice", "drop"):
-            wear(button := icon_button(self.context.look, "more", "", size=16), actions[f"speak.{name}"])
+            wear(button := icon_button(self.context.look, "", "", size=16), actions[f"speak.{name}"])
             head.addWidget(button)
         head.addWidget(self.language)
-        head.addStretch(1)
+        head.begin_right()
         for name in ("open", "save"):
-            wear(button := icon_button(self.context.look, "more", ""), actions[f"speak.{name}"])
+            wear(button := icon_button(self.context.look, "", ""), actions[f"speak.{name}"])
             head.addWidget(button)
         below = QHBoxLayout()
         below.setSpacing(GRID)

@@ -31,6 +31,7 @@ class ConversationSummary:
     pinned: bool
     changed: float
     found: str = ""  # a piece of the text that matched a search
+    message: int | None = None  # where it was found
 
 
 @dataclass(frozen=True)
@@ -98,27 +99,29 @@ def _holds(db: sqlite3.Connection, summary: ConversationSummary, word: str) -> b
     return word.casefold() in summary.title.casefold() or _message_with(db, summary.id, word) is not None
 
 
-def _message_with(db: sqlite3.Connection, conversation: int, word: str) -> str | None:
+def _message_with(db: sqlite3.Connection, conversation: int, word: str) -> tuple[int, str] | None:
+    """The first message with a word: its id and its text."""
     # LIKE folds the case of ASCII only; what it cannot see is found by the second look
     pattern = "%" + word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
     row = db.execute(
-        "SELECT text FROM messages WHERE conversation = ? AND deleted IS NULL AND text LIKE ? ESCAPE '\\' ORDER BY id LIMIT 1",
+        "SELECT id, text FROM messages WHERE conversation = ? AND deleted IS NULL AND text LIKE ? ESCAPE '\\' ORDER BY id LIMIT 1",
         (conversation, pattern),
     ).fetchone()
     if row is not None:
-        return str(row["text"])
+        return row["id"], str(row["text"])
     if word.isascii():
         return None
     texts = db.execute(
-        "SELECT text FROM messages WHERE conversation = ? AND deleted IS NULL ORDER BY id", (conversation,)
+        "SELECT id, text FROM messages WHERE conversation = ? AND deleted IS NULL ORDER BY id", (conversation,)
     )
-    return next((str(r["text"]) for r in texts if word.casefold() in r["text"].casefold()), None)
+    return next(((r["id"], str(r["text"])) for r in texts if word.casefold() in r["text"].casefold()), None)
 
 
 def _with_excerpt(db: sqlite3.Connection, summary: ConversationSummary, word: str) -> ConversationSummary:
-    text = _message_with(db, summary.id, word)
-    if text is None:
+    found = _message_with(db, summary.id, word)
+    if found is None:
         return summary
+    message, text = found
     at = max(0, text.casefold().find(word.casefold()))
     start = max(0, at - 24)
     excerpt = " ".join(text[start : at + 80].split())
@@ -129,6 +132,7 @@ def _with_excerpt(db: sqlite3.Connection, summary: ConversationSummary, word: st
         summary.pinned,
         summary.changed,
         ("…" if start else "") + excerpt,
+        message,
     )
 
 

@@ -39,7 +39,7 @@ from app.gui.texts import mark, tr
 
 _FULL = mark("the disk is full")
 _IO = mark("the disk reports an error")
-_READ_ONLY = mark("it may only be read")
+_READ_ONLY = mark("the file is read-only")
 _LOCKED = mark("another program is using it")
 _CLOSED = mark("the file cannot be opened")
 
@@ -52,7 +52,7 @@ _REASONS = {
     sqlite3.SQLITE_BUSY: _LOCKED,
     sqlite3.SQLITE_LOCKED: _LOCKED,
     sqlite3.SQLITE_CANTOPEN: _CLOSED,
-    sqlite3.SQLITE_NOMEM: mark("there is too little memory"),
+    sqlite3.SQLITE_NOMEM: mark("there is not enough memory"),
     sqlite3.SQLITE_NOLFS: _IO,
     sqlite3.SQLITE_PROTOCOL: _LOCKED,
 }
@@ -79,17 +79,17 @@ def reason(error: BaseException) -> str:
 
 def unsaved(error: BaseException) -> str:
     """The file is open, and cannot be written."""
-    return tr("Nothing can be saved: {reason}. What you do is kept in memory until it can be.", reason=reason(error))
+    return tr("Grus cannot save: {reason}. Your changes are kept in memory until it can.", reason=reason(error))
 
 
 def unopened(error: BaseException) -> str:
     """The file cannot be opened. It is not touched."""
     if isinstance(error, NewerDatabase):
         return tr(
-            "A newer Grus saved your conversations. Install it again to see them; this one leaves the file as it is."
+            "Your conversations were saved by a newer version of Grus. Update Grus to open them. The file is unchanged."
         )
     return tr(
-        "Your conversations cannot be opened: {reason}. The file stays as it is, and Grus tries again.",
+        "Your conversations cannot be opened: {reason}. The file is unchanged, and Grus will retry.",
         reason=reason(error),
     )
 
@@ -269,7 +269,7 @@ class Saving:
         try:
             found = question(db)
             if len(db.log) > before and db.logged > MOST:
-                raise NoRoom(0, tr("too much waits to be saved"))
+                raise NoRoom(0, tr("there are too many unsaved changes"))
         except BaseException:
             if db.in_transaction:
                 db.execute("ROLLBACK TO question")
@@ -336,7 +336,7 @@ class AppStore:
             except BaseException as error:
                 if isinstance(error, sqlite3.Error | OSError):
                     why = reason(error) if passes(error) else error
-                    tell(tr("This could not be saved: {error}.", error=why))
+                    tell(tr("Could not save: {error}.", error=why))
                 else:
                     log.exception("a question to the store failed")
                 raise
@@ -349,7 +349,7 @@ class AppStore:
 
         with self._guard:
             if full := self._waiting >= _MOST_WAITING:
-                tell(tr("This could not be saved: {error}.", error=tr("too much waits to be saved")))
+                tell(tr("Could not save: {error}.", error=tr("there are too many unsaved changes")))
             else:
                 self._waiting += 1
             if self._vacuuming is not None:
@@ -397,7 +397,7 @@ class AppStore:
             try:
                 self._wipe()
             except (sqlite3.Error, OSError) as error:
-                sentence = tr("This could not be deleted: {error}.", error=error)
+                sentence = tr("Could not delete: {error}.", error=error)
                 self._post(lambda: failed(sentence))
             else:
                 self._post(then)

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from app.explain import explained
 from app.gui.store.database import release
 from app.gui.store.records import StoredResult
 from app.gui.store.worker import AppStore
-from app.gui.texts import mark, seconds, tr, trn
+from app.gui.texts import in_language, mark, seconds, tr, trn
 from app.gui.viewmodels.chat.draft import attach_bytes
 from app.gui.viewmodels.results import ListedResult, Results
 from app.gui.viewmodels.signal import Signal
@@ -52,7 +53,7 @@ KINDS: dict[str, str] = {
     "figure": mark("Picture"),
     "caption": mark("Caption"),
     "footnote": mark("Footnote"),
-    "aside": mark("Aside"),
+    "aside": mark("Side note"),
     "header": mark("Header"),
     "footer": mark("Footer"),
     "page_number": mark("Page number"),
@@ -130,7 +131,7 @@ class ReadDocument(ListedResult):
         words = {
             "waiting": tr("Waiting"),
             "stopped": tr("Stopped after {done} of {total} pages", done=len(self.read), total=len(self.numbers)),
-            "locked": tr("Protected by a password"),
+            "locked": tr("Password-protected"),
         }
         return words.get(self.state, tr("Could not be read"))
 
@@ -376,7 +377,7 @@ class ReadResults(Results[ReadDocument]):
             self._keep(item)
             self.page_changed(item, event.page.number)
         elif isinstance(event, DocumentRead) and event.result.error is not None:
-            item.error = event.result.error
+            item.error = in_language(event.result.error)
             if event.result.locked:
                 self._settle(item, "locked")
         self.changed(item)
@@ -481,7 +482,7 @@ def export_all(items: Sequence[ReadDocument], kind: Format, folder: Path) -> tup
         try:
             export(item, kind, target.path)
         except (BadRequest, OSError) as error:
-            problems.append(str(error))
+            problems.append(explained(error))
     return len(items) - len(problems), problems
 
 

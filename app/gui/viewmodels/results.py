@@ -142,7 +142,7 @@ class Results(ABC, Generic[T]):
         if any(self.file_of(item).parent == self._store.folder / folder for folder in OWN_FOLDERS):
             sentence = tr("“{title}” was deleted.", title=item.title)
         else:
-            sentence = tr("“{title}” was removed from the list. The file is where it was.", title=item.title)
+            sentence = tr("“{title}” was removed from the list. The file was not deleted.", title=item.title)
         self._say(sentence, undo=(tr("Undo"), undo))
 
     def forget(self) -> None:
@@ -176,6 +176,8 @@ class Results(ABC, Generic[T]):
             nonlocal over
             over = True
             self._running.pop(item, None)
+            if not problem:
+                self._say("", level="ok")
             ended(problem)
 
         stream = self._streams.stream(work, receive, end)

@@ -31,8 +31,8 @@ OPTIONS = (
     SamplingOption("top_k", mark("Top K"), mark("Sample only from this many of the most likely tokens. 0: all."), 0, 1000, 1, 0, whole=True),
     SamplingOption("min_p", mark("Min P"), mark("Leave out tokens less likely than this share of the most likely one."), 0, 1, 0.01, 0),
     SamplingOption("repetition_penalty", mark("Repetition penalty"), mark("Above 1, tokens that already occurred become less likely."), 0.5, 2, 0.01, 1.0),
-    SamplingOption("max_tokens", mark("Maximum length"), mark("In tokens. Empty: as long as the context allows."), 1, 1_000_000, 64, 2048, whole=True),
-    SamplingOption("reasoning_tokens", mark("Reasoning limit"), mark("In tokens. After them the model stops reasoning and answers."), 0, 1_000_000, 64, 1024, whole=True),
+    SamplingOption("max_tokens", mark("Maximum length"), mark("In tokens. Empty: up to the context length."), 1, 1_000_000, 64, 2048, whole=True),
+    SamplingOption("reasoning_tokens", mark("Reasoning limit"), mark("In tokens. At this limit the model stops reasoning and answers."), 0, 1_000_000, 64, 1024, whole=True),
     SamplingOption("seed", mark("Seed"), mark("The same seed gives the same answer."), 0, 2**31 - 1, 1, 0, whole=True),
 )  # fmt: skip
 

@@ -120,7 +120,7 @@ def _wrong_origin(origin: str) -> str:
     parts = urlsplit(origin)
     if origin == "*" or (parts.scheme in ("http", "https") and parts.netloc and parts.path in ("", "/")):
         return ""
-    return tr("{origin} is not a web page's origin. Write it like https://app.example, or * for all.", origin=origin)
+    return tr("{origin} is not a valid origin. Enter one like https://app.example, or * for all.", origin=origin)
 
 
 State = Literal["off", "starting", "on", "stopping"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.gui.texts import mark, size, tr
+from app.gui.texts import in_language, mark, size, tr
 from app.gui.viewmodels.models.library import MachineFacts
 from app.gui.viewmodels.signal import Signal
 from engine.errors import GrusError
@@ -138,9 +138,12 @@ class NetworkSettings:
     def about_offline(self) -> str:
         if not self.may_switch:
             return tr(
-                "{reason}, so Grus stays offline until it is started otherwise.", reason=_capital(offline.reason())
+                "{reason}. Grus stays offline until it is restarted without it.",
+                reason=_capital(in_language(offline.reason() or "")),
             )
-        return tr("No search, no downloads, and the server fetches no pictures. Models on this machine work.")
+        return tr(
+            "No search and no downloads, and the server does not fetch images. Models on this machine keep working."
+        )
 
     def set_offline(self, on: bool) -> None:
         self._preferences.put("offline", on)
@@ -155,15 +158,17 @@ class NetworkSettings:
             return tr("Checking the keyring.")
         kept = self.kept
         if kept.place == "environment":
-            return tr("{variable} is set, and comes before a token that is kept here.", variable=kept.where)
+            return tr("{variable} is set and takes precedence over a token stored here.", variable=kept.where)
         if kept.place == "keyring" and not kept.readable:
-            return tr("A token is in the system's keyring, which cannot be opened now.")
+            return tr("A token is stored in the system keyring, but the keyring cannot be opened.")
         if kept.place == "keyring":
-            return tr("A token is kept in the system's keyring.")
+            return tr("A token is stored in the system keyring.")
         if kept.place == "file":
-            return tr("A token is kept in {file}, which only you can read. No keyring works here.", file=kept.where)
+            return tr(
+                "A token is stored in {file}, which only you can read. No system keyring is available.", file=kept.where
+            )
         if kept.place == "hub":
-            return tr("The token of Hugging Face's own tools is used, from {file}.", file=kept.where)
+            return tr("Using the token of the Hugging Face command line, from {file}.", file=kept.where)
         return tr("For gated models. It is sent only to Hugging Face.")
 
     @property
@@ -277,7 +282,7 @@ class StoredData:
             self._preferences.forget()
             self._wiped()
             self._reread()
-            self._say(tr("Everything is deleted. Models are still on this machine."), level="ok")
+            self._say(tr("Everything was deleted. Models are still on this machine."), level="ok")
             self.look()
 
         def failed(sentence: str) -> None:

@@ -133,12 +133,12 @@ class SpeakOptions:
         """What stands in the field for instructions."""
         if self.words == "must":
             return tr("What the voice is like: an old man, warm and slow")
-        return tr("How it is spoken: cheerful, slowly, a bit hoarse")
+        return tr("Speaking style: cheerful, slow, slightly hoarse")
 
     def note(self, choice: SpeakSettings) -> str:
         """What a person should know of it."""
         if self.levels and choice.saved:
-            return tr("A voice of your own keeps the pitch and the pace of its recording.")
+            return tr("A cloned voice keeps the pitch and pace of its recording.")
         if self.tags:
             return tr("Tags in the text control the voice: {tags}.", tags=", ".join(f"<{tag}>" for tag in self.tags))
         return ""
@@ -153,7 +153,7 @@ class SpeakOptions:
                 name=choice.saved,
             )
         if not choice.voice and self.needs_voice and self.clones and not self.presets:
-            return tr("This model speaks in the voice of a recording. Make a new voice, or choose one.")
+            return tr("This model needs a recorded voice. Create a new voice, or choose one.")
         if self.words == "must" and not choice.instructions.strip():
             return tr("This model creates a voice from a description. Describe one below.")
         return ""
@@ -474,7 +474,7 @@ def text_of(file: Path) -> str:
     """Raises BadRequest in plain words."""
     ending = file.suffix.lower()
     if ending not in ENDINGS:
-        raise BadRequest(tr("{name} cannot be read aloud. Drop a txt, md, pdf or epub file.", name=file.name))
+        raise BadRequest(tr("{name} is not supported. Choose a txt, md, pdf or epub file.", name=file.name))
     if ending == ".epub":
         text = _epub(file)
     elif ending == ".pdf":
@@ -486,7 +486,7 @@ def text_of(file: Path) -> str:
         except UnicodeDecodeError:
             text = data.decode("latin-1")
     if not text.strip():
-        raise BadRequest(tr("{name} holds no text. Open it in Read first.", name=file.name))
+        raise BadRequest(tr("{name} contains no text. Open it in Read first.", name=file.name))
     return text.strip()
 
 
@@ -496,9 +496,7 @@ def _pdf(file: Path) -> str:
     try:
         pages = pdf_page_texts(file.read_bytes())
     except UnreadableFile:
-        raise BadRequest(
-            tr("{name} cannot be opened: it is damaged or protected by a password.", name=file.name)
-        ) from None
+        raise BadRequest(tr("{name} cannot be opened: it is damaged or password-protected.", name=file.name)) from None
     # lines of a page are no paragraphs, and a word cut at a line's end is one word
     text = "\n\n".join(pages).replace("\r\n", "\n")
     text = re.sub(r"(\w)[-\ufffe\xad]\n(\w)", r"\1\2", text)
@@ -516,10 +514,10 @@ def _epub(file: Path) -> str:
             spine = [e.attrib["idref"] for e in package.iter() if e.tag.endswith("}itemref")]
             names = [posixpath.normpath(posixpath.join(posixpath.dirname(path), unquote(items[i]))) for i in spine]
             if sum(book.getinfo(name).file_size for name in names) > _LARGEST:
-                raise BadRequest(tr("{name} is too large to be read aloud.", name=file.name))
+                raise BadRequest(tr("{name} is too large.", name=file.name))
             chapters = [_plain(book.read(name).decode("utf-8", "replace")) for name in names]
     except (zipfile.BadZipFile, KeyError, StopIteration, ElementTree.ParseError):
-        raise BadRequest(tr("{name} is no book that can be read: the file is damaged.", name=file.name)) from None
+        raise BadRequest(tr("{name} cannot be opened: the file is damaged.", name=file.name)) from None
     return "\n\n".join(chapter for chapter in chapters if chapter)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import BadRequest
+from engine.errors import BadRequest, ErrorText
 from engine.media.sound import Audio
 from engine.models.moonshine import SAMPLE_RATE, token_times
 from engine.pipelines.listening.transcript import Transcript, TranscriptSegment, TranscriptWord, words_in_time
@@ -70,7 +70,10 @@ def asr_model(name: str, loaded: Any) -> AsrModel:
     """The speech recognition model behind a name. Raises BadRequest for any other model."""
     if loaded.config.get("model_type") not in LISTENING:  # the model may have been replaced since it was looked up
         raise BadRequest(
-            f"{name} does not listen. Moonshine models do: UsefulSensors/moonshine-base, for example.", "model"
+            ErrorText(
+                "{name} does not listen. Moonshine models do: UsefulSensors/moonshine-base, for example.", name=name
+            ),
+            "model",
         )
     found = _LANGUAGE.search(str(name).rstrip("/"))
     language = found[1] if found else "en"
@@ -133,7 +136,12 @@ class Transcriber:
     def check_language(self, language: str | None) -> None:
         if language not in (None, "auto", self.model.language):
             raise BadRequest(
-                f"{self.model.name} transcribes {self.model.language!r}, not {language!r}. Choose a model for that language.",
+                ErrorText(
+                    "{model} transcribes {own}, not {language}. Choose a model for that language.",
+                    model=self.model.name,
+                    own=repr(self.model.language),
+                    language=repr(language),
+                ),
                 "language",
             )
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.errors import BadRequest
+from engine.errors import BadRequest, ErrorText
 from engine.media.documents import TextLayerWord
 from engine.pipelines.reading.ink import columns_of, cut, cut_lines, has_ink, ink_of, runs
 from engine.pipelines.reading.layout import LayoutRegion, RegionRole, lines_within, role_of
@@ -99,7 +99,7 @@ def _parsed(region: LayoutRegion, role: RegionRole, task: Task, result: Recognit
         if table is not None:
             text = table.plain()
         elif text and task == "table":
-            doubt = doubt or "No table was found in the model's output."
+            doubt = doubt or ErrorText("No table was found in the model's output.")
     elif task == "formula":
         kind, text = "formula", clean_formula(text)
     elif task == "seal":
@@ -125,7 +125,7 @@ def _located_elements(region: LayoutRegion, result: Recognition) -> list[Element
                     doubt=result.doubt, lines=((PlacedWord(text, place),),))
         )  # fmt: skip
     if not elements and result.text:
-        doubt = result.doubt or "No places were found in the model's output."
+        doubt = result.doubt or ErrorText("No places were found in the model's output.")
         elements.append(Element("text", box, region.order, result.text, "spot", 1.0, result.confidence, doubt))
     return elements
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from engine.errors import BadRequest
+from engine.errors import BadRequest, ErrorText
 from engine.pipelines.reading.ink import (
     TILE,
     Span,
@@ -75,7 +75,10 @@ class LayoutModel:
         def work(loaded: Any) -> Generator[None, None, list[LayoutRegion]]:
             detecting = getattr(loaded.model, "detecting", None)
             if detecting is None:
-                raise BadRequest(f"{self.name} is no layout model. PaddlePaddle/PP-DocLayoutV2 is one.", "layout")
+                raise BadRequest(
+                    ErrorText("{model} is no layout model. PaddlePaddle/PP-DocLayoutV2 is one.", model=self.name),
+                    "layout",
+                )
             found = yield from detecting(pixels)
             return [LayoutRegion(Box(*each.box), each.label, order, each.score) for order, each in enumerate(found)]
 

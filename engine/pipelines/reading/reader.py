@@ -20,7 +20,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from engine.errors import BadRequest, GrusError, PasswordNeeded
+from engine.errors import BadRequest, ErrorText, GrusError, PasswordNeeded
 from engine.media.documents import (
     DPI,
     QUARTER_TURNS,
@@ -238,13 +238,13 @@ class _Run:
         try:
             document = self._unlocked(source)
         except GrusError as error:
-            self._queue.put(_OpenFailed(index, _name(source), str(error), isinstance(error, PasswordNeeded)))
+            self._queue.put(_OpenFailed(index, _name(source), error.text, isinstance(error, PasswordNeeded)))
             return
         try:
             try:
                 numbers = page_numbers(self._options.pages, len(document))
             except GrusError as error:
-                self._queue.put(_OpenFailed(index, document.name, str(error)))
+                self._queue.put(_OpenFailed(index, document.name, error.text))
                 return
             self._queue.put(DocumentOpened(index, document.name, tuple(numbers)))
             for number in numbers:
@@ -296,12 +296,16 @@ class _Run:
         if recognizer is not None and task not in ("auto", "text"):
             if task not in recognizer.tasks:
                 notes.append(
-                    f"{recognizer.name} does not know the task {task}: the page is read as text. "
-                    "PaddleOCR-VL 1.5 knows every task."
+                    ErrorText(
+                        "{model} does not know the task {task}: the page is read as text. PaddleOCR-VL 1.5 knows every "
+                        "task.",
+                        model=recognizer.name,
+                        task=task,
+                    )
                 )
             if not recognizer.by_line and (note := recognizer.note(found.image)):  # lines are never scaled down
                 notes.append(note)
-        return (*notes, "The page is empty.") if not found.regions else tuple(notes)
+        return (*notes, ErrorText("The page is empty.")) if not found.regions else tuple(notes)
 
     def _detect(self, opened: PageImage) -> DetectedLayout:
         whole = Box(0, 0, *opened.image.size)
@@ -402,11 +406,11 @@ class _PageWork:
 
 def _message(error: Exception, what: str) -> str:
     if isinstance(error, GrusError):
-        return str(error)
+        return error.text
     if isinstance(error, CancelledError):  # cancelled by the caller
-        return "Reading was stopped."
+        return ErrorText("The reading was stopped.")
     log.exception("reading %s failed", what, exc_info=error)
-    return f"Reading failed inside: {type(error).__name__}: {error}"
+    return ErrorText("Reading failed inside: {kind}: {error}", kind=type(error).__name__, error=error)
 
 
 def _name(source: Source) -> str:

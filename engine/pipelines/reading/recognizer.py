@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from engine.errors import BadRequest
+from engine.errors import BadRequest, ErrorText
 from engine.loading import LoadedModel
 from engine.pipelines.prompt import encoded
 from engine.pipelines.reading.ink import halves
@@ -112,7 +112,9 @@ class VisionRecognizer:
     def __init__(self, engine: _RequestEngine, loaded: LoadedModel) -> None:
         """Raises BadRequest for a model without vision."""
         if loaded.vision is None:
-            raise BadRequest(f"{loaded.name} reads text, not images. Choose a vision model.", "model")
+            raise BadRequest(
+                ErrorText("{model} reads text, not images. Choose a vision model.", model=loaded.name), "model"
+            )
         self.name = loaded.name
         self._engine, self._loaded, self._vision = engine, loaded, loaded.vision
         self._paddle = str(loaded.config.get("model_type")) == "paddleocr_vl"
@@ -199,8 +201,8 @@ def confidence_in_lines(
 
 # -- runaway output: token limits and repetition
 
-REPEATS = "The text repeats itself."
-TOO_LONG = "The text is longer than its place on the page can hold."
+REPEATS = ErrorText("The text repeats itself.")
+TOO_LONG = ErrorText("The text is longer than its place on the page can hold.")
 
 _CHECK_INTERVAL = 24  # characters between two checks
 _LONGEST_PERIOD = 400
@@ -303,7 +305,7 @@ class Recognition:
 
 
 SURE = 0.85  # confidence in a text; upright print has 0.99, upside down 0.8, sideways 0.5
-UNSURE = "The model is not sure of this text."
+UNSURE = ErrorText("The model is not sure of this text.")
 
 
 def doubted(result: Recognition) -> Recognition:

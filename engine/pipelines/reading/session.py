@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.at_exit import join_at_exit
-from engine.errors import BadRequest, EngineFault, EngineStopped, GrusError, UnreadableFile
+from engine.errors import BadRequest, EngineFault, EngineStopped, ErrorText, GrusError, UnreadableFile
 from engine.loading import LoadedModel
 from engine.media.documents import Source, open_document
 from engine.pipelines.reading.layout import LayoutDetector
@@ -60,7 +60,7 @@ def expand_folders(paths: Sequence[str | Path]) -> list[Path]:
             continue
         inside = sorted(p for p in path.iterdir() if p.suffix.lower() in (".pdf", *PICTURES) and p.is_file())
         if not inside:
-            raise BadRequest(f"There are no PDFs and no images in the folder {path}.", "files")
+            raise BadRequest(ErrorText("There are no PDFs and no images in the folder {path}.", path=path), "files")
         found += inside
     return found
 
@@ -295,7 +295,9 @@ def write_atomically(path: Path, data: bytes) -> None:
     except OSError as error:
         with suppress(OSError):
             part.unlink()
-        raise BadRequest(f"{path} cannot be written: {error.strerror or error}.", "out") from error
+        raise BadRequest(
+            ErrorText("{path} cannot be written: {reason}.", path=path, reason=error.strerror or error), "out"
+        ) from error
 
 
 # -- pages as a reply: what a model that reads by line says where a conversation shows it pictures. They are cut by the page
@@ -328,7 +330,7 @@ class _Lines:
     def submit(self, request: Request) -> RequestHandle:
         with self._lock:
             if self.stopped:
-                raise EngineStopped("The reading was stopped.")
+                raise EngineStopped(ErrorText("The reading was stopped."))
             try:
                 handle = self._submit(request, admitted=bool(self.tokens))  # a page that was begun is read to its end
             except GrusError as error:
@@ -363,7 +365,12 @@ class _Reply:
             end = Failed(self.handle.id, self._lines.problem or error, self._timings())
         except Exception as error:
             log.exception("A page's reply failed.")
-            end = Failed(self.handle.id, EngineFault(f"Reading failed inside: {type(error).__name__}: {error}"))
+            end = Failed(
+                self.handle.id,
+                EngineFault(
+                    ErrorText("Reading failed inside: {kind}: {error}", kind=type(error).__name__, error=error)
+                ),
+            )
         self.handle.end(end)
 
     def _timings(self) -> Timings:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from engine.errors import ErrorText
 from engine.media.documents import QUARTER_TURNS, PageImage, QuarterTurn, TextLayerWord
 from engine.pipelines.reading.ink import columns_of, cut_lines, ink_of, runs, without_rules, working_copy
 from engine.pipelines.reading.layout import PageSplitter, find_lines, line_height
@@ -35,7 +36,12 @@ _MARGIN = 0.05  # of confidence, that a turn must gain
 _SAMPLES = 4  # lines that are recognized
 _SAMPLE_WIDTH = 14  # times a line's height
 
-UNCLEAR = "It is not clear which way up this page is. Turn it if the text makes no sense."
+UNCLEAR = ErrorText("It is not clear which way up this page is. Turn it if the text makes no sense.")
+TURNED = {
+    90: ErrorText("Turned by 90 degrees to the left."),
+    180: ErrorText("Turned by 180 degrees."),
+    270: ErrorText("Turned by 90 degrees to the right."),
+}
 
 Confidence = Callable[[Sequence["Image"]], "float | None"]  # lines -> how sure the recognizer is; None: it says nothing
 
@@ -63,11 +69,12 @@ def upright(opened: PageImage, turn: QuarterTurn | None, confidence: Confidence)
 
 def _turned_page(opened: PageImage, turn: int, skew: float, found: bool) -> UprightPage:
     degrees = _signed(turn) - skew
-    note = f"Turned by {abs(_signed(turn))} degrees{' to the right' if turn == 270 else ' to the left' if turn == 90 else ''}."
     image = rotated_page(opened.image, degrees)
     words = None if opened.words is None else turned_words(opened.words, turn, opened.image.size)
     return UprightPage(
-        replace(opened, image=image, words=words, text_turn=0), degrees or 0.0, (note,) if turn and found else ()
+        replace(opened, image=image, words=words, text_turn=0),
+        degrees or 0.0,
+        (TURNED[turn],) if turn and found else (),
     )
 
 

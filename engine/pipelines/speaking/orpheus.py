@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import BadRequest
+from engine.errors import BadRequest, ErrorText
 from engine.models.snac import SnacStream
 from engine.pipelines.speaking.speech import TRIES, RepetitionGuard, Take, max_frames, retry_takes, stream_take
 from engine.pipelines.speaking.voice import MODEL_DEFAULTS, Clone, OnCodes, SpeechSampling, VoiceSettings
@@ -76,24 +76,42 @@ class Orpheus:
         """Raise BadRequest for settings that Orpheus does not support."""
         if settings.clone is not None:
             raise BadRequest(
-                "Orpheus has voices of its own and clones none. Choose a Qwen3-TTS Base model to clone.", "voice"
+                ErrorText("Orpheus has voices of its own and clones none. Choose a Qwen3-TTS Base model to clone."),
+                "voice",
             )
         if settings.instructions is not None:
             raise BadRequest(
-                f"Orpheus takes no instructions; it supports tags in the text: {', '.join(f'<{tag}>' for tag in TAGS)}.",
+                ErrorText(
+                    "Orpheus takes no instructions; it supports tags in the text: {tags}.",
+                    tags=", ".join(f"<{tag}>" for tag in TAGS),
+                ),
                 "instructions",
             )
         if settings.language not in ("auto", "en", "english"):
-            raise BadRequest(f"Orpheus speaks English, not {settings.language}.", "language")
+            raise BadRequest(
+                ErrorText("Orpheus speaks English, not {language}.", language=settings.language), "language"
+            )
         if settings.preset is not None and settings.preset not in VOICES:
-            raise BadRequest(f"Orpheus has no voice {settings.preset!r}. It has: {', '.join(VOICES)}.", "voice")
+            raise BadRequest(
+                ErrorText(
+                    "Orpheus has no voice {name}. It has: {voices}.",
+                    name=repr(settings.preset),
+                    voices=", ".join(VOICES),
+                ),
+                "voice",
+            )
 
     def prompt(self, text: str, settings: VoiceSettings) -> list[int]:
         self.check(settings)
         if not text.strip():
-            raise BadRequest("There is no text to speak.", "input")
+            raise BadRequest(ErrorText("There is no text to speak."), "input")
         if len(text) > LONGEST_TEXT:
-            raise BadRequest(f"The text has {len(text)} characters; {LONGEST_TEXT} are spoken at once.", "input")
+            raise BadRequest(
+                ErrorText(
+                    "The text has {length} characters; {most} are spoken at once.", length=len(text), most=LONGEST_TEXT
+                ),
+                "input",
+            )
         ids = self._tokenizer.encode(f"{settings.preset or VOICES[0]}: {text.strip()}", parse_special=False)
         return [BEGIN, *ids, END_OF_TEXT, END_OF_TURN]
 
@@ -118,7 +136,7 @@ class Orpheus:
 
     def clone(self, samples: np.ndarray, text: str | None = None) -> Clone:
         raise BadRequest(
-            "Orpheus has voices of its own and clones none. Choose a Qwen3-TTS Base model to clone.", "voice"
+            ErrorText("Orpheus has voices of its own and clones none. Choose a Qwen3-TTS Base model to clone."), "voice"
         )
 
     def _take(self, request: Request) -> Take:

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from engine.errors import BadRequest, ConfigError
+from engine.errors import BadRequest, ConfigError, ErrorText
 from engine.media.mel import speaker_mel
 from engine.models.causal import StreamState
 from engine.models.codec12 import TOGETHER
@@ -143,9 +143,16 @@ class Qwen3TTSPrompts:
         for settings that the model does not support."""
         text = text.strip()
         if not text:
-            raise BadRequest("There is nothing to say: the text is empty.", "text")
+            raise BadRequest(ErrorText("There is nothing to say: the text is empty."), "text")
         if len(text) > LONGEST_TEXT:
-            raise BadRequest(f"The text has {len(text)} characters; {LONGEST_TEXT} can be spoken at once.", "text")
+            raise BadRequest(
+                ErrorText(
+                    "The text has {length} characters; {most} can be spoken at once.",
+                    length=len(text),
+                    most=LONGEST_TEXT,
+                ),
+                "text",
+            )
         self.check(settings)
         feed = self.feeds_text if feed is None else feed
         ids = self._assistant(text)
@@ -166,25 +173,38 @@ class Qwen3TTSPrompts:
         """Raise BadRequest for a voice, a language or instructions that this model does not support."""
         self._language(settings)
         if settings.preset is not None and settings.clone is not None:
-            raise BadRequest("Choose a preset voice or a recording, not both.", "voice")
+            raise BadRequest(ErrorText("Choose a preset voice or a recording, not both."), "voice")
         if settings.preset is not None and self.kind != "custom_voice" and not (self.kind == "base" and self._speakers):
             raise BadRequest("There are no preset voices here. " + _KIND_HELP[self.kind].format(A_PRESET), "voice")
         if settings.clone is not None:
             self._check_clone(settings.clone)
         name = self._speaker(settings)
         if self.kind == "base" and settings.clone is None and name is None:
-            raise BadRequest("This is a Base model: it needs a recording of the voice that it is to speak in.", "voice")
+            raise BadRequest(
+                ErrorText("This is a Base model: it needs a recording of the voice that it is to speak in."), "voice"
+            )
         if self.kind == "custom_voice" and name is None:
             raise BadRequest("This model's config names no voices (`spk_id`), so it cannot speak.", "voice")
         if name is not None and name not in self._speakers:
-            raise BadRequest(f"There is no voice {settings.preset!r}. Choose one of {', '.join(self.voices)}.", "voice")
+            raise BadRequest(
+                ErrorText(
+                    "There is no voice {name}. Choose one of {voices}.",
+                    name=repr(settings.preset),
+                    voices=", ".join(self.voices),
+                ),
+                "voice",
+            )
         if settings.instructions and self.kind == "base":
             raise BadRequest(
-                "This model takes no instructions. The CustomVoice and VoiceDesign models of size 1.7B follow them.",
+                ErrorText(
+                    "This model takes no instructions. The CustomVoice and VoiceDesign models of size 1.7B follow them."
+                ),
                 "instructions",
             )
         if self.kind == "voice_design" and not settings.instructions:
-            raise BadRequest("Describe the voice: this VoiceDesign model makes one from instructions.", "instructions")
+            raise BadRequest(
+                ErrorText("Describe the voice: this VoiceDesign model makes one from instructions."), "instructions"
+            )
 
     def _check_clone(self, clone: Clone) -> None:
         if self.kind != "base":
@@ -193,9 +213,13 @@ class Qwen3TTSPrompts:
             return
         shaped = clone.codes.ndim == 2 and clone.codes.shape[1] == self.groups and len(clone.codes)
         if not shaped or clone.codes.min() < 0 or clone.codes.max() >= self.entries:
-            raise BadRequest("The recording's codes do not belong to this model. Make the voice again.", "voice")
+            raise BadRequest(
+                ErrorText("The recording's codes do not belong to this model. Make the voice again."), "voice"
+            )
         if not (clone.text or "").strip():
-            raise BadRequest("Say what is spoken in the recording, or clone the voice's colour alone.", "text")
+            raise BadRequest(
+                ErrorText("Say what is spoken in the recording, or clone the voice's colour alone."), "text"
+            )
 
     def _assistant(self, text: str) -> list[int]:
         return self._turn("assistant", text) + self._control("<|im_start|>assistant\n")
@@ -238,7 +262,12 @@ class Qwen3TTSPrompts:
         name = ISO.get(name.split("-")[0], name)
         if name != "auto" and name not in self._languages:
             raise BadRequest(
-                f"This model does not speak {settings.language!r}. It speaks {', '.join(self.languages)}.", "language"
+                ErrorText(
+                    "This model does not speak {language}. It speaks {languages}.",
+                    language=repr(settings.language),
+                    languages=", ".join(self.languages),
+                ),
+                "language",
             )
         dialect = self._dialects.get(self._speaker(settings) or "")
         if dialect and name in ("chinese", "auto"):
@@ -333,8 +362,12 @@ def embed_prompt(model: Qwen3TTSModel, prompt: TwoRowPrompt) -> Generator[None, 
     if prompt.vector_at is not None and prompt.vector is not None:
         if prompt.vector.shape != (model.hidden,):
             raise BadRequest(
-                f"The voice has {prompt.vector.size} numbers and this model wants {model.hidden}: it was made for a model "
-                "of another size. Make it again.",
+                ErrorText(
+                    "The voice has {size} numbers and this model wants {wanted}: it was made for a model of another "
+                    "size. Make it again.",
+                    size=prompt.vector.size,
+                    wanted=model.hidden,
+                ),
                 "voice",
             )
         rows[prompt.vector_at] += prompt.vector

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import BadRequest, SpeechRanAway, TokenizerError
+from engine.errors import BadRequest, ErrorText, SpeechRanAway, TokenizerError
 from engine.media.mel import bicodec_mel
 from engine.models.bicodec import BiCodecStream
 from engine.pipelines.speaking.speech import (
@@ -63,7 +63,9 @@ def style_of(settings: VoiceSettings) -> SparkStyle:
     found: dict[str, int] = {}
     if settings.preset is not None:
         if settings.preset not in ("female", "male"):
-            raise BadRequest(f"Spark-TTS has no voice {settings.preset!r}. It has: female, male.", "voice")
+            raise BadRequest(
+                ErrorText("Spark-TTS has no voice {name}. It has: female, male.", name=repr(settings.preset)), "voice"
+            )
         found["gender"] = GENDERS[settings.preset]
     for clause in re.split(r"[,;.]", (settings.instructions or "").lower().replace("_", " ")):
         words = " ".join(clause.split())
@@ -107,15 +109,18 @@ class SparkPrompts:
     def check(self, settings: VoiceSettings) -> None:
         """Raise BadRequest for settings that Spark-TTS does not support."""
         if settings.language.lower() not in LANGUAGES:
-            raise BadRequest(f"Spark-TTS speaks Chinese and English, not {settings.language}.", "language")
+            raise BadRequest(
+                ErrorText("Spark-TTS speaks Chinese and English, not {language}.", language=settings.language),
+                "language",
+            )
         if settings.clone is None:
             style_of(settings)
             return
         if settings.preset is not None:
-            raise BadRequest("Choose either a preset voice or a cloned one, not both.", "voice")
+            raise BadRequest(ErrorText("Choose either a preset voice or a cloned one, not both."), "voice")
         if settings.instructions is not None:
             raise BadRequest(
-                "Spark-TTS takes no instructions for a cloned voice: pitch and speed are the recording's.",
+                ErrorText("Spark-TTS takes no instructions for a cloned voice: pitch and speed are the recording's."),
                 "instructions",
             )
         self.voice_of(settings.clone)
@@ -125,18 +130,23 @@ class SparkPrompts:
         tokens = np.asarray(clone.vector)
         whole = tokens.shape == (self.tokens,) and bool((tokens == np.floor(tokens)).all())
         if not whole or tokens.min() < 0 or tokens.max() >= len(self._global):
-            raise BadRequest("This voice was made by another model. Clone it again with Spark-TTS.", "voice")
+            raise BadRequest(ErrorText("This voice was made by another model. Clone it again with Spark-TTS."), "voice")
         codes = clone.codes
         if codes is not None and (codes.size == 0 or codes.min() < 0 or codes.max() >= len(self._semantic)):
-            raise BadRequest("This voice was made by another model. Clone it again with Spark-TTS.", "voice")
+            raise BadRequest(ErrorText("This voice was made by another model. Clone it again with Spark-TTS."), "voice")
         return tokens.astype(np.int32)
 
     def prompt(self, text: str, settings: VoiceSettings) -> list[int]:
         self.check(settings)
         if not text.strip():
-            raise BadRequest("There is no text to speak.", "input")
+            raise BadRequest(ErrorText("There is no text to speak."), "input")
         if len(text) > LONGEST_TEXT:
-            raise BadRequest(f"The text has {len(text)} characters; {LONGEST_TEXT} are spoken at once.", "input")
+            raise BadRequest(
+                ErrorText(
+                    "The text has {length} characters; {most} are spoken at once.", length=len(text), most=LONGEST_TEXT
+                ),
+                "input",
+            )
         clone = settings.clone
         if clone is None:
             return self.designed(text.strip(), style_of(settings))
@@ -283,7 +293,7 @@ class Spark:
                         return made
             finally:
                 handle.cancel()
-        raise SpeechRanAway("The model made no voice of these words. Try another seed.")
+        raise SpeechRanAway(ErrorText("The model made no voice of these words. Try another seed."))
 
     def _complete(self, written: Sequence[int]) -> _DesignedVoice | None:
         """The voice, once all of its tokens are generated."""

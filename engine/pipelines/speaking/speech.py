@@ -21,7 +21,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from engine.errors import BadRequest, SpeechRanAway
+from engine.errors import BadRequest, ErrorText, SpeechRanAway
 from engine.media.stretch import Stretch
 from engine.pipelines.speaking.text import Passage, in_words, passages, plain
 from engine.pipelines.speaking.voice import MODEL_DEFAULTS, Clone, OnCodes, SpeechSampling, SpokenPassage, VoiceSettings
@@ -293,14 +293,16 @@ def speak_long_form(model: SpeechModel, text: str, settings: VoiceSettings, opti
 def prepare_text(text: str, settings: VoiceSettings, options: SpeechOptions) -> list[Passage]:
     """The passages of a text, normalized as the options ask."""
     if len(text) > LONGEST:
-        raise BadRequest(f"The text has {len(text)} characters; the most is {LONGEST}.", "input")
+        raise BadRequest(
+            ErrorText("The text has {length} characters; the most is {most}.", length=len(text), most=LONGEST), "input"
+        )
     if options.markdown:
         text = plain(text)
     if options.spell:
         text = in_words(text, settings.language)
     parts = passages(text)
     if not parts:
-        raise BadRequest("There is nothing to say: the text is empty.", "input")
+        raise BadRequest(ErrorText("There is nothing to say: the text is empty."), "input")
     return parts
 
 

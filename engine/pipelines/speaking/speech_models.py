@@ -6,7 +6,7 @@ from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import Any
 
-from engine.errors import BadRequest
+from engine.errors import BadRequest, ErrorText
 from engine.pipelines.speaking.orpheus import Orpheus, is_orpheus
 from engine.pipelines.speaking.qwen3_tts import Qwen3TTS
 from engine.pipelines.speaking.spark import Spark, is_spark
@@ -23,7 +23,9 @@ def speaker(engine: EngineLike, model: str) -> SpeechModel:
         return Orpheus(engine, model)
     if is_spark(folder):
         return Spark(engine, model)
-    raise BadRequest(f"{model} does not speak. Qwen3-TTS, Orpheus and Spark-TTS models do.", "model")
+    raise BadRequest(
+        ErrorText("{model} does not speak. Qwen3-TTS, Orpheus and Spark-TTS models do.", model=model), "model"
+    )
 
 
 def _facts(loaded: Any) -> Generator[None, None, tuple[Mapping[str, Any], Path]]:

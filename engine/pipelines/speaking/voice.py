@@ -24,7 +24,7 @@ from typing import IO, Any
 import numpy as np
 from platformdirs import PlatformDirs
 
-from engine.errors import BadRequest
+from engine.errors import BadRequest, ErrorText
 from engine.media.sound import write_file
 
 OnCodes = Callable[[np.ndarray], None]  # receives codes [frames, groups]
@@ -104,21 +104,28 @@ def checked_recording(samples: np.ndarray, rate: int) -> np.ndarray:
     """Mono f32 samples of a usable recording. Raises BadRequest if it is too short, too long, silent or clipped."""
     sound = np.asarray(samples, np.float32)
     if sound.ndim != 1 or not np.isfinite(sound).all():
-        raise BadRequest("A recording must be one row of finite samples.", "voice")
+        raise BadRequest(ErrorText("A recording must be one row of finite samples."), "voice")
     seconds = len(sound) / rate
     if not SHORTEST_RECORDING <= seconds <= LONGEST_RECORDING:
         raise BadRequest(
-            f"The recording lasts {seconds:.{1 if seconds >= 1 else 2}f} seconds. A voice can be taken from {SHORTEST_RECORDING:g} to {LONGEST_RECORDING:g}; "
-            "3 to 15 are best.",
+            ErrorText(
+                "The recording lasts {seconds} seconds. A voice can be taken from {least} to {most}; 3 to 15 are best.",
+                seconds=f"{seconds:.{(1 if seconds >= 1 else 2)}f}",
+                least=f"{SHORTEST_RECORDING:g}",
+                most=f"{LONGEST_RECORDING:g}",
+            ),
             "voice",
         )
     sizes = np.abs(sound)
     if sizes.max() < _SILENT:
-        raise BadRequest("The recording is silent.", "voice")
+        raise BadRequest(ErrorText("The recording is silent."), "voice")
     share = float((sizes >= _CEILING * sizes.max()).mean())
     if share > _CLIPPED:
         raise BadRequest(
-            f"The recording is clipped: {share:.0%} of its samples are as loud as it goes. Record it again, quieter.",
+            ErrorText(
+                "The recording is clipped: {share} of its samples are as loud as it goes. Record it again, quieter.",
+                share=f"{share:.0%}",
+            ),
             "voice",
         )
     return sound
@@ -152,7 +159,10 @@ class SavedVoices:
         target = self._path(name)
         if target.exists() and not replace:
             raise BadRequest(
-                f"There is a voice called {name} already. Choose another name, or delete it first.", "name"
+                ErrorText(
+                    "There is a voice called {name} already. Choose another name, or delete it first.", name=name
+                ),
+                "name",
             )
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         fresh = Path(tempfile.mkdtemp(prefix=".new-", dir=self.folder))
@@ -191,7 +201,10 @@ class SavedVoices:
             return read_clone(path / "voice.npz", about.get("text"))
         except ValueError:
             raise BadRequest(
-                f"The voice {name} is damaged. Make it again from {path / 'sample.wav'}.", "voice"
+                ErrorText(
+                    "The voice {name} is damaged. Make it again from {sample}.", name=name, sample=path / "sample.wav"
+                ),
+                "voice",
             ) from None
 
     def settings(self, name: str | None, presets: Sequence[str], language: str = "auto",
@@ -214,13 +227,20 @@ class SavedVoices:
         path = self._path(name)
         if not self.has(name):
             known = ", ".join(saved.name for saved in self.list()) or "none yet"
-            raise BadRequest(f"There is no saved voice called {name!r}. Saved: {known}.", "voice")
+            raise BadRequest(
+                ErrorText("There is no saved voice called {name}. Saved: {known}.", name=repr(name), known=known),
+                "voice",
+            )
         return path
 
     def _path(self, name: str) -> Path:
         if not is_name(name):
             raise BadRequest(
-                f"{name!r} is no name for a voice: letters, digits, spaces, dots and dashes, 64 at most.", "name"
+                ErrorText(
+                    "{name} is no name for a voice: letters, digits, spaces, dots and dashes, 64 at most.",
+                    name=repr(name),
+                ),
+                "name",
             )
         return self.folder / name
 
@@ -230,7 +250,7 @@ class SavedVoices:
         except (OSError, ValueError):
             about = None
         if not _is_about(about) or not all((path / name).is_file() for name in _FILES):
-            raise BadRequest(f"The voice {path.name} is damaged: {path}.", "voice")
+            raise BadRequest(ErrorText("The voice {name} is damaged: {path}.", name=path.name, path=path), "voice")
         return about  # type: ignore[no-any-return]
 
     def _saved(self, path: Path) -> SavedVoice:

@@ -80,7 +80,7 @@ def wipe(window: Any) -> Waits:
     QTest.mouseClick(view.begin, Qt.MouseButton.LeftButton)
     QTest.mouseClick(view.really, Qt.MouseButton.LeftButton)
     say("shown " + json.dumps({name: shown(window.pane(name)) for name in PANES}))
-    yield lambda: "Everything is deleted" in window.notice.sentence.text()
+    yield lambda: "Everything was deleted" in window.notice.sentence.text()
     say("shown " + json.dumps({name: shown(window.pane(name)) for name in PANES}))
 
 

@@ -119,7 +119,7 @@ def play(window: Any, name: str) -> Waits:
     unplug("one")
     yield lambda: not playback.playing and notice()
     tell("unplugged, none is left", notice=notice(), position=playback.position, ended=playback.ended)
-    window.notice.hide()
+    window.notice.current.close()
     press()
     yield notice
     tell("played with none", notice=notice(), playing=playback.playing)
@@ -195,7 +195,7 @@ def record(window: Any) -> Waits:
 def converse(window: Any) -> Waits:
     """Talk: what is said is answered aloud; the microphone is unplugged; Talk begins again, and the loudspeaker goes."""
     chat = window.open_pane("chat")
-    bar, problem = chat.talk_bar, lambda: chat.composer.problem.text()
+    bar, problem = chat.talk_bar, lambda: window.notice.sentence.text()
     yield lambda: chat.talk.head.model
     pulse.plug_microphone()
     yield pause(0.3)

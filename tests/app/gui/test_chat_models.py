@@ -20,7 +20,7 @@ from app.gui.viewmodels.chat import conversation, exchange
 from app.gui.viewmodels.chat.conversation import MessageTree, OpenConversation
 from app.gui.viewmodels.chat.conversation_list import ConversationList
 from app.gui.viewmodels.chat.draft import MessageDraft, attach, attach_bytes
-from app.gui.viewmodels.chat.markdown import MessageViews
+from app.gui.viewmodels.chat.message_views import MessageViews
 from app.gui.viewmodels.sampling import reasoning, sampling
 from app.runtime.chat import ReplyEvent
 from app.window_engine import ReplyListener, ReplyRequest
@@ -377,7 +377,7 @@ def test_plain_messages_of_other_programs_are_taken() -> None:
     [
         ("no json", "not JSON"),
         ('{"a": 1}', "no list of messages"),
-        ('{"messages": [{"role": "user"}]}', "not whole"),
+        ('{"messages": [{"role": "user"}]}', "incomplete"),
         ('{"format": "grus-conversation", "version": 99, "messages": []}', "newer"),
     ],
 )
@@ -416,7 +416,7 @@ def test_a_picture_is_a_part_of_its_own() -> None:
 
 def test_files_that_cannot_be_read_are_told_in_plain_words(tmp_path: Path) -> None:
     for name, data, word in (
-        ("x.bin", b"\0\1\2", "cannot read"),
+        ("x.bin", b"\0\1\2", "not supported"),
         ("x.png", b"no picture", "damaged"),
         ("x.pdf", b"no pdf", "damaged"),
     ):

@@ -71,7 +71,7 @@ def test_a_message_is_typed_sent_answered_and_shown(grus: Opened) -> None:
     assert code.language.text() == "python"
     grus.qtbot.mouseClick(code.copy, LEFT)
     assert QGuiApplication.clipboard().text() == 'print("hello")'
-    assert "tokens" in views(pane, FooterWidget)[0].told.text()
+    assert views(pane, FooterWidget)[0].view.figures.startswith("121 tokens")  # under "…"
     assert pane.composer.field.toPlainText() == ""
     assert pane.conversation_list.lines[1].title == "Hello there"
 
@@ -213,8 +213,8 @@ def test_sound_needs_a_model_that_listens_and_is_written_down_then(grus: Opened,
     sound = tmp_path / "memo.wav"
     sound.write_bytes(b"RIFF")
     pane.draft.add([sound])
-    grus.until(lambda: pane.composer.problem.text())
-    assert "No model here listens" in pane.composer.problem.text()
+    grus.until(lambda: grus.window.notice.sentence.text())
+    assert "No speech recognition model is installed" in grus.window.notice.sentence.text()
     assert pane.draft.files == []
     pane.draft._hear = lambda file, then, failed: then("Cranes call at dawn.")
     pane.draft.add([sound])
@@ -222,15 +222,26 @@ def test_sound_needs_a_model_that_listens_and_is_written_down_then(grus: Opened,
     assert pane.draft.files[0].text == "Cranes call at dawn."
 
 
-def test_a_model_without_eyes_says_so_in_the_conversation(grus: Opened) -> None:
+def test_a_picture_for_a_text_model_is_said_when_attached_and_loses_nothing(grus: Opened) -> None:
     pane = chat(grus)
+    grus.until(lambda: "tiny" in pane.model_box.abilities)
     picture = QImage(8, 8, QImage.Format.Format_RGB32)
     pasted = QMimeData()
     pasted.setImageData(picture)
     pane.composer.field.insertFromMimeData(pasted)
     grus.until(lambda: pane.draft.files)
+    assert pane.picture_bar.sentence.text() == "tiny does not support images."
+    assert pane.picture_bar.other.text() == "Get a vision model"
+    grus.context.core.read_text = lambda file, then, failed: then("Cranes call at dawn.")
+    grus.qtbot.mouseClick(pane.picture_bar.read, LEFT)
+    grus.until(lambda: pane.draft.files[0].text)
+    assert "receives the text" in pane.picture_bar.sentence.text()
     send(grus, "What is this?")
-    assert "reads text only" in views(pane, FooterWidget)[0].told.text()
+    decode = grus.engine.models_loaded["tiny"].tokenizer.decode
+    assert "Cranes call at dawn." in decode(grus.engine.requests[-1].prompt_ids)
+    send(grus, "And now?")  # every later message is answered, too
+    assert [m.state for m in pane.talk.path] == ["done"] * 4
+    assert grus.context.store.ask(lambda db: records.draft(db, str(pane.talk.id))).result().attachments == ()
 
 
 def test_a_file_that_cannot_be_read_is_told_above_the_field(grus: Opened, tmp_path: Path) -> None:
@@ -238,8 +249,8 @@ def test_a_file_that_cannot_be_read_is_told_above_the_field(grus: Opened, tmp_pa
     file = tmp_path / "x.bin"
     file.write_bytes(b"\0\0\0")
     pane.draft.add([file])
-    grus.until(lambda: pane.composer.problem.text())
-    assert "cannot read" in pane.composer.problem.text()
+    grus.until(lambda: grus.window.notice.sentence.text())
+    assert "not supported" in grus.window.notice.sentence.text()
 
 
 def test_everything_is_there_after_a_restart(open_grus: Callable[..., Opened]) -> None:

@@ -16,12 +16,12 @@ from app.gui.viewmodels.chat.markdown import (
     Formula,
     IncrementalMarkdown,
     MarkdownPiece,
-    MessageViews,
     as_source,
     blocks,
     filled,
     pieces,
 )
+from app.gui.viewmodels.chat.message_views import MessageViews
 from tests.asserting import every
 
 REPLY = """# Head {x}

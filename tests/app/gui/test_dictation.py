@@ -47,9 +47,9 @@ def test_what_is_missing_is_told_above_the_field(grus: Opened, monkeypatch: pyte
     monkeypatch.setattr(devices, "Microphone", missing)
     pane = grus.window.panes["chat"]
     grus.qtbot.mouseClick(pane.composer.dictate, Qt.MouseButton.LeftButton)
-    assert "No microphone" in pane.composer.problem.text()
+    assert "No microphone" in grus.window.notice.sentence.text()
     monkeypatch.setattr(devices, "Microphone", Device)
     grus.qtbot.mouseClick(pane.composer.dictate, Qt.MouseButton.LeftButton)
-    grus.until(lambda: "No model here listens" in pane.composer.problem.text())
+    grus.until(lambda: "No speech recognition model is installed" in grus.window.notice.sentence.text())
     assert not pane.dictation.running
     assert listen.RATE == devices.HEARD

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 
 from app.gui import hotkey
@@ -84,7 +85,25 @@ def test_keys_are_pressed_in_settings_and_held(grus: Opened, given: list[str]) -
     pane.hotkey.setKeySequence(QKeySequence("Shift+G"))
     assert "cannot be used" in pane.hotkey_told.text()
     pane.hotkey.clear()
-    assert "Press the keys" in pane.hotkey_told.text()
+    assert "Clear the field" in pane.hotkey_told.text()
+
+
+def test_the_field_takes_one_shortcut_and_leaves_the_next_to_the_window(grus: Opened, given: list[str]) -> None:
+    pane: Any = grus.window.open_pane("settings")
+    field, ctrl = pane.hotkey, Qt.KeyboardModifier.ControlModifier
+    closed: list[int] = []
+    grus.context.actions["window.close"].triggered.disconnect()
+    grus.context.actions["window.close"].triggered.connect(lambda: closed.append(1))
+    field.setFocus()  # by Tab: nothing is recorded yet
+    grus.qtbot.keyClick(field, Qt.Key.Key_W, ctrl)
+    assert (given, closed) == ([], [1])
+    grus.qtbot.keyClick(field, Qt.Key.Key_Return)
+    grus.qtbot.keyClick(field, Qt.Key.Key_G, ctrl | Qt.KeyboardModifier.AltModifier)
+    grus.until(lambda: given == ["G"])
+    assert not field.hasFocus()
+    grus.qtbot.keyClick(grus.window.focusWidget() or pane, Qt.Key.Key_W, ctrl)
+    assert (given, closed) == (["G"], [1, 1])
+    assert grus.context.preferences.get("hotkey") == "Ctrl+Alt+G"
 
 
 @pytest.mark.parametrize(("platform", "variables", "found"), [

@@ -197,20 +197,20 @@ def test_every_sentence_that_the_log_has_more_leads_there(open_grus: Callable[..
     grus.qtbot.mouseClick(notice.undo, LEFT)
     assert view.isVisible()
     view.hide()
-    composer = grus.window.panes["chat"].composer
-    composer.show_error(sentence)
-    assert composer.problem.text() == sentence
-    assert "&lt;division&gt;" in QLabel.text(composer.problem)
-    composer.problem.linkActivated.emit("grus:log")
+    place = grus.window.pane("models").view.working
+    place.setText(sentence)
+    assert place.text() == sentence
+    assert "&lt;division&gt;" in QLabel.text(place)
+    place.linkActivated.emit("grus:log")
     assert view.isVisible()
-    composer.show_error("Choose a model first.")
-    assert "<a" not in QLabel.text(composer.problem)
+    place.setText("Choose a model first.")
+    assert "<a" not in QLabel.text(place)
 
 
 def error_labels(window: Any) -> list[QLabel]:
     """Where panes say what went wrong."""
     return [
-        window.pane("chat").composer.problem, window.pane("speak").status, window.pane("speak").voice_panel.told,
+        window.notice.sentence, window.pane("speak").status, window.pane("speak").voice_panel.told,
         window.pane("listen").status, window.pane("read").status, window.pane("settings").outcome,
         window.pane("server").problem, window.pane("models").view.working, window.pane("chat").talk_bar.words,
     ]  # fmt: skip

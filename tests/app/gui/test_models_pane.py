@@ -12,12 +12,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton
 
 from app.gui.theme import contrast
+from app.gui.widgets import BADGES
+from app.runtime.recommended import RecommendedModel
 from engine.describe import Description
 from engine.hub.cache import find
 from engine.machine import Machine
 from tests.app.gui.conftest import Opened
 from tests.asserting import every
-from tests.hub_server import FakeHub, hub_here
+from tests.hub_server import TOKEN, FakeHub, hub_here
 
 GB = 10**9
 WEIGHTS = bytes(range(256)) * 20_000
@@ -30,6 +32,9 @@ CARD = {
     "config": {"model_type": "qwen3"},
     "safetensors": {"parameters": {"BF16": 600_000_000}, "total": 600_000_000},
 }
+
+
+FINE = RecommendedModel("Fine 4B", "Qwen/Qwen3-0.6B", "chat", 2_600_000_000, "bf16", "mit", "", reads=2_600_000_000)
 
 
 @pytest.fixture
@@ -87,7 +92,7 @@ def test_a_model_is_loaded_shows_what_it_holds_and_is_unloaded(open_models: Any)
     press(grus, pane, "unload")
     grus.until(lambda: "load" in pane.view.buttons)
     assert grus.engine.models_loaded == {}
-    assert pane.held.text().startswith("No model is in memory. Grus uses ")
+    assert pane.held.text().startswith("No model is loaded. Grus uses ")
 
 
 def test_search_tells_everything_before_the_download(open_models: Any, hub: FakeHub) -> None:
@@ -213,7 +218,7 @@ def test_a_folder_without_a_model_is_refused_in_plain_words(open_models: Any, tm
     (tmp_path / "empty").mkdir()
     pane.take([tmp_path / "empty"])
     grus.until(lambda: grus.window.notice.isVisible())
-    assert "holds no model" in grus.window.notice.sentence.text()
+    assert "contains no model" in grus.window.notice.sentence.text()
     assert grus.context.preferences.get("model_folders") is None
 
 
@@ -262,6 +267,53 @@ def test_words_narrow_the_list(open_models: Any) -> None:
     }
 
 
+def test_a_search_that_finds_nothing_says_so_in_every_list(open_models: Any, hub: FakeHub) -> None:
+    grus, pane = open_models()
+    for page in (0, 1):
+        pane.turn_to(page)
+        grus.qtbot.keyClicks(pane.field, "xyzzy")
+        assert pane.list.lines == []
+        assert pane.state.text() == "No results for xyzzy."
+        assert pane.state.isVisible()
+    search(grus, pane, "xyzzy")
+    assert pane.state.text() == "No results for xyzzy on Hugging Face."
+    grus.qtbot.keyClick(grus.window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
+    finder = grus.window.palette_card
+    grus.qtbot.keyClicks(finder.field, "xyzzyq")
+    assert [finder.results.item(i).text() for i in range(finder.results.count())] == ["No results."]
+    grus.qtbot.keyClick(finder.field, Qt.Key.Key_Return)
+    assert finder.isVisible()
+
+
+def test_what_a_model_can_do_stands_in_every_list(open_models: Any, hub: FakeHub) -> None:
+    grus, pane = open_models()
+    assert {line.key: line.badges for line in pane.list.lines if line.key} == {"tiny": ("Chat",)}
+    pane.turn_to(1)
+    badges = {line.key: line.badges for line in pane.list.lines if line.key}
+    assert badges["UsefulSensors/moonshine-base"] == ("Transcription",)
+    assert badges["Qwen/Qwen3-VL-2B-Instruct"] == ("Chat", "Vision", "Documents")
+    search(grus, pane, "qwen3")
+    assert [line.badges for line in pane.list.lines] == [("Chat",)]
+    box = grus.window.panes["chat"].model_box
+    grus.until(lambda: box.known == ["tiny"])
+    assert box.itemData(0, BADGES) == ("Chat",)
+    assert box.itemData(0, Qt.ItemDataRole.AccessibleTextRole) == "tiny, Chat"
+
+
+def test_a_gated_model_asks_for_its_token_where_it_is_and_is_downloaded(open_models: Any, hub: FakeHub) -> None:
+    hub.gated["Qwen/Qwen3-0.6B"] = {TOKEN}
+    grus, pane = open_models()
+    search(grus, pane, "qwen3")
+    go(grus, pane, "Qwen/Qwen3-0.6B")
+    grus.until(lambda: pane.view.token.isVisible())
+    grus.qtbot.keyClicks(pane.view.token, TOKEN)
+    assert "hf_" not in pane.view.token.displayText()
+    grus.qtbot.keyClick(pane.view.token, Qt.Key.Key_Return)
+    grus.until(lambda: "load" in pane.view.buttons, 20)
+    assert pane.view.token.text() == ""
+    assert not pane.view.token.isVisible()
+
+
 def test_the_pane_speaks_german(open_models: Any) -> None:
     from app.gui import texts
     from app.runtime.recommended import read_catalogue
@@ -273,6 +325,27 @@ def test_the_pane_speaks_german(open_models: Any) -> None:
     assert pane.view.values["Tempo"].text() == "etwa 27 Token/s auf diesem Gerät"
     choices = read_catalogue()
     assert [choice.repo for choice in choices if texts.tr(choice.does) == choice.does] == []
+
+
+def test_the_card_downloads_the_model_and_a_conversation_with_it_waits(
+    open_grus: Callable[..., Opened], hub: FakeHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From Hugging Face, as far as this machine has one."""
+    monkeypatch.setattr("engine.starter.starters", lambda: {"guide": str(tmp_path / "models" / "tiny")})
+    grus = open_grus(
+        ("guide",), machine=vars(Machine("torch", "cpu", 16 * GB, 12 * GB, 100 * GB, 80 * GB)), model="guide"
+    )
+    grus.context.core._service.result().catalogue.use_cache = True
+    pane = grus.window.panes["chat"]
+    pane.offer._choices = lambda: [FINE]
+    pane.offer.look()
+    card = pane.empty.card
+    grus.until(lambda: card.main.isVisible() and card.main.text() == "Download")
+    grus.qtbot.mouseClick(card.main, Qt.MouseButton.LeftButton)
+    grus.until(lambda: pane.talk.head.model == "Qwen/Qwen3-0.6B", 30)
+    assert card.sentence.text() == "Fine 4B is ready. Write your first message."
+    assert pane.model_box.currentText() == "Qwen/Qwen3-0.6B"
+    assert hub.served
 
 
 def test_every_button_of_a_card_has_a_name(open_models: Any) -> None:

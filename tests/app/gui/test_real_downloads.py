@@ -89,7 +89,7 @@ def test_a_window_that_was_started_offline_asks_nobody(fresh: Fresh) -> None:
     with window(fresh, "offline", "--offline") as process:
         assert (
             heard(process, "found nothing")
-            == "found nothing: Grus was started with --offline, so Hugging Face is not asked.\n"
+            == "found nothing: Hugging Face is not asked: Grus was started with --offline.\n"
         )
         assert "Grus was started with --offline, so it cannot be downloaded" in heard(process, "refused:")
         assert heard(process, "switch:").startswith("switch: True False Grus was started with --offline")

@@ -137,7 +137,7 @@ def test_pages_that_may_call(open_server: Any) -> None:
     grus, pane = open_server()
     pane.access.origins.setText("app.example")
     pane.access.origins.editingFinished.emit()
-    assert "is not a web page's origin" in pane.problem.text()
+    assert "is not a valid origin" in pane.problem.text()
     pane.access.origins.setText("https://app.example, https://b.example")
     pane.access.origins.editingFinished.emit()
     assert pane.problem.text() == ""

@@ -170,7 +170,7 @@ def test_delete_all_asks_first_and_then_nothing_is_left(open_settings: Any) -> N
     assert holds(grus, b"crane at midnight"), "nothing goes without the question"
     grus.qtbot.mouseClick(pane.private.begin, Qt.MouseButton.LeftButton)
     grus.qtbot.mouseClick(pane.private.really, Qt.MouseButton.LeftButton)
-    grus.until(lambda: "Everything is deleted" in grus.window.notice.sentence.text(), 10)
+    grus.until(lambda: "Everything was deleted" in grus.window.notice.sentence.text(), 10)
     grus.settle()
     assert chat.conversation_list.all == []
     assert holds(grus, b"crane at midnight") == []
@@ -184,7 +184,7 @@ def test_grus_goes_on_after_everything_was_deleted(open_settings: Any) -> None:
     grus, pane = open_settings()
     pane.privacy.ask()
     pane.privacy.delete_all()
-    grus.until(lambda: "Everything is deleted" in grus.window.notice.sentence.text(), 10)
+    grus.until(lambda: "Everything was deleted" in grus.window.notice.sentence.text(), 10)
     chat = grus.window.open_pane("chat")
     grus.until(lambda: chat.talk.head.model)
     grus.qtbot.keyClicks(chat.composer.field, "Hello")

@@ -194,7 +194,7 @@ def test_only_the_large_custom_voice_takes_instructions() -> None:
 def test_what_spark_and_orpheus_offer(tmp_path: Path) -> None:
     spark = offer_of({}, like_spark(tmp_path / "spark"))
     assert (spark.presets, spark.levels, spark.clones, spark.words) == (("female", "male"), True, True, "no")
-    assert "keeps the pitch and the pace" in spark.note(SpeakSettings(saved="Anna"))
+    assert "keeps the pitch and pace" in spark.note(SpeakSettings(saved="Anna"))
     assert spark.problem(SpeakSettings(preset="male", pitch="low")) == ""
     orpheus = offer_of(ORPHEUS, tmp_path, str(tmp_path))
     assert "tara" in orpheus.presets
@@ -204,7 +204,7 @@ def test_what_spark_and_orpheus_offer(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("offer", "choice", "said"), [
     (SpeakOptions(("vivian",)), SpeakSettings(saved="Anna"), "does not support voice cloning"),
-    (SpeakOptions(clones=True), SpeakSettings(), "voice of a recording"),
+    (SpeakOptions(clones=True), SpeakSettings(), "recorded voice"),
     (SpeakOptions(words="must", needs_voice=False), SpeakSettings(), "Describe one"),
     (SpeakOptions(words="must", needs_voice=False), SpeakSettings(instructions="an old man"), ""),
 ])  # fmt: skip
@@ -260,7 +260,7 @@ def test_texts_of_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "content", "said"), [
-    ("a.doc", b"x", "cannot be read aloud"),
+    ("a.doc", b"x", "is not supported"),
     ("a.epub", b"no zip", "damaged"),
     ("a.pdf", b"no pdf", "damaged"),
     ("a.txt", b"  ", "no text"),

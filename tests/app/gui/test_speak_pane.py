@@ -194,7 +194,7 @@ def test_what_does_not_go_together_is_said_and_not_spoken(grus: Opened, pane: Sp
     assert pane.go.isEnabled()
     assert not pane.status.isVisible()
     offer(grus, pane, "base", checkpoint("base", tmp_path / "base"))
-    assert "Make a new voice" in pane.status.text()
+    assert "Create a new voice" in pane.status.text()
 
 
 def test_without_a_model_it_says_which_to_get(grus: Opened) -> None:

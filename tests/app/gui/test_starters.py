@@ -11,10 +11,11 @@ from PySide6.QtCore import QCoreApplication, QEvent, QMimeData, QPointF, Qt, QUr
 from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QApplication
 
-from app.gui.chat.message_view import ProseWidget
+from app.gui.chat.message_view import FooterWidget, ProseWidget
 from app.gui.chat.pane import ChatPane
 from app.gui.preferences import Preferences, places_under
 from app.gui.read.pane import ReadPane
+from app.gui.viewmodels.chat import guide
 from app.gui.window import Window
 from app.main import Start, close_context, open_window
 from engine.starter import GUIDE, READER
@@ -57,8 +58,9 @@ def ask(grus: Opened, pane: ChatPane, text: str) -> str:
     return " ".join(shown[-1].text.toPlainText().split())
 
 
-def without_marks(text: str) -> str:
-    return " ".join(text.replace("`", "").split())
+def told(answer: str) -> str:
+    """In the window's words."""
+    return guide.in_window("", SAYS[answer])
 
 
 def test_a_conversation_with_the_guide(fresh: Opened) -> None:
@@ -66,10 +68,15 @@ def test_a_conversation_with_the_guide(fresh: Opened) -> None:
     assert isinstance(pane, ChatPane)
     fresh.until(lambda: pane.talk.head.model, 120)
     assert pane.talk.head.model == GUIDE
-    assert ask(fresh, pane, "How do I add a model?") == without_marks(SAYS["add_model"])
-    assert ask(fresh, pane, "and where are they kept?") == without_marks(SAYS["where_models"])
-    assert ask(fresh, pane, "What is the capital of France?") == without_marks(SAYS["off_topic"])
-    assert pane.talk.path[1].text == SAYS["add_model"]  # with its marks
+    assert ask(fresh, pane, "How do I add a model?") == told("add_model")
+    assert ask(fresh, pane, "and where are they kept?") == told("where_models")
+    assert ask(fresh, pane, "What is the capital of France?") == told("off_topic")
+    assert ask(fresh, pane, "Was ist die Hauptstadt von Frankreich?").startswith("Ich verstehe nur Englisch.")
+    foot = next(view for _, view in sorted(pane.transcript.widgets.items()) if isinstance(view, FooterWidget))
+    assert foot.told.text() == ""  # no figures of a reply of three tokens
+    fresh.qtbot.mouseClick(foot.show_me, Qt.MouseButton.LeftButton)
+    assert fresh.window.shown == "models"
+    assert fresh.window.panes["models"].pages.currentIndex() == 1
     assert pane.conversation_list.lines[1].title == "How do I add a model?"
 
 

@@ -126,7 +126,7 @@ def room():
 """
     seen = run(mounted + FULL, tmp_path, before=("unshare", "-rm"))
     check_full(seen)
-    assert seen["told"][0].startswith("Nothing can be saved: the disk is full.")
+    assert seen["told"][0].startswith("Grus cannot save: the disk is full.")
 
 
 @RESOURCES
@@ -142,7 +142,7 @@ def room():
 """
     seen = run(limited + FULL, tmp_path)
     check_full(seen)
-    assert seen["told"][0].startswith("Nothing can be saved: the disk ")
+    assert seen["told"][0].startswith("Grus cannot save: the disk ")
 
 
 @pytest.fixture
@@ -174,7 +174,7 @@ end(waits=waits, found=found, after=on_disk())
 
 def check_unopened(seen: dict[str, Any], why: str) -> None:
     assert seen["told"] == [
-        f"Your conversations cannot be opened: {why}. The file stays as it is, and Grus tries again.",
+        f"Your conversations cannot be opened: {why}. The file is unchanged, and Grus will retry.",
         "",
     ]
     assert seen["waits"]
@@ -211,7 +211,7 @@ subprocess.run(["mount", "-o", "remount,bind,ro", str(folder)], check=True)
 def room():
     subprocess.run(["mount", "-o", "remount,bind,rw", str(folder)], check=True)
 """
-    check_unopened(run(mounted + UNOPENED, years, before=("unshare", "-rm")), "it may only be read")
+    check_unopened(run(mounted + UNOPENED, years, before=("unshare", "-rm")), "the file is read-only")
 
 
 # Another process has the file for itself, until `room()`.
@@ -233,7 +233,7 @@ end(after=on_disk())
 
 def test_a_file_that_another_program_locks_is_waited_for(years: Path) -> None:
     seen = run(LOCKED, years)
-    assert seen["told"][0].startswith("Nothing can be saved: another program is using it.")
+    assert seen["told"][0].startswith("Grus cannot save: another program is using it.")
     assert seen["told"][-1] == ""
     assert seen["after"] == [0, 1]
     assert [name for name in seen["names"] if "damaged" in name] == []
@@ -261,7 +261,7 @@ def test_a_file_of_a_newer_grus_stays_as_it_is(years: Path) -> None:
     while not told and time.monotonic() < end:
         time.sleep(0.01)
     store.close()
-    assert told[0].startswith("A newer Grus saved your conversations.")
+    assert told[0].startswith("Your conversations were saved by a newer version of Grus.")
     assert asked.exception() is not None
     assert sqlite3.connect(file).execute("SELECT text FROM messages").fetchall() == [("0 the crane",)]
     assert [path.name for path in years.glob("*damaged*")] == []
@@ -288,5 +288,5 @@ def test_a_question_that_is_wrong_is_not_kept(watched: tuple[AppStore, list[str]
     failed: list[str] = []
     asked = store.ask(lambda db: db.execute("INSERT INTO nowhere VALUES (1)"), failed=failed.append)
     assert asked.exception(10) is not None
-    assert failed == ["This could not be saved: no such table: nowhere."]
+    assert failed == ["Could not save: no such table: nowhere."]
     assert told == []

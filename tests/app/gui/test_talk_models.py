@@ -198,8 +198,8 @@ def test_it_hears_nothing_before_it_is_ready_nor_after_its_end_nor_itself(aloud:
 def test_a_model_that_is_missing_ends_it_with_a_sentence(aloud: Aloud) -> None:
     told: list[str] = []
     aloud.talk.ended.connect(told.append)
-    aloud.streams.held[-1].ended("No model here speaks.")
-    assert told == ["No model here speaks."]
+    aloud.streams.held[-1].ended("No text-to-speech model is installed.")
+    assert told == ["No text-to-speech model is installed."]
     assert not aloud.talk.on
 
 

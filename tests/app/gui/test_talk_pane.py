@@ -187,6 +187,6 @@ def test_devices_that_are_missing_are_told_above_the_field(
     monkeypatch.setattr(devices, missing, none)
     composer = grus.window.panes["chat"].composer
     grus.qtbot.mouseClick(composer.talk, LEFT)
-    grus.until(lambda: "libpulse0" in composer.problem.text(), 20)
+    grus.until(lambda: "libpulse0" in grus.window.notice.sentence.text(), 20)
     assert not bar.handsfree.on
     assert [device.stopped for device in Microphone.opened] == ([True] if missing == "SoundOutput" else [])

@@ -188,7 +188,7 @@ def test_no_pane_is_narrower_than_what_it_holds(open_grus: Callable[..., Opened]
         for part in pane.findChildren(QAbstractButton):
             if part.isVisible() and part.text():
                 assert part.width() >= part.minimumSizeHint().width() - 1, (spec.name, part.text())
-    assert grus.window.width() > 900
+    assert grus.window.width() < 900  # toolbars go on in a second line
 
 
 @pytest.mark.parametrize("language", ["en", "de"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -13,6 +14,7 @@ from app.gui.store.messages import Attachment, ReplyStatistics, StoredMessage, T
 from app.gui.store.worker import AppStore
 from app.gui.texts import tr
 from app.gui.viewmodels import sampling as options
+from app.gui.viewmodels.chat import guide
 from app.gui.viewmodels.signal import Signal
 from app.window_engine import ReplyListener, ReplyRequest
 
@@ -83,6 +85,8 @@ def for_model(system: str, path: Sequence[StoredMessage]) -> list[dict[str, Any]
         if message.role == "assistant" and not (message.text or message.calls):
             continue
         made = _message(message)
+        if message.role == "assistant" and guide.is_guide(message.model):
+            made["content"] = guide.as_told(message.text)
         if said and made["role"] == "user" == said[-1]["role"]:
             made["content"] = _together(said.pop()["content"], made["content"])
         said.append(made)
@@ -141,7 +145,10 @@ class ReplyStream:
         changed: Callable[[ReplyStream], None],
         save: Callable[[StoredMessage], None],
         later: Callable[[float, Callable[[], None]], None],
+        rewrite: Callable[[str], str] | None = None,
     ) -> None:
+        """`rewrite`: what is shown instead of the whole reply, which is not shown before."""
+        self._rewrite, self._unshown = rewrite, ""
         self.message = replace(message, state="writing", error="")
         self.doing = tr("Waiting for the model.")  # until the first word
         self.over = False
@@ -167,6 +174,9 @@ class ReplyStream:
         self._changed(self)
 
     def parts(self, parts: Sequence[ReplyEvent]) -> None:
+        if self._rewrite is not None:
+            self._unshown += "".join(part.text for part in parts if part.kind == "answer")
+            return
         text, thought, calls = self.message.text, self.message.reasoning, list(self.message.calls)
         for part in parts:
             if part.kind == "answer":
@@ -198,6 +208,8 @@ class ReplyStream:
             timings.total,
             timings.decode_rate,
         )
+        if self._rewrite is not None:
+            self.message = replace(self.message, text=self._rewrite(self._unshown))
         self._end(replace(self.message, state=state, figures=figures))
 
     def failed(self, sentence: str) -> None:
@@ -316,9 +328,7 @@ class OpenConversation:
         if not text and not attachments:
             return False
         if not self.head.model:
-            self._say(
-                tr("Choose a model first. The box above the conversation lists those on this machine."), "warning"
-            )
+            self._say(tr("Choose a model first, in the menu above the conversation."), "error")
             return False
         said = StoredMessage(0, self.head.leaf, "user", text, attachments=tuple(attachments))
         if self.writing:
@@ -397,6 +407,16 @@ class OpenConversation:
             if (conversation := self.id) is not None:
                 self._store.ask(lambda db: messages.show(db, conversation, leaf))
             self.changed()
+
+    def show_message(self, id: int) -> None:
+        """The branch with this message, where another one is shown."""
+        if any(message.id == id for message in self.path):
+            return
+        leaf = self.tree.newest_leaf(id)
+        self.head = replace(self.head, leaf=leaf)
+        if (conversation := self.id) is not None:
+            self._store.ask(lambda db: messages.show(db, conversation, leaf))
+        self.changed()
 
     def remove(self, id: int) -> None:
         """A message and what follows it. Another version of it is shown, if there is one."""
@@ -485,7 +505,9 @@ class OpenConversation:
             options.reasoning(self.head.sampling),
             continue_last=go_on,
         )
-        self.reply = ReplyStream(message, self._reply_changed, self._save, self._later)
+        question = next((m.text for m in reversed(path) if m.role == "user"), "")
+        rewrite = partial(guide.in_window, question) if guide.is_guide(self.head.model) else None
+        self.reply = ReplyStream(message, self._reply_changed, self._save, self._later, rewrite)
         self._change(self.reply.message)
         self.busy()
         self.reply.begin(lambda listener: self._asks.reply(ask, listener))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from app.gui.store import conversations
@@ -39,7 +40,7 @@ class ConversationList:
         self.lines: list[ConversationLine] = []
         self._asked = 0
 
-    def look(self) -> None:
+    def look(self, then: Callable[[], Any] = lambda: None) -> None:
         """Reload the list."""
         self._asked += 1
         asked, words = self._asked, self.words
@@ -49,6 +50,7 @@ class ConversationList:
                 self.all, self.folders = answer
                 self.lines = self._sorted()
                 self.changed()
+                then()
 
         self._store.ask(lambda db: (conversations.search(db, words), conversations.folders(db)), got)
 
@@ -79,12 +81,16 @@ class ConversationList:
     def move(self, id: int, folder: int | None) -> None:
         self._do(lambda db: conversations.move(db, id, folder))
 
-    def move_to_new(self, id: int, name: str) -> None:
-        def move(db: Any) -> None:
-            conversations.move(db, id, conversations.create_folder(db, name))
+    def move_to_new(self, id: int, name: str, then: Callable[[int], Any] = lambda folder: None) -> None:
+        """`then(folder)` when the new folder is in the list."""
+
+        def move(db: Any) -> int:
+            folder = conversations.create_folder(db, name)
+            conversations.move(db, id, folder)
+            return folder
 
         if name.strip():
-            self._do(move)
+            self._store.ask(move, lambda folder: self.look(partial(then, folder)))
 
     def rename_folder(self, id: int, name: str) -> None:
         if name.strip():

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 from app.gui.store import records
 from app.gui.store.database import keep_bytes, release
-from app.gui.store.messages import Attachment
+from app.gui.store.messages import Attachment, StoredMessage
 from app.gui.store.worker import AppStore
 from app.gui.texts import tr
 from app.gui.viewmodels.signal import Signal
@@ -72,7 +72,7 @@ def _keep(name: str, data: bytes, folder: Path) -> Path:
 
 def _text(name: str, data: bytes) -> tuple[str, str]:
     if b"\0" in data[:4096]:
-        raise BadRequest(tr("{name} is of a kind that chat cannot read. Drop text, PDFs, images or sound.", name=name))
+        raise BadRequest(tr("{name} is not supported. Attach text, PDFs, images or audio.", name=name))
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -83,7 +83,7 @@ def _text(name: str, data: bytes) -> tuple[str, str]:
 def _bounded(text: str) -> tuple[str, str]:
     if len(text) <= LONGEST_TEXT:
         return text, ""
-    return text[:LONGEST_TEXT], tr("Cut after {n} characters.", n=LONGEST_TEXT)
+    return text[:LONGEST_TEXT], tr("Shortened to {n} characters.", n=LONGEST_TEXT)
 
 
 def _pdf(name: str, data: bytes) -> tuple[str, int, str]:
@@ -92,12 +92,12 @@ def _pdf(name: str, data: bytes) -> tuple[str, int, str]:
     try:
         pages = pdf_page_texts(data)
     except PasswordNeeded:
-        raise BadRequest(tr("{name} is password-protected. Save a copy without the password.", name=name)) from None
+        raise BadRequest(tr("{name} is password-protected. Save a copy without a password.", name=name)) from None
     except UnreadableFile:
-        raise BadRequest(tr("{name} is not a PDF that can be read: the file is damaged.", name=name)) from None
+        raise BadRequest(tr("{name} cannot be opened: the file is damaged.", name=name)) from None
     text, note = _bounded("\n\n".join(pages).replace("\r\n", "\n").strip())
     if not text:
-        raise BadRequest(tr("{name} holds pictures of text, and no text. Open it in Read first.", name=name))
+        raise BadRequest(tr("{name} contains scanned pages without text. Open it in Read first.", name=name))
     return text, len(pages), note
 
 
@@ -110,14 +110,41 @@ def _check_image(name: str, data: bytes) -> None:
         with Image.open(BytesIO(data)) as image:
             image.verify()
     except (UnidentifiedImageError, OSError, SyntaxError, ValueError):
-        raise BadRequest(tr("{name} is not an image that can be read: the file is damaged.", name=name)) from None
+        raise BadRequest(tr("{name} cannot be opened: the file is damaged.", name=name)) from None
+
+
+@dataclass(frozen=True)
+class PictureAdvice:
+    """What is said where pictures are, and the model cannot see."""
+
+    sentence: str
+    unread: tuple[Attachment, ...] = ()  # pictures of the draft whose text can be read
+    seeing: str = ""  # a model here that can see
+
+
+def picture_advice(
+    model: str, abilities: Mapping[str, Collection[str]], files: Sequence[Attachment], path: Sequence[StoredMessage]
+) -> PictureAdvice | None:
+    """None: there is nothing to say. Of a model that is not known nothing is said."""
+    if not model or "vision" in abilities.get(model, {"vision"}):
+        return None
+    pictures = [file for file in files if file.kind == "image"]
+    unread = tuple(file for file in pictures if not file.text)
+    seeing = next((name for name, can in abilities.items() if "vision" in can and "chat" in can), "")
+    if unread:
+        return PictureAdvice(tr("{model} does not support images.", model=model), unread, seeing)
+    if pictures:
+        return PictureAdvice(tr("{model} receives the text of the image.", model=model), (), seeing)
+    if any(file.kind == "image" and not file.text for message in path for file in message.attachments):
+        return PictureAdvice(tr("{model} answers without the images in this conversation.", model=model), (), seeing)
+    return None
 
 
 Hear = Callable[[Path, Callable[[str], Any], Callable[[str], Any]], Any]
 
 
 class MessageDraft:
-    """`loaded`: another draft is here, text and all. `files_changed`: files came or went. `failed(sentence)`."""
+    """`loaded`: another draft is here, text and all. `files_changed`: files came or went. `failed(sentence)`; an empty one: it works again."""
 
     def __init__(self, store: AppStore, work: JobRunner, folder: Path, hear: Hear | None = None) -> None:
         """`hear` transcribes sound for models that take text only."""
@@ -173,6 +200,26 @@ class MessageDraft:
     def add_bytes(self, name: str, data: bytes) -> None:
         self._read(lambda: attach_bytes(name, data, self._folder))
 
+    def read_pictures(self, files: Sequence[Attachment], read: Hear) -> None:
+        """Give pictures their text, for models that cannot see. `read` is what reads pages."""
+        for file in files:
+            self.reading += 1
+            read(Path(file.path), partial(self._read_one, file), partial(self._unreadable, file))
+        self.files_changed()
+
+    def _read_one(self, file: Attachment, text: str) -> None:
+        self.reading -= 1
+        if file in self.files:
+            self.files[self.files.index(file)] = replace(file, text=text, note=tr("The text was read."))
+            self._keep()
+        self.failed("")
+        self.files_changed()
+
+    def _unreadable(self, file: Attachment, sentence: str) -> None:
+        self.reading -= 1
+        self.failed(sentence)
+        self.files_changed()
+
     def remove(self, file: Attachment) -> None:
         self.files.remove(file)
         self.files_changed()
@@ -200,6 +247,7 @@ class MessageDraft:
         def taken(file: Attachment) -> None:
             self.reading -= 1
             self.files.append(file)
+            self.failed("")  # what failed before works
             self.files_changed()
             self._keep(lambda: release(file.path))
 

@@ -113,13 +113,13 @@ def read_json(text: str) -> tuple[ConversationHead, list[StoredMessage]]:
     if isinstance(found, list):
         found = {"messages": found}
     if not isinstance(found, dict) or not isinstance(found.get("messages"), list):
-        raise BadRequest(tr("This JSON holds no conversation: it has no list of messages."))
+        raise BadRequest(tr("This JSON file contains no conversation: it has no list of messages."))
     if found.get("format") == FORMAT and found.get("version", 0) > VERSION:
-        raise BadRequest(tr("This conversation was exported by a newer Grus. Update Grus to import it."))
+        raise BadRequest(tr("This conversation was exported by a newer version of Grus. Update Grus to import it."))
     try:
         return _ours(found) if found.get("format") == FORMAT else _plain(found)
     except (KeyError, TypeError, ValueError, AttributeError):
-        raise BadRequest(tr("This conversation cannot be read: a message in it is not whole.")) from None
+        raise BadRequest(tr("This conversation cannot be imported: one of its messages is incomplete.")) from None
 
 
 def _ours(found: Mapping[str, Any]) -> tuple[ConversationHead, list[StoredMessage]]:

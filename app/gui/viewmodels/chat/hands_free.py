@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from app.explain import explained
 from app.gui.store.messages import StoredMessage
 from app.gui.viewmodels.chat.conversation import OpenConversation
 from app.gui.viewmodels.playback import Playback
@@ -334,7 +335,7 @@ class HandsFree:
 
     def _whole(self, answer: Answered) -> None:
         if answer.error is not None and not isinstance(answer.error, Unanswered):
-            self.problem = str(answer.error)
+            self.problem = explained(answer.error)
         self._answered = True
         self._playback.finish()
         if not self._playback.playing:

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from app.gui.texts import number, size, tr, trn
 from app.gui.viewmodels.models.downloads import Download, Downloads, HubSearch
 from app.gui.viewmodels.models.library import (
+    OF_TASK,
     TASKS,
     InstalledModel,
     MachineFacts,
     ModelLibrary,
+    badges,
     fit_mark,
     fit_words,
     speed_words,
@@ -37,6 +39,7 @@ class ModelLine:
     second: str = ""
     mark: str = ""
     level: str = ""  # of the mark
+    badges: tuple[str, ...] = ()  # what it can do
 
     @property
     def heading(self) -> bool:
@@ -63,7 +66,8 @@ def downloaded_lines(library: ModelLibrary, downloads: Downloads, words: str = "
             second = library.busy.get(model.name) or (
                 tr("{size} in memory", size=size(held.weights + held.talk)) if held else size(model.nbytes)
             )
-            lines.append(ModelLine(model.name, model.name, second, tr("loaded") if held else "", "ok" if held else ""))
+            told = (tr("loaded"), "ok") if held else ("", "")
+            lines.append(ModelLine(model.name, model.name, second, *told, badges(model.abilities)))
     return lines
 
 
@@ -84,7 +88,8 @@ def recommended_lines(
             elif choice.repo in chosen:
                 mark, level = tr("recommended"), "ok"
             facts = (size(choice.size), speed_words(choice.speed(machine)), choice.licence)
-            lines.append(ModelLine(choice.name, choice.repo, " · ".join(filter(None, facts)), mark, level))
+            can = badges(OF_TASK[choice.task])
+            lines.append(ModelLine(choice.name, choice.repo, " · ".join(filter(None, facts)), mark, level, can))
     return lines
 
 
@@ -98,6 +103,7 @@ def search_lines(finding: HubSearch, library: ModelLibrary) -> list[ModelLine]:
             " · ".join(filter(None, (entry.task, tr("{n} downloads per month", n=_short(entry.downloads))))),
             tr("installed") if entry.repo in there else tr("gated") if entry.gated else "",
             "ok" if entry.repo in there else "",
+            badges(OF_TASK.get(entry.task, ())),
         )
         for entry in finding.found
     ]
@@ -137,6 +143,7 @@ class ModelDetails:
     busy: str = ""
     problem: str = ""
     defaults: bool = False  # whether its answers can be tuned
+    token: bool = False  # whether a token of Hugging Face is asked for here
 
 
 class ModelDetailsSource:
@@ -225,10 +232,9 @@ class ModelDetailsSource:
             rows += [ModelFact(tr("Format"), choice.format), ModelFact(tr("Licence"), choice.licence)]
         rows.append(ModelFact(tr("Repository"), repo))
         problem = self._finding.problems.get(repo, "")
-        if (facts is not None and facts.gated) or (choice is not None and choice.gated):
-            problem = tr(
-                "This model is gated: accept its terms on Hugging Face first. Then enter your token in Settings, under Network."
-            )
+        gated = (facts is not None and facts.gated) or (choice is not None and choice.gated)
+        if gated:
+            problem = tr("This model is gated: accept its terms on Hugging Face first. Then enter your token here.")
         if left is not None and download is None:
             problem = tr("This download was interrupted. What was downloaded is kept.")
         return ModelDetails(
@@ -239,6 +245,7 @@ class ModelDetailsSource:
             download=download,
             busy="" if facts or choice or problem else tr("Getting sizes from Hugging Face."),
             problem=problem,
+            token=gated and (download is None or download.state == "broken"),
         )
 
     def _disk(self, nbytes: int) -> list[ModelFact]:
@@ -319,7 +326,7 @@ def _facts(facts: Facts) -> list[ModelFact]:
         rows.append(
             ModelFact(
                 tr("Also available as"),
-                tr("{kinds}. Search for {name} to take one of these.", kinds=kinds, name=facts.others[0]),
+                tr("{kinds}. Search for {name} to download one of these.", kinds=kinds, name=facts.others[0]),
             )
         )
     if facts.parameters:

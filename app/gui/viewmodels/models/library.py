@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import contextlib
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from app.gui.texts import mark, number, size, tr
 from app.gui.viewmodels.signal import Signal
+from engine.errors import BackendUnavailable
 
 if TYPE_CHECKING:
+    from subprocess import Popen
+
     from app.gui.preferences import Preferences
     from app.runtime.models import ModelService
     from app.window_engine import WindowEngine
@@ -26,6 +30,37 @@ TASKS = {
 }
 
 
+_KEPT = "machine"  # in the preferences
+
+
+_BADGES = {
+    "chat": mark("Chat"),
+    "vision": mark("Vision"),
+    "read": mark("Documents"),
+    "listen": mark("Transcription"),
+    "speak": mark("Speech"),
+}
+# what a recommended model of a task can do, and what Hugging Face's tasks mean
+OF_TASK: dict[str, tuple[str, ...]] = {
+    "chat": ("chat",),
+    "see": ("chat", "vision", "read"),
+    "read": ("read",),
+    "listen": ("listen",),
+    "speak": ("speak",),
+    "text-generation": ("chat",),
+    "image-text-to-text": ("chat", "vision"),
+    "any-to-any": ("chat", "vision"),
+    "image-to-text": ("read",),
+    "automatic-speech-recognition": ("listen",),
+    "text-to-speech": ("speak",),
+}
+
+
+def badges(abilities: Collection[str]) -> tuple[str, ...]:
+    """What a model can do, in a word each."""
+    return tuple(tr(title) for ability, title in _BADGES.items() if ability in abilities)
+
+
 class MachineFacts:
     """What this machine is, asked once; `changed` when the answer is there."""
 
@@ -34,6 +69,36 @@ class MachineFacts:
         self.changed = Signal()
         self.machine: Machine | None = None
         self.problem = ""
+        self._looking: Popen[str] | None = None
+        self._over = False
+
+    def recall(self) -> None:
+        """What an earlier look found, until the next one."""
+        if kept := self._preferences.get(_KEPT):
+            from engine.machine import Machine
+
+            with contextlib.suppress(TypeError):  # an older Grus kept other facts
+                self.machine = Machine(**kept)
+
+    def look_apart(self) -> None:
+        """Look in a process of its own, which gives the memory of a backend's library back."""
+        options = {name: self._preferences.get(name, "auto") for name in ("backend", "device")}
+        options |= {"cache_dir": self._preferences.get("cache_dir"), "limit": self._preferences.get("memory_limit")}
+
+        def ask(service: Any) -> Machine:
+            from engine.machine import look_in_process
+
+            if self._over:
+                raise BackendUnavailable("The window is closed.")
+            return look_in_process(**options, started=lambda process: setattr(self, "_looking", process))
+
+        self._core.use(ask, self._got, self._failed)
+
+    def end(self) -> None:
+        """The window closes, and waits for no other process."""
+        self._over = True
+        if self._looking is not None:
+            self._looking.kill()
 
     def look(self, again: bool = False) -> None:
         """`again`: measure the memory's bandwidth even if it is known."""
@@ -54,6 +119,7 @@ class MachineFacts:
 
     def _got(self, machine: Machine) -> None:
         self.machine, self.problem = machine, ""
+        self._preferences.put(_KEPT, vars(machine))
         self.changed()
 
     def _failed(self, sentence: str) -> None:
@@ -120,6 +186,7 @@ class InstalledModel:
     resident: ModelMemory | None = None
     quants: tuple[str, ...] = ()  # of a repository of GGUF files: those that are here
     app: str = ""  # whose it is, of those that another application has downloaded
+    abilities: frozenset[str] = frozenset()
 
     @property
     def whole(self) -> bool:
@@ -189,7 +256,7 @@ class ModelLibrary:
         self._core.load(name, lambda _: self._end(name), lambda sentence: self._end(name, sentence))
 
     def unload(self, name: str) -> None:
-        self._begin(name, tr("Taking {model} out of memory.", model=name))
+        self._begin(name, tr("Unloading {model}.", model=name))
         self._core.unload(name, lambda _: self._end(name), lambda sentence: self._end(name, sentence))
 
     # -- disk
@@ -273,7 +340,7 @@ class ModelLibrary:
             def restore() -> None:
                 self._core.use(lambda service: removed.restore(), lambda _: self._changed(), self._show_error)
 
-            told = tr("{model} is deleted. {size} become free in half a minute.", model=model.name,
+            told = tr("{model} was deleted. {size} will be freed in 30 seconds.", model=model.name,
                       size=size(model.nbytes))  # fmt: skip
             self._say(told, undo=(tr("Undo"), restore))
             self._later(UNDO_SECONDS, lambda: self._core.use(lambda service: removed.purge()))
@@ -291,7 +358,7 @@ class ModelLibrary:
         def restore() -> None:
             self._put_folders({"models": before["models"] or {}, "model_folders": before["model_folders"] or []})
 
-        told = tr("{model} was removed from the list. Its files stay where they are.", model=model.name)
+        told = tr("{model} was removed from the list. Its files were not deleted.", model=model.name)
         self._say(told, undo=(tr("Undo"), restore))
 
     def _put_folders(self, kept: Mapping[str, Any]) -> None:
@@ -312,8 +379,7 @@ class ModelLibrary:
 
     def _end(self, name: str, problem: str = "") -> None:
         self.busy.pop(name, None)
-        if problem:
-            self._show_error(problem)
+        self._say(problem, level="error" if problem else "ok")
         self._changed()
 
     def _changed(self) -> None:
@@ -329,6 +395,7 @@ class ModelLibrary:
 
 def on_disk(service: ModelService) -> list[InstalledModel]:
     """Everything that could be loaded, and what a cut-off download left; in memory first, then by name."""
+    from app.runtime.catalogue import capabilities_of
     from engine.hub.cache import cached_models
     from engine.starter import starters
 
@@ -339,12 +406,15 @@ def on_disk(service: ModelService) -> list[InstalledModel]:
         if path.exists():
             place: Place = "grus" if known.source in own else "app" if known.app else "folder"
             about = InstalledModel(known.name, known.source, _size(path), place, (), now.get(known.name))
-            found[known.name] = replace(about, app=known.app or "")
+            abilities = capabilities_of(known.source, service.catalogue.cache_dir)
+            found[known.name] = replace(about, app=known.app or "", abilities=frozenset(abilities))
     for cached in cached_models(service.catalogue.cache_dir) if service.catalogue.use_cache else []:
         for name in cached.names:
             missing = () if cached.quants else cached.snapshot.missing
             about = InstalledModel(name, name, cached.nbytes, "cache", missing, now.get(name), cached.quants)
-            found.setdefault(name, about)
+            if name not in found:
+                abilities = capabilities_of(name, service.catalogue.cache_dir)
+                found[name] = replace(about, abilities=frozenset(abilities))
     return sorted(found.values(), key=lambda model: (model.resident is None, not model.whole, model.name.casefold()))
 
 
@@ -369,7 +439,7 @@ def take_in(service: ModelService, folder: Path) -> tuple[str, list[str]]:
     if not names:
         service.catalogue.more_folders = [more for more in service.catalogue.more_folders if more != folder]
         raise ModelNotFound(
-            tr("{folder} holds no model: no config.json with weights, and no GGUF file.", folder=folder.name)
+            tr("{folder} contains no model: no config.json with weights, and no GGUF file.", folder=folder.name)
         )
     return "many", names
 

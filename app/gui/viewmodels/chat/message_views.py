@@ -1,0 +1,188 @@
+"""The messages of a conversation as what the transcript shows: one view for each piece of a reply, for a question, for a footer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from app.gui.store.messages import Attachment, StoredMessage, ToolUse
+from app.gui.texts import number, seconds, tr, trn
+from app.gui.viewmodels.chat import guide
+from app.gui.viewmodels.chat.markdown import IncrementalMarkdown, MarkdownPiece
+
+MessageViewKind = Literal["said", "reasoning", "prose", "code", "call", "footer", "unread"]
+
+
+@dataclass(frozen=True)
+class MessageView:
+    """`key` stays the same while a row grows."""
+
+    key: tuple[int, str, int]
+    kind: MessageViewKind
+    message: int
+    text: str = ""
+    piece: MarkdownPiece | None = None
+    files: tuple[Attachment, ...] = ()
+    call: ToolUse | None = None
+    open: bool = False  # a thought that is unfolded; code that is still written
+    title: str = ""
+    level: str = ""  # of a foot: "", "warning", "error"
+    version: int = 1
+    versions: int = 1
+    can: frozenset[str] = frozenset()  # what can be done with the message
+    last: bool = False  # nothing comes after the message
+    figures: str = ""  # of a reply, where they are not in `text`
+    shows: str = ""  # the action that shows what the Guide says
+    folds: bool = False  # a long message, which `title` folds or unfolds
+
+
+class MessageViews:
+    """Remembers how far each reply was read, which rows it became, and which thoughts are unfolded."""
+
+    def __init__(self) -> None:
+        self._growing: dict[int, IncrementalMarkdown] = {}
+        self._made: dict[int, tuple[tuple[object, ...], list[MessageView]]] = {}  # by message: of what, and the rows
+        self.unfolded: set[int] = set()
+        self.figures = False  # whether they are shown under every reply
+
+    def forget(self) -> None:
+        """Another conversation."""
+        self._growing.clear()
+        self._made.clear()
+
+    def has_read(self, message: StoredMessage) -> bool:
+        return message.role != "assistant" or not message.text or message.id in self._growing
+
+    def has_made(self, message: StoredMessage) -> bool:
+        """Whether its rows are there, or cost next to nothing."""
+        return message.role != "assistant" or not message.text or message.id in self._made
+
+    def take(self, id: int, read: IncrementalMarkdown) -> None:
+        """A reply that was parsed off the UI thread."""
+        self._growing.setdefault(id, read)
+
+    def unread(self, message: StoredMessage) -> list[MessageView]:
+        """A stand-in, until the reply comes into sight."""
+        return [MessageView((message.id, "unread", 0), "unread", message.id, message.text)]
+
+    def of(
+        self, message: StoredMessage, version: int, versions: int, doing: str = "", last: bool = False
+    ) -> list[MessageView]:
+        """`doing`: what happens before the first word, or that a message waits. `last`: nothing comes after it.
+
+        A message that has not changed keeps its rows: a reply that begins costs no more in a long conversation.
+        """
+        of_what = (message, version, versions, doing, last, message.id in self.unfolded, self.figures)
+        made = self._made.get(message.id)
+        if made is None or made[0] != of_what:
+            made = self._made[message.id] = (of_what, self._make(message, version, versions, doing, last))
+        return made[1]
+
+    def _make(self, message: StoredMessage, version: int, versions: int, doing: str, last: bool) -> list[MessageView]:
+        if message.role in ("user", "tool"):
+            can = {"copy", "edit", "delete"} if message.role == "user" else {"copy", "delete"}
+            unfolded = message.id in self.unfolded
+            short = _folded(message.text)
+            title = tr("Tool") if message.role == "tool" else doing
+            if short != message.text:
+                lines = message.text.count("\n") + 1
+                title = tr("Show less") if unfolded else trn("Show all, {n} line", "Show all, {n} lines", lines)
+            return [
+                MessageView(
+                    (message.id, "said", 0),
+                    "said",
+                    message.id,
+                    message.text if unfolded else short,
+                    files=message.attachments,
+                    title=title,
+                    folds=short != message.text,
+                    version=version,
+                    versions=versions,
+                    can=frozenset(can),
+                    last=last,
+                )
+            ]
+        views = self._reasoning(message)
+        growing = self._growing.setdefault(message.id, IncrementalMarkdown())
+        growing.grow(message.text)
+        views += [
+            MessageView((message.id, piece.kind, i), piece.kind, message.id, piece.text, piece, open=piece.open)
+            for i, piece in enumerate(growing.pieces)
+        ]
+        views += [
+            MessageView((message.id, "call", i), "call", message.id, call.arguments, call=call, open=last)
+            for i, call in enumerate(message.calls)
+        ]
+        views.append(replace(self._footer(message, version, versions, doing), last=last))
+        return views
+
+    def _reasoning(self, message: StoredMessage) -> list[MessageView]:
+        if not message.reasoning:
+            return []
+        words = len(message.reasoning.split())
+        title = trn("Reasoning, {n} word", "Reasoning, {n} words", words)
+        unfolded = message.id in self.unfolded
+        text = message.reasoning if unfolded else ""
+        return [MessageView((message.id, "reasoning", 0), "reasoning", message.id, text, title=title, open=unfolded)]
+
+    def _footer(self, message: StoredMessage, version: int, versions: int, doing: str) -> MessageView:
+        figures = "" if guide.is_guide(message.model) or message.state == "writing" else figures_of(message)
+        text, level = _told(message, doing, figures if self.figures else "")
+        can = {"copy", "regenerate", "edit", "delete"} if message.state != "writing" else set()
+        if message.state in ("stopped", "length", "failed") or (message.state == "done" and message.text):
+            can.add("continue")
+        if not message.text:
+            can -= {"copy", "edit"}
+        return MessageView(
+            (message.id, "footer", 0),
+            "footer",
+            message.id,
+            text,
+            title=message.model,
+            level=level,
+            version=version,
+            versions=versions,
+            can=frozenset(can),
+            figures="" if self.figures else figures,
+            shows=guide.shows(message.text) if guide.is_guide(message.model) else "",
+        )
+
+
+_MOST_LINES, _MOST_CHARACTERS = 24, 2400  # of a message that is shown whole
+_FIRST_LINES, _FIRST_CHARACTERS = 8, 800  # of one that is folded
+
+
+def _folded(text: str) -> str:
+    """The beginning of a long text; a short one is shown whole."""
+    if text.count("\n") < _MOST_LINES and len(text) <= _MOST_CHARACTERS:
+        return text
+    return "\n".join(text.split("\n", _FIRST_LINES)[:_FIRST_LINES])[:_FIRST_CHARACTERS].rstrip() + " …"
+
+
+def _told(message: StoredMessage, doing: str, figures: str) -> tuple[str, str]:
+    if message.state == "writing":
+        return (doing if not message.text and not message.reasoning else ""), ""
+    if message.state == "failed":
+        return message.error, "error"
+    if message.state == "stopped":
+        return " · ".join(filter(None, (tr("Stopped"), figures))), ""
+    if message.state == "length":
+        told = tr("The maximum length was reached. Press Continue for more.")
+        return " · ".join(filter(None, (told, figures))), "warning"
+    return figures, ""
+
+
+_RATED = 16  # tokens; of fewer the rate says nothing
+
+
+def figures_of(message: StoredMessage) -> str:
+    """Tokens and time, as shown under a reply."""
+    figures = message.figures
+    if not figures.output_tokens:
+        return ""
+    parts = [trn("{n} token", "{n} tokens", figures.output_tokens)]
+    if figures.rate and figures.output_tokens >= _RATED:
+        parts.append(tr("{rate} tokens/s", rate=number(figures.rate)))
+    parts.append(tr("first token after {time}", time=seconds(figures.first_token)))
+    parts.append(tr("{time} total", time=seconds(figures.total)))
+    return " · ".join(parts)

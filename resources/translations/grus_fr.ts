@@ -1,0 +1,4249 @@
+<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE TS>
+<TS version="2.1" language="fr" sourcelanguage="en">
+<context>
+    <name>grus</name>
+    <message>
+        <source>0 always picks the most likely token. Higher values give more varied replies.</source>
+        <extracomment>app/gui/viewmodels/sampling.py</extracomment>
+        <translation>0 choisit toujours le token le plus probable. Des valeurs plus élevées donnent des réponses plus variées.</translation>
+    </message>
+    <message>
+        <source>2 minutes ago</source>
+        <extracomment>app/gui/server/pane.py</extracomment>
+        <translation>il y a 2 minutes</translation>
+    </message>
+    <message>
+        <source>3 to 15 seconds of one voice are best.</source>
+        <extracomment>app/gui/speak/pane.py</extracomment>
+        <translation>L’idéal&#xa0;: 3 à 15 secondes d’une seule voix.</translation>
+    </message>
+    <message>
+        <source>A cloned voice keeps the pitch and pace of its recording.</source>
+        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <translation>Une voix clonée garde la hauteur et le débit de son enregistrement.</translation>
+    </message>
+    <message>
+        <source>A file</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>Un fichier</translation>
+    </message>
+    <message>
+        <source>A recording must be one row of finite samples.</source>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <translation>Un enregistrement doit être une seule suite d’échantillons finis.</translation>
+    </message>
+    <message>
+        <source>A reply is being written in another conversation. Wait for it, or stop it.</source>
+        <extracomment>app/gui/viewmodels/chat/conversation.py</extracomment>
+        <translation>Une réponse est en cours d’écriture dans une autre conversation. Attendez-la, ou arrêtez-la.</translation>
+    </message>
+    <message>
+        <source>A step of the engine failed: {kind}: {error}</source>
+        <extracomment>engine/executor.py</extracomment>
+        <translation>Une étape du moteur a échoué&#xa0;: {kind}&#xa0;: {error}</translation>
+    </message>
+    <message>
+        <source>A system library for sound is missing ({error}). On Debian and Ubuntu: sudo apt-get install libpulse0</source>
+        <extracomment>app/gui/sound/devices.py</extracomment>
+        <translation>Une bibliothèque système pour le son est absente ({error}). Sous Debian et Ubuntu&#xa0;: sudo apt-get install libpulse0</translation>
+    </message>
+    <message>
+        <source>A token is one word of letters and digits, such as hf_... on your Hugging Face page.</source>
+        <extracomment>engine/hub/token.py</extracomment>
+        <translation>Un jeton est un mot de lettres et de chiffres, comme hf_... sur votre page Hugging Face.</translation>
+    </message>
+    <message>
+        <source>A token is stored in the system keyring, but the keyring cannot be opened.</source>
+        <extracomment>app/gui/viewmodels/settings.py</extracomment>
+        <translation>Un jeton est stocké dans le trousseau du système, mais le trousseau ne s’ouvre pas.</translation>
+    </message>
+    <message>
+        <source>A token is stored in the system keyring.</source>
+        <extracomment>app/gui/viewmodels/settings.py</extracomment>
+        <translation>Un jeton est stocké dans le trousseau du système.</translation>
+    </message>
+    <message>
+        <source>A token is stored in {file}, which only you can read. No system keyring is available.</source>
+        <extracomment>app/gui/viewmodels/settings.py</extracomment>
+        <translation>Un jeton est stocké dans {file}, que vous seul pouvez lire. Aucun trousseau système n’est disponible.</translation>
+    </message>
+    <message>
+        <source>A voice needs a name and a recording.</source>
+        <extracomment>app/gui/speak/pane.py</extracomment>
+        <translation>Une voix a besoin d’un nom et d’un enregistrement.</translation>
+    </message>
+    <message>
+        <source>Above 1, tokens that already occurred become less likely.</source>
+        <extracomment>app/gui/viewmodels/sampling.py</extracomment>
+        <translation>Au-dessus de 1, les tokens déjà apparus deviennent moins probables.</translation>
+    </message>
+    <message>
+        <source>Access</source>
+        <extracomment>app/gui/server/pane.py</extracomment>
+        <translation>Accès</translation>
+    </message>
+    <message>
+        <source>Accurate answers and reasoning, for machines with 16 GB.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Réponses précises et raisonnement, pour les ordinateurs avec 16 Go.</translation>
+    </message>
+    <message>
+        <source>Accurate answers at the speed of a small model: 4 of 26 billion parameters are active per token. For 32 GB.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Réponses précises à la vitesse d’un petit modèle&#xa0;: 4 milliards de paramètres sur 26 sont actifs par token. Pour 32 Go.</translation>
+    </message>
+    <message>
+        <source>Accurate everyday answers in more than 100 languages, for machines with 8 to 16 GB.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Réponses précises au quotidien dans plus de 100 langues, pour les ordinateurs avec 8 à 16 Go.</translation>
+    </message>
+    <message>
+        <source>Accurate long answers, for 32 GB of fast memory.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Longues réponses précises, pour 32 Go de mémoire rapide.</translation>
+    </message>
+    <message>
+        <source>Active requests</source>
+        <extracomment>app/gui/server/pane.py</extracomment>
+        <translation>Requêtes en cours</translation>
+    </message>
+    <message>
+        <source>Add a folder</source>
+        <extracomment>app/gui/models/pane.py, app/gui/settings/pane.py</extracomment>
+        <translation>Ajouter un dossier</translation>
+    </message>
+    <message>
+        <source>Add a model folder</source>
+        <extracomment>app/gui/chat/pane.py, app/gui/model_box.py, app/gui/models/pane.py, app/gui/settings/pane.py</extracomment>
+        <translation>Ajouter un dossier de modèles</translation>
+    </message>
+    <message>
+        <source>Add a model folder…</source>
+        <extracomment>app/gui/model_box.py</extracomment>
+        <translation>Ajouter un dossier de modèles…</translation>
+    </message>
+    <message>
+        <source>Add audio files</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>Ajouter des fichiers audio</translation>
+    </message>
+    <message>
+        <source>Add files</source>
+        <extracomment>app/gui/listen/pane.py, app/gui/read/pane.py</extracomment>
+        <translation>Ajouter des fichiers</translation>
+    </message>
+    <message>
+        <source>Added from {folder}: {models}.</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>Ajoutés depuis {folder}&#xa0;: {models}.</translation>
+    </message>
+    <message>
+        <source>Address</source>
+        <extracomment>app/gui/server/pane.py</extracomment>
+        <translation>Adresse</translation>
+    </message>
+    <message>
+        <source>Adds what the file holds. Settings of the same name are replaced.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Ajoute le contenu du fichier. Les réglages du même nom sont remplacés.</translation>
+    </message>
+    <message>
+        <source>All files of {model} are intact.</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>Tous les fichiers de {model} sont intacts.</translation>
+    </message>
+    <message>
+        <source>All pages</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Toutes les pages</translation>
+    </message>
+    <message>
+        <source>Allowed web origins (CORS)</source>
+        <extracomment>app/gui/server/pane.py</extracomment>
+        <translation>Origines web autorisées (CORS)</translation>
+    </message>
+    <message>
+        <source>Also available as</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>Aussi disponible en</translation>
+    </message>
+    <message>
+        <source>Analyzing the recording.</source>
+        <extracomment>app/gui/speak/pane.py</extracomment>
+        <translation>Analyse de l’enregistrement.</translation>
+    </message>
+    <message>
+        <source>Appearance</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Apparence</translation>
+    </message>
+    <message>
+        <source>Architecture</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>Architecture</translation>
+    </message>
+    <message>
+        <source>Ask about images: a vision model.</source>
+        <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>Poser des questions sur des images&#xa0;: un modèle de vision.</translation>
+    </message>
+    <message>
+        <source>Ask anything</source>
+        <extracomment>app/gui/chat/pane.py</extracomment>
+        <translation>Posez une question</translation>
+    </message>
+    <message>
+        <source>Attach files</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/composer.py</extracomment>
+        <translation>Joindre des fichiers</translation>
+    </message>
+    <message>
+        <source>Attachments</source>
+        <extracomment>app/gui/viewmodels/settings.py</extracomment>
+        <translation>Pièces jointes</translation>
+    </message>
+    <message>
+        <source>Audio</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>Audio</translation>
+    </message>
+    <message>
+        <source>Automatic</source>
+        <extracomment>app/gui/viewmodels/settings.py</extracomment>
+        <translation>Automatique</translation>
+    </message>
+    <message>
+        <source>Backend</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Moteur</translation>
+    </message>
+    <message>
+        <source>Backend and device apply to models loaded from now on. The memory limit applies after a restart of Grus.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Le moteur et l’appareil s’appliquent aux modèles chargés à partir de maintenant. La limite de mémoire s’applique après un redémarrage de Grus.</translation>
+    </message>
+    <message>
+        <source>Balanced</source>
+        <extracomment>app/gui/viewmodels/sampling.py</extracomment>
+        <translation>Équilibré</translation>
+    </message>
+    <message>
+        <source>Broad knowledge and quick answers: 3 of 35 billion parameters are active per token. For 32 GB and more.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Connaissances étendues et réponses rapides&#xa0;: 3 milliards de paramètres sur 35 sont actifs par token. À partir de 32 Go.</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <extracomment>app/gui/read/pane.py, app/gui/settings/pane.py, app/gui/speak/pane.py</extracomment>
+        <translation>Annuler</translation>
+    </message>
+    <message>
+        <source>Cancel editing</source>
+        <extracomment>app/gui/chat/composer.py</extracomment>
+        <translation>Annuler la modification</translation>
+    </message>
+    <message>
+        <source>Cancel reading</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Annuler la lecture</translation>
+    </message>
+    <message>
+        <source>Cancel the selected request</source>
+        <extracomment>app/gui/server/pane.py</extracomment>
+        <translation>Annuler la requête sélectionnée</translation>
+    </message>
+    <message>
+        <source>Caption</source>
+        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <translation>Légende</translation>
+    </message>
+    <message>
+        <source>Capture part of the screen</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Capturer une partie de l’écran</translation>
+    </message>
+    <message>
+        <source>Chart</source>
+        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <translation>Graphique</translation>
+    </message>
+    <message>
+        <source>Chat</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/pane.py, app/gui/viewmodels/models/library.py</extracomment>
+        <translation>Discussion</translation>
+    </message>
+    <message>
+        <source>Chat with this model</source>
+        <extracomment>app/gui/models/pane.py, app/gui/viewmodels/models/card.py</extracomment>
+        <translation>Discuter avec ce modèle</translation>
+    </message>
+    <message>
+        <source>Checking the keyring.</source>
+        <extracomment>app/gui/viewmodels/settings.py</extracomment>
+        <translation>Vérification du trousseau.</translation>
+    </message>
+    <message>
+        <source>Checking this machine.</source>
+        <extracomment>app/gui/viewmodels/models/card.py, app/gui/viewmodels/models/offer.py, app/gui/viewmodels/settings.py</extracomment>
+        <translation>Vérification de cet ordinateur.</translation>
+    </message>
+    <message>
+        <source>Choose</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Choisir</translation>
+    </message>
+    <message>
+        <source>Choose a file</source>
+        <extracomment>app/gui/speak/pane.py</extracomment>
+        <translation>Choisir un fichier</translation>
+    </message>
+    <message>
+        <source>Choose a folder for downloaded models</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Choisir un dossier pour les modèles téléchargés</translation>
+    </message>
+    <message>
+        <source>Choose a model first, in the menu above the conversation.</source>
+        <extracomment>app/gui/chat/talk_bar.py, app/gui/viewmodels/chat/conversation.py</extracomment>
+        <translation>Choisissez d’abord un modèle dans le menu au-dessus de la conversation.</translation>
+    </message>
+    <message>
+        <source>Choose a preset voice or a recording, not both.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>Choisissez une voix prédéfinie ou un enregistrement, pas les deux.</translation>
+    </message>
+    <message>
+        <source>Choose either a preset voice or a cloned one, not both.</source>
+        <extracomment>engine/pipelines/speaking/spark.py</extracomment>
+        <translation>Choisissez une voix prédéfinie ou une voix clonée, pas les deux.</translation>
+    </message>
+    <message>
+        <source>Choose the model</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Choisir le modèle</translation>
+    </message>
+    <message>
+        <source>Clear the search</source>
+        <extracomment>app/gui/chat/conversation_list.py, app/gui/models/pane.py</extracomment>
+        <translation>Effacer la recherche</translation>
+    </message>
+    <message>
+        <source>Click to play.</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>Cliquez pour écouter.</translation>
+    </message>
+    <message>
+        <source>Clones a voice from a recording of a few seconds.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Clone une voix à partir d’un enregistrement de quelques secondes.</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <extracomment>app/gui/chat/offer.py, app/gui/logview.py, app/gui/palette.py</extracomment>
+        <translation>Fermer</translation>
+    </message>
+    <message>
+        <source>Close the search</source>
+        <extracomment>app/gui/chat/find_bar.py</extracomment>
+        <translation>Fermer la recherche</translation>
+    </message>
+    <message>
+        <source>Close this message</source>
+        <extracomment>app/gui/bars.py</extracomment>
+        <translation>Fermer ce message</translation>
+    </message>
+    <message>
+        <source>Close window</source>
+        <extracomment>app/gui/window.py</extracomment>
+        <translation>Fermer la fenêtre</translation>
+    </message>
+    <message>
+        <source>Code</source>
+        <extracomment>app/gui/chat/message_view.py, app/gui/viewmodels/read.py</extracomment>
+        <translation>Code</translation>
+    </message>
+    <message>
+        <source>Code and long chains of tool calls: 3 of 30 billion parameters are active per token. For 32 GB.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Code et longues suites d’appels d’outils&#xa0;: 3 milliards de paramètres sur 30 sont actifs par token. Pour 32 Go.</translation>
+    </message>
+    <message>
+        <source>Colours</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Couleurs</translation>
+    </message>
+    <message>
+        <source>Command palette</source>
+        <extracomment>app/gui/window.py</extracomment>
+        <translation>Palette de commandes</translation>
+    </message>
+    <message>
+        <source>Compute</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Matériel</translation>
+    </message>
+    <message>
+        <source>Connect from</source>
+        <extracomment>app/gui/server/pane.py</extracomment>
+        <translation>Se connecter depuis</translation>
+    </message>
+    <message>
+        <source>Context</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>Contexte</translation>
+    </message>
+    <message>
+        <source>Continue</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py</extracomment>
+        <translation>Continuer</translation>
+    </message>
+    <message>
+        <source>Continue reading</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Reprendre la lecture</translation>
+    </message>
+    <message>
+        <source>Continue the answer</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Continuer la réponse</translation>
+    </message>
+    <message>
+        <source>Conversation</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/transcript.py</extracomment>
+        <translation>Conversation</translation>
+    </message>
+    <message>
+        <source>Conversations</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/conversation_list.py</extracomment>
+        <translation>Conversations</translation>
+    </message>
+    <message>
+        <source>Conversations, results and voices</source>
+        <extracomment>app/gui/viewmodels/settings.py</extracomment>
+        <translation>Conversations, résultats et voix</translation>
+    </message>
+    <message>
+        <source>Conversations, results, voices and settings as one file. Server keys, the Hugging Face token and models stay here.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Conversations, résultats, voix et réglages en un seul fichier. Les clés du serveur, le jeton Hugging Face et les modèles restent ici.</translation>
+    </message>
+    <message>
+        <source>Copied.</source>
+        <extracomment>app/gui/pane.py, app/gui/server/pane.py</extracomment>
+        <translation>Copié.</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py, app/gui/logview.py</extracomment>
+        <translation>Copier</translation>
+    </message>
+    <message>
+        <source>Copy snippet</source>
+        <extracomment>app/gui/server/pane.py</extracomment>
+        <translation>Copier l’extrait</translation>
+    </message>
+    <message>
+        <source>Copy the address</source>
+        <extracomment>app/gui/server/pane.py</extracomment>
+        <translation>Copier l’adresse</translation>
+    </message>
+    <message>
+        <source>Copy the code</source>
+        <extracomment>app/gui/chat/message_view.py</extracomment>
+        <translation>Copier le code</translation>
+    </message>
+    <message>
+        <source>Copy the key</source>
+        <extracomment>app/gui/server/pane.py</extracomment>
+        <translation>Copier la clé</translation>
+    </message>
+    <message>
+        <source>Copy the last code</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Copier le dernier code</translation>
+    </message>
+    <message>
+        <source>Copy the message</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Copier le message</translation>
+    </message>
+    <message>
+        <source>Copy the region</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Copier la zone</translation>
+    </message>
+    <message>
+        <source>Copy the text</source>
+        <extracomment>app/gui/listen/pane.py, app/gui/read/pane.py</extracomment>
+        <translation>Copier le texte</translation>
+    </message>
+    <message>
+        <source>Could not be read</source>
+        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <translation>Lecture impossible</translation>
+    </message>
+    <message>
+        <source>Could not delete: {error}.</source>
+        <extracomment>app/gui/store/worker.py</extracomment>
+        <translation>Suppression impossible&#xa0;: {error}.</translation>
+    </message>
+    <message>
+        <source>Could not save: {error}.</source>
+        <extracomment>app/gui/store/worker.py</extracomment>
+        <translation>Enregistrement impossible&#xa0;: {error}.</translation>
+    </message>
+    <message>
+        <source>Create key</source>
+        <extracomment>app/gui/server/pane.py</extracomment>
+        <translation>Créer une clé</translation>
+    </message>
+    <message>
+        <source>Creates a voice from a description.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Crée une voix à partir d’une description.</translation>
+    </message>
+    <message>
+        <source>Creative</source>
+        <extracomment>app/gui/viewmodels/sampling.py</extracomment>
+        <translation>Créatif</translation>
+    </message>
+    <message>
+        <source>Damaged: {files}. Delete {model} and download it again.</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>Endommagé&#xa0;: {files}. Supprimez {model} et téléchargez-le à nouveau.</translation>
+    </message>
+    <message>
+        <source>Dark</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Sombre</translation>
+    </message>
+    <message>
+        <source>Default</source>
+        <extracomment>app/gui/sampling_fields.py</extracomment>
+        <translation>Par défaut</translation>
+    </message>
+    <message>
+        <source>Default text size</source>
+        <extracomment>app/gui/window.py</extracomment>
+        <translation>Taille de texte par défaut</translation>
+    </message>
+    <message>
+        <source>Defaults of this model</source>
+        <extracomment>app/gui/sampling_fields.py</extracomment>
+        <translation>Valeurs par défaut de ce modèle</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py, app/gui/viewmodels/models/card.py</extracomment>
+        <translation>Supprimer</translation>
+    </message>
+    <message>
+        <source>Delete all</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Tout supprimer</translation>
+    </message>
+    <message>
+        <source>Delete all conversations, results, voices, files and settings of Grus? This cannot be undone.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Supprimer toutes les conversations, tous les résultats, voix, fichiers et paramètres de Grus&#xa0;? Cette action est irréversible.</translation>
+    </message>
+    <message>
+        <source>Delete all now</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Tout supprimer maintenant</translation>
+    </message>
+    <message>
+        <source>Delete the conversation</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Supprimer la conversation</translation>
+    </message>
+    <message>
+        <source>Delete the key</source>
+        <extracomment>app/gui/server/pane.py</extracomment>
+        <translation>Supprimer la clé</translation>
+    </message>
+    <message>
+        <source>Delete the message</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Supprimer le message</translation>
+    </message>
+    <message>
+        <source>Delete the model</source>
+        <extracomment>app/gui/models/pane.py</extracomment>
+        <translation>Supprimer le modèle</translation>
+    </message>
+    <message>
+        <source>Delete the preset</source>
+        <extracomment>app/gui/chat/panel.py</extracomment>
+        <translation>Supprimer le préréglage</translation>
+    </message>
+    <message>
+        <source>Delete the voice</source>
+        <extracomment>app/gui/speak/pane.py</extracomment>
+        <translation>Supprimer la voix</translation>
+    </message>
+    <message>
+        <source>Describe the voice: this VoiceDesign model makes one from instructions.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>Décrivez la voix&#xa0;: ce modèle VoiceDesign la crée à partir d’instructions.</translation>
+    </message>
+    <message>
+        <source>Detect language</source>
+        <extracomment>app/gui/speak/pane.py</extracomment>
+        <translation>Détecter la langue</translation>
+    </message>
+    <message>
+        <source>Device</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Appareil</translation>
+    </message>
+    <message>
+        <source>Dictate</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/composer.py</extracomment>
+        <translation>Dicter</translation>
+    </message>
+    <message>
+        <source>Dictate and talk: a speech recognition model.</source>
+        <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>Dicter et converser&#xa0;: un modèle de reconnaissance vocale.</translation>
+    </message>
+    <message>
+        <source>Dictating. Press again to stop.</source>
+        <extracomment>app/gui/chat/composer.py</extracomment>
+        <translation>Dictée en cours. Appuyez à nouveau pour l’arrêter.</translation>
+    </message>
+    <message>
+        <source>Discard</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>Abandonner</translation>
+    </message>
+    <message>
+        <source>Disk</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>Disque</translation>
+    </message>
+    <message>
+        <source>Document reading (OCR)</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>Lecture de documents (OCR)</translation>
+    </message>
+    <message>
+        <source>Documents</source>
+        <extracomment>app/gui/read/pane.py, app/gui/viewmodels/models/library.py</extracomment>
+        <translation>Documents</translation>
+    </message>
+    <message>
+        <source>Download</source>
+        <extracomment>app/gui/chat/offer.py, app/gui/viewmodels/models/card.py</extracomment>
+        <translation>Télécharger</translation>
+    </message>
+    <message>
+        <source>Download, pause or resume</source>
+        <extracomment>app/gui/models/pane.py</extracomment>
+        <translation>Télécharger, suspendre ou reprendre</translation>
+    </message>
+    <message>
+        <source>Downloaded models</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Modèles téléchargés</translation>
+    </message>
+    <message>
+        <source>Downloading</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>Téléchargements en cours</translation>
+    </message>
+    <message>
+        <source>Downloading {model} from Hugging Face.</source>
+        <extracomment>app/gui/viewmodels/models/downloads.py</extracomment>
+        <translation>Téléchargement de {model} depuis Hugging Face.</translation>
+    </message>
+    <message>
+        <source>Downloading {model}: {done} of {total}, about {left} s left.</source>
+        <extracomment>app/window_engine.py</extracomment>
+        <translation>Téléchargement de {model}&#xa0;: {done} sur {total}, encore {left} s environ.</translation>
+    </message>
+    <message>
+        <source>Draw a box around the area to read. Press Esc to cancel.</source>
+        <extracomment>app/gui/read/snip.py</extracomment>
+        <translation>Tracez un cadre autour de la zone à lire. Échap annule.</translation>
+    </message>
+    <message>
+        <source>Drawn at {drawn} instead of {wanted} dots an inch, because the page is so large.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Rendue à {drawn} au lieu de {wanted} points par pouce, car la page est très grande.</translation>
+    </message>
+    <message>
+        <source>Drop PDFs, photos or scans here, paste an image, or capture part of the screen.</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Déposez ici des PDF, des photos ou des numérisations, collez une image ou capturez une partie de l’écran.</translation>
+    </message>
+    <message>
+        <source>Drop a recording here, or record from the microphone and read along.</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>Déposez un enregistrement ici, ou enregistrez avec le micro et suivez le texte.</translation>
+    </message>
+    <message>
+        <source>Duplicate</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Dupliquer</translation>
+    </message>
+    <message>
+        <source>Duplicate the conversation</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Dupliquer la conversation</translation>
+    </message>
+    <message>
+        <source>Earlier</source>
+        <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
+        <translation>Plus ancien</translation>
+    </message>
+    <message>
+        <source>Edit</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py</extracomment>
+        <translation>Modifier</translation>
+    </message>
+    <message>
+        <source>Edit the message</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Modifier le message</translation>
+    </message>
+    <message>
+        <source>Editing a message. The original stays as another branch.</source>
+        <extracomment>app/gui/chat/pane.py</extracomment>
+        <translation>Modification d’un message. L’original reste dans une autre branche.</translation>
+    </message>
+    <message>
+        <source>Editing the reply.</source>
+        <extracomment>app/gui/chat/pane.py</extracomment>
+        <translation>Modification de la réponse.</translation>
+    </message>
+    <message>
+        <source>Empty fields use the model&apos;s defaults.</source>
+        <extracomment>app/gui/chat/panel.py</extracomment>
+        <translation>Les champs vides utilisent les valeurs par défaut du modèle.</translation>
+    </message>
+    <message>
+        <source>Empty fields use the model&apos;s own defaults. Settings of a conversation take precedence.</source>
+        <extracomment>app/gui/sampling_fields.py</extracomment>
+        <translation>Les champs vides utilisent les valeurs par défaut du modèle. Les réglages d’une conversation sont prioritaires.</translation>
+    </message>
+    <message>
+        <source>End</source>
+        <extracomment>app/gui/chat/talk_bar.py</extracomment>
+        <translation>Terminer</translation>
+    </message>
+    <message>
+        <source>End Talk</source>
+        <extracomment>app/gui/chat/talk_bar.py</extracomment>
+        <translation>Terminer la conversation vocale</translation>
+    </message>
+    <message>
+        <source>End Talk (Esc)</source>
+        <extracomment>app/gui/chat/talk_bar.py</extracomment>
+        <translation>Terminer la conversation vocale (Échap)</translation>
+    </message>
+    <message>
+        <source>Enter a share like 70 %, or a size like 12 GB.</source>
+        <extracomment>app/gui/viewmodels/settings.py</extracomment>
+        <translation>Saisissez une part comme 70&#xa0;%, ou une taille comme 12 GB.</translation>
+    </message>
+    <message>
+        <source>Enter tool result</source>
+        <extracomment>app/gui/chat/message_view.py</extracomment>
+        <translation>Saisir le résultat de l’outil</translation>
+    </message>
+    <message>
+        <source>Errors and crashes of Grus on this machine. The log contains nothing that you write, say or read, and is never sent anywhere.</source>
+        <extracomment>app/gui/logview.py</extracomment>
+        <translation>Erreurs et plantages de Grus sur cet ordinateur. Le journal ne contient rien de ce que vous écrivez, dites ou lisez, et n’est jamais envoyé.</translation>
+    </message>
+    <message>
+        <source>Errors and crashes, stored on this machine. Export the log to get help.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Erreurs et plantages, stockés sur cet ordinateur. Exportez le journal pour obtenir de l’aide.</translation>
+    </message>
+    <message>
+        <source>Even broader knowledge and quick answers: 3 of 80 billion parameters are active per token. For 80 GB and more.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Connaissances encore plus étendues et réponses rapides&#xa0;: 3 milliards de paramètres sur 80 sont actifs par token. À partir de 80 Go.</translation>
+    </message>
+    <message>
+        <source>Everyday questions in more than 100 languages, for machines with 8 GB.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Questions du quotidien dans plus de 100 langues, pour les ordinateurs avec 8 Go.</translation>
+    </message>
+    <message>
+        <source>Everything</source>
+        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <translation>Tout</translation>
+    </message>
+    <message>
+        <source>Everything is saved again.</source>
+        <extracomment>app/gui/window.py</extracomment>
+        <translation>Tout est de nouveau enregistré.</translation>
+    </message>
+    <message>
+        <source>Everything stays on this machine</source>
+        <extracomment>app/gui/bars.py</extracomment>
+        <translation>Tout reste sur cet ordinateur</translation>
+    </message>
+    <message>
+        <source>Everything was deleted. Models are still on this machine.</source>
+        <extracomment>app/gui/viewmodels/settings.py</extracomment>
+        <translation>Tout a été supprimé. Les modèles sont toujours sur cet ordinateur.</translation>
+    </message>
+    <message>
+        <source>Export</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/listen/pane.py, app/gui/logview.py, app/gui/read/pane.py</extracomment>
+        <translation>Exporter</translation>
+    </message>
+    <message>
+        <source>Export all</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Tout exporter</translation>
+    </message>
+    <message>
+        <source>Export all conversations</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Exporter toutes les conversations</translation>
+    </message>
+    <message>
+        <source>Export and import</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Exportation et importation</translation>
+    </message>
+    <message>
+        <source>Export as</source>
+        <extracomment>app/gui/listen/pane.py, app/gui/read/pane.py</extracomment>
+        <translation>Exporter en</translation>
+    </message>
+    <message>
+        <source>Export as JSON</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Exporter en JSON</translation>
+    </message>
+    <message>
+        <source>Export as Markdown</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Exporter en Markdown</translation>
+    </message>
+    <message>
+        <source>Export as PDF</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Exporter en PDF</translation>
+    </message>
+    <message>
+        <source>Export everything</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Tout exporter</translation>
+    </message>
+    <message>
+        <source>Export the conversation</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Exporter la conversation</translation>
+    </message>
+    <message>
+        <source>Export the log</source>
+        <extracomment>app/gui/logview.py</extracomment>
+        <translation>Exporter le journal</translation>
+    </message>
+    <message>
+        <source>Female voice</source>
+        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <translation>Voix féminine</translation>
+    </message>
+    <message>
+        <source>Filter this list</source>
+        <extracomment>app/gui/models/pane.py</extracomment>
+        <translation>Filtrer cette liste</translation>
+    </message>
+    <message>
+        <source>Find an action, a conversation or a model</source>
+        <extracomment>app/gui/palette.py</extracomment>
+        <translation>Rechercher une action, une conversation ou un modèle</translation>
+    </message>
+    <message>
+        <source>Find in this conversation</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/find_bar.py</extracomment>
+        <translation>Rechercher dans cette conversation</translation>
+    </message>
+    <message>
+        <source>Finishing running requests</source>
+        <extracomment>app/gui/server/pane.py</extracomment>
+        <translation>Fin des requêtes en cours</translation>
+    </message>
+    <message>
+        <source>Fit width</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Ajuster à la largeur</translation>
+    </message>
+    <message>
+        <source>Fits this machine: needs about {needed} of {has}.</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>Adapté à cet ordinateur&#xa0;: nécessite environ {needed} sur {has}.</translation>
+    </message>
+    <message>
+        <source>Folders</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Dossiers</translation>
+    </message>
+    <message>
+        <source>Footer</source>
+        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <translation>Pied de page</translation>
+    </message>
+    <message>
+        <source>Footnote</source>
+        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <translation>Note de bas de page</translation>
+    </message>
+    <message>
+        <source>For all models together, as a share or a size.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Pour tous les modèles réunis, en part ou en taille.</translation>
+    </message>
+    <message>
+        <source>For gated models. It is sent only to Hugging Face.</source>
+        <extracomment>app/gui/viewmodels/settings.py</extracomment>
+        <translation>Pour les modèles à accès restreint. Il n’est envoyé qu’à Hugging Face.</translation>
+    </message>
+    <message>
+        <source>For the hardest questions: 5 of 117 billion parameters are active per token. For 96 GB and more.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Pour les questions les plus difficiles&#xa0;: 5 milliards de paramètres sur 117 sont actifs par token. À partir de 96 Go.</translation>
+    </message>
+    <message>
+        <source>Format</source>
+        <extracomment>app/gui/read/pane.py, app/gui/viewmodels/models/card.py</extracomment>
+        <translation>Format</translation>
+    </message>
+    <message>
+        <source>Formula</source>
+        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <translation>Formule</translation>
+    </message>
+    <message>
+        <source>From another machine</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Depuis une autre machine</translation>
+    </message>
+    <message>
+        <source>Full screen</source>
+        <extracomment>app/gui/window.py</extracomment>
+        <translation>Plein écran</translation>
+    </message>
+    <message>
+        <source>Get a model</source>
+        <extracomment>app/gui/listen/pane.py, app/gui/speak/pane.py</extracomment>
+        <translation>Obtenir un modèle</translation>
+    </message>
+    <message>
+        <source>Get a model…</source>
+        <extracomment>app/gui/model_box.py</extracomment>
+        <translation>Obtenir un modèle…</translation>
+    </message>
+    <message>
+        <source>Get a real model: {model}, {facts}.</source>
+        <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>Obtenir un vrai modèle : {model}, {facts}.</translation>
+    </message>
+    <message>
+        <source>Get a vision model</source>
+        <extracomment>app/gui/chat/picture_bar.py</extracomment>
+        <translation>Obtenir un modèle de vision</translation>
+    </message>
+    <message>
+        <source>Getting sizes from Hugging Face.</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>Récupération des tailles depuis Hugging Face.</translation>
+    </message>
+    <message>
+        <source>Getting the list of files from Hugging Face</source>
+        <extracomment>app/gui/viewmodels/models/downloads.py</extracomment>
+        <translation>Récupération de la liste des fichiers depuis Hugging Face</translation>
+    </message>
+    <message>
+        <source>Global shortcut</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Raccourci global</translation>
+    </message>
+    <message>
+        <source>Go to the message field</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Aller au champ de message</translation>
+    </message>
+    <message>
+        <source>Good at text, code and tools with little memory. Reasoning is optional.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Bon en texte, code et outils avec peu de mémoire. Raisonnement facultatif.</translation>
+    </message>
+    <message>
+        <source>Grus cannot save: {reason}. Your changes are kept in memory until it can.</source>
+        <extracomment>app/gui/store/worker.py</extracomment>
+        <translation>Grus ne peut pas enregistrer&#xa0;: {reason}. Vos modifications restent en mémoire en attendant.</translation>
+    </message>
+    <message>
+        <source>Grus does not support the architecture of this model.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>Grus ne prend pas en charge l’architecture de ce modèle.</translation>
+    </message>
+    <message>
+        <source>Grus ended unexpectedly last time. Nothing was deleted.</source>
+        <extracomment>app/gui/window.py</extracomment>
+        <translation>Grus s’est fermé de façon inattendue la dernière fois. Rien n’a été supprimé.</translation>
+    </message>
+    <message>
+        <source>Grus has no accounts and sends nothing on its own. All of this is stored only on this machine.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Grus n’utilise aucun compte et n’envoie rien de lui-même. Tout ceci est stocké uniquement sur cet ordinateur.</translation>
+    </message>
+    <message>
+        <source>Grus listens again when it has finished speaking.</source>
+        <extracomment>app/gui/chat/talk_bar.py</extracomment>
+        <translation>Grus écoute de nouveau quand il a fini de parler.</translation>
+    </message>
+    <message>
+        <source>Grus never changes files in these folders.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Grus ne modifie jamais les fichiers de ces dossiers.</translation>
+    </message>
+    <message>
+        <source>Grus was started with --offline</source>
+        <extracomment>app/main.py</extracomment>
+        <translation>Grus a été démarré avec --offline</translation>
+    </message>
+    <message>
+        <source>HTML</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>HTML</translation>
+    </message>
+    <message>
+        <source>Have replies and texts read aloud: a text-to-speech model.</source>
+        <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>Faire lire les réponses et les textes à voix haute&#xa0;: un modèle de synthèse vocale.</translation>
+    </message>
+    <message>
+        <source>Header</source>
+        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <translation>En-tête</translation>
+    </message>
+    <message>
+        <source>Heading</source>
+        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <translation>Titre</translation>
+    </message>
+    <message>
+        <source>Headphones</source>
+        <extracomment>app/gui/chat/talk_bar.py</extracomment>
+        <translation>Casque</translation>
+    </message>
+    <message>
+        <source>Hide reasoning</source>
+        <extracomment>app/gui/chat/message_view.py</extracomment>
+        <translation>Masquer le raisonnement</translation>
+    </message>
+    <message>
+        <source>High</source>
+        <extracomment>app/gui/sampling_fields.py</extracomment>
+        <translation>Élevé</translation>
+    </message>
+    <message>
+        <source>High contrast</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Contraste élevé</translation>
+    </message>
+    <message>
+        <source>History</source>
+        <extracomment>app/gui/speak/pane.py</extracomment>
+        <translation>Historique</translation>
+    </message>
+    <message>
+        <source>Hugging Face</source>
+        <extracomment>app/gui/models/pane.py</extracomment>
+        <translation>Hugging Face</translation>
+    </message>
+    <message>
+        <source>Hugging Face answered with status {status}. Try again later.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>Hugging Face a répondu avec l’état {status}. Réessayez plus tard.</translation>
+    </message>
+    <message>
+        <source>Hugging Face cannot be reached. Check the network, then try again.</source>
+        <extracomment>engine/hub/searching.py</extracomment>
+        <translation>Hugging Face est injoignable. Vérifiez le réseau, puis réessayez.</translation>
+    </message>
+    <message>
+        <source>Hugging Face does not know your token (status 401). Make a new one on its page, then {advice}. `grus token remove` continues without one.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>Hugging Face ne reconnaît pas votre jeton (état 401). Créez-en un nouveau sur sa page, puis {advice}. `grus token remove` continue sans jeton.</translation>
+    </message>
+    <message>
+        <source>Hugging Face has no repository {repo}, or it is private. For a private one, {advice}.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>Hugging Face n’a pas de dépôt {repo}, ou il est privé. S’il est privé, {advice}.</translation>
+    </message>
+    <message>
+        <source>Hugging Face is not asked: {why}.</source>
+        <extracomment>engine/hub/searching.py</extracomment>
+        <translation>Hugging Face n’est pas interrogé&#xa0;: {why}.</translation>
+    </message>
+    <message>
+        <source>Hugging Face refused access to {repo} (status {status}). To be let in, {advice}.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>Hugging Face a refusé l’accès à {repo} (état {status}). Pour y accéder, {advice}.</translation>
+    </message>
+    <message>
+        <source>Hugging Face takes no more requests from here (status 429). Try again in some minutes.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>Hugging Face n’accepte plus de requêtes d’ici (état 429). Réessayez dans quelques minutes.</translation>
+    </message>
+    <message>
+        <source>Hugging Face takes no more requests from here (status 429). Try again in {n} s.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>Hugging Face n’accepte plus de requêtes d’ici (état 429). Réessayez dans {n} s.</translation>
+    </message>
+    <message>
+        <source>Hugging Face token</source>
+        <extracomment>app/gui/models/pane.py, app/gui/settings/pane.py</extracomment>
+        <translation>Jeton Hugging Face</translation>
+    </message>
+    <message>
+        <source>Import an archive</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Importer une archive</translation>
+    </message>
+    <message>
+        <source>Import conversation</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Importer une conversation</translation>
+    </message>
+    <message>
+        <source>Imported</source>
+        <extracomment>app/gui/viewmodels/chat/exchange.py</extracomment>
+        <translation>Importée</translation>
+    </message>
+    <message>
+        <source>In addition to the system&apos;s text size.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>En plus de la taille de texte du système.</translation>
+    </message>
+    <message>
+        <source>In memory</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>En mémoire</translation>
+    </message>
+    <message>
+        <source>In tokens. At this limit the model stops reasoning and answers.</source>
+        <extracomment>app/gui/viewmodels/sampling.py</extracomment>
+        <translation>En tokens. À cette limite, le modèle cesse de raisonner et répond.</translation>
+    </message>
+    <message>
+        <source>In tokens. Empty: up to the context length.</source>
+        <extracomment>app/gui/viewmodels/sampling.py</extracomment>
+        <translation>En tokens. Vide&#xa0;: jusqu’à la longueur du contexte.</translation>
+    </message>
+    <message>
+        <source>Included with Grus</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>Fourni avec Grus</translation>
+    </message>
+    <message>
+        <source>Incomplete</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>Incomplet</translation>
+    </message>
+    <message>
+        <source>Instructions</source>
+        <extracomment>app/gui/speak/pane.py</extracomment>
+        <translation>Instructions</translation>
+    </message>
+    <message>
+        <source>Interrupt</source>
+        <extracomment>app/gui/chat/talk_bar.py</extracomment>
+        <translation>Interrompre</translation>
+    </message>
+    <message>
+        <source>Interrupt the voice</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Interrompre la voix</translation>
+    </message>
+    <message>
+        <source>It is not clear which way up this page is. Turn it if the text makes no sense.</source>
+        <extracomment>engine/pipelines/reading/upright.py</extracomment>
+        <translation>Le sens de cette page n’est pas clair. Faites-la pivoter si le texte n’a pas de sens.</translation>
+    </message>
+    <message>
+        <source>JSON</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>JSON</translation>
+    </message>
+    <message>
+        <source>Jump to the latest message</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Aller au dernier message</translation>
+    </message>
+    <message>
+        <source>Jump to the latest message (Ctrl+End)</source>
+        <extracomment>app/gui/chat/transcript.py</extracomment>
+        <translation>Aller au dernier message (Ctrl+Fin)</translation>
+    </message>
+    <message>
+        <source>Keyboard shortcuts</source>
+        <extracomment>app/gui/palette.py, app/gui/window.py</extracomment>
+        <translation>Raccourcis clavier</translation>
+    </message>
+    <message>
+        <source>Keys</source>
+        <extracomment>app/gui/server/pane.py</extracomment>
+        <translation>Clés</translation>
+    </message>
+    <message>
+        <source>Knows more than its speed suggests: 1.5 of 8 billion parameters are active per token. For 16 GB.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>En sait plus que sa vitesse ne le laisse croire&#xa0;: 1,5 milliard de paramètres sur 8 sont actifs par token. Pour 16 Go.</translation>
+    </message>
+    <message>
+        <source>Language</source>
+        <extracomment>app/gui/settings/pane.py, app/gui/speak/pane.py</extracomment>
+        <translation>Langue</translation>
+    </message>
+    <message>
+        <source>Larger text</source>
+        <extracomment>app/gui/window.py</extracomment>
+        <translation>Texte plus grand</translation>
+    </message>
+    <message>
+        <source>Leave out tokens less likely than this share of the most likely one.</source>
+        <extracomment>app/gui/viewmodels/sampling.py</extracomment>
+        <translation>Exclut les tokens moins probables que cette fraction du plus probable.</translation>
+    </message>
+    <message>
+        <source>Level</source>
+        <extracomment>app/gui/chat/talk_bar.py</extracomment>
+        <translation>Niveau</translation>
+    </message>
+    <message>
+        <source>Licence</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>Licence</translation>
+    </message>
+    <message>
+        <source>Light</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Clair</translation>
+    </message>
+    <message>
+        <source>List</source>
+        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <translation>Liste</translation>
+    </message>
+    <message>
+        <source>Listen</source>
+        <extracomment>app/gui/listen/pane.py, app/gui/pane.py, app/gui/viewmodels/models/library.py</extracomment>
+        <translation>Écouter</translation>
+    </message>
+    <message>
+        <source>Listening</source>
+        <extracomment>app/gui/chat/talk_bar.py, app/gui/viewmodels/listen.py</extracomment>
+        <translation>Écoute en cours</translation>
+    </message>
+    <message>
+        <source>Load</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>Charger</translation>
+    </message>
+    <message>
+        <source>Load or unload</source>
+        <extracomment>app/gui/models/pane.py</extracomment>
+        <translation>Charger ou décharger</translation>
+    </message>
+    <message>
+        <source>Loading models</source>
+        <extracomment>app/gui/chat/talk_bar.py</extracomment>
+        <translation>Chargement des modèles</translation>
+    </message>
+    <message>
+        <source>Loading {model}.</source>
+        <extracomment>app/gui/viewmodels/models/library.py, app/window_engine.py</extracomment>
+        <translation>Chargement de {model}.</translation>
+    </message>
+    <message>
+        <source>Location</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>Emplacement</translation>
+    </message>
+    <message>
+        <source>Log</source>
+        <extracomment>app/gui/logview.py, app/gui/server/pane.py, app/gui/settings/pane.py</extracomment>
+        <translation>Journal</translation>
+    </message>
+    <message>
+        <source>Long texts, tools and code, for machines with 16 to 24 GB.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Longs textes, outils et code, pour les ordinateurs avec 16 à 24 Go.</translation>
+    </message>
+    <message>
+        <source>Looking for models on this machine.</source>
+        <extracomment>app/gui/models/pane.py</extracomment>
+        <translation>Recherche de modèles sur cet ordinateur.</translation>
+    </message>
+    <message>
+        <source>Low</source>
+        <extracomment>app/gui/sampling_fields.py</extracomment>
+        <translation>Faible</translation>
+    </message>
+    <message>
+        <source>Low confidence. Click to play.</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>Confiance faible. Cliquez pour écouter.</translation>
+    </message>
+    <message>
+        <source>Low confidence: {why}</source>
+        <extracomment>app/gui/read/document.py</extracomment>
+        <translation>Confiance faible&#xa0;: {why}</translation>
+    </message>
+    <message>
+        <source>Male voice</source>
+        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <translation>Voix masculine</translation>
+    </message>
+    <message>
+        <source>Markdown</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Markdown</translation>
+    </message>
+    <message>
+        <source>Maximum length</source>
+        <extracomment>app/gui/viewmodels/sampling.py</extracomment>
+        <translation>Longueur maximale</translation>
+    </message>
+    <message>
+        <source>Medium</source>
+        <extracomment>app/gui/sampling_fields.py</extracomment>
+        <translation>Moyen</translation>
+    </message>
+    <message>
+        <source>Memory</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>Mémoire</translation>
+    </message>
+    <message>
+        <source>Memory limit</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Limite de mémoire</translation>
+    </message>
+    <message>
+        <source>Message</source>
+        <extracomment>app/gui/chat/composer.py</extracomment>
+        <translation>Message</translation>
+    </message>
+    <message>
+        <source>Min P</source>
+        <extracomment>app/gui/viewmodels/sampling.py</extracomment>
+        <translation>Min P</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <extracomment>app/gui/model_box.py, app/gui/server/pane.py</extracomment>
+        <translation>Modèle</translation>
+    </message>
+    <message>
+        <source>Model folders</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Dossiers de modèles</translation>
+    </message>
+    <message>
+        <source>Model for this conversation</source>
+        <extracomment>app/gui/model_box.py</extracomment>
+        <translation>Modèle pour cette conversation</translation>
+    </message>
+    <message>
+        <source>Model lists</source>
+        <extracomment>app/gui/models/pane.py</extracomment>
+        <translation>Listes de modèles</translation>
+    </message>
+    <message>
+        <source>Model to use</source>
+        <extracomment>app/gui/model_box.py</extracomment>
+        <translation>Modèle à utiliser</translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <extracomment>app/gui/models/pane.py, app/gui/pane.py</extracomment>
+        <translation>Modèles</translation>
+    </message>
+    <message>
+        <source>Models on this machine</source>
+        <extracomment>app/gui/models/pane.py</extracomment>
+        <translation>Modèles sur cet ordinateur</translation>
+    </message>
+    <message>
+        <source>Models run on {backend}, {device}, and may use {allowed} of {memory}.</source>
+        <extracomment>app/gui/viewmodels/settings.py</extracomment>
+        <translation>Les modèles s’exécutent sur {backend}, {device}, et peuvent utiliser {allowed} sur {memory}.</translation>
+    </message>
+    <message>
+        <source>Models, shared with other programs</source>
+        <extracomment>app/gui/viewmodels/settings.py</extracomment>
+        <translation>Modèles, partagés avec d’autres programmes</translation>
+    </message>
+    <message>
+        <source>Move to</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Déplacer vers</translation>
+    </message>
+    <message>
+        <source>Name of the voice</source>
+        <extracomment>app/gui/speak/pane.py</extracomment>
+        <translation>Nom de la voix</translation>
+    </message>
+    <message>
+        <source>Name to save as a preset</source>
+        <extracomment>app/gui/chat/panel.py</extracomment>
+        <translation>Nom du préréglage à enregistrer</translation>
+    </message>
+    <message>
+        <source>Needs about {needed}; models may use {has}. Raise the memory limit in Settings.</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>Nécessite environ {needed}&#xa0;; les modèles peuvent utiliser {has}. Augmentez la limite de mémoire dans les Paramètres.</translation>
+    </message>
+    <message>
+        <source>Network</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Réseau</translation>
+    </message>
+    <message>
+        <source>New conversation</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/conversation_list.py, app/gui/chat/pane.py</extracomment>
+        <translation>Nouvelle conversation</translation>
+    </message>
+    <message>
+        <source>New folder</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Nouveau dossier</translation>
+    </message>
+    <message>
+        <source>New folder…</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Nouveau dossier…</translation>
+    </message>
+    <message>
+        <source>New line</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Nouvelle ligne</translation>
+    </message>
+    <message>
+        <source>New voice</source>
+        <extracomment>app/gui/speak/pane.py</extracomment>
+        <translation>Nouvelle voix</translation>
+    </message>
+    <message>
+        <source>Next branch</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py</extracomment>
+        <translation>Branche suivante</translation>
+    </message>
+    <message>
+        <source>Next conversation</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Conversation suivante</translation>
+    </message>
+    <message>
+        <source>Next document</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Document suivant</translation>
+    </message>
+    <message>
+        <source>Next match (Enter)</source>
+        <extracomment>app/gui/chat/find_bar.py</extracomment>
+        <translation>Résultat suivant (Entrée)</translation>
+    </message>
+    <message>
+        <source>Next message</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Message suivant</translation>
+    </message>
+    <message>
+        <source>Next page</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Page suivante</translation>
+    </message>
+    <message>
+        <source>Next recording</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>Enregistrement suivant</translation>
+    </message>
+    <message>
+        <source>Next region</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Zone suivante</translation>
+    </message>
+    <message>
+        <source>No active requests.</source>
+        <extracomment>app/gui/server/pane.py</extracomment>
+        <translation>Aucune requête en cours.</translation>
+    </message>
+    <message>
+        <source>No errors so far.</source>
+        <extracomment>app/gui/logview.py</extracomment>
+        <translation>Aucune erreur pour l’instant.</translation>
+    </message>
+    <message>
+        <source>No folder</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Aucun dossier</translation>
+    </message>
+    <message>
+        <source>No loudspeaker was found. Connect one, then play again.</source>
+        <extracomment>app/gui/sound/devices.py</extracomment>
+        <translation>Aucun haut-parleur trouvé. Connectez-en un, puis relancez la lecture.</translation>
+    </message>
+    <message>
+        <source>No microphone was found. Connect one, then try again.</source>
+        <extracomment>app/gui/sound/devices.py</extracomment>
+        <translation>Aucun micro trouvé. Connectez-en un, puis réessayez.</translation>
+    </message>
+    <message>
+        <source>No model is loaded. Grus uses {whole}.</source>
+        <extracomment>app/gui/models/pane.py</extracomment>
+        <translation>Aucun modèle chargé. Grus utilise {whole}.</translation>
+    </message>
+    <message>
+        <source>No model that reads images is installed. Download one in Models, for example PaddlePaddle/PaddleOCR-VL.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>Aucun modèle capable de lire des images n’est installé. Téléchargez-en un dans Modèles, par exemple PaddlePaddle/PaddleOCR-VL.</translation>
+    </message>
+    <message>
+        <source>No model yet</source>
+        <extracomment>app/gui/model_box.py</extracomment>
+        <translation>Aucun modèle</translation>
+    </message>
+    <message>
+        <source>No model yet. Recommended lists some that fit.</source>
+        <extracomment>app/gui/models/pane.py</extracomment>
+        <translation>Aucun modèle pour l’instant. «&#xa0;Recommandés&#xa0;» en propose d’adaptés.</translation>
+    </message>
+    <message>
+        <source>No places were found in the model&apos;s output.</source>
+        <extracomment>engine/pipelines/reading/elements.py</extracomment>
+        <translation>Aucune position trouvée dans la sortie du modèle.</translation>
+    </message>
+    <message>
+        <source>No results for {words} on Hugging Face.</source>
+        <extracomment>app/gui/viewmodels/models/downloads.py</extracomment>
+        <translation>Aucun résultat pour {words} sur Hugging Face.</translation>
+    </message>
+    <message>
+        <source>No results for {words}.</source>
+        <extracomment>app/gui/models/pane.py</extracomment>
+        <translation>Aucun résultat pour {words}.</translation>
+    </message>
+    <message>
+        <source>No results.</source>
+        <extracomment>app/gui/chat/conversation_list.py, app/gui/palette.py, app/gui/viewmodels/chat/find.py</extracomment>
+        <translation>Aucun résultat.</translation>
+    </message>
+    <message>
+        <source>No search and no downloads, and the server does not fetch images. Models on this machine keep working.</source>
+        <extracomment>app/gui/viewmodels/settings.py</extracomment>
+        <translation>Aucune recherche ni aucun téléchargement, et le serveur ne récupère pas d’images. Les modèles de cet ordinateur continuent de fonctionner.</translation>
+    </message>
+    <message>
+        <source>No shortcut</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Aucun raccourci</translation>
+    </message>
+    <message>
+        <source>No speech recognition model is installed. Download one in Models, for example UsefulSensors/moonshine-base.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>Aucun modèle de reconnaissance vocale n’est installé. Téléchargez-en un dans Modèles, par exemple UsefulSensors/moonshine-base.</translation>
+    </message>
+    <message>
+        <source>No table was found in the model&apos;s output.</source>
+        <extracomment>engine/pipelines/reading/elements.py</extracomment>
+        <translation>Aucun tableau trouvé dans la sortie du modèle.</translation>
+    </message>
+    <message>
+        <source>No table was found in {title}. Choose another format.</source>
+        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <translation>Aucun tableau trouvé dans {title}. Choisissez un autre format.</translation>
+    </message>
+    <message>
+        <source>No text was found in {name}.</source>
+        <extracomment>app/window_engine.py</extracomment>
+        <translation>Aucun texte trouvé dans {name}.</translation>
+    </message>
+    <message>
+        <source>No text-to-speech model is installed. Download one in Models, for example Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>Aucun modèle de synthèse vocale n’est installé. Téléchargez-en un dans Modèles, par exemple Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice.</translation>
+    </message>
+    <message>
+        <source>No voice yet</source>
+        <extracomment>app/gui/speak/pane.py</extracomment>
+        <translation>Aucune voix</translation>
+    </message>
+    <message>
+        <source>None. For example https://app.example</source>
+        <extracomment>app/gui/server/pane.py</extracomment>
+        <translation>Aucune. Par exemple https://app.example</translation>
+    </message>
+    <message>
+        <source>Not now</source>
+        <extracomment>app/gui/chat/offer.py</extracomment>
+        <translation>Pas maintenant</translation>
+    </message>
+    <message>
+        <source>Not stated. Check with the publisher before you use it.</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>Non indiquée. Vérifiez auprès de l’éditeur avant de l’utiliser.</translation>
+    </message>
+    <message>
+        <source>Off</source>
+        <extracomment>app/gui/sampling_fields.py, app/gui/server/pane.py</extracomment>
+        <translation>Désactivé</translation>
+    </message>
+    <message>
+        <source>On</source>
+        <extracomment>app/gui/sampling_fields.py</extracomment>
+        <translation>Activé</translation>
+    </message>
+    <message>
+        <source>On disk</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>Sur le disque</translation>
+    </message>
+    <message>
+        <source>On this machine</source>
+        <extracomment>app/gui/models/pane.py</extracomment>
+        <translation>Sur cet ordinateur</translation>
+    </message>
+    <message>
+        <source>One chart</source>
+        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <translation>Un graphique</translation>
+    </message>
+    <message>
+        <source>One formula</source>
+        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <translation>Une formule</translation>
+    </message>
+    <message>
+        <source>One line per request, without its content.</source>
+        <extracomment>app/gui/server/pane.py</extracomment>
+        <translation>Une ligne par requête, sans son contenu.</translation>
+    </message>
+    <message>
+        <source>One moment. Press Esc to end.</source>
+        <extracomment>app/gui/chat/talk_bar.py</extracomment>
+        <translation>Un instant. Échap pour terminer.</translation>
+    </message>
+    <message>
+        <source>One seal</source>
+        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <translation>Un cachet</translation>
+    </message>
+    <message>
+        <source>One table</source>
+        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <translation>Un tableau</translation>
+    </message>
+    <message>
+        <source>Only {free} are free.</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>Seulement {free} disponibles.</translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <extracomment>app/gui/pane.py</extracomment>
+        <translation>Ouvrir</translation>
+    </message>
+    <message>
+        <source>Open link</source>
+        <extracomment>app/gui/chat/message_view.py</extracomment>
+        <translation>Ouvrir le lien</translation>
+    </message>
+    <message>
+        <source>Open text</source>
+        <extracomment>app/gui/speak/pane.py</extracomment>
+        <translation>Ouvrir un texte</translation>
+    </message>
+    <message>
+        <source>Opening</source>
+        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <translation>Ouverture</translation>
+    </message>
+    <message>
+        <source>Orpheus has no voice {name}. It has: {voices}.</source>
+        <extracomment>engine/pipelines/speaking/orpheus.py</extracomment>
+        <translation>Orpheus n’a pas de voix {name}. Voix disponibles&#xa0;: {voices}.</translation>
+    </message>
+    <message>
+        <source>Orpheus has voices of its own and clones none. Choose a Qwen3-TTS Base model to clone.</source>
+        <extracomment>engine/pipelines/speaking/orpheus.py</extracomment>
+        <translation>Orpheus a ses propres voix et n’en clone pas. Pour cloner, choisissez un modèle Qwen3-TTS Base.</translation>
+    </message>
+    <message>
+        <source>Orpheus speaks English, not {language}.</source>
+        <extracomment>engine/pipelines/speaking/orpheus.py</extracomment>
+        <translation>Orpheus parle anglais, pas {language}.</translation>
+    </message>
+    <message>
+        <source>Orpheus takes no instructions; it supports tags in the text: {tags}.</source>
+        <extracomment>engine/pipelines/speaking/orpheus.py</extracomment>
+        <translation>Orpheus n’accepte pas d’instructions&#xa0;; il prend en charge des balises dans le texte&#xa0;: {tags}.</translation>
+    </message>
+    <message>
+        <source>Other data</source>
+        <extracomment>app/gui/viewmodels/settings.py</extracomment>
+        <translation>Autres données</translation>
+    </message>
+    <message>
+        <source>Other machines can reach the server on port {port}, with a key.</source>
+        <extracomment>app/gui/viewmodels/server.py</extracomment>
+        <translation>D’autres ordinateurs peuvent accéder au serveur sur le port {port}, avec une clé.</translation>
+    </message>
+    <message>
+        <source>Other machines may only connect with a key. Create one first.</source>
+        <extracomment>app/gui/viewmodels/server.py</extracomment>
+        <translation>Les autres ordinateurs ne peuvent se connecter qu’avec une clé. Créez-en une d’abord.</translation>
+    </message>
+    <message>
+        <source>Other machines too</source>
+        <extracomment>app/gui/server/pane.py</extracomment>
+        <translation>Également d’autres ordinateurs</translation>
+    </message>
+    <message>
+        <source>Other models</source>
+        <extracomment>app/gui/chat/offer.py</extracomment>
+        <translation>Autres modèles</translation>
+    </message>
+    <message>
+        <source>PDF</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>PDF</translation>
+    </message>
+    <message>
+        <source>Pace</source>
+        <extracomment>app/gui/speak/pane.py</extracomment>
+        <translation>Débit</translation>
+    </message>
+    <message>
+        <source>Page number</source>
+        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <translation>Numéro de page</translation>
+    </message>
+    <message>
+        <source>Page {number} of the PDF cannot be drawn.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>La page {number} du PDF ne peut pas être affichée.</translation>
+    </message>
+    <message>
+        <source>Page {number} of the PDF is damaged.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>La page {number} du PDF est endommagée.</translation>
+    </message>
+    <message>
+        <source>Page {n} of {total}</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Page {n} sur {total}</translation>
+    </message>
+    <message>
+        <source>Pages</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Pages</translation>
+    </message>
+    <message>
+        <source>Pages are named like 1-3,5 or 7-, not {text}.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Indiquez les pages sous la forme 1-3,5 ou 7-, pas {text}.</translation>
+    </message>
+    <message>
+        <source>Pages, such as 1-3,5 or 7-</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Pages, par exemple 1-3,5 ou 7-</translation>
+    </message>
+    <message>
+        <source>Panes</source>
+        <extracomment>app/gui/bars.py</extracomment>
+        <translation>Volets</translation>
+    </message>
+    <message>
+        <source>Password</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Mot de passe</translation>
+    </message>
+    <message>
+        <source>Password-protected</source>
+        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <translation>Protégé par mot de passe</translation>
+    </message>
+    <message>
+        <source>Paste image</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Coller une image</translation>
+    </message>
+    <message>
+        <source>Paste it, and press Enter</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Collez-le et appuyez sur Entrée</translation>
+    </message>
+    <message>
+        <source>Paste your Hugging Face token, and press Enter</source>
+        <extracomment>app/gui/models/pane.py</extracomment>
+        <translation>Collez votre jeton Hugging Face, puis appuyez sur Entrée</translation>
+    </message>
+    <message>
+        <source>Pasted picture</source>
+        <extracomment>app/gui/chat/composer.py, app/gui/read/pane.py</extracomment>
+        <translation>Image collée</translation>
+    </message>
+    <message>
+        <source>Pasted text</source>
+        <extracomment>app/gui/chat/composer.py</extracomment>
+        <translation>Texte collé</translation>
+    </message>
+    <message>
+        <source>Pause</source>
+        <extracomment>app/gui/chat/offer.py, app/gui/sound/player.py, app/gui/viewmodels/models/card.py</extracomment>
+        <translation>Suspendre</translation>
+    </message>
+    <message>
+        <source>Paused</source>
+        <extracomment>app/gui/viewmodels/models/downloads.py</extracomment>
+        <translation>En pause</translation>
+    </message>
+    <message>
+        <source>Paused at {how_far}</source>
+        <extracomment>app/gui/viewmodels/models/downloads.py</extracomment>
+        <translation>En pause à {how_far}</translation>
+    </message>
+    <message>
+        <source>Picture</source>
+        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <translation>Image</translation>
+    </message>
+    <message>
+        <source>Pin</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Épingler</translation>
+    </message>
+    <message>
+        <source>Pin or unpin the conversation</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Épingler ou désépingler la conversation</translation>
+    </message>
+    <message>
+        <source>Pinned</source>
+        <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
+        <translation>Épinglées</translation>
+    </message>
+    <message>
+        <source>Pitch</source>
+        <extracomment>app/gui/speak/pane.py</extracomment>
+        <translation>Hauteur</translation>
+    </message>
+    <message>
+        <source>Play</source>
+        <extracomment>app/gui/sound/player.py</extracomment>
+        <translation>Lire</translation>
+    </message>
+    <message>
+        <source>Play or pause</source>
+        <extracomment>app/gui/listen/pane.py, app/gui/speak/pane.py</extracomment>
+        <translation>Lire ou suspendre</translation>
+    </message>
+    <message>
+        <source>Play segment</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>Lire le segment</translation>
+    </message>
+    <message>
+        <source>Play the voice sample</source>
+        <extracomment>app/gui/speak/pane.py</extracomment>
+        <translation>Écouter un extrait de la voix</translation>
+    </message>
+    <message>
+        <source>Port</source>
+        <extracomment>app/gui/server/pane.py</extracomment>
+        <translation>Port</translation>
+    </message>
+    <message>
+        <source>Precise</source>
+        <extracomment>app/gui/viewmodels/sampling.py</extracomment>
+        <translation>Précis</translation>
+    </message>
+    <message>
+        <source>Preset</source>
+        <extracomment>app/gui/chat/panel.py</extracomment>
+        <translation>Préréglage</translation>
+    </message>
+    <message>
+        <source>Press Enter, then the keys</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Entrée, puis les touches</translation>
+    </message>
+    <message>
+        <source>Press the keys</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Appuyez sur les touches</translation>
+    </message>
+    <message>
+        <source>Previous branch</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py</extracomment>
+        <translation>Branche précédente</translation>
+    </message>
+    <message>
+        <source>Previous conversation</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Conversation précédente</translation>
+    </message>
+    <message>
+        <source>Previous document</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Document précédent</translation>
+    </message>
+    <message>
+        <source>Previous match (Shift+Enter)</source>
+        <extracomment>app/gui/chat/find_bar.py</extracomment>
+        <translation>Résultat précédent (Maj+Entrée)</translation>
+    </message>
+    <message>
+        <source>Previous message</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Message précédent</translation>
+    </message>
+    <message>
+        <source>Previous page</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Page précédente</translation>
+    </message>
+    <message>
+        <source>Previous recording</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>Enregistrement précédent</translation>
+    </message>
+    <message>
+        <source>Previous region</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Zone précédente</translation>
+    </message>
+    <message>
+        <source>Privacy</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Confidentialité</translation>
+    </message>
+    <message>
+        <source>Programs must send one of these keys. Without keys, every program on this machine can connect.</source>
+        <extracomment>app/gui/server/pane.py</extracomment>
+        <translation>Les programmes doivent envoyer une de ces clés. Sans clé, tout programme de cet ordinateur peut se connecter.</translation>
+    </message>
+    <message>
+        <source>Progress of the download</source>
+        <extracomment>app/gui/chat/offer.py, app/gui/models/pane.py</extracomment>
+        <translation>Progression du téléchargement</translation>
+    </message>
+    <message>
+        <source>Queued. It is sent when the reply has ended.</source>
+        <extracomment>app/gui/chat/pane.py</extracomment>
+        <translation>En attente. Envoyé dès que la réponse est terminée.</translation>
+    </message>
+    <message>
+        <source>Quit Grus</source>
+        <extracomment>app/gui/window.py</extracomment>
+        <translation>Quitter Grus</translation>
+    </message>
+    <message>
+        <source>Read</source>
+        <extracomment>app/gui/pane.py, app/gui/read/pane.py</extracomment>
+        <translation>Lire</translation>
+    </message>
+    <message>
+        <source>Read again</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Relire</translation>
+    </message>
+    <message>
+        <source>Read documents</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Lire des documents</translation>
+    </message>
+    <message>
+        <source>Read tables, formulas and scans in many languages: a model for documents.</source>
+        <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>Lire des tableaux, des formules et des numérisations dans de nombreuses langues : un modèle pour les documents.</translation>
+    </message>
+    <message>
+        <source>Read the text</source>
+        <extracomment>app/gui/chat/picture_bar.py</extracomment>
+        <translation>Lire le texte</translation>
+    </message>
+    <message>
+        <source>Reading</source>
+        <extracomment>app/gui/read/document.py</extracomment>
+        <translation>Lecture en cours</translation>
+    </message>
+    <message>
+        <source>Reading failed inside: {kind}: {error}</source>
+        <extracomment>engine/pipelines/reading/reader.py, engine/pipelines/reading/session.py</extracomment>
+        <translation>Erreur interne pendant la lecture&#xa0;: {kind}&#xa0;: {error}</translation>
+    </message>
+    <message>
+        <source>Reading the conversation: {share}.</source>
+        <extracomment>app/window_engine.py</extracomment>
+        <translation>Lecture de la conversation&#xa0;: {share}.</translation>
+    </message>
+    <message>
+        <source>Reading the file.</source>
+        <extracomment>app/gui/chat/composer.py</extracomment>
+        <translation>Lecture du fichier.</translation>
+    </message>
+    <message>
+        <source>Reading {n} tokens.</source>
+        <extracomment>app/window_engine.py</extracomment>
+        <translation>Lecture de {n} tokens.</translation>
+    </message>
+    <message>
+        <source>Reads pages: text, tables, formulas and charts in 109 languages.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Lit des pages&#xa0;: texte, tableaux, formules et graphiques en 109 langues.</translation>
+    </message>
+    <message>
+        <source>Reads text aloud in ten languages, with nine voices.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Lit des textes à voix haute en dix langues, avec neuf voix.</translation>
+    </message>
+    <message>
+        <source>Reasoning</source>
+        <extracomment>app/gui/chat/message_view.py, app/gui/chat/panel.py, app/gui/chat/talk_bar.py, app/gui/sampling_fields.py, app/gui/viewmodels/chat/exchange.py</extracomment>
+        <translation>Raisonnement</translation>
+    </message>
+    <message>
+        <source>Reasoning and tools at the speed of a small model: 3.6 of 21 billion parameters are active per token. For 24 GB.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Raisonnement et outils à la vitesse d’un petit modèle&#xa0;: 3,6 milliards de paramètres sur 21 sont actifs par token. Pour 24 Go.</translation>
+    </message>
+    <message>
+        <source>Reasoning limit</source>
+        <extracomment>app/gui/viewmodels/sampling.py</extracomment>
+        <translation>Limite de raisonnement</translation>
+    </message>
+    <message>
+        <source>Reasoning, code and tools, for machines with 16 GB.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Raisonnement, code et outils, pour les ordinateurs avec 16 Go.</translation>
+    </message>
+    <message numerus="yes">
+        <source>Reasoning, {n} words</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>
+            <numerusform>Raisonnement, {n} mot</numerusform>
+            <numerusform>Raisonnement, {n} mots</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Recognizes more detail, reads small print and longer documents.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Reconnaît plus de détails, lit les petits caractères et les documents plus longs.</translation>
+    </message>
+    <message>
+        <source>Recommended</source>
+        <extracomment>app/gui/models/pane.py</extracomment>
+        <translation>Recommandés</translation>
+    </message>
+    <message>
+        <source>Record</source>
+        <extracomment>app/gui/speak/pane.py</extracomment>
+        <translation>Enregistrer</translation>
+    </message>
+    <message>
+        <source>Record from the microphone</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>Enregistrer avec le micro</translation>
+    </message>
+    <message>
+        <source>Recording {time}</source>
+        <extracomment>app/gui/viewmodels/listen.py</extracomment>
+        <translation>Enregistrement {time}</translation>
+    </message>
+    <message>
+        <source>Recording: {time}</source>
+        <extracomment>app/gui/speak/pane.py</extracomment>
+        <translation>Enregistrement&#xa0;: {time}</translation>
+    </message>
+    <message>
+        <source>Recordings</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>Enregistrements</translation>
+    </message>
+    <message>
+        <source>Reduce motion</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Réduire les animations</translation>
+    </message>
+    <message>
+        <source>Refresh</source>
+        <extracomment>app/gui/models/pane.py, app/gui/settings/pane.py</extracomment>
+        <translation>Actualiser</translation>
+    </message>
+    <message>
+        <source>Regenerate</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py</extracomment>
+        <translation>Régénérer</translation>
+    </message>
+    <message>
+        <source>Remove from the list</source>
+        <extracomment>app/gui/listen/pane.py, app/gui/read/pane.py, app/gui/speak/pane.py, app/gui/viewmodels/models/card.py</extracomment>
+        <translation>Retirer de la liste</translation>
+    </message>
+    <message>
+        <source>Remove the folder</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Retirer le dossier</translation>
+    </message>
+    <message>
+        <source>Remove the token</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Supprimer le jeton</translation>
+    </message>
+    <message>
+        <source>Remove {folder} from the list</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Retirer {folder} de la liste</translation>
+    </message>
+    <message>
+        <source>Remove {name}</source>
+        <extracomment>app/gui/chat/composer.py</extracomment>
+        <translation>Retirer {name}</translation>
+    </message>
+    <message>
+        <source>Rename</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Renommer</translation>
+    </message>
+    <message>
+        <source>Rename the conversation</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Renommer la conversation</translation>
+    </message>
+    <message>
+        <source>Rename the folder</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Renommer le dossier</translation>
+    </message>
+    <message>
+        <source>Repetition penalty</source>
+        <extracomment>app/gui/viewmodels/sampling.py</extracomment>
+        <translation>Pénalité de répétition</translation>
+    </message>
+    <message>
+        <source>Replies are generated on this machine.</source>
+        <extracomment>app/gui/chat/pane.py</extracomment>
+        <translation>Les réponses sont générées sur cet ordinateur.</translation>
+    </message>
+    <message>
+        <source>Reply</source>
+        <extracomment>app/gui/chat/message_view.py, app/gui/viewmodels/chat/exchange.py</extracomment>
+        <translation>Réponse</translation>
+    </message>
+    <message>
+        <source>Repository</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>Dépôt</translation>
+    </message>
+    <message>
+        <source>Requires</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>Nécessite</translation>
+    </message>
+    <message>
+        <source>Results</source>
+        <extracomment>app/gui/palette.py, app/gui/viewmodels/chat/conversation_list.py</extracomment>
+        <translation>Résultats</translation>
+    </message>
+    <message>
+        <source>Resume</source>
+        <extracomment>app/gui/chat/offer.py, app/gui/viewmodels/models/card.py</extracomment>
+        <translation>Reprendre</translation>
+    </message>
+    <message>
+        <source>Retry</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Réessayer</translation>
+    </message>
+    <message>
+        <source>Retry now. Grus also retries automatically.</source>
+        <extracomment>app/gui/bars.py</extracomment>
+        <translation>Réessayer maintenant. Grus réessaie aussi automatiquement.</translation>
+    </message>
+    <message>
+        <source>Reuse the text</source>
+        <extracomment>app/gui/speak/pane.py</extracomment>
+        <translation>Réutiliser le texte</translation>
+    </message>
+    <message>
+        <source>Rotate the page</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Faire pivoter la page</translation>
+    </message>
+    <message>
+        <source>Running on {address}</source>
+        <extracomment>app/gui/server/pane.py</extracomment>
+        <translation>En service sur {address}</translation>
+    </message>
+    <message>
+        <source>Runs on</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>Fonctionne avec</translation>
+    </message>
+    <message>
+        <source>Sample only from the most likely tokens that together have this probability.</source>
+        <extracomment>app/gui/viewmodels/sampling.py</extracomment>
+        <translation>Ne tire que parmi les tokens les plus probables dont la probabilité cumulée atteint cette valeur.</translation>
+    </message>
+    <message>
+        <source>Sample only from this many of the most likely tokens. 0: all.</source>
+        <extracomment>app/gui/viewmodels/sampling.py</extracomment>
+        <translation>Ne tire que parmi ce nombre de tokens les plus probables. 0&#xa0;: tous.</translation>
+    </message>
+    <message>
+        <source>Sampling</source>
+        <extracomment>app/gui/chat/panel.py</extracomment>
+        <translation>Échantillonnage</translation>
+    </message>
+    <message>
+        <source>Save as a preset</source>
+        <extracomment>app/gui/chat/panel.py</extracomment>
+        <translation>Enregistrer comme préréglage</translation>
+    </message>
+    <message>
+        <source>Save audio</source>
+        <extracomment>app/gui/speak/pane.py</extracomment>
+        <translation>Enregistrer l’audio</translation>
+    </message>
+    <message>
+        <source>Save now</source>
+        <extracomment>app/gui/bars.py</extracomment>
+        <translation>Enregistrer maintenant</translation>
+    </message>
+    <message>
+        <source>Save the voice</source>
+        <extracomment>app/gui/speak/pane.py</extracomment>
+        <translation>Enregistrer la voix</translation>
+    </message>
+    <message>
+        <source>Save to</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Enregistrer dans</translation>
+    </message>
+    <message>
+        <source>Saved as {file}.</source>
+        <extracomment>app/gui/pane.py, app/gui/viewmodels/transfer.py</extracomment>
+        <translation>Enregistré sous {file}.</translation>
+    </message>
+    <message>
+        <source>Say something. Press Esc to end.</source>
+        <extracomment>app/gui/chat/talk_bar.py</extracomment>
+        <translation>Dites quelque chose. Échap pour terminer.</translation>
+    </message>
+    <message>
+        <source>Say what is spoken in the recording, or clone the voice&apos;s colour alone.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>Indiquez ce qui est dit dans l’enregistrement, ou clonez seulement le timbre de la voix.</translation>
+    </message>
+    <message>
+        <source>Scaled down from {width} x {height} to {less} x {lower} pixels.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Réduite de {width} × {height} à {less} × {lower} pixels.</translation>
+    </message>
+    <message>
+        <source>Screen capture</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Capture d’écran</translation>
+    </message>
+    <message>
+        <source>Seal</source>
+        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <translation>Cachet</translation>
+    </message>
+    <message>
+        <source>Search Hugging Face</source>
+        <extracomment>app/gui/models/pane.py</extracomment>
+        <translation>Rechercher sur Hugging Face</translation>
+    </message>
+    <message>
+        <source>Search Hugging Face, and press Enter</source>
+        <extracomment>app/gui/models/pane.py</extracomment>
+        <translation>Rechercher sur Hugging Face, puis Entrée</translation>
+    </message>
+    <message>
+        <source>Search in all conversations</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/conversation_list.py</extracomment>
+        <translation>Rechercher dans toutes les conversations</translation>
+    </message>
+    <message>
+        <source>Searching Hugging Face for {words}.</source>
+        <extracomment>app/gui/viewmodels/models/downloads.py</extracomment>
+        <translation>Recherche de {words} sur Hugging Face.</translation>
+    </message>
+    <message>
+        <source>See what is installed, or download a recommended model that fits.</source>
+        <extracomment>app/gui/models/pane.py</extracomment>
+        <translation>Voyez ce qui est installé, ou téléchargez un modèle recommandé adapté.</translation>
+    </message>
+    <message>
+        <source>Seed</source>
+        <extracomment>app/gui/viewmodels/sampling.py</extracomment>
+        <translation>Graine</translation>
+    </message>
+    <message>
+        <source>Send</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Envoyer</translation>
+    </message>
+    <message>
+        <source>Send (Enter)</source>
+        <extracomment>app/gui/chat/composer.py</extracomment>
+        <translation>Envoyer (Entrée)</translation>
+    </message>
+    <message>
+        <source>Separate origins with commas. * allows all.</source>
+        <extracomment>app/gui/server/pane.py</extracomment>
+        <translation>Séparez les origines par des virgules. * les autorise toutes.</translation>
+    </message>
+    <message>
+        <source>Server</source>
+        <extracomment>app/gui/pane.py, app/gui/server/pane.py</extracomment>
+        <translation>Serveur</translation>
+    </message>
+    <message>
+        <source>Server keys and the Hugging Face token are not in it. Models are not either.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>Les clés du serveur et le jeton Hugging Face n’y sont pas, les modèles non plus.</translation>
+    </message>
+    <message>
+        <source>Settings</source>
+        <extracomment>app/gui/pane.py, app/gui/settings/pane.py, app/gui/viewmodels/settings.py</extracomment>
+        <translation>Paramètres</translation>
+    </message>
+    <message>
+        <source>Settings of this conversation</source>
+        <extracomment>app/gui/chat/panel.py</extracomment>
+        <translation>Paramètres de cette conversation</translation>
+    </message>
+    <message>
+        <source>Settings say to work offline</source>
+        <extracomment>app/main.py</extracomment>
+        <translation>Les paramètres demandent de travailler hors ligne</translation>
+    </message>
+    <message>
+        <source>Shortened to {n} characters.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>Raccourci à {n} caractères.</translation>
+    </message>
+    <message>
+        <source>Show Grus</source>
+        <extracomment>app/gui/desktop.py</extracomment>
+        <translation>Afficher Grus</translation>
+    </message>
+    <message numerus="yes">
+        <source>Show all, {n} lines</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>
+            <numerusform>Tout afficher, {n} ligne</numerusform>
+            <numerusform>Tout afficher, {n} lignes</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Show data folder</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Afficher le dossier de données</translation>
+    </message>
+    <message>
+        <source>Show folder</source>
+        <extracomment>app/gui/logview.py</extracomment>
+        <translation>Afficher le dossier</translation>
+    </message>
+    <message>
+        <source>Show in folder</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Afficher dans le dossier</translation>
+    </message>
+    <message>
+        <source>Show less</source>
+        <extracomment>app/gui/chat/message_view.py, app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>Afficher moins</translation>
+    </message>
+    <message>
+        <source>Show me</source>
+        <extracomment>app/gui/chat/message_view.py</extracomment>
+        <translation>Me montrer</translation>
+    </message>
+    <message>
+        <source>Show on Hugging Face</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>Afficher sur Hugging Face</translation>
+    </message>
+    <message>
+        <source>Show or hide reasoning</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Afficher ou masquer le raisonnement</translation>
+    </message>
+    <message>
+        <source>Show reasoning</source>
+        <extracomment>app/gui/chat/message_view.py</extracomment>
+        <translation>Afficher le raisonnement</translation>
+    </message>
+    <message>
+        <source>Show the log</source>
+        <extracomment>app/gui/settings/pane.py, app/gui/window.py</extracomment>
+        <translation>Afficher le journal</translation>
+    </message>
+    <message>
+        <source>Show tokens and time under replies</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Afficher les tokens et le temps sous les réponses</translation>
+    </message>
+    <message>
+        <source>Show under every reply</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Afficher sous chaque réponse</translation>
+    </message>
+    <message>
+        <source>Show {what}</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Afficher&#xa0;: {what}</translation>
+    </message>
+    <message>
+        <source>Side note</source>
+        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <translation>Note en marge</translation>
+    </message>
+    <message>
+        <source>Simple conversations in many languages with little memory.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Conversations simples dans de nombreuses langues avec peu de mémoire.</translation>
+    </message>
+    <message>
+        <source>Simple conversations, tools and code, for machines with 16 GB.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Conversations simples, outils et code, pour les ordinateurs avec 16 Go.</translation>
+    </message>
+    <message>
+        <source>Small and fast, in many languages. Reasoning is optional.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Petit et rapide, dans de nombreuses langues. Raisonnement facultatif.</translation>
+    </message>
+    <message>
+        <source>Smaller text</source>
+        <extracomment>app/gui/window.py</extracomment>
+        <translation>Texte plus petit</translation>
+    </message>
+    <message>
+        <source>Snippet</source>
+        <extracomment>app/gui/server/pane.py</extracomment>
+        <translation>Extrait de code</translation>
+    </message>
+    <message>
+        <source>Something went wrong inside Grus: {error}.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>Une erreur s’est produite dans Grus&#xa0;: {error}.</translation>
+    </message>
+    <message>
+        <source>Spark-TTS has no voice {name}. It has: female, male.</source>
+        <extracomment>engine/pipelines/speaking/spark.py</extracomment>
+        <translation>Spark-TTS n’a pas de voix {name}. Voix disponibles&#xa0;: female, male.</translation>
+    </message>
+    <message>
+        <source>Spark-TTS speaks Chinese and English, not {language}.</source>
+        <extracomment>engine/pipelines/speaking/spark.py</extracomment>
+        <translation>Spark-TTS parle chinois et anglais, pas {language}.</translation>
+    </message>
+    <message>
+        <source>Spark-TTS takes no instructions for a cloned voice: pitch and speed are the recording&apos;s.</source>
+        <extracomment>engine/pipelines/speaking/spark.py</extracomment>
+        <translation>Spark-TTS n’accepte pas d’instructions pour une voix clonée&#xa0;: la hauteur et la vitesse sont celles de l’enregistrement.</translation>
+    </message>
+    <message>
+        <source>Speak</source>
+        <extracomment>app/gui/pane.py, app/gui/speak/pane.py, app/gui/viewmodels/models/library.py</extracomment>
+        <translation>Parler</translation>
+    </message>
+    <message>
+        <source>Speak the text</source>
+        <extracomment>app/gui/speak/pane.py</extracomment>
+        <translation>Lire le texte à voix haute</translation>
+    </message>
+    <message>
+        <source>Speak to interrupt the voice.</source>
+        <extracomment>app/gui/chat/talk_bar.py</extracomment>
+        <translation>Parlez pour interrompre la voix.</translation>
+    </message>
+    <message>
+        <source>Speaking</source>
+        <extracomment>app/gui/chat/talk_bar.py, app/gui/viewmodels/speak.py</extracomment>
+        <translation>Parole en cours</translation>
+    </message>
+    <message>
+        <source>Speaking style: cheerful, slow, slightly hoarse</source>
+        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <translation>Style&#xa0;: enjoué, lent, légèrement rauque</translation>
+    </message>
+    <message>
+        <source>Speech</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>Synthèse vocale</translation>
+    </message>
+    <message>
+        <source>Speed</source>
+        <extracomment>app/gui/sound/player.py, app/gui/viewmodels/models/card.py</extracomment>
+        <translation>Vitesse</translation>
+    </message>
+    <message>
+        <source>Start or stop server</source>
+        <extracomment>app/gui/server/pane.py</extracomment>
+        <translation>Démarrer ou arrêter le serveur</translation>
+    </message>
+    <message>
+        <source>Start server</source>
+        <extracomment>app/gui/server/pane.py</extracomment>
+        <translation>Démarrer le serveur</translation>
+    </message>
+    <message>
+        <source>Starting</source>
+        <extracomment>app/gui/server/pane.py</extracomment>
+        <translation>Démarrage</translation>
+    </message>
+    <message>
+        <source>Status</source>
+        <extracomment>app/gui/bars.py</extracomment>
+        <translation>État</translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <extracomment>app/gui/listen/pane.py, app/gui/speak/pane.py, app/gui/window.py</extracomment>
+        <translation>Arrêter</translation>
+    </message>
+    <message>
+        <source>Stop (Esc)</source>
+        <extracomment>app/gui/chat/composer.py</extracomment>
+        <translation>Arrêter (Échap)</translation>
+    </message>
+    <message>
+        <source>Stop dictating</source>
+        <extracomment>app/gui/chat/composer.py</extracomment>
+        <translation>Arrêter la dictée</translation>
+    </message>
+    <message>
+        <source>Stop recording</source>
+        <extracomment>app/gui/speak/pane.py</extracomment>
+        <translation>Arrêter l’enregistrement</translation>
+    </message>
+    <message>
+        <source>Stop server</source>
+        <extracomment>app/gui/server/pane.py</extracomment>
+        <translation>Arrêter le serveur</translation>
+    </message>
+    <message>
+        <source>Stop speaking</source>
+        <extracomment>app/gui/speak/pane.py</extracomment>
+        <translation>Arrêter la parole</translation>
+    </message>
+    <message>
+        <source>Stop the server to change these.</source>
+        <extracomment>app/gui/server/pane.py</extracomment>
+        <translation>Arrêtez le serveur pour modifier ces réglages.</translation>
+    </message>
+    <message>
+        <source>Stop transcribing</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>Arrêter la transcription</translation>
+    </message>
+    <message>
+        <source>Stopped</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py, app/gui/viewmodels/listen.py, app/gui/viewmodels/speak.py</extracomment>
+        <translation>Arrêté</translation>
+    </message>
+    <message>
+        <source>Stopped after {done} of {total} pages</source>
+        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <translation>Arrêté après {done} pages sur {total}</translation>
+    </message>
+    <message>
+        <source>Switch between light and dark</source>
+        <extracomment>app/gui/window.py</extracomment>
+        <translation>Basculer entre clair et sombre</translation>
+    </message>
+    <message>
+        <source>System</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Système</translation>
+    </message>
+    <message>
+        <source>System prompt</source>
+        <extracomment>app/gui/chat/panel.py</extracomment>
+        <translation>Prompt système</translation>
+    </message>
+    <message>
+        <source>System prompt and sampling</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Prompt système et échantillonnage</translation>
+    </message>
+    <message>
+        <source>Table</source>
+        <extracomment>app/gui/read/document.py, app/gui/viewmodels/read.py</extracomment>
+        <translation>Tableau</translation>
+    </message>
+    <message>
+        <source>Tags in the text control the voice: {tags}.</source>
+        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <translation>Des balises dans le texte contrôlent la voix&#xa0;: {tags}.</translation>
+    </message>
+    <message>
+        <source>Talk</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/composer.py</extracomment>
+        <translation>Conversation vocale</translation>
+    </message>
+    <message>
+        <source>Talk needs a speech recognition model and a text-to-speech model. Download {names} here, then try again.</source>
+        <extracomment>app/gui/chat/talk_bar.py</extracomment>
+        <translation>La conversation vocale nécessite un modèle de reconnaissance vocale et un modèle de synthèse vocale. Téléchargez {names} ici, puis réessayez.</translation>
+    </message>
+    <message>
+        <source>Temperature</source>
+        <extracomment>app/gui/viewmodels/sampling.py</extracomment>
+        <translation>Température</translation>
+    </message>
+    <message>
+        <source>Text</source>
+        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <translation>Texte</translation>
+    </message>
+    <message>
+        <source>Text of the segment</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>Texte du segment</translation>
+    </message>
+    <message>
+        <source>Text only</source>
+        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <translation>Texte seul</translation>
+    </message>
+    <message>
+        <source>Text size</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Taille du texte</translation>
+    </message>
+    <message>
+        <source>Text to speak</source>
+        <extracomment>app/gui/speak/pane.py</extracomment>
+        <translation>Texte à lire à voix haute</translation>
+    </message>
+    <message>
+        <source>Text with positions</source>
+        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <translation>Texte avec positions</translation>
+    </message>
+    <message>
+        <source>Texts</source>
+        <extracomment>app/gui/speak/pane.py</extracomment>
+        <translation>Textes</translation>
+    </message>
+    <message>
+        <source>The Hugging Face cache</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>Le cache Hugging Face</translation>
+    </message>
+    <message>
+        <source>The Hugging Face cache, shared with other programs</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Le cache Hugging Face, partagé avec d’autres programmes</translation>
+    </message>
+    <message>
+        <source>The PDF could not be written</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Impossible d’écrire le PDF</translation>
+    </message>
+    <message>
+        <source>The PDF has no pages.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Le PDF n’a pas de pages.</translation>
+    </message>
+    <message>
+        <source>The PDF is damaged or incomplete.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Le PDF est endommagé ou incomplet.</translation>
+    </message>
+    <message>
+        <source>The PDF is protected. Give its password.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Le PDF est protégé. Saisissez son mot de passe.</translation>
+    </message>
+    <message>
+        <source>The best reasoning and code of its size, for 32 GB of fast memory.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Le meilleur raisonnement et le meilleur code de sa taille, pour 32 Go de mémoire rapide.</translation>
+    </message>
+    <message>
+        <source>The chat template of this model cannot be used.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>Le modèle de discussion (chat template) de ce modèle est inutilisable.</translation>
+    </message>
+    <message>
+        <source>The clipboard contains no image and no file.</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Le presse-papiers ne contient ni image ni fichier.</translation>
+    </message>
+    <message>
+        <source>The configuration of this model cannot be used.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>La configuration de ce modèle est inutilisable.</translation>
+    </message>
+    <message>
+        <source>The disk is full, so {repo} could not be downloaded to its end{where}. What arrived is kept: make room, and download it again to continue.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>Le disque est plein&#xa0;: le téléchargement de {repo} n’a pas pu se terminer{where}. Ce qui est arrivé est conservé&#xa0;: libérez de l’espace et relancez le téléchargement pour continuer.</translation>
+    </message>
+    <message>
+        <source>The engine failed: {kind}: {error}</source>
+        <extracomment>engine/engine.py, engine/tasks.py</extracomment>
+        <translation>Le moteur a échoué&#xa0;: {kind}&#xa0;: {error}</translation>
+    </message>
+    <message>
+        <source>The engine has been stopped.</source>
+        <extracomment>engine/engine.py</extracomment>
+        <translation>Le moteur a été arrêté.</translation>
+    </message>
+    <message>
+        <source>The engine is starting.</source>
+        <extracomment>app/gui/bars.py</extracomment>
+        <translation>Le moteur démarre.</translation>
+    </message>
+    <message>
+        <source>The engine was stopped before the request ended.</source>
+        <extracomment>engine/engine.py</extracomment>
+        <translation>Le moteur a été arrêté avant la fin de la requête.</translation>
+    </message>
+    <message>
+        <source>The fastest: short answers, summaries and first drafts on any machine.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Le plus rapide&#xa0;: réponses courtes, résumés et premiers jets sur tout ordinateur.</translation>
+    </message>
+    <message>
+        <source>The file is empty.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Le fichier est vide.</translation>
+    </message>
+    <message>
+        <source>The file with your conversations was damaged. It was saved as {file}, and Grus started with a new one.</source>
+        <extracomment>app/gui/window.py</extracomment>
+        <translation>Le fichier de vos conversations était endommagé. Il a été enregistré sous {file}, et Grus en a commencé un nouveau.</translation>
+    </message>
+    <message>
+        <source>The folder was removed. Its conversations are still here.</source>
+        <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
+        <translation>Le dossier a été retiré. Ses conversations sont toujours là.</translation>
+    </message>
+    <message>
+        <source>The format {kind} is not supported. Choose a format from the list.</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Le format {kind} n’est pas pris en charge. Choisissez un format de la liste.</translation>
+    </message>
+    <message>
+        <source>The hub does not say which version of {name} it has. Try again later.</source>
+        <extracomment>engine/hub/download.py</extracomment>
+        <translation>Hugging Face n’indique pas la version de {name}. Réessayez plus tard.</translation>
+    </message>
+    <message>
+        <source>The hub redirects a file in a circle. Try again later.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>Hugging Face redirige un fichier en boucle. Réessayez plus tard.</translation>
+    </message>
+    <message>
+        <source>The image has no pixels.</source>
+        <extracomment>engine/media/documents.py, engine/media/image.py</extracomment>
+        <translation>L’image n’a pas de pixels.</translation>
+    </message>
+    <message>
+        <source>The image has pixels of floating point, which have no fixed white. Save it with 8 bits.</source>
+        <extracomment>engine/media/image.py</extracomment>
+        <translation>L’image a des pixels à virgule flottante, sans blanc défini. Enregistrez-la en 8 bits.</translation>
+    </message>
+    <message>
+        <source>The image has too many pixels; the most is {most}.</source>
+        <extracomment>engine/media/image.py</extracomment>
+        <translation>L’image a trop de pixels&#xa0;; le maximum est {most}.</translation>
+    </message>
+    <message>
+        <source>The image has {width} x {height} pixels, more than can be read ({most}).</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>L’image fait {width} × {height} pixels, plus qu’il n’est possible de lire ({most}).</translation>
+    </message>
+    <message>
+        <source>The image has {width} x {height} pixels, more than the memory that is free can hold.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>L’image fait {width} × {height} pixels, plus que la mémoire libre ne peut contenir.</translation>
+    </message>
+    <message>
+        <source>The image has {width} x {height} pixels; the most is {most} in all.</source>
+        <extracomment>engine/media/image.py</extracomment>
+        <translation>L’image fait {width} × {height} pixels&#xa0;; le maximum est {most} au total.</translation>
+    </message>
+    <message>
+        <source>The image is damaged or incomplete ({kind}).</source>
+        <extracomment>engine/media/image.py</extracomment>
+        <translation>L’image est endommagée ou incomplète ({kind}).</translation>
+    </message>
+    <message>
+        <source>The image is empty.</source>
+        <extracomment>engine/media/image.py</extracomment>
+        <translation>L’image est vide.</translation>
+    </message>
+    <message>
+        <source>The image needs more memory than is free.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>L’image nécessite plus de mémoire qu’il n’y en a de libre.</translation>
+    </message>
+    <message>
+        <source>The image needs more memory than there is. Send a smaller one.</source>
+        <extracomment>engine/media/image.py</extracomment>
+        <translation>L’image nécessite plus de mémoire que disponible. Envoyez-en une plus petite.</translation>
+    </message>
+    <message>
+        <source>The key is copied.</source>
+        <extracomment>app/gui/server/pane.py</extracomment>
+        <translation>La clé est copiée.</translation>
+    </message>
+    <message>
+        <source>The library that runs models.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>La bibliothèque qui exécute les modèles.</translation>
+    </message>
+    <message>
+        <source>The log has more.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>Le journal en dit plus.</translation>
+    </message>
+    <message>
+        <source>The loudspeaker was disconnected. Connect one, then play again.</source>
+        <extracomment>app/gui/sound/devices.py</extracomment>
+        <translation>Le haut-parleur a été déconnecté. Connectez-en un, puis relancez la lecture.</translation>
+    </message>
+    <message>
+        <source>The maximum length was reached. Press Continue for more.</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>La longueur maximale est atteinte. Appuyez sur Continuer pour la suite.</translation>
+    </message>
+    <message>
+        <source>The message was deleted.</source>
+        <extracomment>app/gui/viewmodels/chat/conversation.py</extracomment>
+        <translation>Le message a été supprimé.</translation>
+    </message>
+    <message>
+        <source>The microphone could not be opened. Is another program using it?</source>
+        <extracomment>app/gui/sound/devices.py</extracomment>
+        <translation>Impossible d’ouvrir le micro. Un autre programme l’utilise-t-il&#xa0;?</translation>
+    </message>
+    <message>
+        <source>The microphone was disconnected. The recording so far is kept. Connect a microphone, then try again.</source>
+        <extracomment>app/gui/sound/devices.py</extracomment>
+        <translation>Le micro a été déconnecté. L’enregistrement jusque-là est conservé. Connectez un micro, puis réessayez.</translation>
+    </message>
+    <message>
+        <source>The model is not sure of this text.</source>
+        <extracomment>engine/pipelines/reading/recognizer.py</extracomment>
+        <translation>Le modèle n’est pas sûr de ce texte.</translation>
+    </message>
+    <message>
+        <source>The model made no voice of these words. Try another seed.</source>
+        <extracomment>engine/pipelines/speaking/spark.py</extracomment>
+        <translation>Le modèle n’a pas produit de voix à partir de ces mots. Réessayez.</translation>
+    </message>
+    <message>
+        <source>The model {model} writes no text.</source>
+        <extracomment>engine/admission.py</extracomment>
+        <translation>Le modèle {model} ne produit pas de texte.</translation>
+    </message>
+    <message>
+        <source>The model {name} cannot be used here.</source>
+        <extracomment>app/gui/model_box.py</extracomment>
+        <translation>Le modèle {name} ne peut pas être utilisé ici.</translation>
+    </message>
+    <message>
+        <source>The model {name} could not be loaded: {kind}: {error}</source>
+        <extracomment>engine/engine.py</extracomment>
+        <translation>Impossible de charger le modèle {name}&#xa0;: {kind}&#xa0;: {error}</translation>
+    </message>
+    <message>
+        <source>The model {name} is not loaded.</source>
+        <extracomment>engine/engine.py</extracomment>
+        <translation>Le modèle {name} n’est pas chargé.</translation>
+    </message>
+    <message>
+        <source>The model {name} takes {size} MiB; the memory limit is {limit} MiB, and its sequences need room too.</source>
+        <extracomment>engine/model_manager.py</extracomment>
+        <translation>Le modèle {name} occupe {size} Mio&#xa0;; la limite de mémoire est de {limit} Mio, et ses séquences ont aussi besoin de place.</translation>
+    </message>
+    <message>
+        <source>The page</source>
+        <extracomment>app/gui/read/document.py</extracomment>
+        <translation>La page</translation>
+    </message>
+    <message>
+        <source>The page is empty.</source>
+        <extracomment>engine/pipelines/reading/reader.py</extracomment>
+        <translation>La page est vide.</translation>
+    </message>
+    <message>
+        <source>The password is wrong.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Le mot de passe est incorrect.</translation>
+    </message>
+    <message>
+        <source>The prompt has {tokens} tokens; the context holds {limit}, and a reply needs room too. Shorten it.</source>
+        <extracomment>engine/admission.py</extracomment>
+        <translation>Le prompt compte {tokens} tokens&#xa0;; le contexte en contient {limit}, et la réponse a aussi besoin de place. Raccourcissez-le.</translation>
+    </message>
+    <message>
+        <source>The prompt is empty.</source>
+        <extracomment>engine/pipelines/prompt.py</extracomment>
+        <translation>Le prompt est vide.</translation>
+    </message>
+    <message>
+        <source>The reading was stopped.</source>
+        <extracomment>engine/pipelines/reading/reader.py, engine/pipelines/reading/session.py</extracomment>
+        <translation>La lecture a été arrêtée.</translation>
+    </message>
+    <message>
+        <source>The recording is clipped: {share} of its samples are as loud as it goes. Record it again, quieter.</source>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <translation>L’enregistrement est saturé&#xa0;: {share} des échantillons sont au maximum. Enregistrez à nouveau, moins fort.</translation>
+    </message>
+    <message>
+        <source>The recording is silent.</source>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <translation>L’enregistrement est silencieux.</translation>
+    </message>
+    <message>
+        <source>The recording lasts {seconds} seconds. A voice can be taken from {least} to {most}; 3 to 15 are best.</source>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <translation>L’enregistrement dure {seconds} secondes. Une voix peut être tirée de {least} à {most}&#xa0;; l’idéal est de 3 à 15.</translation>
+    </message>
+    <message>
+        <source>The recording&apos;s codes do not belong to this model. Make the voice again.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>Les codes de l’enregistrement ne correspondent pas à ce modèle. Créez la voix à nouveau.</translation>
+    </message>
+    <message>
+        <source>The same seed gives the same answer.</source>
+        <extracomment>app/gui/viewmodels/sampling.py</extracomment>
+        <translation>La même graine donne la même réponse.</translation>
+    </message>
+    <message>
+        <source>The same, with fewer errors.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Le même, avec moins d’erreurs.</translation>
+    </message>
+    <message>
+        <source>The text</source>
+        <extracomment>app/gui/read/document.py</extracomment>
+        <translation>Le texte</translation>
+    </message>
+    <message>
+        <source>The text has {length} characters; the most is {most}.</source>
+        <extracomment>engine/pipelines/speaking/speech.py</extracomment>
+        <translation>Le texte compte {length} caractères&#xa0;; le maximum est {most}.</translation>
+    </message>
+    <message>
+        <source>The text has {length} characters; {most} are spoken at once.</source>
+        <extracomment>engine/pipelines/speaking/orpheus.py, engine/pipelines/speaking/spark.py</extracomment>
+        <translation>Le texte compte {length} caractères&#xa0;; {most} sont lus à la fois.</translation>
+    </message>
+    <message>
+        <source>The text has {length} characters; {most} can be spoken at once.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>Le texte compte {length} caractères&#xa0;; {most} peuvent être lus à la fois.</translation>
+    </message>
+    <message>
+        <source>The text has {tokens} tokens; the context holds {limit}. Shorten it.</source>
+        <extracomment>engine/admission.py</extracomment>
+        <translation>Le texte compte {tokens} tokens&#xa0;; le contexte en contient {limit}. Raccourcissez-le.</translation>
+    </message>
+    <message>
+        <source>The text is longer than its place on the page can hold.</source>
+        <extracomment>engine/pipelines/reading/recognizer.py</extracomment>
+        <translation>Le texte est plus long que sa place sur la page ne le permet.</translation>
+    </message>
+    <message>
+        <source>The text repeats itself.</source>
+        <extracomment>engine/pipelines/reading/recognizer.py</extracomment>
+        <translation>Le texte se répète.</translation>
+    </message>
+    <message>
+        <source>The text was read.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>Le texte a été lu.</translation>
+    </message>
+    <message>
+        <source>The token cannot be kept in {file}: {reason}.</source>
+        <extracomment>engine/hub/token.py</extracomment>
+        <translation>Impossible de stocker le jeton dans {file}&#xa0;: {reason}.</translation>
+    </message>
+    <message>
+        <source>The tokenizer of this model cannot be used.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>Le tokenizer de ce modèle est inutilisable.</translation>
+    </message>
+    <message>
+        <source>The voice did not come to an end. Try again, or with a shorter text.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>La voix n’est pas arrivée à la fin. Réessayez, ou avec un texte plus court.</translation>
+    </message>
+    <message>
+        <source>The voice has {size} numbers and this model wants {wanted}: it was made for a model of another size. Make it again.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>La voix compte {size} valeurs et ce modèle en demande {wanted}&#xa0;: elle a été créée pour un modèle d’une autre taille. Créez-la à nouveau.</translation>
+    </message>
+    <message>
+        <source>The voice {name} is damaged. Make it again from {sample}.</source>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <translation>La voix {name} est endommagée. Créez-la à nouveau à partir de {sample}.</translation>
+    </message>
+    <message>
+        <source>The voice {name} is damaged: {path}.</source>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <translation>La voix {name} est endommagée&#xa0;: {path}.</translation>
+    </message>
+    <message>
+        <source>The voice {name} is saved.</source>
+        <extracomment>app/gui/speak/pane.py</extracomment>
+        <translation>La voix {name} est enregistrée.</translation>
+    </message>
+    <message>
+        <source>The voice {name} was deleted.</source>
+        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <translation>La voix {name} a été supprimée.</translation>
+    </message>
+    <message>
+        <source>The weights of this model are damaged or incomplete.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>Les poids de ce modèle sont endommagés ou incomplets.</translation>
+    </message>
+    <message>
+        <source>The weights take {weights} of the {limit} that may be used, which leaves no room for a conversation. Choose a smaller or more strongly quantized model, or raise the memory limit.</source>
+        <extracomment>engine/loading.py</extracomment>
+        <translation>Les poids occupent {weights} des {limit} utilisables, ce qui ne laisse pas de place à une conversation. Choisissez un modèle plus petit ou plus fortement quantifié, ou augmentez la limite de mémoire.</translation>
+    </message>
+    <message>
+        <source>There are no PDFs and no images in the folder {path}.</source>
+        <extracomment>engine/pipelines/reading/session.py</extracomment>
+        <translation>Le dossier {path} ne contient ni PDF ni image.</translation>
+    </message>
+    <message>
+        <source>There is a voice called {name} already. Choose another name, or delete it first.</source>
+        <extracomment>engine/pipelines/speaking/voice.py, app/runtime/voice.py</extracomment>
+        <translation>Une voix nommée {name} existe déjà. Choisissez un autre nom, ou supprimez-la d’abord.</translation>
+    </message>
+    <message>
+        <source>There is no file {path}.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Le fichier {path} n’existe pas.</translation>
+    </message>
+    <message>
+        <source>There is no room for another model while those that are loaded work.</source>
+        <extracomment>engine/engine.py</extracomment>
+        <translation>Il n’y a pas de place pour un autre modèle tant que les modèles chargés travaillent.</translation>
+    </message>
+    <message>
+        <source>There is no room for another model: all that are loaded are pinned.</source>
+        <extracomment>engine/model_manager.py</extracomment>
+        <translation>Il n’y a pas de place pour un autre modèle&#xa0;: tous ceux qui sont chargés sont épinglés.</translation>
+    </message>
+    <message>
+        <source>There is no saved voice called {name}. Saved: {known}.</source>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <translation>Aucune voix enregistrée ne s’appelle {name}. Enregistrées&#xa0;: {known}.</translation>
+    </message>
+    <message>
+        <source>There is no text to speak.</source>
+        <extracomment>engine/pipelines/speaking/orpheus.py, engine/pipelines/speaking/spark.py</extracomment>
+        <translation>Il n’y a pas de texte à lire.</translation>
+    </message>
+    <message>
+        <source>There is no voice {name}. Choose one of {voices}.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>Il n’y a pas de voix {name}. Choisissez parmi {voices}.</translation>
+    </message>
+    <message>
+        <source>There is nothing to say: the text is empty.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py, engine/pipelines/speaking/speech.py</extracomment>
+        <translation>Il n’y a rien à lire&#xa0;: le texte est vide.</translation>
+    </message>
+    <message>
+        <source>There was nothing to speak.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>Il n’y avait rien à lire.</translation>
+    </message>
+    <message>
+        <source>This JSON file contains no conversation: it has no list of messages.</source>
+        <extracomment>app/gui/viewmodels/chat/exchange.py</extracomment>
+        <translation>Ce fichier JSON ne contient pas de conversation&#xa0;: il n’a pas de liste de messages.</translation>
+    </message>
+    <message>
+        <source>This address comes from the model. Open it in your browser?</source>
+        <extracomment>app/gui/chat/message_view.py</extracomment>
+        <translation>Cette adresse vient du modèle. L’ouvrir dans votre navigateur&#xa0;?</translation>
+    </message>
+    <message>
+        <source>This archive cannot be imported: a part of it is not whole.</source>
+        <extracomment>app/gui/store/archive.py</extracomment>
+        <translation>Cette archive ne peut pas être importée : une partie est incomplète.</translation>
+    </message>
+    <message>
+        <source>This archive was made by a newer Grus. Update Grus to import it.</source>
+        <extracomment>app/gui/store/archive.py</extracomment>
+        <translation>Cette archive provient d’une version plus récente de Grus. Mettez Grus à jour pour l’importer.</translation>
+    </message>
+    <message>
+        <source>This conversation cannot be imported: one of its messages is incomplete.</source>
+        <extracomment>app/gui/viewmodels/chat/exchange.py</extracomment>
+        <translation>Impossible d’importer cette conversation&#xa0;: un de ses messages est incomplet.</translation>
+    </message>
+    <message>
+        <source>This conversation was exported by a newer version of Grus. Update Grus to import it.</source>
+        <extracomment>app/gui/viewmodels/chat/exchange.py</extracomment>
+        <translation>Cette conversation a été exportée par une version plus récente de Grus. Mettez Grus à jour pour l’importer.</translation>
+    </message>
+    <message>
+        <source>This desktop does not let apps capture the screen. Take a screenshot with the desktop&apos;s own tool, then paste it here.</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Cet environnement de bureau ne laisse pas les applications capturer l’écran. Faites une capture avec son propre outil, puis collez-la ici.</translation>
+    </message>
+    <message>
+        <source>This desktop does not let apps set global shortcuts. In its keyboard settings, add a shortcut for the command {command}, which brings the window to the front.</source>
+        <extracomment>app/gui/hotkey.py</extracomment>
+        <translation>Cet environnement de bureau ne permet pas aux applications de définir des raccourcis globaux. Dans ses réglages de clavier, ajoutez un raccourci pour la commande {command}, qui amène la fenêtre au premier plan.</translation>
+    </message>
+    <message>
+        <source>This download was interrupted. What was downloaded is kept.</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>Ce téléchargement a été interrompu. Ce qui a été téléchargé est conservé.</translation>
+    </message>
+    <message>
+        <source>This file is not JSON. Import a conversation that was exported as JSON.</source>
+        <extracomment>app/gui/viewmodels/chat/exchange.py</extracomment>
+        <translation>Ce fichier n’est pas du JSON. Importez une conversation exportée en JSON.</translation>
+    </message>
+    <message>
+        <source>This file is not an archive of Grus, or it is damaged.</source>
+        <extracomment>app/gui/store/archive.py</extracomment>
+        <translation>Ce fichier n’est pas une archive de Grus, ou il est endommagé.</translation>
+    </message>
+    <message>
+        <source>This is a Base model: it needs a recording of the voice that it is to speak in.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>C’est un modèle Base&#xa0;: il a besoin d’un enregistrement de la voix à utiliser.</translation>
+    </message>
+    <message>
+        <source>This is a HEIC image, which needs one more package here: pip install pillow-heif. Or save the picture as JPEG or PNG.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>C’est une image HEIC, qui nécessite un paquet de plus&#xa0;: pip install pillow-heif. Ou enregistrez l’image en JPEG ou PNG.</translation>
+    </message>
+    <message>
+        <source>This is neither a PDF nor an image that can be read.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Ce n’est ni un PDF ni une image lisible.</translation>
+    </message>
+    <message>
+        <source>This is not an image that can be read: {formats} can.</source>
+        <extracomment>engine/media/image.py</extracomment>
+        <translation>Ce n’est pas une image lisible. Formats lisibles&#xa0;: {formats}.</translation>
+    </message>
+    <message>
+        <source>This is the Guide, a tiny helper that answers questions about Grus, in English.</source>
+        <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>Voici le Guide, un tout petit assistant qui répond en anglais aux questions sur Grus.</translation>
+    </message>
+    <message>
+        <source>This is too long for the model: over {tokens} tokens, of which it can process {limit} at once.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>C’est trop long pour le modèle&#xa0;: plus de {tokens} tokens, alors qu’il peut en traiter {limit} à la fois.</translation>
+    </message>
+    <message>
+        <source>This is too long for the model: {tokens} tokens, of which it can process {limit} at once.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>C’est trop long pour le modèle&#xa0;: {tokens} tokens, alors qu’il peut en traiter {limit} à la fois.</translation>
+    </message>
+    <message>
+        <source>This machine only</source>
+        <extracomment>app/gui/server/pane.py</extracomment>
+        <translation>Cet ordinateur uniquement</translation>
+    </message>
+    <message>
+        <source>This model also needs {model}. Download it in Models.</source>
+        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <translation>Ce modèle nécessite aussi {model}. Téléchargez-le dans Modèles.</translation>
+    </message>
+    <message>
+        <source>This model creates a voice from a description. Describe one below.</source>
+        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <translation>Ce modèle crée une voix à partir d’une description. Décrivez-la ci-dessous.</translation>
+    </message>
+    <message>
+        <source>This model does not speak {language}. It speaks {languages}.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>Ce modèle ne parle pas {language}. Il parle {languages}.</translation>
+    </message>
+    <message>
+        <source>This model does not support voice cloning. Choose one that does: Qwen3-TTS Base or Spark-TTS.</source>
+        <extracomment>app/gui/speak/pane.py</extracomment>
+        <translation>Ce modèle ne prend pas en charge le clonage de voix. Choisissez-en un qui le permet&#xa0;: Qwen3-TTS Base ou Spark-TTS.</translation>
+    </message>
+    <message>
+        <source>This model does not support voice cloning. For “{name}” choose one that does: Qwen3-TTS Base or Spark-TTS.</source>
+        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <translation>Ce modèle ne prend pas en charge le clonage de voix. Pour «&#xa0;{name}&#xa0;», choisissez-en un qui le permet&#xa0;: Qwen3-TTS Base ou Spark-TTS.</translation>
+    </message>
+    <message>
+        <source>This model is gated: accept its terms on Hugging Face first. Then enter your token here.</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>L’accès à ce modèle est restreint : acceptez d’abord ses conditions sur Hugging Face. Saisissez ensuite votre jeton ici.</translation>
+    </message>
+    <message>
+        <source>This model needs a recorded voice. Create a new voice, or choose one.</source>
+        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <translation>Ce modèle a besoin d’une voix enregistrée. Créez une nouvelle voix, ou choisissez-en une.</translation>
+    </message>
+    <message>
+        <source>This model takes no instructions. The CustomVoice and VoiceDesign models of size 1.7B follow them.</source>
+        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <translation>Ce modèle n’accepte pas d’instructions. Les modèles CustomVoice et VoiceDesign de taille 1.7B les suivent.</translation>
+    </message>
+    <message>
+        <source>This month</source>
+        <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
+        <translation>Ce mois-ci</translation>
+    </message>
+    <message>
+        <source>This voice was made by another model. Clone it again with Spark-TTS.</source>
+        <extracomment>engine/pipelines/speaking/spark.py</extracomment>
+        <translation>Cette voix a été créée par un autre modèle. Clonez-la à nouveau avec Spark-TTS.</translation>
+    </message>
+    <message>
+        <source>This week</source>
+        <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
+        <translation>Cette semaine</translation>
+    </message>
+    <message>
+        <source>To another machine</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Vers une autre machine</translation>
+    </message>
+    <message>
+        <source>Today</source>
+        <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
+        <translation>Aujourd’hui</translation>
+    </message>
+    <message>
+        <source>Tokens and time</source>
+        <extracomment>app/gui/chat/message_buttons.py</extracomment>
+        <translation>Tokens et temps</translation>
+    </message>
+    <message>
+        <source>Tokens per second</source>
+        <extracomment>app/gui/server/pane.py</extracomment>
+        <translation>Tokens par seconde</translation>
+    </message>
+    <message>
+        <source>Too large for this machine: needs about {needed} of {has}.</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>Trop volumineux pour cet ordinateur&#xa0;: nécessite environ {needed} sur {has}.</translation>
+    </message>
+    <message>
+        <source>Tool</source>
+        <extracomment>app/gui/viewmodels/chat/exchange.py, app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>Outil</translation>
+    </message>
+    <message>
+        <source>Tool call: {tool}</source>
+        <extracomment>app/gui/chat/message_view.py</extracomment>
+        <translation>Appel d’outil&#xa0;: {tool}</translation>
+    </message>
+    <message>
+        <source>Top K</source>
+        <extracomment>app/gui/viewmodels/sampling.py</extracomment>
+        <translation>Top K</translation>
+    </message>
+    <message>
+        <source>Top P</source>
+        <extracomment>app/gui/viewmodels/sampling.py</extracomment>
+        <translation>Top P</translation>
+    </message>
+    <message>
+        <source>Transcribe again</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>Transcrire à nouveau</translation>
+    </message>
+    <message>
+        <source>Transcribe speech</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>Transcrire la parole</translation>
+    </message>
+    <message>
+        <source>Transcribes English speech while you talk, on any machine.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Transcrit l’anglais pendant que vous parlez, sur tout ordinateur.</translation>
+    </message>
+    <message>
+        <source>Transcript</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>Transcription</translation>
+    </message>
+    <message>
+        <source>Transcript of the recording</source>
+        <extracomment>app/gui/speak/pane.py</extracomment>
+        <translation>Transcription de l’enregistrement</translation>
+    </message>
+    <message>
+        <source>Transcript of the recording, for a closer voice</source>
+        <extracomment>app/gui/speak/pane.py</extracomment>
+        <translation>Transcription de l’enregistrement, pour une voix plus fidèle</translation>
+    </message>
+    <message>
+        <source>Transcription</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>Transcription</translation>
+    </message>
+    <message>
+        <source>Troubleshooting</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Dépannage</translation>
+    </message>
+    <message>
+        <source>Turned by 180 degrees.</source>
+        <extracomment>engine/pipelines/reading/upright.py</extracomment>
+        <translation>Pivotée de 180 degrés.</translation>
+    </message>
+    <message>
+        <source>Turned by 90 degrees to the left.</source>
+        <extracomment>engine/pipelines/reading/upright.py</extracomment>
+        <translation>Pivotée de 90 degrés vers la gauche.</translation>
+    </message>
+    <message>
+        <source>Turned by 90 degrees to the right.</source>
+        <extracomment>engine/pipelines/reading/upright.py</extracomment>
+        <translation>Pivotée de 90 degrés vers la droite.</translation>
+    </message>
+    <message>
+        <source>Type a name and press Enter. Only these words are sent, to huggingface.co.</source>
+        <extracomment>app/gui/viewmodels/models/downloads.py</extracomment>
+        <translation>Saisissez un nom et appuyez sur Entrée. Seuls ces mots sont envoyés, à huggingface.co.</translation>
+    </message>
+    <message>
+        <source>Type the result of the tool call.</source>
+        <extracomment>app/gui/chat/pane.py</extracomment>
+        <translation>Saisissez le résultat de l’appel d’outil.</translation>
+    </message>
+    <message>
+        <source>Type what to search for: a model&apos;s name, or who made it.</source>
+        <extracomment>engine/hub/searching.py</extracomment>
+        <translation>Saisissez ce qu’il faut rechercher&#xa0;: le nom d’un modèle ou de son auteur.</translation>
+    </message>
+    <message>
+        <source>Understands images and pages. Reasoning is optional.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Comprend les images et les pages. Raisonnement facultatif.</translation>
+    </message>
+    <message>
+        <source>Understands images, screenshots and charts, and answers questions about them.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Comprend les images, captures d’écran et graphiques, et répond aux questions à leur sujet.</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <extracomment>app/gui/bars.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py</extracomment>
+        <translation>Annuler l’action</translation>
+    </message>
+    <message>
+        <source>Unload</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>Décharger</translation>
+    </message>
+    <message>
+        <source>Unloading {model}.</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>Déchargement de {model}.</translation>
+    </message>
+    <message>
+        <source>Unpin</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Désépingler</translation>
+    </message>
+    <message>
+        <source>Untitled</source>
+        <extracomment>app/gui/chat/conversation_list.py</extracomment>
+        <translation>Sans titre</translation>
+    </message>
+    <message>
+        <source>Use default</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Valeur par défaut</translation>
+    </message>
+    <message>
+        <source>Use text in PDFs</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Utiliser le texte des PDF</translation>
+    </message>
+    <message>
+        <source>Use the text layer of a PDF instead of recognizing its image.</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Utiliser la couche de texte d’un PDF au lieu de reconnaître son image.</translation>
+    </message>
+    <message>
+        <source>Use {model}</source>
+        <extracomment>app/gui/chat/pane.py, app/gui/chat/picture_bar.py</extracomment>
+        <translation>Utiliser {model}</translation>
+    </message>
+    <message>
+        <source>Using the token of the Hugging Face command line, from {file}.</source>
+        <extracomment>app/gui/viewmodels/settings.py</extracomment>
+        <translation>Le jeton de la ligne de commande Hugging Face est utilisé, depuis {file}.</translation>
+    </message>
+    <message>
+        <source>Verify files</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>Vérifier les fichiers</translation>
+    </message>
+    <message>
+        <source>Verifying</source>
+        <extracomment>app/gui/viewmodels/models/downloads.py</extracomment>
+        <translation>Vérification</translation>
+    </message>
+    <message>
+        <source>Verifying the files of {model}.</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>Vérification des fichiers de {model}.</translation>
+    </message>
+    <message>
+        <source>Vision</source>
+        <extracomment>app/gui/chat/pane.py, app/gui/viewmodels/models/card.py, app/gui/viewmodels/models/library.py</extracomment>
+        <translation>Vision</translation>
+    </message>
+    <message>
+        <source>Voice</source>
+        <extracomment>app/gui/speak/pane.py</extracomment>
+        <translation>Voix</translation>
+    </message>
+    <message>
+        <source>Waiting</source>
+        <extracomment>app/gui/viewmodels/listen.py, app/gui/viewmodels/read.py</extracomment>
+        <translation>En attente</translation>
+    </message>
+    <message>
+        <source>Waiting for the model.</source>
+        <extracomment>app/gui/viewmodels/chat/conversation.py</extracomment>
+        <translation>En attente du modèle.</translation>
+    </message>
+    <message>
+        <source>Waveform</source>
+        <extracomment>app/gui/sound/player.py</extracomment>
+        <translation>Forme d’onde</translation>
+    </message>
+    <message>
+        <source>Weights</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>Poids</translation>
+    </message>
+    <message>
+        <source>What answered is not Hugging Face. A sign-in page of this network, or a wrong HF_ENDPOINT, may stand in between.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>La réponse ne vient pas de Hugging Face. Une page de connexion de ce réseau, ou un HF_ENDPOINT erroné, s’interpose peut-être.</translation>
+    </message>
+    <message>
+        <source>What can you help me with?</source>
+        <extracomment>app/gui/chat/pane.py</extracomment>
+        <translation>En quoi peux-tu m’aider&#xa0;?</translation>
+    </message>
+    <message>
+        <source>What the model should know and how it should answer.</source>
+        <extracomment>app/gui/chat/panel.py</extracomment>
+        <translation>Ce que le modèle doit savoir et comment il doit répondre.</translation>
+    </message>
+    <message>
+        <source>What the voice is like: an old man, warm and slow</source>
+        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <translation>À quoi ressemble la voix&#xa0;: un homme âgé, voix chaude et lente</translation>
+    </message>
+    <message>
+        <source>What to read</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Éléments à lire</translation>
+    </message>
+    <message>
+        <source>Window</source>
+        <extracomment>app/gui/window.py</extracomment>
+        <translation>Fenêtre</translation>
+    </message>
+    <message>
+        <source>With headphones, you can interrupt the voice by speaking. With loudspeakers, turn this off: Grus then listens after it has finished speaking.</source>
+        <extracomment>app/gui/chat/talk_bar.py</extracomment>
+        <translation>Avec un casque, vous pouvez interrompre la voix en parlant. Avec des haut-parleurs, désactivez cette option&#xa0;: Grus n’écoute alors qu’après avoir fini de parler.</translation>
+    </message>
+    <message>
+        <source>Work offline</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Travailler hors ligne</translation>
+    </message>
+    <message>
+        <source>Works in every app. Clear the field for none.</source>
+        <extracomment>app/gui/hotkey.py</extracomment>
+        <translation>Fonctionne dans toutes les applications. Videz le champ pour n’en utiliser aucun.</translation>
+    </message>
+    <message>
+        <source>Write a message</source>
+        <extracomment>app/gui/chat/composer.py</extracomment>
+        <translation>Écrire un message</translation>
+    </message>
+    <message>
+        <source>Write or drop a text: txt, md, pdf or epub</source>
+        <extracomment>app/gui/speak/pane.py</extracomment>
+        <translation>Écrivez ou déposez un texte&#xa0;: txt, md, pdf ou epub</translation>
+    </message>
+    <message>
+        <source>Yesterday</source>
+        <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
+        <translation>Hier</translation>
+    </message>
+    <message>
+        <source>You</source>
+        <extracomment>app/gui/chat/message_view.py, app/gui/viewmodels/chat/exchange.py</extracomment>
+        <translation>Vous</translation>
+    </message>
+    <message>
+        <source>Your conversations cannot be opened: {reason}. The file is unchanged, and Grus will retry.</source>
+        <extracomment>app/gui/store/worker.py</extracomment>
+        <translation>Impossible d’ouvrir vos conversations&#xa0;: {reason}. Le fichier est inchangé, et Grus va réessayer.</translation>
+    </message>
+    <message>
+        <source>Your conversations were saved by a newer version of Grus. Update Grus to open them. The file is unchanged.</source>
+        <extracomment>app/gui/store/worker.py</extracomment>
+        <translation>Vos conversations ont été enregistrées par une version plus récente de Grus. Mettez Grus à jour pour les ouvrir. Le fichier est inchangé.</translation>
+    </message>
+    <message>
+        <source>Your last changes are not saved yet. Close the window again to discard them.</source>
+        <extracomment>app/gui/window.py</extracomment>
+        <translation>Vos dernières modifications ne sont pas encore enregistrées. Fermez à nouveau la fenêtre pour les abandonner.</translation>
+    </message>
+    <message>
+        <source>Your message was sent.</source>
+        <extracomment>app/gui/chat/talk_bar.py</extracomment>
+        <translation>Votre message a été envoyé.</translation>
+    </message>
+    <message>
+        <source>Your settings could not be read. They were saved as {file}, and Grus started with default settings.</source>
+        <extracomment>app/gui/window.py</extracomment>
+        <translation>Impossible de lire vos paramètres. Ils ont été enregistrés sous {file}, et Grus a démarré avec les paramètres par défaut.</translation>
+    </message>
+    <message>
+        <source>Zoom in</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Zoom avant</translation>
+    </message>
+    <message>
+        <source>Zoom out</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Zoom arrière</translation>
+    </message>
+    <message>
+        <source>about {n} tokens/s</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>environ {n} tokens/s</translation>
+    </message>
+    <message>
+        <source>about {size}</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>environ {size}</translation>
+    </message>
+    <message>
+        <source>another program is using it</source>
+        <extracomment>app/gui/store/worker.py</extracomment>
+        <translation>un autre programme l’utilise</translation>
+    </message>
+    <message>
+        <source>fast</source>
+        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <translation>rapide</translation>
+    </message>
+    <message>
+        <source>first token after {time}</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>premier token après {time}</translation>
+    </message>
+    <message>
+        <source>fits</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>adapté</translation>
+    </message>
+    <message>
+        <source>gated</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>accès restreint</translation>
+    </message>
+    <message>
+        <source>give Grus a token of your account: `grus token set`, Settings in the window, or HF_TOKEN</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>donnez à Grus un jeton de votre compte&#xa0;: dans les Paramètres de la fenêtre, avec `grus token set` ou HF_TOKEN</translation>
+    </message>
+    <message>
+        <source>high</source>
+        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <translation>haute</translation>
+    </message>
+    <message>
+        <source>installed</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>installé</translation>
+    </message>
+    <message>
+        <source>loaded</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>chargé</translation>
+    </message>
+    <message>
+        <source>low</source>
+        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <translation>grave</translation>
+    </message>
+    <message>
+        <source>moderate</source>
+        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <translation>moyen</translation>
+    </message>
+    <message>
+        <source>now</source>
+        <extracomment>app/gui/server/pane.py</extracomment>
+        <translation>maintenant</translation>
+    </message>
+    <message>
+        <source>recommended</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>recommandé</translation>
+    </message>
+    <message>
+        <source>slow</source>
+        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <translation>lent</translation>
+    </message>
+    <message>
+        <source>the disk is full</source>
+        <extracomment>app/gui/store/worker.py</extracomment>
+        <translation>le disque est plein</translation>
+    </message>
+    <message>
+        <source>the disk reports an error</source>
+        <extracomment>app/gui/store/worker.py</extracomment>
+        <translation>le disque signale une erreur</translation>
+    </message>
+    <message>
+        <source>the file cannot be opened</source>
+        <extracomment>app/gui/store/worker.py</extracomment>
+        <translation>le fichier ne s’ouvre pas</translation>
+    </message>
+    <message>
+        <source>the file is read-only</source>
+        <extracomment>app/gui/store/worker.py</extracomment>
+        <translation>le fichier est en lecture seule</translation>
+    </message>
+    <message>
+        <source>there are too many unsaved changes</source>
+        <extracomment>app/gui/store/worker.py</extracomment>
+        <translation>il y a trop de modifications non enregistrées</translation>
+    </message>
+    <message>
+        <source>there is not enough memory</source>
+        <extracomment>app/gui/store/worker.py</extracomment>
+        <translation>la mémoire est insuffisante</translation>
+    </message>
+    <message>
+        <source>tight</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>juste</translation>
+    </message>
+    <message>
+        <source>too large</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>trop volumineux</translation>
+    </message>
+    <message>
+        <source>very fast</source>
+        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <translation>très rapide</translation>
+    </message>
+    <message>
+        <source>very high</source>
+        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <translation>très haute</translation>
+    </message>
+    <message>
+        <source>very low</source>
+        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <translation>très grave</translation>
+    </message>
+    <message>
+        <source>very slow</source>
+        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <translation>très lent</translation>
+    </message>
+    <message>
+        <source>{about} Details: {error}</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>{about} Détails&#xa0;: {error}</translation>
+    </message>
+    <message>
+        <source>{app}, {path}</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>{app}, {path}</translation>
+    </message>
+    <message>
+        <source>{done} of {total}</source>
+        <extracomment>app/gui/viewmodels/models/downloads.py</extracomment>
+        <translation>{done} sur {total}</translation>
+    </message>
+    <message>
+        <source>{done} of {total} pages</source>
+        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <translation>{done} pages sur {total}</translation>
+    </message>
+    <message>
+        <source>{file}: {reason}.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>{file}&#xa0;: {reason}.</translation>
+    </message>
+    <message>
+        <source>{folder} contains no model: no config.json with weights, and no GGUF file.</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>{folder} ne contient aucun modèle&#xa0;: ni config.json avec des poids, ni fichier GGUF.</translation>
+    </message>
+    <message>
+        <source>{free} are free.</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>{free} disponibles.</translation>
+    </message>
+    <message>
+        <source>{given} could not be read: {reason}.</source>
+        <extracomment>engine/pipelines/prompt.py</extracomment>
+        <translation>Impossible de lire {given}&#xa0;: {reason}.</translation>
+    </message>
+    <message>
+        <source>{how_far}, {rate}/s, {left} left</source>
+        <extracomment>app/gui/viewmodels/models/downloads.py</extracomment>
+        <translation>{how_far}, {rate}/s, encore {left}</translation>
+    </message>
+    <message>
+        <source>{keys} cannot be used. Use a letter, a digit, Space or F1 to F12, with Ctrl, Alt or Meta.</source>
+        <extracomment>app/gui/hotkey.py</extracomment>
+        <translation>{keys} n’est pas utilisable. Utilisez une lettre, un chiffre, Espace ou F1 à F12, avec Ctrl, Alt ou Meta.</translation>
+    </message>
+    <message>
+        <source>{keys} cannot be used: {error}. Choose other keys.</source>
+        <extracomment>app/gui/hotkey.py</extracomment>
+        <translation>{keys} n’est pas utilisable&#xa0;: {error}. Choisissez d’autres touches.</translation>
+    </message>
+    <message>
+        <source>{kinds}. Search for {name} to download one of these.</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>{kinds}. Recherchez {name} pour en télécharger un.</translation>
+    </message>
+    <message>
+        <source>{model} answers without the images in this conversation.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>{model} répond sans les images de cette conversation.</translation>
+    </message>
+    <message>
+        <source>{model} does not know the task {task}: the page is read as text. PaddleOCR-VL 1.5 knows every task.</source>
+        <extracomment>engine/pipelines/reading/reader.py</extracomment>
+        <translation>{model} ne connaît pas la tâche {task}&#xa0;: la page est lue comme du texte. PaddleOCR-VL 1.5 connaît toutes les tâches.</translation>
+    </message>
+    <message>
+        <source>{model} does not speak. Qwen3-TTS, Orpheus and Spark-TTS models do.</source>
+        <extracomment>engine/pipelines/speaking/speech_models.py</extracomment>
+        <translation>{model} ne parle pas. Les modèles Qwen3-TTS, Orpheus et Spark-TTS parlent.</translation>
+    </message>
+    <message>
+        <source>{model} does not support images.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>{model} ne prend pas en charge les images.</translation>
+    </message>
+    <message>
+        <source>{model} is installed. Its checksums are correct.</source>
+        <extracomment>app/gui/viewmodels/models/downloads.py</extracomment>
+        <translation>{model} est installé. Ses sommes de contrôle sont correctes.</translation>
+    </message>
+    <message>
+        <source>{model} is no layout model. PaddlePaddle/PP-DocLayoutV2 is one.</source>
+        <extracomment>engine/pipelines/reading/layout.py</extracomment>
+        <translation>{model} n’est pas un modèle de mise en page. PaddlePaddle/PP-DocLayoutV2 en est un.</translation>
+    </message>
+    <message>
+        <source>{model} is not the id of a repository.</source>
+        <extracomment>engine/hub/download.py</extracomment>
+        <translation>{model} n’est pas l’identifiant d’un dépôt.</translation>
+    </message>
+    <message>
+        <source>{model} is ready.</source>
+        <extracomment>app/gui/chat/pane.py, app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>{model} est prêt.</translation>
+    </message>
+    <message>
+        <source>{model} is ready. Write your first message.</source>
+        <extracomment>app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>{model} est prêt. Écrivez votre premier message.</translation>
+    </message>
+    <message>
+        <source>{model} reads pages line by line and talks about no images. Read them with grus read.</source>
+        <extracomment>engine/pipelines/prompt.py</extracomment>
+        <translation>{model} lit les pages ligne par ligne et ne discute pas d’images. Ouvrez-les dans Lire.</translation>
+    </message>
+    <message>
+        <source>{model} reads text only and does not see images.</source>
+        <extracomment>engine/pipelines/prompt.py</extracomment>
+        <translation>{model} ne lit que du texte et ne voit pas les images.</translation>
+    </message>
+    <message>
+        <source>{model} reads text, not images. Choose a vision model.</source>
+        <extracomment>engine/pipelines/reading/recognizer.py</extracomment>
+        <translation>{model} lit du texte, pas des images. Choisissez un modèle de vision.</translation>
+    </message>
+    <message>
+        <source>{model} receives the text of the image.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>{model} reçoit le texte de l’image.</translation>
+    </message>
+    <message>
+        <source>{model} transcribes {own}, not {language}. Choose a model for that language.</source>
+        <extracomment>engine/pipelines/listening/transcription.py</extracomment>
+        <translation>{model} transcrit {own}, pas {language}. Choisissez un modèle pour cette langue.</translation>
+    </message>
+    <message>
+        <source>{model} was deleted. {size} will be freed in 30 seconds.</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>{model} a été supprimé. {size} seront libérés dans 30 secondes.</translation>
+    </message>
+    <message>
+        <source>{model} was removed from the list. Its files were not deleted.</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>{model} a été retiré de la liste. Ses fichiers n’ont pas été supprimés.</translation>
+    </message>
+    <message>
+        <source>{names}: unsupported format. Supported: WAV, FLAC, MP3, OGG, Opus, AIFF, AU and CAF.</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>{names}&#xa0;: format non pris en charge. Formats pris en charge&#xa0;: WAV, FLAC, MP3, OGG, Opus, AIFF, AU et CAF.</translation>
+    </message>
+    <message>
+        <source>{name} cannot be opened: it is damaged or password-protected.</source>
+        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <translation>Impossible d’ouvrir {name}&#xa0;: le fichier est endommagé ou protégé par mot de passe.</translation>
+    </message>
+    <message>
+        <source>{name} cannot be opened: the file is damaged.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py, app/gui/viewmodels/speak.py</extracomment>
+        <translation>Impossible d’ouvrir {name}&#xa0;: le fichier est endommagé.</translation>
+    </message>
+    <message>
+        <source>{name} contains no text. Open it in Read first.</source>
+        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <translation>{name} ne contient pas de texte. Ouvrez-le d’abord dans Lire.</translation>
+    </message>
+    <message>
+        <source>{name} contains scanned pages without text. Open it in Read first.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>{name} contient des pages numérisées sans texte. Ouvrez-le d’abord dans Lire.</translation>
+    </message>
+    <message>
+        <source>{name} could not be read as sound ({reason}). {formats} are read.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>Impossible de lire {name} comme un son ({reason}). Formats lisibles&#xa0;: {formats}.</translation>
+    </message>
+    <message>
+        <source>{name} does not listen. Moonshine models do: UsefulSensors/moonshine-base, for example.</source>
+        <extracomment>engine/pipelines/listening/transcription.py</extracomment>
+        <translation>{name} ne reconnaît pas la parole. Les modèles Moonshine le font, par exemple UsefulSensors/moonshine-base.</translation>
+    </message>
+    <message>
+        <source>{name} has {own} samples a second; {least} to {most} are read.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>{name} a {own} échantillons par seconde&#xa0;; il est possible d’en lire de {least} à {most}.</translation>
+    </message>
+    <message>
+        <source>{name} holds no sound.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>{name} ne contient pas de son.</translation>
+    </message>
+    <message>
+        <source>{name} holds samples that are no numbers. The file is damaged.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>{name} contient des échantillons non valides. Le fichier est endommagé.</translation>
+    </message>
+    <message>
+        <source>{name} is empty.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>{name} est vide.</translation>
+    </message>
+    <message>
+        <source>{name} is larger than 512 MB. Choose a smaller file.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>{name} dépasse 512 Mo. Choisissez un fichier plus petit.</translation>
+    </message>
+    <message>
+        <source>{name} is longer than {longest}. Split it first.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>{name} dure plus de {longest}. Divisez-le d’abord.</translation>
+    </message>
+    <message>
+        <source>{name} is no name for a voice: letters, digits, spaces, dots and dashes, 64 at most.</source>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <translation>{name} n’est pas un nom de voix&#xa0;: lettres, chiffres, espaces, points et tirets, 64 au plus.</translation>
+    </message>
+    <message>
+        <source>{name} is not a file.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>{name} n’est pas un fichier.</translation>
+    </message>
+    <message>
+        <source>{name} is not a file. Drop files, not folders.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>{name} n’est pas un fichier. Déposez des fichiers, pas des dossiers.</translation>
+    </message>
+    <message>
+        <source>{name} is not supported. Attach text, PDFs, images or audio.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>{name} n’est pas pris en charge. Joignez du texte, des PDF, des images ou de l’audio.</translation>
+    </message>
+    <message>
+        <source>{name} is not supported. Choose a txt, md, pdf or epub file.</source>
+        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <translation>{name} n’est pas pris en charge. Choisissez un fichier txt, md, pdf ou epub.</translation>
+    </message>
+    <message>
+        <source>{name} is password-protected. Save a copy without a password.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>{name} est protégé par mot de passe. Enregistrez une copie sans mot de passe.</translation>
+    </message>
+    <message>
+        <source>{name} is set</source>
+        <extracomment>engine/hub/offline.py</extracomment>
+        <translation>{name} est défini</translation>
+    </message>
+    <message>
+        <source>{name} is too large.</source>
+        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <translation>{name} est trop volumineux.</translation>
+    </message>
+    <message>
+        <source>{name} writes no text. Give it as the layout, and a vision model as the model.</source>
+        <extracomment>app/runtime/reading.py</extracomment>
+        <translation>{name} ne produit pas de texte. Choisissez un modèle de vision.</translation>
+    </message>
+    <message>
+        <source>{name}: {level}</source>
+        <extracomment>app/gui/speak/pane.py</extracomment>
+        <translation>{name}&#xa0;: {level}</translation>
+    </message>
+    <message>
+        <source>{now} now, at most {most} in the last two minutes</source>
+        <extracomment>app/gui/server/pane.py</extracomment>
+        <translation>{now} maintenant, au plus {most} au cours des deux dernières minutes</translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} active requests.</source>
+        <extracomment>app/gui/server/pane.py</extracomment>
+        <translation>
+            <numerusform>{n} requête en cours.</numerusform>
+            <numerusform>{n} requêtes en cours.</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>{n} billion</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>{n} milliards</translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} conversations imported.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>
+            <numerusform>{n} conversation importée.</numerusform>
+            <numerusform>{n} conversations importées.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} documents saved in {folder}.</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>
+            <numerusform>{n} document enregistré dans {folder}.</numerusform>
+            <numerusform>{n} documents enregistrés dans {folder}.</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>{n} downloads per month</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>{n} téléchargements par mois</translation>
+    </message>
+    <message>
+        <source>{n} million</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>{n} millions</translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} not read</source>
+        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <translation>
+            <numerusform>{n} non lue</numerusform>
+            <numerusform>{n} non lues</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} pages</source>
+        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <translation>
+            <numerusform>{n} page</numerusform>
+            <numerusform>{n} pages</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>{n} requests are waiting already. Try again later.</source>
+        <extracomment>engine/engine.py</extracomment>
+        <translation>{n} requêtes attendent déjà. Réessayez plus tard.</translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} tokens</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py, app/gui/viewmodels/models/card.py</extracomment>
+        <translation>
+            <numerusform>{n} token</numerusform>
+            <numerusform>{n} tokens</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} words</source>
+        <extracomment>app/gui/speak/pane.py</extracomment>
+        <translation>
+            <numerusform>{n} mot</numerusform>
+            <numerusform>{n} mots</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>{one} and {other}</source>
+        <extracomment>app/gui/chat/talk_bar.py</extracomment>
+        <translation>{one} et {other}</translation>
+    </message>
+    <message>
+        <source>{origin} is not a valid origin. Enter one like https://app.example, or * for all.</source>
+        <extracomment>app/gui/viewmodels/server.py</extracomment>
+        <translation>{origin} n’est pas une origine valide. Saisissez par exemple https://app.example, ou * pour toutes.</translation>
+    </message>
+    <message>
+        <source>{path} cannot be read: {reason}.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>Impossible de lire {path}&#xa0;: {reason}.</translation>
+    </message>
+    <message>
+        <source>{path} cannot be written: {reason}.</source>
+        <extracomment>engine/pipelines/reading/session.py</extracomment>
+        <translation>Impossible d’écrire {path}&#xa0;: {reason}.</translation>
+    </message>
+    <message>
+        <source>{path} could not be written: {reason}.</source>
+        <extracomment>engine/media/sound.py</extracomment>
+        <translation>Impossible d’écrire {path}&#xa0;: {reason}.</translation>
+    </message>
+    <message>
+        <source>{path} is a folder.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>{path} est un dossier.</translation>
+    </message>
+    <message>
+        <source>{path} is larger than the memory that is free.</source>
+        <extracomment>engine/media/documents.py</extracomment>
+        <translation>{path} est plus volumineux que la mémoire libre.</translation>
+    </message>
+    <message>
+        <source>{rate} tokens/s</source>
+        <extracomment>app/gui/bars.py, app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>{rate} tokens/s</translation>
+    </message>
+    <message>
+        <source>{reason}. Grus stays offline until it is restarted without it.</source>
+        <extracomment>app/gui/viewmodels/settings.py</extracomment>
+        <translation>{reason}. Grus reste hors ligne jusqu’à un redémarrage sans cette option.</translation>
+    </message>
+    <message>
+        <source>{repo} cannot be saved{where}: {reason}.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>Impossible d’enregistrer {repo}{where}&#xa0;: {reason}.</translation>
+    </message>
+    <message>
+        <source>{repo} could not be downloaded: {reason}</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>Impossible de télécharger {repo}&#xa0;: {reason}</translation>
+    </message>
+    <message>
+        <source>{repo} has a file that is larger than this disk or account may hold{where}.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>{repo} contient un fichier plus gros que ce disque ou ce compte ne le permet{where}.</translation>
+    </message>
+    <message>
+        <source>{repo} has no revision {revision}.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>{repo} n’a pas de révision {revision}.</translation>
+    </message>
+    <message>
+        <source>{repo} holds no model files.</source>
+        <extracomment>engine/hub/download.py, engine/hub/searching.py</extracomment>
+        <translation>{repo} ne contient pas de fichiers de modèle.</translation>
+    </message>
+    <message>
+        <source>{repo} holds no tokenizer, and its name, which does not end in -GGUF, tells no other repository. Put a tokenizer.json beside the file.</source>
+        <extracomment>engine/hub/download.py</extracomment>
+        <translation>{repo} ne contient pas de tokenizer, et son nom, qui ne finit pas par -GGUF, n’indique aucun autre dépôt. Placez un tokenizer.json à côté du fichier.</translation>
+    </message>
+    <message>
+        <source>{repo} is gated, and your token does not open it. Accept its terms on {site}/{repo} with the same account, and wait until its makers have let you in.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>L’accès à {repo} est restreint, et votre jeton ne l’ouvre pas. Acceptez ses conditions sur {site}/{repo} avec le même compte, et attendez que ses auteurs vous accordent l’accès.</translation>
+    </message>
+    <message>
+        <source>{repo} is gated. Accept its terms on {site}/{repo}, then {advice}.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>L’accès à {repo} est restreint. Acceptez ses conditions sur {site}/{repo}, puis {advice}.</translation>
+    </message>
+    <message>
+        <source>{repo} is not on this machine and Hugging Face cannot be reached. Check the network.</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>{repo} n’est pas sur cet ordinateur et Hugging Face est injoignable. Vérifiez le réseau.</translation>
+    </message>
+    <message>
+        <source>{repo} is not on this machine and {why}, so it cannot be downloaded.</source>
+        <extracomment>engine/hub/download.py</extracomment>
+        <translation>{repo} n’est pas sur cet ordinateur et ne peut pas être téléchargé&#xa0;: {why}.</translation>
+    </message>
+    <message>
+        <source>{repo} is not on this machine, and {reason}</source>
+        <extracomment>engine/hub/client.py</extracomment>
+        <translation>{repo} n’est pas sur cet ordinateur. {reason}</translation>
+    </message>
+    <message>
+        <source>{repo} is not the id of a repository.</source>
+        <extracomment>engine/hub/client.py, engine/hub/searching.py</extracomment>
+        <translation>{repo} n’est pas l’identifiant d’un dépôt.</translation>
+    </message>
+    <message>
+        <source>{repo} needs {needed}, but {there} has only {free} left.</source>
+        <extracomment>engine/hub/download.py</extracomment>
+        <translation>{repo} nécessite {needed}, mais il ne reste que {free} dans {there}.</translation>
+    </message>
+    <message>
+        <source>{share} %</source>
+        <extracomment>app/gui/viewmodels/listen.py</extracomment>
+        <translation>{share}&#xa0;%</translation>
+    </message>
+    <message>
+        <source>{size} GB</source>
+        <extracomment>app/gui/texts.py</extracomment>
+        <translation>{size} Go</translation>
+    </message>
+    <message>
+        <source>{size} KB</source>
+        <extracomment>app/gui/texts.py</extracomment>
+        <translation>{size} Ko</translation>
+    </message>
+    <message>
+        <source>{size} MB</source>
+        <extracomment>app/gui/texts.py</extracomment>
+        <translation>{size} Mo</translation>
+    </message>
+    <message>
+        <source>{size} for models, {whole} for Grus in all</source>
+        <extracomment>app/gui/models/pane.py</extracomment>
+        <translation>{size} pour les modèles, {whole} pour Grus en tout</translation>
+    </message>
+    <message>
+        <source>{size} in memory</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>{size} en mémoire</translation>
+    </message>
+    <message>
+        <source>{size} of memory</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>{size} de mémoire</translation>
+    </message>
+    <message>
+        <source>{speed} here</source>
+        <extracomment>app/gui/viewmodels/models/card.py, app/gui/viewmodels/models/offer.py</extracomment>
+        <translation>{speed} sur cet ordinateur</translation>
+    </message>
+    <message>
+        <source>{time} h</source>
+        <extracomment>app/gui/texts.py</extracomment>
+        <translation>{time} h</translation>
+    </message>
+    <message>
+        <source>{time} left</source>
+        <extracomment>app/gui/viewmodels/listen.py, app/gui/viewmodels/read.py, app/gui/viewmodels/speak.py</extracomment>
+        <translation>encore {time}</translation>
+    </message>
+    <message>
+        <source>{time} min</source>
+        <extracomment>app/gui/texts.py</extracomment>
+        <translation>{time} min</translation>
+    </message>
+    <message>
+        <source>{time} s</source>
+        <extracomment>app/gui/texts.py</extracomment>
+        <translation>{time} s</translation>
+    </message>
+    <message>
+        <source>{time} total</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>{time} au total</translation>
+    </message>
+    <message>
+        <source>{title} (copy)</source>
+        <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
+        <translation>{title} (copie)</translation>
+    </message>
+    <message>
+        <source>{title} has not been read yet.</source>
+        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <translation>{title} n’a pas encore été lu.</translation>
+    </message>
+    <message>
+        <source>{title} must be between {low} and {high}.</source>
+        <extracomment>app/gui/chat/panel.py</extracomment>
+        <translation>{title} doit être entre {low} et {high}.</translation>
+    </message>
+    <message>
+        <source>{tokens} tokens do not fit into the memory for sequences ({limit} MiB). Shorten the prompt, raise the memory limit, or quantize the cache.</source>
+        <extracomment>engine/executor.py</extracomment>
+        <translation>{tokens} tokens ne tiennent pas dans la mémoire des séquences ({limit} Mio). Raccourcissez le prompt, augmentez la limite de mémoire ou quantifiez le cache.</translation>
+    </message>
+    <message>
+        <source>{variable} is set and takes precedence over a token stored here.</source>
+        <extracomment>app/gui/viewmodels/settings.py</extracomment>
+        <translation>{variable} est défini et prévaut sur un jeton stocké ici.</translation>
+    </message>
+    <message>
+        <source>{weights} weights, {talk} KV cache</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>{weights} de poids, {talk} de cache KV</translation>
+    </message>
+    <message>
+        <source>“{title}” was deleted.</source>
+        <extracomment>app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/results.py</extracomment>
+        <translation>«&#xa0;{title}&#xa0;» a été supprimé.</translation>
+    </message>
+    <message>
+        <source>“{title}” was removed from the list. The file was not deleted.</source>
+        <extracomment>app/gui/viewmodels/results.py</extracomment>
+        <translation>«&#xa0;{title}&#xa0;» a été retiré de la liste. Le fichier n’a pas été supprimé.</translation>
+    </message>
+</context>
+</TS>

@@ -1,0 +1,112 @@
+"""Switching colours and the size of text: quick with every pane open, the right icons, every widget in the new look."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QAbstractButton, QApplication, QToolButton, QWidget
+
+from app.gui.look import icon
+from app.gui.theme import DARK
+from tests.app.gui.conftest import Opened
+
+MOST = 0.05  # seconds of the UI thread
+TRIES = 3  # the quickest counts: the machine has more to do than this
+
+
+def open_all(grus: Opened) -> None:
+    """Every pane has been seen, and the first is shown."""
+    for spec in grus.window.specs:
+        grus.window.open_pane(spec.name)
+        QApplication.processEvents()
+    grus.window.open_pane("chat")
+    settle(grus)
+
+
+def settle(grus: Opened) -> None:
+    grus.until(lambda: not grus.context.look._stale)
+    QApplication.processEvents()
+
+
+def drawn(button: QAbstractButton) -> QImage:
+    return button.icon().pixmap(QSize(24, 24)).toImage()
+
+
+def worked(do: Callable[[], object]) -> float:
+    """Seconds of work of this thread until all is on the screen."""
+    began = time.thread_time()
+    do()
+    QApplication.processEvents()
+    return time.thread_time() - began
+
+
+@pytest.mark.parametrize("pane", ["read", "speak", "listen"])
+def test_a_toolbar_keeps_its_icons(grus: Opened, pane: str) -> None:
+    grus.window.open_pane(pane)
+    buttons = [one for one in grus.window.panes[pane].findChildren(QToolButton) if not one.icon().isNull()]
+    before = [drawn(one) for one in buttons]
+    assert len(buttons) >= 4
+    grus.window.switch_appearance()
+    settle(grus)
+    dots = icon("more", grus.context.look.theme.second, grus.context.look.theme.second).pixmap(QSize(24, 24)).toImage()
+    assert [one.accessibleName() for one in buttons if drawn(one) == dots] == []
+    grus.window.switch_appearance()
+    settle(grus)
+    assert [drawn(one) for one in buttons] == before
+
+
+@pytest.mark.parametrize("pane", ["chat", "read", "speak", "listen", "models", "server", "settings"])
+def test_colours_and_size_change_at_once_with_every_pane_open(grus: Opened, pane: str) -> None:
+    open_all(grus)
+    grus.window.open_pane(pane)
+    QApplication.processEvents()
+    colours, size = [], []
+    for change in (0.1, -0.1, 0.1)[:TRIES]:
+        colours.append(worked(grus.window.switch_appearance))
+        settle(grus)
+        size.append(worked(lambda by=change: grus.window.scale_text(by)))  # type: ignore[misc]
+        settle(grus)
+    assert (min(colours) < MOST, min(size) < MOST) == (True, True), (colours, size)
+
+
+def test_ten_steps_of_size_take_less_than_a_second(grus: Opened) -> None:
+    open_all(grus)
+    took = sum(worked(lambda: grus.window.scale_text(0.1)) for _ in range(10))
+    assert took < 1
+    assert grus.context.look.scale == 2.0
+
+
+def test_every_part_comes_into_the_new_look(grus: Opened) -> None:
+    open_all(grus)
+    base = QApplication.font().pointSizeF()
+    grus.window.switch_appearance()
+    grus.window.scale_text(0.5)
+    look = grus.context.look
+    assert grus.window.panes["chat"].styleSheet() == look._sheet
+    settle(grus)
+    assert {part.styleSheet() for part in look._parts} == {look._sheet}
+    small = {
+        f"{type(one).__name__} {one.accessibleName()}"
+        for pane in grus.window.panes.values()
+        for one in pane.findChildren(QWidget)
+        if type(one) is not QWidget and one.font().pointSizeF() <= base  # containers in a scroll area hold no text
+    }
+    assert small == set()
+
+
+def test_a_pane_that_was_hidden_is_shown_in_the_new_look(grus: Opened) -> None:
+    """Before its turn has come."""
+    open_all(grus)
+    grus.context.preferences.put("appearance", "dark")
+    grus.window.open_pane("settings")
+    assert grus.window.panes["settings"].styleSheet() == grus.context.look._sheet
+    shown = grus.window.grab().toImage()
+    ratio = shown.devicePixelRatio()
+    place = grus.window.panes["settings"].mapTo(grus.window, grus.window.panes["settings"].rect().bottomRight())
+    assert (
+        shown.pixelColor(round((place.x() - 30) * ratio), round((place.y() - 4) * ratio)).name().upper() == DARK.window
+    )
