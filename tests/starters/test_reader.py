@@ -12,6 +12,7 @@ from PIL import Image
 
 from app.runtime.reading import ReadingModels
 from engine.pipelines.reading.session import ReadingSession
+from engine.pipelines.reading.upright import rotated_page
 
 HERE = Path(__file__).resolve().parent
 PICTURES = sorted((HERE / "pictures").glob("*.png"))
@@ -56,3 +57,12 @@ def test_few_characters_are_wrong_on_held_out_print(name: str) -> None:
         pytest.skip(f"fonts are not installed: {', '.join(line_fonts.missing())}")
     cases = evaluate_reader.sets(200, 12)[name]
     assert evaluate_reader.score(evaluate_reader.with_grus(None), cases).rate <= evaluate_reader.MOST[name]
+
+
+def test_a_page_upside_down_and_tilted_is_read_as_if_it_lay_straight(session: ReadingSession) -> None:
+    page = HERE.parents[1] / "resources" / "starter" / "page.png"
+    stands = evaluate_reader.plain(page.with_suffix(".txt").read_text(encoding="utf-8"))
+    (document,) = session.documents([rotated_page(Image.open(page).convert("RGB"), 187)])
+    assert abs((document.pages[0].turned + 187 + 180) % 360 - 180) <= 0.1
+    read = evaluate_reader.plain("\n".join(element.text for element in document.elements))
+    assert evaluate_reader.distance(read, stands) <= 0.01 * len(stands)
