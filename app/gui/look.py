@@ -267,6 +267,15 @@ def restate(widget: QWidget, **properties: object) -> None:
 _LATER = 60  # milliseconds from one part that is not shown to the next
 
 
+def _system_points(app: QApplication) -> float:
+    """The size of the system's font. The application keeps it: by the time of a second `Look` its own font may have been enlarged."""
+    kept = app.property("systemPoints")
+    if kept is None:
+        kept = app.font().pointSizeF() if app.font().pointSizeF() > 0 else 10.0
+        app.setProperty("systemPoints", kept)
+    return float(kept)
+
+
 class Look(QObject):
     """One per process. `changed` is emitted when colours or the text size change, `language_changed` when the language does.
 
@@ -282,7 +291,7 @@ class Look(QObject):
         super().__init__(app)
         self._app = app
         self._preferences = preferences
-        self._points = app.font().pointSizeF() if app.font().pointSizeF() > 0 else 10.0
+        self._points = _system_points(app)
         self._words = InstalledWords(app)
         self._followers: list[tuple[QObject, Callable[[], Any]]] = []
         self._parts: list[QWidget] = []

@@ -33,11 +33,11 @@ def test_what_is_typed_on_a_full_disk_is_saved_when_there_is_room(tmp_path: Path
     finally:
         process.kill()
         process.wait(10)
-    kept = "Was Sie tun, bleibt bis dahin im Arbeitsspeicher."
-    assert sentence == f"Nichts kann gespeichert werden: das Laufwerk ist voll. {kept}"
+    kept = "Ihre Änderungen bleiben bis dahin im Arbeitsspeicher."
+    assert sentence == f"Grus kann nicht speichern: das Laufwerk ist voll. {kept}"
     assert button == "Jetzt speichern"
     assert visible, "closing would lose it, and says so first"
-    assert warned.startswith("Was Sie zuletzt getan haben, ist noch nicht gespeichert.")
+    assert warned.startswith("Ihre letzten Änderungen sind noch nicht gespeichert.")
     assert told == "Alles ist wieder gespeichert."
     assert (length, last) == (len("a long kingfisher " * 20_000) + 17, "and the last word")
     assert [name for name in names if "damaged" in name] == []
