@@ -34,6 +34,7 @@ from PySide6.QtWidgets import (
 
 from app.gui.actions import ActionSpec, wear
 from app.gui.dialogs import choose_folder
+from app.gui.flow import FlowRow
 from app.gui.look import Look, restate
 from app.gui.pane import AppContext, Pane
 from app.gui.sampling_fields import DefaultsView
@@ -175,7 +176,6 @@ class ModelDetailsView(QScrollArea):
     def __init__(self, look: Look, do: Callable[[ModelAction], object], defaults: DefaultsView) -> None:
         super().__init__()
         self.setWidgetResizable(True)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._do, self._look, self._shown = do, look, ModelDetails()
         self.title = label(wrap=True)
@@ -193,8 +193,7 @@ class ModelDetailsView(QScrollArea):
         look.on_change(self, self._dress)
 
     def _build(self) -> None:
-        self._actions = QHBoxLayout()
-        self._actions.setSpacing(GRID)
+        self._actions = FlowRow(GRID)
         self._facts = QWidget()
         self._grid = QGridLayout(self._facts)
         self._grid.setContentsMargins(0, 0, 0, 0)
@@ -260,7 +259,6 @@ class ModelDetailsView(QScrollArea):
             button = text_button(title_of(action), _does(self._do, action), kind="main" if i == 0 else "")
             self.buttons[action] = button
             self._actions.addWidget(button)
-        self._actions.addStretch(1)
         if focused is not None and actions:
             self.buttons.get(focused, self.buttons[actions[0]]).setFocus()
 
