@@ -341,9 +341,9 @@ class Look(QObject):
 
     def dress(self, part: QWidget) -> None:
         """Give `part`, and all that is in it, the style sheet, now and after each change."""
+        part.setStyleSheet(self._sheet)
         part.installEventFilter(self)
         self._parts.append(part)
-        part.setStyleSheet(self._sheet)
 
     def refresh(self) -> None:
         self.theme = self._wanted()

@@ -177,7 +177,6 @@ class ModelDetailsView(QScrollArea):
     def __init__(self, look: Look, do: Callable[[ModelAction], object], defaults: DefaultsView) -> None:
         super().__init__()
         self.setWidgetResizable(True)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._do, self._look, self._shown = do, look, ModelDetails()
         self.title = label(wrap=True)

@@ -470,6 +470,7 @@ class ReadPane(ResultsPane[ReadDocument]):
             choose_folder(self, tr("Save to"), lambda folder: self.write_all(kinds[title], folder))
 
         asked.textValueSelected.connect(ask_folder)
+        asked.finished.connect(asked.deleteLater)
         asked.open()
 
     def write_all(self, kind: Any, folder: Path) -> None:

@@ -29,5 +29,7 @@ def open_filled(app: Any, folder: Path, theme: str = "light", language: str = "e
     for spec in window.specs:
         window.open_pane(spec.name)
         screenshots.spin(app, 0.2)
+    screenshots.models(app, window)
+    screenshots.server(app, window)
     window.open_pane("chat")
     return window

@@ -2,7 +2,7 @@
 
 Every line on standard input is an expression; its value is printed as a line of JSON. Expressions see `window`, `place(name)` (the
 middle of what is shown under a name, on the screen), `faults()`, `block()` (the longest that the UI thread worked in one turn
-since the last call, in milliseconds) and `memory()` (MB). They look and change nothing: hands are xdotool's.
+since the last call, in milliseconds, and what it did then) and `memory()` (MB). They look and change nothing: hands are xdotool's.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ import json
 import sys
 import threading
 import time
+import traceback
+from pathlib import Path
 from typing import Any
 
 import psutil
-from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QAbstractItemView, QApplication, QWidget
+from PySide6.QtCore import QPoint, QTimer
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QCheckBox, QLabel, QWidget
 
 import app.main
 from app.bridge import Poster
@@ -24,34 +26,61 @@ from tests.app.gui import clipping
 
 
 class Heart:
-    """Beats in every turn of the event loop."""
+    """Beats in every turn of the event loop. A thread notes what the UI thread does in turns that are long."""
 
     def __init__(self) -> None:
-        self._last, self._longest = time.thread_time(), 0.0
+        self._last, self._longest, self._beats = time.thread_time(), (0.0, ""), 0
+        self._doing: tuple[int, list[str]] = (0, [])
+        self._ui = threading.get_ident()
         self._timer = QTimer()
         self._timer.setInterval(1)
-        self._timer.timeout.connect(self._beat)
+        self._timer.timeout.connect(self.beat)
         self._timer.start()
+        threading.Thread(target=self._watch, daemon=True).start()
 
-    def _beat(self) -> None:
+    def beat(self) -> None:
         now = time.thread_time()
-        self._longest, self._last = max(self._longest, now - self._last), now
+        took = round(1000 * (now - self._last), 1)
+        if took > self._longest[0]:
+            self._longest = took, " / ".join(self._doing[1]) if self._doing[0] == self._beats else ""
+        self._last, self._beats = now, self._beats + 1
 
-    def block(self) -> float:
-        longest, self._longest = self._longest, 0.0
-        return round(1000 * longest, 1)
+    def skip(self) -> None:
+        """What was done since the last beat does not count: it was an answer to a question."""
+        self._last = time.thread_time()
+
+    def _watch(self) -> None:
+        while True:
+            beats = self._beats
+            time.sleep(0.02)
+            if beats == self._beats:
+                stack = traceback.extract_stack(sys._current_frames()[self._ui])[-5:]
+                before = self._doing[1] if self._doing[0] == beats else []
+                self._doing = (
+                    beats,
+                    [*before, " > ".join(f"{Path(f.filename).stem}:{f.lineno} {f.name}" for f in stack)],
+                )
+
+    def block(self) -> tuple[float, str]:
+        longest, self._longest = self._longest, (0.0, "")
+        return longest
 
 
 def place(name: str) -> list[int] | None:
     """Of a widget by its accessible name or its text, or of a line of a list by its words."""
     shown = [one for one in QApplication.allWidgets() if one.isVisible() and not one.visibleRegion().isEmpty()]
+    shown.sort(key=lambda one: isinstance(one, QLabel))  # a control rather than the label beside it
     for widget in shown:
         words = getattr(widget, "text", None)
         if name in (
             widget.accessibleName(),
             words() if callable(words) and not isinstance(widget, QAbstractItemView) else "",
         ):
-            return _middle(widget, widget.visibleRegion().boundingRect().center())
+            seen = widget.visibleRegion().boundingRect()
+            return _middle(
+                widget,
+                seen.center() if not isinstance(widget, QCheckBox) else seen.topLeft() + QPoint(12, seen.height() // 2),
+            )
     for view in (one for one in shown if isinstance(one, QAbstractItemView) and one.model() is not None):
         for row in range(view.model().rowCount()):
             index = view.model().index(row, 0)
@@ -73,10 +102,12 @@ def answer(window: Any) -> None:
     }  # fmt: skip
 
     def tell(question: str) -> None:
+        heart.beat()
         try:
             print(json.dumps(eval(question, seen), default=str), flush=True)
         except Exception as error:
             print(json.dumps({"error": repr(error)}), flush=True)
+        heart.skip()
 
     def listen() -> None:
         for line in sys.stdin:
