@@ -251,7 +251,7 @@ def test_a_step_that_fails_changes_no_state(tmp_path: Path, monkeypatch: pytest.
         side.runner.run([Segment(slot, tokens(9, 0), sample=Sampling())]).read()
         if fails:
             with monkeypatch.context() as patch:
-                patch.setattr(side.runner, "_sample", lambda *_: 1 // 0)
+                patch.setattr(side.runner, "_sample", lambda *_, **__: 1 // 0)
                 with pytest.raises(ZeroDivisionError):
                     side.runner.run([Segment(slot, tokens(3, 1), sample=Sampling())])
         made.append(side.runner.run([Segment(slot, tokens(3, 1), want=range(3))]).read()[slot].logits)

@@ -216,7 +216,6 @@ def test_an_output_that_cannot_be_written_is_said_and_everything_stops(
 
 MEMORY = """
 import sys, time, psutil
-from PIL import Image
 from engine.pipelines.reading.reader import ReadOptions
 from engine.pipelines.reading.session import ReadingSession
 from tests.engine.pipelines.reading.fakes import Fake
@@ -224,7 +223,7 @@ def used():
     return psutil.Process().memory_info().rss >> 20
 fake = Fake(lambda crop: "x")
 session = ReadingSession(fake, options=ReadOptions(task="table", rotate=0))
-session.documents([Image.new("RGB", (200, 200), "white")])
+session.documents([sys.argv[2]])  # imports what reading needs
 before, most = used(), 0
 for _ in range(3):
     session.documents([sys.argv[1]])
@@ -243,8 +242,14 @@ def test_memory_of_pages_that_were_read_returns(tmp_path: Path) -> None:
     source = tmp_path / "scan.pdf"
     page = article(1).image.resize((827, 1170))
     page.save(source, save_all=True, append_images=[page] * 7, resolution=100)
+    page.save(tmp_path / "one.pdf", resolution=100)
     run = subprocess.run(
-        [sys.executable, "-c", MEMORY, source], cwd=ROOT, capture_output=True, text=True, timeout=100, check=True
+        [sys.executable, "-c", MEMORY, source, tmp_path / "one.pdf"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=True,
     )
     before, most, after = map(int, run.stdout.split())
     assert most - before > 80  # it took much
