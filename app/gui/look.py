@@ -302,8 +302,15 @@ class Look(QObject):
         self._later.timeout.connect(self._renew_one)
         self.theme: Theme = self._wanted()
         app.styleHints().colorSchemeChanged.connect(lambda _: self.refresh())
-        preferences.changed.connect(lambda key: self.refresh() if key in ("appearance", "text_scale") else None)
-        preferences.changed.connect(lambda key: self.speak(self.language) if key == "language" else None)
+        self._soon = QTimer(self)  # several steps of the size in one turn of the event loop are one change
+        self._soon.setSingleShot(True)
+        self._soon.timeout.connect(self.refresh)
+        changes = {
+            "appearance": self.refresh,
+            "text_scale": self._soon.start,
+            "language": lambda: self.speak(self.language),
+        }
+        preferences.changed.connect(lambda key: changes[key]() if key in changes else None)
         self.speak(self.language)
         self._apply()
 
@@ -365,6 +372,19 @@ class Look(QObject):
         self._later.start()
         self.changed.emit()
 
+    @property
+    def settled(self) -> bool:
+        """Whether everything is in the look that was chosen last."""
+        return not (self._soon.isActive() or self._stale)
+
+    def settle(self) -> None:
+        """All that is still to come, now."""
+        if self._soon.isActive():
+            self._soon.stop()
+            self.refresh()
+        while self._stale:
+            self._renew_one()
+
     def _renew(self, part: QWidget) -> None:
         repaints = self._stale.pop(part, [])
         if isValid(part):
@@ -396,6 +416,15 @@ class Look(QObject):
     def fall_silent(self) -> None:
         """Qt's and our own translations are taken out again."""
         self._words.unload()
+
+    def end(self) -> None:
+        """The application is as it was."""
+        self._soon.stop()
+        self._later.stop()
+        self.fall_silent()
+        font = self._app.font()
+        font.setPointSizeF(self._points)
+        self._app.setFont(font)
 
     def on_change(self, widget: QObject, repaint: Callable[[], Any]) -> None:
         """Call `repaint` now and whenever the look changes, for as long as the widget lives."""

@@ -105,6 +105,31 @@ def label(text: str = "", kind: str = "", *, wrap: bool = False) -> QLabel:
     return made
 
 
+class ElidedLabel(QLabel):
+    """One line that gives way to what stands beside it: three dots, and the whole in the tooltip."""
+
+    def __init__(self, kind: str = "") -> None:
+        super().__init__()
+        self.setProperty("kind", kind)
+
+    def setText(self, text: str) -> None:
+        super().setText(text)
+        self.setToolTip(text)
+
+    def minimumSizeHint(self) -> QSize:
+        few = self.fontMetrics().horizontalAdvance("0000…")
+        return QSize(min(few, super().minimumSizeHint().width()), super().minimumSizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
+        painter = QPainter(self)
+        role = self.foregroundRole()
+        self.style().drawItemText(
+            painter, self.rect(), self.alignment().value, self.palette(), self.isEnabled(), text, role
+        )
+        painter.end()
+
+
 def line(vertical: bool = False) -> QFrame:
     """A hairline between two areas."""
     frame = QFrame()

@@ -92,7 +92,7 @@ class Panel(QScrollArea):
         grid.setHorizontalSpacing(GRID)
         grid.setVerticalSpacing(GRID // 2)
         for i, option in enumerate(OPTIONS):
-            title = label(tr(option.title))
+            title = label(tr(option.title), wrap=True)
             title.setBuddy(self.fields[option.name])
             title.setToolTip(tr(option.about))
             grid.addWidget(title, i, 0)

@@ -28,7 +28,7 @@ def open_all(grus: Opened) -> None:
 
 
 def settle(grus: Opened) -> None:
-    grus.until(lambda: not grus.context.look._stale)
+    grus.context.look.settle()
     QApplication.processEvents()
 
 
@@ -86,8 +86,10 @@ def test_every_part_comes_into_the_new_look(grus: Opened) -> None:
     grus.window.switch_appearance()
     grus.window.scale_text(0.5)
     look = grus.context.look
+    QApplication.processEvents()
     assert grus.window.panes["chat"].styleSheet() == look._sheet
-    settle(grus)
+    assert not look.settled
+    grus.until(lambda: look.settled)
     assert {part.styleSheet() for part in look._parts} == {look._sheet}
     small = {
         f"{type(one).__name__} {one.accessibleName()}"
