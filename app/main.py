@@ -149,7 +149,7 @@ def close_context(window: Window) -> None:
     context.core.silence()
     context.store.close()
     context.work.close()
-    context.look.end()
+    context.look.fall_silent()
 
 
 def _first_pane(window: Window, wanted: str) -> str:

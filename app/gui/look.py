@@ -417,15 +417,6 @@ class Look(QObject):
         """Qt's and our own translations are taken out again."""
         self._words.unload()
 
-    def end(self) -> None:
-        """The application is as it was."""
-        self._soon.stop()
-        self._later.stop()
-        self.fall_silent()
-        font = self._app.font()
-        font.setPointSizeF(self._points)
-        self._app.setFont(font)
-
     def on_change(self, widget: QObject, repaint: Callable[[], Any]) -> None:
         """Call `repaint` now and whenever the look changes, for as long as the widget lives."""
         repaint()

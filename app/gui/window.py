@@ -201,11 +201,13 @@ class Window(QMainWindow):
 
     def _make_others(self, then: Callable[[], Any]) -> None:
         """The same, one pane in a turn of the event loop; `then` at the end, if any was made."""
-        name = next((spec.name for spec in self.specs if spec.name not in self.panes), None)
-        if name is not None:
-            self.pane(name)
-            last = len(self.panes) == len(self.specs)
-            QTimer.singleShot(0, self, then if last else lambda: self._make_others(then))
+        missing = [spec.name for spec in self.specs if spec.name not in self.panes]
+        if missing and self.isVisible():  # a window that was closed needs no more panes
+            self.pane(missing[0])
+            if missing[1:]:
+                QTimer.singleShot(0, self, lambda: self._make_others(then))
+            else:
+                then()
 
     # -- what the actions do
 
