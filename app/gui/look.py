@@ -16,7 +16,7 @@ from typing import Any
 from PySide6.QtCore import QByteArray, QEvent, QObject, QRect, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QIcon, QIconEngine, QPainter, QPalette, QPixmap
 from PySide6.QtSvg import QSvgRenderer
-from PySide6.QtWidgets import QApplication, QLayout, QWidget
+from PySide6.QtWidgets import QApplication, QLayout, QPlainTextEdit, QWidget
 from shiboken6 import isValid
 
 from app.gui.language import InstalledWords, best
@@ -421,6 +421,15 @@ class Look(QObject):
         """Call `repaint` now and whenever the look changes, for as long as the widget lives."""
         repaint()
         self._followers.append((widget, repaint))
+
+    def write_mono(self, area: QPlainTextEdit) -> None:
+        """Code and logs: the system's monospace at the size of text."""
+
+        def renew() -> None:
+            area.setFont(self.mono)
+            area.viewport().setFont(self.mono)  # hints are drawn in it, and it does not inherit under a style sheet
+
+        self.on_change(area, renew)
 
     def hold_width(self, widget: QWidget, pixels: int) -> None:
         """So many pixels wide at the usual size of text, and wider where it is larger."""

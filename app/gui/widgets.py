@@ -175,6 +175,8 @@ def paint_row(painter: QPainter, theme: Theme, room: QRect, state: QStyle.StateF
 
 BADGES = Qt.ItemDataRole.UserRole + 7  # of a line: what a model can do, in words
 _BADGE_SIZE = 0.85
+_LIST = 280  # pixels of a list of models, at least
+ARROW = 60  # pixels of a drop-down list's arrow and edges
 
 
 def badges_width(metrics: QFontMetrics, words: Sequence[str]) -> int:
@@ -221,6 +223,30 @@ class BadgePainter(QStyledItemDelegate):
 
     def _separates(self, index: QModelIndex | QPersistentModelIndex) -> bool:
         return bool(index.data(Qt.ItemDataRole.AccessibleDescriptionRole) == "separator")
+
+
+class BadgeBox(ElidedBox):
+    """A drop-down list of models, each with what it can do."""
+
+    def __init__(self, look: Look) -> None:
+        super().__init__()
+        self._look = look
+        self.view().setItemDelegate(BadgePainter(look, self.view()))
+        look.on_change(self, self.fit_list)
+
+    def add_model(self, title: str, name: str, badges: Sequence[str]) -> None:
+        self.addItem(title, name)
+        self.setItemData(self.count() - 1, badges, BADGES)
+        self.setItemData(self.count() - 1, ", ".join((title, *badges)), Qt.ItemDataRole.AccessibleTextRole)
+
+    def fit_list(self) -> None:
+        """The list that drops down is as wide as names and badges."""
+        metrics = QFontMetrics(self._look.font(weight=QFont.Weight.DemiBold))
+        rows = (
+            metrics.horizontalAdvance(self.itemText(i)) + badges_width(metrics, self.itemData(i, BADGES) or ())
+            for i in range(self.count())
+        )
+        self.view().setMinimumWidth(max(_LIST, max(rows, default=0) + ARROW))
 
 
 class EmptyState(QWidget):

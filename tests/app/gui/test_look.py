@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QAbstractButton, QApplication, QToolButton, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QPlainTextEdit, QToolButton, QWidget
 
 from app.gui.look import icon
 from app.gui.theme import DARK
@@ -100,6 +100,25 @@ def test_every_part_comes_into_the_new_look(grus: Opened) -> None:
         if type(one) is not QWidget and one.font().pointSizeF() <= base  # containers in a scroll area hold no text
     }
     assert small == set()
+
+
+def test_the_hints_of_logs_grow_with_the_text(grus: Opened) -> None:
+    server = grus.window.open_pane("server")
+    grus.window.show_log()
+
+    def inked(area: QPlainTextEdit) -> int:
+        """Rows of pixels with letters."""
+        seen = area.viewport().grab().toImage()
+        paper = seen.pixel(seen.width() - 1, seen.height() - 1)
+        return sum(any(seen.pixel(x, y) != paper for x in range(seen.width())) for y in range(seen.height()))
+
+    areas = (server.log, grus.window.log.text)
+    QApplication.processEvents()
+    before = [inked(area) for area in areas]
+    grus.window.scale_text(1.0)
+    settle(grus)
+    for area, rows in zip(areas, before, strict=True):
+        assert inked(area) > 1.5 * rows > 0
 
 
 def test_a_pane_that_was_hidden_is_shown_in_the_new_look(grus: Opened) -> None:
