@@ -15,7 +15,7 @@ from typing import Literal
 from backends import pick
 from backends.base import BackendMissing
 from engine.bandwidth import bandwidth
-from engine.errors import BackendUnavailable
+from engine.errors import BackendUnavailable, ErrorText
 from engine.hub.cache import cache_folder
 from engine.loading import LoadOptions
 from engine.types import Settings, memory_limit
@@ -72,12 +72,13 @@ def look_in_process(
     device: str = "auto",
     cache_dir: str | None = None,
     limit: str | float | None = None,
+    again: bool = False,
     started: Callable[[subprocess.Popen[str]], object] = lambda process: None,
 ) -> Machine:
     """The same in a process of its own, for one that shall stay small: a backend's library is not loaded here. `started` gets
     the process, which may be killed: BackendUnavailable then."""
     root = str(Path(__file__).resolve().parents[1])
-    asked = json.dumps({"backend": backend, "device": device, "cache_dir": cache_dir, "limit": limit})
+    asked = json.dumps({"backend": backend, "device": device, "cache_dir": cache_dir, "limit": limit, "again": again})
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))}
     command, pipe = [sys.executable, "-m", "engine.machine", asked], subprocess.PIPE
     with subprocess.Popen(command, env=environment, stdout=pipe, stderr=pipe, text=True) as process:
@@ -87,7 +88,7 @@ def look_in_process(
         except subprocess.TimeoutExpired:
             process.kill()
             raise BackendUnavailable(
-                "This machine could not be checked in time. Refresh in Models tries again."
+                ErrorText("This machine could not be checked in time. Refresh in Models tries again.")
             ) from None
     if process.returncode:
         lines = problem.strip().splitlines()
@@ -103,5 +104,8 @@ def free_space(cache_dir: str | Path | None = None) -> int:
 
 if __name__ == "__main__":
     wanted = json.loads(sys.argv[1])
-    share = wanted.pop("limit")
-    print(json.dumps(vars(look(LoadOptions(**wanted), share))))
+    share, anew = wanted.pop("limit"), wanted.pop("again")
+    try:
+        print(json.dumps(vars(look(LoadOptions(**wanted), share, anew))))
+    except BackendUnavailable as error:
+        sys.exit(str(error))

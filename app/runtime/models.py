@@ -7,14 +7,13 @@ thread that asks for it and loaded on the engine's thread; what is known of it e
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol, Self, cast
+from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
 from app.runtime.catalogue import Capability, Catalogue, KnownModel, require
 from engine.engine import Engine
@@ -34,6 +33,9 @@ from engine.metrics import EngineStats, RequestMetrics
 from engine.tasks import Task, Work
 from engine.types import Request, RequestHandle, Settings, memory_limit
 from engine.weights.lora import LoraFiles, open_lora
+
+if TYPE_CHECKING:
+    import asyncio  # with TLS 6 MB, which a window without a server does not need
 
 
 class ServiceEngine(Protocol):
@@ -223,6 +225,8 @@ class ModelService:
 
     async def find_any(self, name: str | None) -> tuple[str, Loaded]:
         """The same, whatever the model is for."""
+        import asyncio
+
         known = self.known(name)
         loaded = self._models.get(known.model)
         if loaded is None:
@@ -324,6 +328,8 @@ class ModelService:
         return {model.name for model in self.engine.models()}
 
     async def unload(self, name: str) -> None:
+        import asyncio
+
         model = self.known(name).model
         gone = self._models.get(model)
         await asyncio.to_thread(self.engine.unload, model)
@@ -333,10 +339,14 @@ class ModelService:
 
     async def keep(self, name: str, seconds: float | None) -> None:
         """Unload the model when it was unused for so long; None: when its room is needed."""
+        import asyncio
+
         await asyncio.to_thread(self.engine.keep, self.model_of(name), seconds)
 
     async def clear_prefix_cache(self) -> int:
         """Of all models. Returns how many there were."""
+        import asyncio
+
         return await asyncio.to_thread(self.engine.clear_prefix_cache)
 
     # -- the engine, for pipelines: a model has one name for all of them, and so is loaded once

@@ -3175,6 +3175,11 @@
         <translation>Das ist zu lang für das Modell: {tokens} Token, von denen es {limit} auf einmal verarbeiten kann.</translation>
     </message>
     <message>
+        <source>This machine could not be checked in time. Refresh in Models tries again.</source>
+        <extracomment>engine/machine.py</extracomment>
+        <translation>Dieser Rechner konnte nicht rechtzeitig geprüft werden. „Aktualisieren“ unter „Modelle“ versucht es erneut.</translation>
+    </message>
+    <message>
         <source>This machine only</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Nur dieses Gerät</translation>
@@ -3218,6 +3223,11 @@
         <source>This model takes no instructions. The CustomVoice and VoiceDesign models of size 1.7B follow them.</source>
         <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
         <translation>Dieses Modell nimmt keine Anweisungen an. Die Modelle CustomVoice und VoiceDesign der Größe 1.7B befolgen sie.</translation>
+    </message>
+    <message>
+        <source>This model was not found.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>Dieses Modell wurde nicht gefunden.</translation>
     </message>
     <message>
         <source>This month</source>

@@ -3175,6 +3175,11 @@
         <translation>Es demasiado largo para el modelo: {tokens} tokens, de los que puede procesar {limit} a la vez.</translation>
     </message>
     <message>
+        <source>This machine could not be checked in time. Refresh in Models tries again.</source>
+        <extracomment>engine/machine.py</extracomment>
+        <translation>No se pudo comprobar este equipo a tiempo. «Actualizar» en «Modelos» lo intenta de nuevo.</translation>
+    </message>
+    <message>
         <source>This machine only</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Solo este equipo</translation>
@@ -3218,6 +3223,11 @@
         <source>This model takes no instructions. The CustomVoice and VoiceDesign models of size 1.7B follow them.</source>
         <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
         <translation>Este modelo no admite instrucciones. Los modelos CustomVoice y VoiceDesign de tamaño 1.7B las siguen.</translation>
+    </message>
+    <message>
+        <source>This model was not found.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>No se encontró este modelo.</translation>
     </message>
     <message>
         <source>This month</source>

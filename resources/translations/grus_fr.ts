@@ -3175,6 +3175,11 @@
         <translation>C’est trop long pour le modèle&#xa0;: {tokens} tokens, alors qu’il peut en traiter {limit} à la fois.</translation>
     </message>
     <message>
+        <source>This machine could not be checked in time. Refresh in Models tries again.</source>
+        <extracomment>engine/machine.py</extracomment>
+        <translation>Cette machine n’a pas pu être vérifiée à temps. « Actualiser » dans « Modèles » réessaie.</translation>
+    </message>
+    <message>
         <source>This machine only</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Cet ordinateur uniquement</translation>
@@ -3218,6 +3223,11 @@
         <source>This model takes no instructions. The CustomVoice and VoiceDesign models of size 1.7B follow them.</source>
         <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
         <translation>Ce modèle n’accepte pas d’instructions. Les modèles CustomVoice et VoiceDesign de taille 1.7B les suivent.</translation>
+    </message>
+    <message>
+        <source>This model was not found.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>Ce modèle est introuvable.</translation>
     </message>
     <message>
         <source>This month</source>

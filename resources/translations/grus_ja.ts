@@ -3173,6 +3173,11 @@
         <translation>モデルには長すぎます: {tokens} トークンあります。一度に処理できるのは {limit} トークンまでです。</translation>
     </message>
     <message>
+        <source>This machine could not be checked in time. Refresh in Models tries again.</source>
+        <extracomment>engine/machine.py</extracomment>
+        <translation>このマシンを時間内に確認できませんでした。「モデル」の「更新」でもう一度試せます。</translation>
+    </message>
+    <message>
         <source>This machine only</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>このコンピューターのみ</translation>
@@ -3216,6 +3221,11 @@
         <source>This model takes no instructions. The CustomVoice and VoiceDesign models of size 1.7B follow them.</source>
         <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
         <translation>このモデルは指示に対応していません。1.7B の CustomVoice と VoiceDesign が対応しています。</translation>
+    </message>
+    <message>
+        <source>This model was not found.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>このモデルは見つかりません。</translation>
     </message>
     <message>
         <source>This month</source>

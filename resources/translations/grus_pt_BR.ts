@@ -3175,6 +3175,11 @@
         <translation>Isto é longo demais para o modelo: {tokens} tokens, dos quais ele pode processar {limit} de uma vez.</translation>
     </message>
     <message>
+        <source>This machine could not be checked in time. Refresh in Models tries again.</source>
+        <extracomment>engine/machine.py</extracomment>
+        <translation>Não foi possível verificar esta máquina a tempo. “Atualizar” em “Modelos” tenta de novo.</translation>
+    </message>
+    <message>
         <source>This machine only</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Somente este computador</translation>
@@ -3218,6 +3223,11 @@
         <source>This model takes no instructions. The CustomVoice and VoiceDesign models of size 1.7B follow them.</source>
         <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
         <translation>Este modelo não aceita instruções. Os modelos CustomVoice e VoiceDesign de tamanho 1.7B as seguem.</translation>
+    </message>
+    <message>
+        <source>This model was not found.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>Este modelo não foi encontrado.</translation>
     </message>
     <message>
         <source>This month</source>

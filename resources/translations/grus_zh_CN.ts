@@ -3173,6 +3173,11 @@
         <translation>对模型来说过长：共 {tokens} 个 token，而模型一次可处理 {limit} 个。</translation>
     </message>
     <message>
+        <source>This machine could not be checked in time. Refresh in Models tries again.</source>
+        <extracomment>engine/machine.py</extracomment>
+        <translation>未能及时检查此计算机。在“模型”中点按“刷新”可重试。</translation>
+    </message>
+    <message>
         <source>This machine only</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>仅本机</translation>
@@ -3216,6 +3221,11 @@
         <source>This model takes no instructions. The CustomVoice and VoiceDesign models of size 1.7B follow them.</source>
         <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
         <translation>此模型不接受指令。1.7B 的 CustomVoice 和 VoiceDesign 模型支持指令。</translation>
+    </message>
+    <message>
+        <source>This model was not found.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>未找到此模型。</translation>
     </message>
     <message>
         <source>This month</source>

@@ -337,7 +337,7 @@ class ModelsPane(Pane):
         self.list = ModelListView(context.look, tr("Models"))
         self.state = label(kind="second", wrap=True)
         self.held = label(kind="second")
-        self.view = ModelDetailsView(context.look, self.do, DefaultsView(self.library))
+        self.view = ModelDetailsView(context.look, self.do, DefaultsView(self.library, context.look))
         self.empty = EmptyState(context.look, "models", tr("Models on this machine"),
                            tr("See what is installed, or download a recommended model that fits."))  # fmt: skip
         self._build()
@@ -346,6 +346,7 @@ class ModelsPane(Pane):
         self._timer.setInterval(_POLL)
         self._timer.timeout.connect(self.library.poll)
         self.library.look()
+        self.machinery.recall()
         self.machinery.look()
         self._show()
 
@@ -436,6 +437,9 @@ class ModelsPane(Pane):
 
     def stop(self) -> bool:
         return self.downloads.pause_all()
+
+    def leaving(self) -> None:
+        self.machinery.end()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -104,7 +104,9 @@ class HotKeyEdit(QKeySequenceEdit):
     def _record(self, on: bool) -> None:
         self.recording = on
         if self._field is not None:
-            self._field.setPlaceholderText(tr("Press the keys") if on else tr("Press Enter, then the keys"))
+            told = tr("Press the keys") if on else tr("Press Enter, then the keys")
+            self._field.setPlaceholderText(told)
+            self._field.setToolTip(told)
 
     def event(self, event: QEvent) -> bool:
         """The window's shortcuts work while nothing is recorded; Qt's own field takes every key."""
@@ -210,7 +212,9 @@ class PrivacyView(QWidget):
             path.setToolTip(str(kept.path))
             column.addWidget(path)
             self._grid.addWidget(words, i, 0)
-            self._grid.addWidget(label(size(kept.nbytes)), i, 1, Qt.AlignmentFlag.AlignRight)
+            self._grid.addWidget(
+                label("…" if kept.nbytes is None else size(kept.nbytes)), i, 1, Qt.AlignmentFlag.AlignRight
+            )
             show = icon_button(self._look, "folder", tr("Show {what}", what=tr(kept.title)), _opens(kept), size=16)
             self._grid.addWidget(show, i, 2)
 
@@ -422,6 +426,9 @@ class SettingsPane(Pane):
     def entered(self) -> None:
         self.appearance.setFocus()
         self.look_again()
+
+    def leaving(self) -> None:
+        self.computing.end()
 
     def stop(self) -> bool:
         """Esc: nothing is deleted."""

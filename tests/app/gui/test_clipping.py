@@ -77,8 +77,8 @@ def wrong(window: Any, size: tuple[int, int], scale: float) -> list[str]:
 def change(window: Any, scale: float, theme: str) -> None:
     window.context.preferences.put("appearance", theme)
     window.context.preferences.put("text_scale", scale)
-    while window.context.look._stale:  # panes that are not shown: the window is as wide as the widest of them
-        QApplication.processEvents()
+    window.context.look.settle()  # also panes that are not shown: the window is as wide as the widest of them
+    QApplication.processEvents()
 
 
 def test_the_check_sees_what_is_clipped_covered_and_outside(qapp: QApplication) -> None:

@@ -20,6 +20,7 @@ from engine.hub import offline
 from engine.hub import token as token_module
 from engine.hub.download import download
 from engine.hub.searching import facts, search
+from engine.loading import LoadOptions
 from engine.machine import Machine
 from tests.app.gui.conftest import Opened
 from tests.asserting import every
@@ -40,7 +41,10 @@ def open_settings(
         share = 0.7 if limit is None else limit if isinstance(limit, float) else 0.5
         return Machine("torch", "cpu", 16 * GB, round(16 * GB * share), 100 * GB)
 
-    monkeypatch.setattr("engine.machine.look", look)
+    monkeypatch.setattr(
+        "engine.machine.look_in_process",
+        lambda backend, device, cache_dir, limit, again, started: look(LoadOptions(backend, device), limit, again),
+    )
 
     def open_it(**preferences: Any) -> tuple[Opened, Any]:
         grus = open_grus(**preferences)

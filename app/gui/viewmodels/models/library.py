@@ -69,8 +69,16 @@ class MachineFacts:
         self.changed = Signal()
         self.machine: Machine | None = None
         self.problem = ""
-        self._looking: Popen[str] | None = None
+        self._looking: list[Popen[str]] = []
         self._over = False
+        preferences.changed.connect(lambda key: self._take(preferences.get(key)) if key == _KEPT else None)
+
+    def _take(self, kept: Any) -> None:
+        """Another view has looked."""
+        if kept and (self.machine is None or vars(self.machine) != kept):
+            self.recall()
+            self.problem = ""
+            self.changed()
 
     def recall(self) -> None:
         """What an earlier look found, until the next one."""
@@ -80,42 +88,31 @@ class MachineFacts:
             with contextlib.suppress(TypeError):  # an older Grus kept other facts
                 self.machine = Machine(**kept)
 
-    def look_apart(self) -> None:
-        """Look in a process of its own, which gives the memory of a backend's library back."""
-        options = {name: self._preferences.get(name, "auto") for name in ("backend", "device")}
-        options |= {"cache_dir": self._preferences.get("cache_dir"), "limit": self._preferences.get("memory_limit")}
+    def look(self, again: bool = False) -> None:
+        """In a process of its own, which gives the memory of a backend's library back, unless a model is loaded and with it the
+        library. `again`: measure the memory's bandwidth even if it is known."""
+        preferences = self._preferences
+        options = {name: preferences.get(name, "auto") for name in ("backend", "device")}
+        options["cache_dir"] = preferences.get("cache_dir")
+        limit = preferences.get("memory_limit")
 
-        def ask(service: Any) -> Machine:
-            from engine.machine import look_in_process
+        def ask(service: ModelService) -> Machine:
+            from engine.loading import LoadOptions
+            from engine.machine import look, look_in_process
 
             if self._over:
                 raise BackendUnavailable("The window is closed.")
-            return look_in_process(**options, started=lambda process: setattr(self, "_looking", process))
+            if service.resident():
+                return look(LoadOptions(**options), limit, again)
+            return look_in_process(**options, limit=limit, again=again, started=self._looking.append)
 
         self._core.use(ask, self._got, self._failed)
 
     def end(self) -> None:
         """The window closes, and waits for no other process."""
         self._over = True
-        if self._looking is not None:
-            self._looking.kill()
-
-    def look(self, again: bool = False) -> None:
-        """`again`: measure the memory's bandwidth even if it is known."""
-        preferences = self._preferences
-
-        def ask(service: Any) -> Machine:
-            from engine.loading import LoadOptions
-            from engine.machine import look
-
-            options = LoadOptions(
-                backend=preferences.get("backend", "auto"),
-                device=preferences.get("device", "auto"),
-                cache_dir=preferences.get("cache_dir"),
-            )
-            return look(options, preferences.get("memory_limit"), again)
-
-        self._core.use(ask, self._got, self._failed)
+        for process in self._looking:
+            process.kill()
 
     def _got(self, machine: Machine) -> None:
         self.machine, self.problem = machine, ""
