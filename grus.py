@@ -9,6 +9,9 @@
 
     print(grus.read("letter.jpg").markdown)
 
+    vectors = grus.embed(["The sea is blue.", "Bread is baked."], model="sentence-transformers/all-MiniLM-L6-v2")
+    best, *_ = grus.rerank("What colour is the sea?", ["The sea is blue.", "Bread."], model="BAAI/bge-reranker-v2-m3")
+
     with grus.load("Qwen/Qwen3-0.6B") as model:
         for piece in model.stream("Tell me a story."):
             print(piece, end="", flush=True)
@@ -30,6 +33,7 @@ from app.runtime.catalogue import capabilities, main_use
 from app.runtime.chat import ChatRequest, Effort, PreparedChat, ReplyCall, ReplyCollector, ReplyParser, prepare
 from app.runtime.models import Loaded, ServiceOwner, closed_on_error, open_models
 from app.runtime.reading import Read, forget_readers, read, read_all
+from app.runtime.vectors import EmbeddingModel, RankedDocument
 from app.runtime.voice import Ears, Sound, Speaker, Spoken, Talker, VoiceActivity
 from engine.errors import BadRequest, GrusError, MissingCapability, UnsupportedArchitecture
 from engine.loading import LoadedModel, LoadOptions
@@ -46,8 +50,10 @@ from engine.types import Done, Failed, RequestHandle, Result, SamplingParams, Se
 __all__ = [
     "Answer",
     "Ears",
+    "EmbeddingModel",
     "GrusError",
     "Model",
+    "RankedDocument",
     "Read",
     "Speaker",
     "SpeechSpan",
@@ -56,10 +62,12 @@ __all__ = [
     "VoiceActivity",
     "batch",
     "chat",
+    "embed",
     "listen",
     "load",
     "read",
     "read_all",
+    "rerank",
     "run",
     "speak",
     "speech_spans",
@@ -294,6 +302,7 @@ def with_images(text: str, images: Sequence[Any]) -> str | list[dict[str, Any]]:
 
 
 _kept: dict[tuple[str, LoadOptions], Model] = {}
+_vectors: dict[tuple[str, LoadOptions], EmbeddingModel] = {}
 _ears: dict[tuple[str, LoadOptions], Ears] = {}
 _speakers: dict[tuple[str, LoadOptions], Speaker] = {}
 _activity: dict[LoadOptions, VoiceActivity] = {}
@@ -332,6 +341,30 @@ def batch(
 ) -> list[Answer]:
     """Answer many prompts together, in their order."""
     return _keep(model, options or {}).batch(prompts, **parameters)
+
+
+def embed(
+    texts: str | Sequence[str], *, model: str, options: Mapping[str, Any] | None = None, **parameters: Any
+) -> np.ndarray:
+    """Vectors of length one that stand for texts, `[texts, dimensions]`; of one text `[dimensions]`. `parameters`: prompt (the name
+    of one of the model's prompts), dimensions, truncate."""
+    made = _vectors_of(model, options).embed([texts] if isinstance(texts, str) else texts, **parameters)
+    vectors: np.ndarray = made[0] if isinstance(texts, str) else made
+    return vectors
+
+
+def rerank(
+    query: str, documents: Sequence[str], *, model: str, options: Mapping[str, Any] | None = None, **parameters: Any
+) -> list[RankedDocument]:
+    """The documents that fit the query best, best first: `.index`, `.score`, `.text`. `parameters`: top, instruction."""
+    return _vectors_of(model, options).rank(query, documents, **parameters)
+
+
+def _vectors_of(model: str, options: Mapping[str, Any] | None) -> EmbeddingModel:
+    key = (model, LoadOptions(**(options or {})))
+    if key not in _vectors:
+        _vectors[key] = EmbeddingModel(*key)
+    return _vectors[key]
 
 
 def listen(sound: Sound, *, model: str, options: Mapping[str, Any] | None = None, **parameters: Any) -> Transcript:
@@ -390,10 +423,12 @@ def talk(
 
 
 def unload() -> None:
-    """Let go of every model that `chat`, `run`, `batch`, `read`, `listen`, `speech_spans` and `speak` have kept loaded."""
+    """Let go of every model that `chat`, `run`, `batch`, `embed`, `rerank`, `read`, `listen`, `speech_spans` and `speak` have kept loaded."""
     forget_readers()
     while _kept:
         _kept.popitem()[1].close()
+    while _vectors:
+        _vectors.popitem()[1].close()
     while _ears:
         _ears.popitem()[1].close()
     while _activity:

@@ -26,7 +26,21 @@ COMMANDS = {  # by name, the modules of app.commands
     "app": "window",
     **{
         name: name
-        for name in ["run", "chat", "read", "speak", "listen", "talk", "info", "bench", "convert", "serve", "token"]
+        for name in [
+            "run",
+            "chat",
+            "read",
+            "speak",
+            "listen",
+            "talk",
+            "embed",
+            "rerank",
+            "info",
+            "bench",
+            "convert",
+            "serve",
+            "token",
+        ]
     },
 }
 

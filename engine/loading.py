@@ -27,13 +27,22 @@ from engine.errors import (
     UnsupportedArchitecture,
 )
 from engine.hub.resolve import resolve
-from engine.loaded import LoadedPart, load_part
+from engine.loaded import LoadedEncoder, LoadedPart, load_part
 from engine.model_files import ModelFiles, open_model
 from engine.models.config import named_architectures, text_fields
 from engine.models.model_types import AUTO, model_type_named
-from engine.models.registry import ARCHITECTURES, EXACT_PARTS, find_architecture, find_part, part_kind
+from engine.models.registry import (
+    ARCHITECTURES,
+    EXACT_PARTS,
+    MakeEncoder,
+    find_architecture,
+    find_encoder,
+    find_part,
+    part_kind,
+)
 from engine.text.detokenizer import Detokenizer
 from engine.text.families import marks_of
+from engine.text.sentence_modules import read_modules
 from engine.text.template import ChatTemplate
 from engine.text.tokenizer import Tokenizer
 from engine.vision.processor import VisionProcessor
@@ -195,6 +204,8 @@ def load_any(name: str, options: LoadOptions | None = None) -> LoadedModel | Loa
     options = options or LoadOptions()
     whole, piece = split_piece(name)
     opened, folder = open_named(name, options)
+    if not piece and (make_encoder := find_encoder(opened.config)) is not None:
+        return _load_encoder(name, folder, opened, options, make_encoder)
     make = find_part(opened.config, piece)
     if make is None and piece:
         raise UnsupportedArchitecture(f"{whole} has no part `{piece}`.")
@@ -207,6 +218,31 @@ def load_any(name: str, options: LoadOptions | None = None) -> LoadedModel | Loa
     return LoadedPart(name, folder, opened.config, backend, part, nbytes, mark)
 
 
+def _load_encoder(
+    name: str, folder: Path, opened: ModelFiles, options: LoadOptions, make: MakeEncoder
+) -> LoadedEncoder:
+    backend = pick_backend(options)
+    # vectors are compared with those of other programs: weights are quantized where that is asked for, never by itself
+    quant = None if options.quant == "auto" else choose_quant(options.quant, backend, opened.tensors)
+    source = fitted(opened.source, backend, quant)
+    nbytes = survey(lambda view: make(view, opened.config), source).memory(backend.dtype, as_stored=True)
+    part, modules = load_part(make, source, opened.config, backend), read_modules(folder)
+    context = part.sizes.context
+    return LoadedEncoder(
+        name,
+        folder,
+        opened.config,
+        backend,
+        part,
+        nbytes,
+        fingerprint(opened, backend, None, quant),
+        context=min(context, modules.longest or context),
+        vocab=part.sizes.vocab,
+        tokenizer=opened.tokenizer,
+        modules=modules,
+    )
+
+
 def weight_bytes(name: str, options: LoadOptions | None = None) -> int | None:
     """The model's size as `load_any` will report it, read from headers. None where they cannot be read (loading reports
     why)."""
@@ -214,7 +250,7 @@ def weight_bytes(name: str, options: LoadOptions | None = None) -> int | None:
     _, piece = split_piece(name)
     try:
         opened = open_model(fetch(name, options))
-        make = find_part(opened.config, piece)
+        make = find_part(opened.config, piece) or (None if piece else find_encoder(opened.config))
         if make is None:
             return None if piece else opened.nbytes + grown_bytes(opened.tensors, pick_backend(options))
         dtype = _part_backend(opened, piece, options).dtype

@@ -18,8 +18,9 @@ from engine.errors import GrusError, MissingCapability, ModelNotFound
 from engine.hub.cache import CachedModel, adapter_base, cached_models, chosen, find, gguf_models, model_in, parse
 from engine.hub.other_apps import AppModel, app_model, app_models
 from engine.hub.resolve import resolve
-from engine.models.registry import find_part
+from engine.models.registry import find_encoder, find_part
 from engine.pipelines.listening.transcription import LISTENING
+from engine.pipelines.ranking import is_yes_no_reranker, ranks_pairs
 from engine.pipelines.speaking.orpheus import is_orpheus
 from engine.pipelines.speaking.spark import is_spark
 from engine.vision.registry import VISION_PROCESSORS
@@ -217,13 +218,13 @@ def _holds_model(path: Path) -> bool:
     return any((path / name).is_file() for name in configs) or (path.is_dir() and any(path.glob("*.gguf")))
 
 
-# -- what each model can do: chat, see, make vectors, read pages, find a page's regions, listen, speak
+# -- what each model can do: chat, see, make vectors, rank texts, read pages, find a page's regions, listen, speak
 #
 # One table for the window, the server, the command line and Python. It is computed from a model's config.json and the files
 # beside it; no weights are opened.
 
-Capability = Literal["chat", "vision", "embed", "read", "layout", "listen", "speak"]
-Use = Literal["chat", "read", "layout", "listen", "speak", "part"]
+Capability = Literal["chat", "vision", "embed", "rank", "read", "layout", "listen", "speak"]
+Use = Literal["chat", "embed", "rank", "read", "layout", "listen", "speak", "part"]
 
 _PAGES_ONLY = frozenset({"paddleocr_vl"})  # model types that answer nothing but what is on a page
 _LAYOUTS = frozenset({"pp_doclayout_v2", "pp_doclayout_v3"})
@@ -239,6 +240,8 @@ DOES: dict[str, str] = {
     "read": "writes text",
     "speak": "speaks",
     "listen": "listens",
+    "embed": "makes vectors of texts",
+    "rank": "ranks texts",
     "layout": "is a part that other models use",
     "part": "is a part that other models use",
 }
@@ -254,9 +257,13 @@ def capabilities(config: Mapping[str, Any], folder: Path | None = None) -> froze
         return frozenset({"speak"})
     if model_type in _LAYOUTS:
         return frozenset({"layout"})
+    if find_encoder(config) is not None:
+        return frozenset({"rank" if ranks_pairs(config) else "embed"})
     if find_part({"model_type": known_by(dict(config)), **config}) is not None:
         return frozenset()
     found: set[Capability] = {"read"} if model_type in _PAGES_ONLY else {"chat", "embed"}
+    if is_yes_no_reranker(config, folder):
+        found.add("rank")
     if model_type in VISION_PROCESSORS and isinstance(config.get("vision_config"), Mapping):
         found |= {"vision", "read"}
     return frozenset(found)
@@ -270,7 +277,7 @@ def capabilities_of(source: str, cache_dir: str | None = None) -> frozenset[Capa
 
 def main_use(capabilities: frozenset[Capability]) -> Use:
     """What a model is mostly for: a vision model chats, although it can read pages too."""
-    uses: tuple[Use, ...] = ("speak", "listen", "chat", "read", "layout")
+    uses: tuple[Use, ...] = ("speak", "listen", "chat", "embed", "rank", "read", "layout")
     return next((use for use in uses if use in capabilities), "part")
 
 

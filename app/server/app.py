@@ -26,7 +26,7 @@ from app.server.llamacpp import routes as llamacpp
 from app.server.metrics import Meters
 from app.server.ollama import chat as ollama_chat
 from app.server.ollama import models as ollama_models
-from app.server.openai import chat, completions, embeddings, models, responses, responses_socket, tokens
+from app.server.openai import chat, completions, embeddings, models, ranking, responses, responses_socket, tokens
 from app.server.openai.responses_store import ResponseStore
 from app.server.realtime import routes as realtime
 from app.server.requests import Account, ClientGone, Requests, as_header, as_log, current
@@ -52,6 +52,7 @@ FAMILIES = (
     ollama_chat,
     ollama_models,
     embeddings,
+    ranking,
     audio,
     realtime,
 )

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from app.server.errors import bad_request
 from app.server.sampling import TokenId
+from engine.loaded import LoadedEncoder
 from engine.loading import LoadedModel
 from engine.text.detokenizer import Detokenizer
 from engine.types import Done, Event, Finished, FinishReason, PromptScores, Started, Text, Timings, TokenLogprob
@@ -26,7 +27,7 @@ def split_prompts(given: str | Sequence[Any]) -> tuple[list[str], list[list[int]
     return [], lists or [[id for id in given if isinstance(id, int)]]
 
 
-def check_ids(prompts: Sequence[Sequence[int]], model: LoadedModel, param: str) -> None:
+def check_ids(prompts: Sequence[Sequence[int]], model: LoadedModel | LoadedEncoder, param: str) -> None:
     for ids in prompts:
         if unknown := [id for id in ids if not 0 <= id < model.vocab]:
             raise bad_request(f"There is no token {unknown[0]}; this model has tokens 0 to {model.vocab - 1}.", param)

@@ -96,7 +96,9 @@ class MlxBackend:
         return EagerFramePredictor(self.ops, parts)
 
     def encoder(
-        self, layers: Sequence[Callable[[mx.array, Any, EncoderAttention], mx.array]], rope: Rope | None
+        self,
+        layers: Sequence[Callable[[mx.array, Any, EncoderAttention], mx.array]],
+        rope: Rope | Sequence[Rope] | None,
     ) -> EncoderRunner:
         return EagerEncoder(self.ops, layers, rope)
 

@@ -57,7 +57,7 @@ from app.server.openapi import errors, streams
 from app.server.requests import RunningRequest, line
 from engine.errors import ContextOverflow
 from engine.loading import LoadedModel
-from engine.pipelines.embedding import text_ids
+from engine.pipelines.embedding import modules_of, text_ids
 from engine.pipelines.prompt import Prompt, infill_prompt, placed, text_prompt
 from engine.types import Event, Grammar, SamplingParams, Text, Timings, TokenLogprob
 
@@ -215,11 +215,12 @@ async def _embed(body: OllamaEmbedRequest, request: Request, server: Server) -> 
     texts = [text for text in [body.input] if text] if isinstance(body.input, str) else body.input or []
     server.check_prompt(sum(map(len, texts)))
     known_model(server, body.wanted)
-    name, model = await server.service.find(body.wanted)
+    name, model = await server.service.find(body.wanted, "embed")
     loaded = time.monotonic_ns()
     room = body.options.num_ctx if body.options is not None else None
     context = room if room is not None and room > 0 else None
-    rows = await tokenized(texts, lambda text: text_ids(model, text, context, cut=body.truncate is not False))
+    before = modules_of(model).prompt(None)
+    rows = await tokenized(texts, lambda text: text_ids(model, before + text, context, cut=body.truncate is not False))
     made = await server.embed(rows, name, model, body.dimensions, request)
     await _keep(body, server, name)
     return {

@@ -11,16 +11,16 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from app.runtime.catalogue import KnownModel, capabilities, config_in, folder_of
+from app.runtime.catalogue import KnownModel, capabilities, config_in, folder_of, main_use
 from app.runtime.models import ModelService
 from app.server.ollama.protocol import OllamaModelDetails, OllamaShowReply, timestamp
 from engine.errors import BadRequest, GrusError
 from engine.loading import sampling_defaults
 from engine.model_files import ModelFiles, open_model
 from engine.models.config import text_fields
-from engine.pipelines.embedding import POOLING_FILE
 from engine.pipelines.prompt import infill
 from engine.text.families import tags_for
+from engine.text.sentence_modules import POOLING_FILE
 from engine.text.template import ChatTemplate
 from engine.text.tokenizer import Tokenizer
 from engine.vision.processor import VisionProcessor
@@ -144,7 +144,7 @@ def shown(model: ModelFacts) -> OllamaShowReply:
 def _capabilities(model: ModelFacts) -> Iterator[str]:
     """In Ollama's words. A model that was made for vectors has only these, although others make vectors too."""
     can = capabilities(model.config, model.place)
-    if (model.place / POOLING_FILE).is_file():
+    if (model.place / POOLING_FILE).is_file() or main_use(can) == "embed":
         yield "embedding"
         return
     if not can & {"chat", "read"}:

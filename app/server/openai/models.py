@@ -24,9 +24,11 @@ from app.server.openapi import errors
 router = APIRouter(route_class=JsonRoute, tags=["OpenAI"])
 
 
-Kind = Literal["text", "speech", "transcription", "part"]
+Kind = Literal["text", "vectors", "ranking", "speech", "transcription", "part"]
 KINDS: dict[Use, Kind] = {  # what a model is mostly for, in the words of the HTTP interface
     "chat": "text",
+    "embed": "vectors",
+    "rank": "ranking",
     "read": "text",
     "speak": "speech",
     "listen": "transcription",
