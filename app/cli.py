@@ -19,14 +19,27 @@ from engine.errors import BadRequest, GrusError
 EPILOG = """\
 MODEL is a folder with a checkpoint, a GGUF file, or a repository id such as Qwen/Qwen3-0.6B, which is downloaded once.
 Where it is left out, the Guide answers: a tiny model that comes with Grus and knows only Grus.
-Everything runs on this machine. Nothing is sent anywhere."""
+Everything runs on this machine and nothing is sent anywhere, unless you choose a model of a server that `grus remote` added."""
 
 
 COMMANDS = {  # by name, the modules of app.commands
     "app": "window",
     **{
         name: name
-        for name in ["run", "chat", "read", "speak", "listen", "talk", "info", "bench", "convert", "serve", "token"]
+        for name in [
+            "run",
+            "chat",
+            "read",
+            "speak",
+            "listen",
+            "talk",
+            "info",
+            "bench",
+            "convert",
+            "serve",
+            "remote",
+            "token",
+        ]
     },
 }
 

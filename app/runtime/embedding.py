@@ -67,6 +67,8 @@ async def embed(
             except BaseException:
                 running.cancel()
                 raise
+            if vector is not None and dimensions is not None and vector.size < dimensions:  # one elsewhere tells it now
+                raise BadRequest(f"{name} makes vectors of {vector.size} dimensions: ask for fewer.", "dimensions")
             if vector is None:
                 raise EngineStopped("The request was cancelled.")
             return vector, running.timings
