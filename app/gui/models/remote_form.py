@@ -11,6 +11,7 @@ from app.gui.viewmodels.models.remote import ServerForm
 from app.gui.widgets import label, text_button
 
 _WIDTH = 460
+_NAME, _ADDRESS = "cluster", "http://192.168.1.5:8000"  # examples, the same in every language
 
 
 class ServerDialog(QDialog):
@@ -24,8 +25,8 @@ class ServerDialog(QDialog):
         self.setMinimumWidth(_WIDTH)
         self.name, self.url, self.key, self.model = (QLineEdit() for _ in range(4))
         self.key.setEchoMode(QLineEdit.EchoMode.Password)
-        self.name.setPlaceholderText("cluster")
-        self.url.setPlaceholderText("http://192.168.1.5:8000")
+        self.name.setPlaceholderText(_NAME)
+        self.url.setPlaceholderText(_ADDRESS)
         self.key.setPlaceholderText(tr("Leave empty if the server needs none"))
         self.model.setPlaceholderText(tr("Only if the server does not list it"))
         self.about = label(
