@@ -58,7 +58,8 @@ def why_not(program: str) -> str:
     module = {"mlx_lm": "mlx_lm", "transformers": "transformers", "grus": "app"}.get(program)
     if module is not None:
         return "" if importlib.util.find_spec(module) is not None else f"{module} is not installed"
-    found = subprocess.run([llama_python(), "-c", "import llama_cpp.server.app"], capture_output=True, timeout=120)
+    looks = "import importlib.util, sys; sys.exit(not all(map(importlib.util.find_spec, ('llama_cpp', 'starlette_context'))))"
+    found = subprocess.run([llama_python(), "-c", looks], capture_output=True, timeout=200)
     return (
         ""
         if found.returncode == 0
@@ -80,7 +81,7 @@ def started(program: str, folder: Path) -> Iterator[RealServer]:
         server = RealServer(program, port, "guide", "nobody", "sesame")
     elif program == "llama_cpp":
         file = folder / "tiny.gguf"
-        write("llama", file, max_position_embeddings=2048)
+        write("mistral_window", file, max_position_embeddings=2048)
         command = [llama_python(), "-m", "llama_cpp.server", "--model", str(file), *at, "--api_key", "sesame", "--chat_format", "chatml",
                    "--n_ctx", "2048"]  # fmt: skip
         server = RealServer(program, port, str(file), "", "sesame")
