@@ -45,7 +45,7 @@ from engine.pipelines.speaking.voice import Clone
 from engine.pipelines.voice_chat import TalkEvent
 from engine.speculation import same_vocabulary
 from engine.starter import GUIDE
-from engine.types import Done, Failed, RequestHandle, Result, SamplingParams, Settings, Text
+from engine.types import Done, Event, Failed, RequestHandle, Result, SamplingParams, Settings, Text
 
 __all__ = [
     "Answer",
@@ -101,7 +101,8 @@ class Answer:
 
 
 class Model(ServiceOwner):
-    """A loaded model with an engine of its own. Close it, or use it in a `with` block."""
+    """A loaded model with an engine of its own. Close it, or use it in a `with` block. `SERVER::MODEL` is a model of a server
+    elsewhere that `grus remote add` keeps."""
 
     loaded: LoadedModel
 
@@ -121,8 +122,11 @@ class Model(ServiceOwner):
             [name], options, settings, profile=profile, accept=self._accept, adapters={name: own}
         )
         with closed_on_error(self.service):
-            for one in (name, *(f"{name}:{adapter}" for adapter in own)):
-                self.service.load_now(one)
+            self.loaded = accepted(
+                name, self.service.load_now(name)
+            )  # one elsewhere is not loaded, and so not accepted yet
+            for adapter in own:
+                self.service.load_now(f"{name}:{adapter}")
 
     def _accept(self, source: str, loaded: Loaded) -> None:
         """Raises for a model that writes no text, and for a draft model of another vocabulary."""
@@ -223,7 +227,7 @@ class Model(ServiceOwner):
             prompt, SamplingParams(**sampling), raw=raw, system=system, images=images, tools=tools, thinking=thinking,
             variables=variables, adapter=adapter,
         )  # fmt: skip
-        return _answer(prepared, self.service.submit(prepared.request).result())
+        return _answer(prepared, self.service.submit(prepared.request))
 
     def stream(
         self,
@@ -268,18 +272,24 @@ class Model(ServiceOwner):
             self.prepare(prompt, params, raw=raw, system=system, adapter=one)
             for prompt, one in zip(prompts, chosen, strict=True)
         ]
-        results = self.engine.batch([self.service.addressed(one.request) for one in prepared])
-        return [_answer(one, result) for one, result in zip(prepared, results) if isinstance(result, Result)]
+        results = self.service.batch([one.request for one in prepared])
+        return [_answer(one, result) for one, result in zip(prepared, results)]
 
 
-def _answer(prepared: PreparedChat, result: Result) -> Answer:
+def _answer(prepared: PreparedChat, made: Result | RequestHandle) -> Answer:
     collector = ReplyCollector()
     id = prepared.request.id
-    for event in (Text(id, result.text, result.ids), Done(id, result.reason, result.timings)):
+    events: Iterable[Event] = made if isinstance(made, RequestHandle) else _as_events(id, made)
+    for event in events:
         for part in prepared.reader.read(event):
             collector.add(part)
+    result = made if isinstance(made, Result) else made.result()
     (message, *_) = collector.messages()
     return Answer(result.text, prepared.prompt, result, message.answer, message.reasoning, tuple(message.calls))
+
+
+def _as_events(id: str, result: Result) -> Iterable[Event]:
+    return Text(id, result.text, result.ids), Done(id, result.reason, result.timings)
 
 
 def accepted(name: str, loaded: Loaded) -> LoadedModel:

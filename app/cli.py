@@ -19,7 +19,7 @@ from engine.errors import BadRequest, GrusError
 EPILOG = """\
 MODEL is a folder with a checkpoint, a GGUF file, or a repository id such as Qwen/Qwen3-0.6B, which is downloaded once.
 Where it is left out, the Guide answers: a tiny model that comes with Grus and knows only Grus.
-Everything runs on this machine. Nothing is sent anywhere."""
+Everything runs on this machine and nothing is sent anywhere, unless you choose a model of a server that `grus remote` added."""
 
 
 COMMANDS = {  # by name, the modules of app.commands
@@ -39,6 +39,7 @@ COMMANDS = {  # by name, the modules of app.commands
             "bench",
             "convert",
             "serve",
+            "remote",
             "token",
         ]
     },

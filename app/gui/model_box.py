@@ -14,6 +14,7 @@ from app.gui.dialogs import choose_folder
 from app.gui.pane import AppContext
 from app.gui.texts import tr
 from app.gui.viewmodels.models.library import badges
+from app.gui.viewmodels.models.remote import answers_elsewhere, server_of
 from app.gui.widgets import ARROW, BadgeBox
 from app.runtime import catalogue
 from app.runtime.catalogue import RECOMMENDED
@@ -56,9 +57,9 @@ class ModelBox(BadgeBox):
 
     @property
     def name(self) -> str:
-        """The chosen one that can be used; empty: none."""
+        """The chosen one that can be used, else one of this machine: nothing moves elsewhere by itself. Empty: none."""
         wanted, known = str(self._context.preferences.get(self._key, "")), self.known or []
-        return wanted if wanted in known else known[0] if known else ""
+        return wanted if wanted in known else next((name for name in known if not server_of(name)), "")
 
     @property
     def default(self) -> str:
@@ -68,7 +69,7 @@ class ModelBox(BadgeBox):
     @property
     def advice(self) -> str:
         """What to get, once it is known that there is none."""
-        return tr(ADVICE[self._task]) if self.known == [] and self._task in ADVICE else ""
+        return tr(ADVICE[self._task]) if self.known is not None and not self.name and self._task in ADVICE else ""
 
     def look(self) -> None:
         """List the models again."""
@@ -145,12 +146,13 @@ class ModelBox(BadgeBox):
         for name in names:
             title = name if self._chat else name.rsplit("/", 1)[-1]
             self.add_model(title, name, badges(self.abilities.get(name, ())))
-        if not names:
-            self.addItem(tr("No model yet"), "")
+        if not shown and all(map(server_of, names)):  # the first line is shown where none is chosen
+            self.insertItem(0, tr("No model yet"), "")
         self.insertSeparator(self.count())
         self.addItem(tr("Get a model…"), _GET)
         self.addItem(tr("Add a model folder…"), _FOLDER)
         self.setCurrentIndex(max(0, self.findData(shown)))
+        self._context.core.reach(f"remote {self._task}", answers_elsewhere(shown))
         self.blockSignals(False)
         self._fit()
 

@@ -132,6 +132,8 @@ async def _requested(rows: Sequence[Sequence[int]], name: str, model: LoadedMode
             except BaseException:
                 running.cancel()
                 raise
+            if vector is not None and dimensions is not None and vector.size < dimensions:  # one elsewhere tells it now
+                raise BadRequest(f"{name} makes vectors of {vector.size} dimensions: ask for fewer.", "dimensions")
             if vector is None:
                 raise EngineStopped("The request was cancelled.")
             return vector

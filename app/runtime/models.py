@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
 from app.runtime.catalogue import Capability, Catalogue, KnownModel, require
+from app.runtime.remote.servers import BETWEEN, RemoteServers
 from engine.engine import Engine
 from engine.errors import BadRequest, GrusError, ModelNotFound, Unsupported
 from engine.loaded import LoadedPart, Loader
@@ -31,11 +32,13 @@ from engine.loading import (
 )
 from engine.metrics import EngineStats, RequestMetrics
 from engine.tasks import Task, Work
-from engine.types import Request, RequestHandle, Settings, memory_limit
+from engine.types import Request, RequestHandle, Result, Settings, memory_limit
 from engine.weights.lora import LoraFiles, open_lora
 
 if TYPE_CHECKING:
     import asyncio  # with TLS 6 MB, which a window without a server does not need
+
+    from app.runtime.remote.model import RemoteModel
 
 
 class ServiceEngine(Protocol):
@@ -124,7 +127,13 @@ def open_models(
     given = options or LoadOptions()
     plain = replace(given, model_type="auto", format="auto")
     return open_service(
-        Catalogue({name: name for name in names}, cache_dir=given.cache_dir, use_cache=False, adapters=adapters or {}),
+        Catalogue(
+            {name: name for name in names if BETWEEN not in name},
+            cache_dir=given.cache_dir,
+            use_cache=False,
+            adapters=adapters or {},
+            remotes=RemoteServers(allowed=given.download),
+        ),
         lambda source: given if split_piece(source)[0] in names else plain,
         settings,
         profile=profile,
@@ -208,6 +217,7 @@ class ModelService:
         self._adapted: dict[str, AdaptedModel] = {}  # adapters that are loaded, or are when their model is again
         self._adapting = threading.Lock()
         self._models: dict[str, Any] = {}
+        self._elsewhere: dict[str, RemoteModel] = {}  # models of other servers, which take no place in memory
         self._beside: set[str] = set()  # models that others need, under names that no client can use
         self._guard = threading.Lock()
         # by event loop too: a server that is started again has a new one
@@ -228,6 +238,8 @@ class ModelService:
         import asyncio
 
         known = self.known(name)
+        if known.server is not None:
+            return known.name, await asyncio.to_thread(self._model_elsewhere, known)
         loaded = self._models.get(known.model)
         if loaded is None:
             turn = (asyncio.get_running_loop(), known.model)
@@ -241,6 +253,8 @@ class ModelService:
     def load_now(self, name: str) -> Any:
         """The facts of a model, loaded if it was not. Blocks; not for an event loop."""
         known = self.known(name)
+        if known.server is not None:
+            return self._model_elsewhere(known)
         model = known.base or name
         while True:
             self._bring(model)
@@ -249,6 +263,33 @@ class ModelService:
         if known.adapter is not None:
             self._bring_adapter(known)
         return loaded
+
+    def _model_elsewhere(self, known: KnownModel) -> RemoteModel:
+        """A model of another server, as its server is known now. Asks the server nothing. Blocks: the keyring may ask the
+        person for the key."""
+        from app.runtime.remote.client import RemoteClient
+        from app.runtime.remote.model import RemoteModel
+
+        assert known.server is not None
+        assert self.catalogue.remotes is not None
+        server = self.catalogue.remotes.get(known.server)
+        with self._guard:
+            model = self._elsewhere.get(known.name)
+        if model is None or model.server != server:
+            client = RemoteClient(server, allowed=self.catalogue.remotes.allowed)
+            model = RemoteModel(known.name, server, server.offered(known.source), client)
+            with self._guard:
+                self._elsewhere[known.name] = model
+        model.client.find_key()
+        return model
+
+    def facts_of(self, known: KnownModel) -> Any:
+        """The facts of a model that is loaded or elsewhere; None of one that would have to be loaded first. Blocks."""
+        return self._models.get(known.model) if known.server is None else self._model_elsewhere(known)
+
+    def is_ready(self, name: str) -> bool:
+        """Whether a model answers without being loaded first: it is in memory, or elsewhere."""
+        return self.model_of(name) in self.resident() or self.known(name).server is not None
 
     def _bring(self, name: str) -> None:
         if name not in self._models:
@@ -330,7 +371,10 @@ class ModelService:
     async def unload(self, name: str) -> None:
         import asyncio
 
-        model = self.known(name).model
+        known = self.known(name)
+        if known.server is not None:
+            return
+        model = known.model
         gone = self._models.get(model)
         await asyncio.to_thread(self.engine.unload, model)
         with self._guard:
@@ -341,7 +385,8 @@ class ModelService:
         """Unload the model when it was unused for so long; None: when its room is needed."""
         import asyncio
 
-        await asyncio.to_thread(self.engine.keep, self.model_of(name), seconds)
+        if name not in self._elsewhere:
+            await asyncio.to_thread(self.engine.keep, self.model_of(name), seconds)
 
     async def clear_prefix_cache(self) -> int:
         """Of all models. Returns how many there were."""
@@ -352,11 +397,22 @@ class ModelService:
     # -- the engine, for pipelines: a model has one name for all of them, and so is loaded once
 
     def submit(self, request: Request, *, admitted: bool = False) -> RequestHandle:
+        if (model := self._elsewhere.get(request.model)) is not None:
+            return model.submit(request)
         return self.engine.submit(self.addressed(request), admitted=admitted)
+
+    def batch(self, requests: Sequence[Request]) -> Sequence[Result | RequestHandle]:
+        """Run many requests together, in their order. Models elsewhere queue them there."""
+        if any(request.model in self._elsewhere for request in requests):
+            return [self.submit(request) for request in requests]
+        results = cast(Engine, self.engine).batch([self.addressed(request) for request in requests])
+        return [result for result in results if isinstance(result, Result)]
 
     def task(self, model: str, work: Work[Any], *, admitted: bool = False) -> Task[Any]:
         """Work beside requests. `model` is a name that `find` gave, or what such a model needs beside it: never the
         word of a client."""
+        if (elsewhere := self._elsewhere.get(model)) is not None:
+            return elsewhere.task(work)
         if model not in self._models:
             self._beside.add(model)
         return self.engine.task(model, work, admitted=admitted)
@@ -369,6 +425,8 @@ class ModelService:
         return {k: str(v) if isinstance(v, Path) else v for k, v in vars(settings).items()} if settings else {}
 
     def close(self) -> None:
+        for model in tuple(self._elsewhere.values()):
+            model.close()
         self.engine.close()
 
     # -- models that others need beside them

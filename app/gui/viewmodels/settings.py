@@ -198,9 +198,14 @@ class NetworkSettings:
 
     def remove_all(self) -> None:
         """With everything else that is deleted."""
+        from app.runtime.remote.servers import forget_servers
         from engine.hub import token
 
-        self._run(token.forget_all)
+        def forget() -> None:
+            token.forget_all()
+            forget_servers()
+
+        self._run(forget)
 
     def _run(self, act: Callable[[], object]) -> None:
         self.busy, self.problem = True, ""

@@ -49,6 +49,8 @@ def tagged(name: str) -> str:
 
 
 def place_of(known: KnownModel, service: ModelService) -> Path:
+    if known.server is not None:  # no folder here, also where one has the model's name
+        return Path(known.name)
     loaded = service.loaded.get(known.model)
     return loaded.folder if loaded is not None else folder_of(known.source, service.catalogue.cache_dir)
 
@@ -104,7 +106,7 @@ class ModelFacts:
 
 def facts(known: KnownModel, service: ModelService) -> ModelFacts | None:
     """None: its files cannot be read. Reads the disk; call it from a thread."""
-    loaded, place = service.loaded.get(known.model), place_of(known, service)
+    loaded, place = service.facts_of(known), place_of(known, service)
     if loaded is not None and hasattr(loaded, "template"):
         return ModelFacts(
             known.name, place, loaded.config, loaded.tokenizer, loaded.template, loaded.defaults, loaded.context,
@@ -152,7 +154,7 @@ def _capabilities(model: ModelFacts) -> Iterator[str]:
     yield "completion"
     if can & {"vision", "read"}:
         yield "vision"
-    if "tools" in model.source:
+    if "tools" in model.source or "remote" in can:
         yield "tools"
     if _fills(model.tokenizer):
         yield "insert"

@@ -39,6 +39,7 @@ _BADGES = {
     "read": mark("Documents"),
     "listen": mark("Transcription"),
     "speak": mark("Speech"),
+    "remote": mark("Remote"),
 }
 # what a recommended model of a task can do, and what Hugging Face's tasks mean
 OF_TASK: dict[str, tuple[str, ...]] = {
@@ -157,7 +158,7 @@ def fit_mark(machine: Machine | None, nbytes: int) -> str:
     return words[machine.fit(nbytes)]
 
 
-Place = Literal["cache", "folder", "grus", "app"]
+Place = Literal["cache", "folder", "grus", "app", "remote"]
 UNDO_SECONDS = 30.0  # a deleted model can be put back for so long
 _WEIGHTS = (".safetensors", ".gguf", ".bin", ".pt", ".pth")
 
@@ -173,7 +174,7 @@ class ModelMemory:
 
 @dataclass(frozen=True)
 class InstalledModel:
-    """One model on this machine."""
+    """One model on this machine, or of a server elsewhere."""
 
     name: str
     source: str  # a path, or a repository of the cache
@@ -184,6 +185,8 @@ class InstalledModel:
     quants: tuple[str, ...] = ()  # of a repository of GGUF files: those that are here
     app: str = ""  # whose it is, of those that another application has downloaded
     abilities: frozenset[str] = frozenset()
+    server: str = ""  # of a model elsewhere: who answers for it, and where
+    address: str = ""
 
     @property
     def whole(self) -> bool:
@@ -392,7 +395,7 @@ class ModelLibrary:
 
 def on_disk(service: ModelService) -> list[InstalledModel]:
     """Everything that could be loaded, and what a cut-off download left; in memory first, then by name."""
-    from app.runtime.catalogue import capabilities_of
+    from app.runtime.catalogue import capabilities_of, capabilities_of_known
     from engine.hub.cache import cached_models
     from engine.starter import starters
 
@@ -400,6 +403,11 @@ def on_disk(service: ModelService) -> list[InstalledModel]:
     found: dict[str, InstalledModel] = {}
     for known in service.catalogue.all():
         if known.base is not None:  # a model with an adapter: its files are listed as they lie
+            continue
+        if known.server is not None and service.catalogue.remotes is not None:
+            about = InstalledModel(known.name, known.source, 0, "remote", abilities=capabilities_of_known(known))
+            url = service.catalogue.remotes.get(known.server).url
+            found[known.name] = replace(about, server=known.server, address=url)
             continue
         path = Path(known.source).expanduser()
         if path.exists():
