@@ -18,8 +18,8 @@ from backends.base import EncoderAttention, FramePredictorParts, FrameSampling, 
 from backends.eager import AT_ONCE, EagerEncoder, EagerFramePredictor, for_each_rope, places
 from backends.torch.kernels import library
 from backends.torch.kernels.linear import AnyMatrix, KernelLinear
-from backends.torch.kernels.program import FrameProgram, Program
 from backends.torch.ops import TorchAngles, TorchTextOps
+from backends.torch.program import FrameProgram, Program
 from backends.torch.symbols import NotTraceable, Symbol
 from backends.torch.tracing import IN_FLOATS, ProgramTracer, trace
 
