@@ -36,6 +36,7 @@ class Machine:
     allowed: int  # of these, what models may use
     disk_free: int
     bandwidth: float = 0.0  # bytes a second that the device reads; 0: not measured
+    name: str = ""  # of the processor, and on a CPU which kernels run, or why none do
 
     def fit(self, weight_bytes: int) -> Fit:
         """`tight`: it would run if models were allowed more of the memory."""
@@ -64,7 +65,8 @@ def look(options: LoadOptions | None = None, limit: str | float | None = None, a
     memory = backend.memory().total
     allowed = min(memory, memory_limit(Settings.gpu_memory_limit if limit is None else limit, memory))
     free = free_space(options.cache_dir)
-    return Machine(choice.backend, choice.device, memory, allowed, free, bandwidth(backend, again))
+    rate = bandwidth(backend, again)
+    return Machine(choice.backend, choice.device, memory, allowed, free, rate, backend.describe())
 
 
 def look_in_process(

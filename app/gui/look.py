@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from string import Template
 from typing import Any
 
@@ -19,12 +18,13 @@ from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication, QLayout, QPlainTextEdit, QWidget
 from shiboken6 import isValid
 
+import resources
 from app.gui.language import InstalledWords, best
 from app.gui.preferences import Preferences
 from app.gui.retranslate import retranslate
 from app.gui.theme import CORNER, Theme, choose, colours
 
-FOLDER = Path(__file__).resolve().parents[2] / "resources" / "icons"
+FOLDER = resources.path("icons")
 
 
 @cache

@@ -242,7 +242,9 @@ def _holds_model(path: Path) -> bool:
 # One table for the window, the server, the command line and Python. It is computed from a model's config.json and the files
 # beside it; no weights are opened.
 
-Capability = Literal["chat", "vision", "embed", "rank", "read", "layout", "listen", "speak", "remote"]  # remote: it runs elsewhere
+Capability = Literal[
+    "chat", "vision", "embed", "rank", "read", "layout", "listen", "speak", "remote"
+]  # remote: it runs elsewhere
 Use = Literal["chat", "embed", "rank", "read", "layout", "listen", "speak", "part"]
 
 _PAGES_ONLY = frozenset({"paddleocr_vl"})  # model types that answer nothing but what is on a page

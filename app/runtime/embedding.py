@@ -89,6 +89,8 @@ async def embed(
     if not pooled:
         return Vectors([], [])
     finished = modules_of(model).finished(np.stack(pooled))
+    if dimensions is not None and finished.shape[1] < dimensions:  # a model elsewhere tells its width only now
+        raise BadRequest(f"{name} makes vectors of {finished.shape[1]} dimensions: ask for fewer.", "dimensions")
     return Vectors([unit(vector, dimensions) for vector in finished], [len(ids) for ids in rows])
 
 
@@ -132,8 +134,6 @@ async def _requested(rows: Sequence[Sequence[int]], name: str, model: LoadedMode
             except BaseException:
                 running.cancel()
                 raise
-            if vector is not None and dimensions is not None and vector.size < dimensions:  # one elsewhere tells it now
-                raise BadRequest(f"{name} makes vectors of {vector.size} dimensions: ask for fewer.", "dimensions")
             if vector is None:
                 raise EngineStopped("The request was cancelled.")
             return vector

@@ -12,12 +12,13 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.bundled import grus_version
 from app.runtime.models import ModelService
 from app.server import adapters, management, openapi
 from app.server.anthropic import routes as anthropic
 from app.server.audio import routes as audio
 from app.server.body import IGNORED_HEADER, IgnoredFields, IgnoredLog, ignored_fields, ignored_header
-from app.server.config import ServerSettings, server_version
+from app.server.config import ServerSettings
 from app.server.context import Server
 from app.server.errors import ApiError, as_api_error, error_body, family_of, from_validation, status_in
 from app.server.gate import Gate
@@ -63,7 +64,7 @@ def create_app(service: ModelService, settings: ServerSettings) -> FastAPI:
     app = FastAPI(
         title="Grus",
         description="Private AI on this machine, in the words of OpenAI, Anthropic, Ollama, SGLang and llama.cpp.",
-        version=server_version(),
+        version=grus_version(),
         docs_url=None,
         redoc_url=None,
         openapi_url=None,

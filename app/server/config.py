@@ -11,7 +11,6 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Literal
 
@@ -486,10 +485,3 @@ def _keys_in(file: str | None) -> list[str]:
     if not keys:
         raise BadRequest(f"The key file {file} holds no key.", "api_key_file")
     return keys
-
-
-def server_version() -> str:
-    try:
-        return version("grus")
-    except PackageNotFoundError:
-        return "0"

@@ -1734,6 +1734,11 @@
         <translation>Öffnen</translation>
     </message>
     <message>
+        <source>Open at login</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Bei der Anmeldung öffnen</translation>
+    </message>
+    <message>
         <source>Open link</source>
         <extracomment>app/gui/chat/message_view.py</extracomment>
         <translation>Link öffnen</translation>

@@ -1734,6 +1734,11 @@
         <translation>Ouvrir</translation>
     </message>
     <message>
+        <source>Open at login</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Ouvrir à l’ouverture de session</translation>
+    </message>
+    <message>
         <source>Open link</source>
         <extracomment>app/gui/chat/message_view.py</extracomment>
         <translation>Ouvrir le lien</translation>

@@ -1734,6 +1734,11 @@
         <translation>開く</translation>
     </message>
     <message>
+        <source>Open at login</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>ログイン時に開く</translation>
+    </message>
+    <message>
         <source>Open link</source>
         <extracomment>app/gui/chat/message_view.py</extracomment>
         <translation>リンクを開く</translation>

@@ -1734,6 +1734,11 @@
         <translation>Abrir</translation>
     </message>
     <message>
+        <source>Open at login</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Abrir ao iniciar a sessão</translation>
+    </message>
+    <message>
         <source>Open link</source>
         <extracomment>app/gui/chat/message_view.py</extracomment>
         <translation>Abrir link</translation>

@@ -1734,6 +1734,11 @@
         <translation>打开</translation>
     </message>
     <message>
+        <source>Open at login</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>登录时打开</translation>
+    </message>
+    <message>
         <source>Open link</source>
         <extracomment>app/gui/chat/message_view.py</extracomment>
         <translation>打开链接</translation>

@@ -35,6 +35,7 @@ from app.gui.theme import APPEARANCES, GRID
 from app.gui.viewmodels.settings import BACKENDS, DEVICES, ComputeSettings, NetworkSettings, StoredData, StoredKind
 from app.gui.viewmodels.transfer import Transfer
 from app.gui.widgets import icon_button, label, text_button
+from app.service import LoginStart
 
 
 class SettingsSection(QWidget):
@@ -312,6 +313,9 @@ class SettingsPane(Pane):
         self.motion.toggled.connect(lambda on: context.preferences.put("reduce_motion", on))
         self.figures = QCheckBox(tr("Show tokens and time under replies"))
         self.figures.toggled.connect(lambda on: context.preferences.put("chat.figures", on))
+        self.login = QCheckBox(tr("Open at login"))
+        self.login.setChecked(LoginStart().on)
+        self.login.toggled.connect(self._open_at_login)
         languages = [("system", tr("System")), *LANGUAGES.items()]
         self.language = self._choice("language", tr("Language"), languages)
         self.backend = self._choice("backend", tr("Backend"), [(n, tr(t)) for n, t in BACKENDS], self.computing)
@@ -345,6 +349,7 @@ class SettingsPane(Pane):
         seen.add(tr("Language"), self.language)
         seen.put(self.motion)
         seen.put(self.figures)
+        seen.put(self.login)
         self.hotkey = HotKeyEdit(self.context.preferences)
         look.hold_width(self.hotkey, _CONTROL)
         self.hotkey_told = seen.add(tr("Global shortcut"), self.hotkey, " ")
@@ -474,6 +479,12 @@ class SettingsPane(Pane):
         self.context.core.use(apply, lambda _: self.context.models_changed())
 
     # -- drawing
+
+    def _open_at_login(self, on: bool) -> None:
+        try:
+            LoginStart().put(on)
+        except OSError as error:
+            self.context.show_error(str(error))
 
     def _show(self) -> None:
         preferences = self.context.preferences

@@ -9,9 +9,9 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
+from app.bundled import grus_version
 from app.runtime.chat import json_grammar
 from app.server.body import JsonRoute
-from app.server.config import server_version
 from app.server.context import Here, Server, answer
 from app.server.errors import bad_request, unsupported
 from app.server.generation import GeneratedChoice, Generation, check_ids
@@ -109,7 +109,7 @@ async def props(server: Here, model: str | None = None) -> LlamaProps:
         modalities={"vision": loaded.vision is not None, "audio": False},
         total_slots=int(server.service.engine_settings().get("max_concurrent", 1)),
         default_generation_settings=settings,
-        build_info=f"grus-{server_version()}",
+        build_info=f"grus-{grus_version()}",
     )
 
 

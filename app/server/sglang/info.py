@@ -11,11 +11,11 @@ import numpy as np
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
+from app.bundled import grus_version
 from app.runtime.catalogue import capabilities, main_use, require
 from app.runtime.embedding import tokenized
 from app.server.audio.threads import cancel_scope, in_thread
 from app.server.body import JsonRoute
-from app.server.config import server_version
 from app.server.context import Here, answer
 from app.server.errors import ApiError, bad_request
 from app.server.generation import check_ids, split_prompts
@@ -79,7 +79,7 @@ async def server_info(server: Here) -> SglangServerInfo:
     name, engine, stats = service.catalogue.default, service.engine_settings(), service.stats()
     loaded = next(iter(service.loaded.values()), None)
     return SglangServerInfo(
-        version=server_version(),
+        version=grus_version(),
         device=device_name(loaded) if loaded is not None else "none",
         served_model_name=name,
         model_path=await asyncio.to_thread(lambda: service.catalogue.look_up(name).source) if name else None,

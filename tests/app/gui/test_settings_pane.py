@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -253,3 +254,21 @@ def test_a_token_is_kept_hidden_and_deleted_with_everything(open_settings: Any) 
     pane.privacy.delete_all()
     grus.until(lambda: not kept.exists(), 10)
     grus.until(lambda: not pane.access.removable)
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="where other systems keep it, tests/packaging/test_service.py knows"
+)
+def test_the_window_opens_at_login_when_switched_on(
+    open_settings: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    file = tmp_path / "config" / "autostart" / "org.grus.Grus.desktop"
+    _, pane = open_settings()
+    assert not pane.login.isChecked()
+    pane.login.toggle()
+    assert file.is_file()
+    _, pane = open_settings()
+    assert pane.login.isChecked()
+    pane.login.toggle()
+    assert not file.exists()
