@@ -13,7 +13,7 @@ import numpy as np
 
 from app.runtime.long_prompts import run_beside
 from engine.errors import BadRequest, ContextOverflow, EngineStopped
-from engine.loaded import LoadedEncoder
+from engine.loaded import LoadedEncoder, LoadedPart
 from engine.loading import LoadedModel
 from engine.models.text_encoder import TextInput, TokenPooling
 from engine.pipelines.embedding import (
@@ -148,7 +148,11 @@ async def _requested(rows: Sequence[Sequence[int]], name: str, model: LoadedMode
 
 
 async def score(
-    pairs: Sequence[tuple[str, str]], name: str, model: Embedder, on: Computing, instruction: str | None = None
+    pairs: Sequence[tuple[str, str]],
+    name: str,
+    model: LoadedModel | LoadedPart,
+    on: Computing,
+    instruction: str | None = None,
 ) -> Scores:
     """How relevant the second text of each pair is to the first: of a reranker a number between 0 and 1, of an embedding model
     the cosine of both vectors. `instruction`: what Qwen3-Reranker is told that relevance is."""
