@@ -89,7 +89,9 @@ class LoadedModel:
     load_seconds: float = 0.0
     model: Array = field(default=None, repr=False)
     vision: VisionProcessor | None = field(default=None, repr=False)  # image preprocessing; None for a text-only model
-    adapters: dict[str, LoraFiles] = field(default_factory=dict, repr=False)  # that requests may choose
+    adapters: dict[str, tuple[LoraFiles, ...]] = field(
+        default_factory=dict, repr=False
+    )  # that requests may choose: one, or the sum of several
     dropped_adapters: set[str] = field(default_factory=set, repr=False)  # to be freed when no request uses them
     merged: tuple[LoraFiles, ...] = field(default=(), repr=False)  # that are part of the weights
 
@@ -98,22 +100,22 @@ class LoadedModel:
             return _NoText()
         return ReplyText(self.tokenizer, self.markers)
 
-    def put_adapter(self, key: str, files: LoraFiles) -> None:
-        """Let requests choose an adapter as `key`. On the engine's thread."""
+    def put_adapter(self, key: str, *files: LoraFiles) -> None:
+        """Let requests choose an adapter, or the sum of several, as `key`. On the engine's thread."""
         self.dropped_adapters.discard(key)
         if key in self.adapters:
             return
         if self.foreign:
             raise Unsupported(f"{self.name} runs through {self.backend.foreign_library}, without adapters.", "adapter")
-        put_adapter(getattr(self.model, "adapters", None), self.backend, self.config, key, files)
+        put_adapter(getattr(self.model, "adapters", None), self.backend, self.config, key, *files)
         self.adapters[key] = files
-        self.weight_bytes += files.nbytes
+        self.weight_bytes += sum(one.nbytes for one in files)
 
     def remove_adapter(self, key: str) -> None:
         """On the engine's thread, when no request uses it."""
         self.dropped_adapters.discard(key)
         self.model.adapters.remove(key)
-        self.weight_bytes -= self.adapters.pop(key).nbytes
+        self.weight_bytes -= sum(one.nbytes for one in self.adapters.pop(key))
 
     def close(self) -> None:
         """Drop the arrays. `backend.release()` gives their memory back: a full garbage collection, once for all that go."""

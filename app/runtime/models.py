@@ -186,11 +186,12 @@ class _Models(Loader):
 
 @dataclass(frozen=True)
 class AdaptedModel:
-    """A model with an adapter, under a name of its own. `key`: what the engine knows the adapter by."""
+    """A model with an adapter, under a name of its own, or under the model's own name with the sum of several. `key`: what the engine
+    knows the adapter by."""
 
     known: KnownModel
     key: str
-    files: LoraFiles
+    files: Sequence[LoraFiles]
 
 
 class ModelService:
@@ -215,6 +216,7 @@ class ModelService:
         self._size = size
         self._find_adapter = find_adapter
         self._adapted: dict[str, AdaptedModel] = {}  # adapters that are loaded, or are when their model is again
+        self._scales: dict[str, dict[str, float]] = {}  # by model, the adapters that its own requests are computed with
         self._adapting = threading.Lock()
         self._models: dict[str, Any] = {}
         self._elsewhere: dict[str, RemoteModel] = {}  # models of other servers, which take no place in memory
@@ -304,16 +306,48 @@ class ModelService:
             if known.name in self._adapted:
                 return
             files = open_lora(self._find_adapter(known.adapter))
-            made = AdaptedModel(known, f"{known.name.removeprefix(known.base + ':')}@{files.digest}", files)
+            self._put(AdaptedModel(known, f"{known.name.removeprefix(known.base + ':')}@{files.digest}", [files]))
 
-            def put(loaded: Any) -> Generator[None, None, None]:
-                if not isinstance(loaded, LoadedModel):
-                    raise Unsupported(f"The model {known.base} writes no text, and takes no adapters.", "adapter")
-                loaded.put_adapter(made.key, files)
-                yield
+    def _put(self, made: AdaptedModel) -> None:
+        """Under `_adapting`. Blocks."""
+        name = made.known.model
 
-            self.engine.task(known.base, put, admitted=True).result()
-            self._adapted[known.name] = made
+        def put(loaded: Any) -> Generator[None, None, None]:
+            if not isinstance(loaded, LoadedModel):
+                raise Unsupported(f"The model {name} writes no text, and takes no adapters.", "adapter")
+            loaded.put_adapter(made.key, *made.files)
+            yield
+
+        self.engine.task(name, put, admitted=True).result()
+        gone = self._adapted.get(made.known.name)
+        self._adapted[made.known.name] = made
+        self._drop(gone)
+
+    def _drop(self, gone: AdaptedModel | None) -> None:
+        """Free an adapter that is no longer in `_adapted`."""
+        if gone is not None and all(other.key != gone.key for other in self._adapted.values()):
+            self.engine.drop_adapter(gone.known.model, gone.key)
+
+    def adapter_scales(self, model: str) -> dict[str, float]:
+        """Of each adapter of a model, how strongly it takes part in requests to the model itself."""
+        return {name: self._scales.get(model, {}).get(name, 0.0) for name in self.catalogue.adapters.get(model, {})}
+
+    async def scale_adapters(self, model: str, scales: Mapping[str, float]) -> None:
+        """Compute requests to the model itself with the sum of its adapters, each with a strength of its own; those at 0 take no part."""
+        await self.find(model)
+        await asyncio.to_thread(self._scale_adapters, model, scales)
+
+    def _scale_adapters(self, model: str, scales: Mapping[str, float]) -> None:
+        own = self.catalogue.adapters.get(model, {})
+        used = {name: scale for name, scale in scales.items() if scale and name in own}
+        with self._adapting:
+            files = [open_lora(self._find_adapter(own[name])).times(scale) for name, scale in used.items()]
+            if files:
+                key = f"sum@{'+'.join(one.digest for one in files)}"
+                self._put(AdaptedModel(KnownModel(model, self.catalogue.look_up(model).source), key, files))
+            else:
+                self._drop(self._adapted.pop(model, None))
+            self._scales[model] = used
 
     def offer_adapter(self, model: str, name: str, source: str) -> None:
         """Let requests choose an adapter as `MODEL:NAME`."""
@@ -330,9 +364,9 @@ class ModelService:
             raise ModelNotFound(f"The model {model} has no adapter {name[:200]!r}. It has: {have}.")
         self.catalogue.adapters = {**self.catalogue.adapters, model: own}
         with self._adapting:
-            gone = self._adapted.pop(f"{model}:{name}", None)
-            if gone is not None and all(other.key != gone.key for other in self._adapted.values()):
-                self.engine.drop_adapter(model, gone.key)
+            self._drop(self._adapted.pop(f"{model}:{name}", None))
+        if name in self._scales.get(model, {}):
+            self._scale_adapters(model, self._scales[model])
 
     def model_of(self, name: str) -> str:
         """The loaded model behind a served name, which may be one with an adapter."""
@@ -452,7 +486,7 @@ class ModelService:
         loaded.name = name
         for adapted in self._adapted.values():
             if adapted.known.model == name and isinstance(loaded, LoadedModel):
-                loaded.put_adapter(adapted.key, adapted.files)
+                loaded.put_adapter(adapted.key, *adapted.files)
         if served:
             with self._guard:
                 self._models[name] = loaded

@@ -358,14 +358,12 @@ def spoiled(folder: Path, **config: Any) -> Path:
 
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"use_dora": True}, "DoRA"),
     ({"modules_to_save": ["lm_head"]}, "modules_to_save"),
     ({"bias": "all"}, "biases"),
     ({"lora_bias": True}, "lora_bias"),
     ({"peft_type": "IA3"}, "IA3"),
     ({"init_lora_weights": "pissa_niter_4"}, "pissa"),
     ({"trainable_token_indices": [1]}, "trainable_token_indices"),
-    ({"target_parameters": ["experts.down_proj"]}, "target_parameters"),
     ({"layer_replication": [[0, 1], [0, 2]]}, "layer_replication"),
     ({"alora_invocation_tokens": [1]}, "aLoRA"),
 ]

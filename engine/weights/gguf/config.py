@@ -86,6 +86,7 @@ def read(metadata: Mapping[str, Any], tensors: Mapping[str, Raw], where: str) ->
         config |= _latent(keys, tensors, config)
     if arch in _FAMILIES:
         config |= _FAMILIES[arch](keys, tensors, config)
+    config.setdefault("sliding_window", None)  # a file that says of none has none
     return config | _special_ids(metadata)
 
 
