@@ -56,7 +56,8 @@ async def metrics(server: Here) -> Response:
 async def load(body: LoadRequest, server: Here) -> LoadReply:
     """Load a model now instead of at its first request. Downloads nothing: `/api/pull` does."""
     name, model = await server.service.find_any(body.model)
-    return LoadReply(model=name, loaded=True, context_length=getattr(model, "context", None))
+    known = getattr(model, "offered", model)  # of a model elsewhere: what its server has said
+    return LoadReply(model=name, loaded=True, context_length=getattr(known, "context", None))
 
 
 @router.post("/v1/unload", responses=errors(400, 404))

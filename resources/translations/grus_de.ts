@@ -3950,6 +3950,11 @@
         <translation>{model} erhält den Text des Bildes.</translation>
     </message>
     <message>
+        <source>{model} runs on another server, which gives no times of words.</source>
+        <extracomment>engine/pipelines/listening/transcription.py</extracomment>
+        <translation>{model} läuft auf einem anderen Server, der keine Wortzeiten liefert.</translation>
+    </message>
+    <message>
         <source>{model} transcribes {own}, not {language}. Choose a model for that language.</source>
         <extracomment>engine/pipelines/listening/transcription.py</extracomment>
         <translation>{model} transkribiert {own}, nicht {language}. Wählen Sie ein Modell für diese Sprache.</translation>

@@ -3950,6 +3950,11 @@
         <translation>{model} recibe el texto de la imagen.</translation>
     </message>
     <message>
+        <source>{model} runs on another server, which gives no times of words.</source>
+        <extracomment>engine/pipelines/listening/transcription.py</extracomment>
+        <translation>{model} se ejecuta en otro servidor, que no da los tiempos de las palabras.</translation>
+    </message>
+    <message>
         <source>{model} transcribes {own}, not {language}. Choose a model for that language.</source>
         <extracomment>engine/pipelines/listening/transcription.py</extracomment>
         <translation>{model} transcribe {own}, no {language}. Elige un modelo para ese idioma.</translation>

@@ -3950,6 +3950,11 @@
         <translation>{model} reçoit le texte de l’image.</translation>
     </message>
     <message>
+        <source>{model} runs on another server, which gives no times of words.</source>
+        <extracomment>engine/pipelines/listening/transcription.py</extracomment>
+        <translation>{model} fonctionne sur un autre serveur, qui ne donne pas les temps des mots.</translation>
+    </message>
+    <message>
         <source>{model} transcribes {own}, not {language}. Choose a model for that language.</source>
         <extracomment>engine/pipelines/listening/transcription.py</extracomment>
         <translation>{model} transcrit {own}, pas {language}. Choisissez un modèle pour cette langue.</translation>

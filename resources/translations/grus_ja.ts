@@ -3948,6 +3948,11 @@
         <translation>{model} には画像のテキストが渡されます。</translation>
     </message>
     <message>
+        <source>{model} runs on another server, which gives no times of words.</source>
+        <extracomment>engine/pipelines/listening/transcription.py</extracomment>
+        <translation>{model} は別のサーバーで動作しており、単語の時刻は得られません。</translation>
+    </message>
+    <message>
         <source>{model} transcribes {own}, not {language}. Choose a model for that language.</source>
         <extracomment>engine/pipelines/listening/transcription.py</extracomment>
         <translation>{model} が文字起こしできるのは {own} で、{language} ではありません。その言語のモデルを選んでください。</translation>

@@ -3950,6 +3950,11 @@
         <translation>{model} recebe o texto da imagem.</translation>
     </message>
     <message>
+        <source>{model} runs on another server, which gives no times of words.</source>
+        <extracomment>engine/pipelines/listening/transcription.py</extracomment>
+        <translation>{model} roda em outro servidor, que não dá os tempos das palavras.</translation>
+    </message>
+    <message>
         <source>{model} transcribes {own}, not {language}. Choose a model for that language.</source>
         <extracomment>engine/pipelines/listening/transcription.py</extracomment>
         <translation>{model} transcreve {own}, não {language}. Escolha um modelo para esse idioma.</translation>

@@ -3948,6 +3948,11 @@
         <translation>{model} 会收到图像中的文字。</translation>
     </message>
     <message>
+        <source>{model} runs on another server, which gives no times of words.</source>
+        <extracomment>engine/pipelines/listening/transcription.py</extracomment>
+        <translation>{model} 在另一台服务器上运行，无法提供逐词时间。</translation>
+    </message>
+    <message>
         <source>{model} transcribes {own}, not {language}. Choose a model for that language.</source>
         <extracomment>engine/pipelines/listening/transcription.py</extracomment>
         <translation>{model} 转写 {own}，不支持 {language}。请选择支持该语言的模型。</translation>

@@ -481,6 +481,23 @@ def test_cancelling_closes_the_connection(peer: Peer, service: ModelService) -> 
     assert peer.gone.wait(10)
 
 
+def test_what_is_cancelled_before_it_began_has_ended(peer: Peer, service: ModelService) -> None:
+    add(peer)
+    for _ in range(50):
+        _, handle = ask(service)
+        handle.cancel()
+        handle.wait()
+        assert isinstance(list(handle)[-1], Done)
+
+
+def test_a_new_key_counts_at_once(peer: Peer, service: ModelService) -> None:
+    add(peer, "old-key")
+    reply(service)
+    keep_server(kept_servers()[0], "new-key")
+    reply(service)
+    assert [request.headers["Authorization"] for request in peer.requests[1:]] == ["Bearer old-key", "Bearer new-key"]
+
+
 def test_closing_the_service_ends_what_is_being_answered(peer: Peer, service: ModelService) -> None:
     add(peer)
     peer.stream = [*words("Hello")[:2], 30.0]

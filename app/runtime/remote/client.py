@@ -47,9 +47,10 @@ class _Loop:
         self.loop = asyncio.new_event_loop()
         threading.Thread(target=self.loop.run_forever, name="grus-remote", daemon=True).start()
 
-    def start(self, work: Coroutine[Any, Any, None]) -> Callable[[], None]:
-        """Run it; the result cancels it, from any thread."""
+    def start(self, work: Coroutine[Any, Any, None], cancelled: Callable[[], object]) -> Callable[[], None]:
+        """Run it; the result cancels it, from any thread. `cancelled` is called then, also where it had not begun yet."""
         future = asyncio.run_coroutine_threadsafe(work, self.loop)
+        future.add_done_callback(lambda ended: cancelled() if ended.cancelled() else None)
 
         def cancel() -> None:
             future.cancel()
@@ -77,9 +78,8 @@ class RemoteClient:
         return self.server.name
 
     def find_key(self) -> None:
-        """Blocks: the keyring may ask the person."""
-        if self._key is None:
-            self._key = (self._given or key_of(self.server),)
+        """As it is now. Blocks: the keyring may ask the person."""
+        self._key = (self._given or key_of(self.server),)
 
     def check_allowed(self) -> None:
         """Raises Offline."""

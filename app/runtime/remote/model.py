@@ -12,6 +12,7 @@ import hashlib
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -108,7 +109,12 @@ class RemoteModel(LoadedModel):
         handle = RequestHandle(request.id, None, lambda: cancel_all(stop))
         self._running[request.id] = handle
         handle.on_end = lambda: drop(self._running, request.id)
-        stop.append(remote_loop().start(self._reply(request, handle)))
+        clock = _Clock()
+
+        def cancelled() -> None:
+            handle.end(Done(request.id, "cancelled", clock.timings()))
+
+        stop.append(remote_loop().start(self._reply(request, handle, clock), cancelled))
         return handle
 
     def task(self, work: Work[Any]) -> Task[Any]:
@@ -116,7 +122,7 @@ class RemoteModel(LoadedModel):
         stop: list[Cancel] = []
         task: Task[Any] = Task(self.name, work, lambda: cancel_all(stop))
         if isinstance(work, RemoteCall):
-            stop.append(remote_loop().start(_run(task, work, self.client)))
+            stop.append(remote_loop().start(_run(task, work, self.client), lambda: task.fail(CancelledError())))
         else:
             try:
                 task.end(_finished(work, self))
@@ -132,19 +138,14 @@ class RemoteModel(LoadedModel):
 
     # -- on the remote loop
 
-    async def _reply(self, request: Request, handle: RequestHandle) -> None:
-        began = time.monotonic()
-        clock = _Clock(began)
+    async def _reply(self, request: Request, handle: RequestHandle, clock: _Clock) -> None:
         try:
-            handle.put(Started(request.id, 0, 0))
             if request.sound is not None:
                 await self._transcribe(request, request.sound, handle, clock)
             elif request.pooling is not None:
                 await self._embed(request, handle, clock)
             else:
                 await self._generate(request, handle, clock)
-        except asyncio.CancelledError:
-            handle.end(Done(request.id, "cancelled", clock.timings()))
         except GrusError as error:
             handle.end(Failed(request.id, error, clock.timings()))
         except Exception as error:  # what a server sends can have any shape
@@ -157,6 +158,8 @@ class RemoteModel(LoadedModel):
             path, body = "/completions", self._continuation(request)
         deltas = ReplyDeltas(request, self.tokenizer.named)  # type: ignore[attr-defined]
         async for event in self.client.events(path, body):
+            if clock.begins():  # not before: what the server refuses has a status of its own
+                handle.put(Started(request.id, 0, 0))
             for made in deltas.read(event):
                 clock.token(made)
                 handle.put(made)
@@ -220,9 +223,14 @@ def drop(running: dict[str, RequestHandle], id: str) -> None:
 class _Clock:
     """The timings of one reply."""
 
-    def __init__(self, began: float) -> None:
-        self._began, self._first, self._pieces = began, 0.0, 0
+    def __init__(self) -> None:
+        self._began, self._first, self._pieces, self._running = time.monotonic(), 0.0, 0, False
         self._usage: Mapping[str, Any] = {}
+
+    def begins(self) -> bool:
+        """True the first time."""
+        running, self._running = self._running, True
+        return not running
 
     def token(self, event: object) -> None:
         if isinstance(event, RemoteText) and event.parts:
@@ -260,10 +268,6 @@ class RemoteCall:
 async def _run(task: Task[Any], work: RemoteCall, client: RemoteClient) -> None:
     try:
         task.end(await work.ask(client))
-    except asyncio.CancelledError as error:
-        from concurrent.futures import CancelledError
-
-        task.fail(CancelledError(*error.args))
     except Exception as error:
         task.fail(wrapped(error))
 

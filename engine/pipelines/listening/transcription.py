@@ -111,6 +111,11 @@ class Transcriber:
     ) -> Iterator[TranscriptSegment]:
         """Segments in order, each once it and all before it are done. Closing the iterator cancels the work."""
         self._check(audio, language)
+        if words and self.model.language == "auto":
+            raise BadRequest(
+                ErrorText("{model} runs on another server, which gives no times of words.", model=self.model.name),
+                "words",
+            )
         in_flight: deque[tuple[SampleSpan, np.ndarray, RequestHandle]] = deque()
         admitted = False  # later segments of a sound bypass the queue limit
         spans = iter(self.spans(audio))

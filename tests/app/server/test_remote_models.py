@@ -233,6 +233,10 @@ def test_what_goes_wrong_has_a_status(live: Live, peer: Peer) -> None:
     peer.replies.clear()
     peer.key = "changed"
     assert code(post(live, "/v1/chat/completions", body)) == (502, "remote_access_refused")
+    refused = post(
+        live, "/v1/chat/completions", {**body, "stream": True}
+    )  # said with a status, for nothing has been sent
+    assert code(refused) == (502, "remote_access_refused")
     assert post(live, "/v1/messages", {**body, "max_tokens": 5}).json()["error"]["type"] == "server_error"
 
 
