@@ -69,11 +69,6 @@ class Clone:
     codes: np.ndarray | None = None  # [frames, groups]
     text: str | None = None  # their transcript
 
-    @property
-    def in_context(self) -> bool:
-        """True if the recording itself is continued."""
-        return self.codes is not None
-
 
 @dataclass(frozen=True, eq=False)
 class SpokenPassage:
