@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +14,7 @@ import numpy as np
 from engine.errors import WeightsError
 from engine.weights import affine
 from engine.weights.gguf.encode import encode
+from engine.weights.gguf.writer import whole_file
 from engine.weights.quantization import Packing
 from engine.weights.quantize import is_embedding, stays_whole
 from engine.weights.stored import Stored
@@ -114,16 +113,8 @@ def _packed(stored: Stored, parts: Sequence[str], packing: Packing, dtype: str) 
 
 def write(path: Path, units: Sequence[Unit], kind: str, progress: Callable[[int, int], None] | None = None) -> None:
     """Write a safetensors file beside the target and move it there when it is whole."""
-    unfinished = path.with_name(f"{path.name}.part")
-    try:
-        with unfinished.open("wb") as file:
-            _write(file, units, kind, progress or (lambda done, total: None))
-        os.replace(unfinished, path)
-    except OSError as error:
-        raise WeightsError(f"{path} cannot be written: {error.strerror or error}.") from None
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            unfinished.unlink()
+    with whole_file(path) as file:
+        _write(file, units, kind, progress or (lambda done, total: None))
 
 
 def _write(file: IO[bytes], units: Sequence[Unit], kind: str, progress: Callable[[int, int], None]) -> None:

@@ -95,6 +95,18 @@ _CEILING = 0.999  # of the largest amplitude: clipped samples lie above it
 _CLIPPED = 0.05  # of all samples; a full-scale sine has 0.03 there, speech almost none
 
 
+def checked_text(text: str, longest: int) -> str:
+    """The words of a text of at most `longest` characters. Raises BadRequest for more, or none."""
+    if not text.strip():
+        raise BadRequest(ErrorText("There is no text to speak."), "input")
+    if len(text) > longest:
+        raise BadRequest(
+            ErrorText("The text has {length} characters; {most} are spoken at once.", length=len(text), most=longest),
+            "input",
+        )
+    return text.strip()
+
+
 def checked_recording(samples: np.ndarray, rate: int) -> np.ndarray:
     """Mono f32 samples of a usable recording. Raises BadRequest if it is too short, too long, silent or clipped."""
     sound = np.asarray(samples, np.float32)
