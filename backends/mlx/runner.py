@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 import mlx.core as mx
 import numpy as np
 
-from backends.adapters import AdapterRun, adapters_of, picked_runs
+from backends.adapters import AdapterRun, Sides, adapters_of, picked_runs, rows_by_adapter
 from backends.base import (
     CrossSpec,
     KVCache,
@@ -27,7 +27,6 @@ from backends.base import (
     TokenModel,
     unprofiled,
 )
-from backends.mlx.adapters import MlxAdapterRows
 from backends.mlx.cache import MlxCache, count_primitives
 from backends.mlx.kv_cache import MlxKVCache
 from backends.mlx.ops import MlxTextOps
@@ -288,3 +287,27 @@ class MlxRunner:
 def _on_device(x: Any, dtype: mx.Dtype) -> mx.array:
     made = x if isinstance(x, mx.array) else mx.array(np.ascontiguousarray(x))
     return made if made.dtype == dtype else made.astype(dtype)
+
+
+# -- adapters: rows are grouped by adapter, and what each group adds goes into the step's graph
+
+
+class MlxAdapterRows:
+    """Implements `backends.adapters.ActiveAdapters`."""
+
+    def __init__(self, runs: Sequence[AdapterRun], total: int) -> None:
+        self._rows = {
+            adapter: None if rows is None else mx.array(rows) for adapter, rows in rows_by_adapter(runs, total).items()
+        }
+
+    def add(self, sides: Sides, x: mx.array, y: mx.array) -> mx.array:
+        for adapter, rows in self._rows.items():
+            for side in sides.get(adapter, ()):
+                added = side.b(side.a(x if rows is None else mx.take(x, rows, axis=0))).astype(y.dtype)
+                if rows is not None:
+                    y = y.at[rows, ..., side.start : side.stop].add(added)
+                elif added.shape == y.shape:
+                    y = y + added
+                else:
+                    y = y.at[..., side.start : side.stop].add(added)
+        return y

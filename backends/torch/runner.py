@@ -17,7 +17,7 @@ import psutil
 import torch
 from torch import Tensor
 
-from backends.adapters import AdapterRun, adapters_of, picked_runs
+from backends.adapters import AdapterRun, Sides, adapters_of, picked_runs, rows_by_adapter
 from backends.base import (
     CrossSpec,
     Dense,
@@ -31,7 +31,6 @@ from backends.base import (
 )
 from backends.kv_cache import SMALLEST_CAPACITY
 from backends.plan import HostSamples, PlannedStep, StepPlan, checkpoint_drafts, make_plan
-from backends.torch.adapters import TorchAdapterRows
 from backends.torch.cache import TorchCache
 from backends.torch.cuda_graphs import DecodeGraphs
 from backends.torch.kernels import arena, library
@@ -421,3 +420,27 @@ def shortlist_for(head: AnyMatrix) -> ArgmaxShortlist | None:
     if head.w.numel() < SHORTLIST_WEIGHTS or head.nbytes > psutil.virtual_memory().available:
         return None
     return ArgmaxShortlist(head)
+
+
+# -- adapters where a model runs operation by operation: rows are grouped by adapter. Traced programs have an instruction of their own
+
+
+class TorchAdapterRows:
+    """Implements `backends.adapters.ActiveAdapters`."""
+
+    def __init__(self, runs: Sequence[AdapterRun], total: int, device: torch.device) -> None:
+        self._rows = {
+            adapter: None if rows is None else upload(torch.from_numpy(rows), device)
+            for adapter, rows in rows_by_adapter(runs, total).items()
+        }
+
+    def add(self, sides: Sides, x: Tensor, y: Tensor) -> Tensor:
+        for adapter, rows in self._rows.items():
+            for side in sides.get(adapter, ()):
+                added = side.b(side.a(x if rows is None else x.index_select(0, rows)))
+                into = y[..., side.start : side.stop]
+                if rows is None:
+                    into += added
+                else:
+                    into.index_add_(0, rows, added.to(y.dtype))
+        return y

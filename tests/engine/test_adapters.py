@@ -273,7 +273,7 @@ def test_a_quantized_base_is_not_touched(base: Path, folders: list[Path], kind: 
     ]
     adapters.put("x", {"w": (halves[0], halves[1])})
     from backends.adapters import AdapterRun
-    from backends.torch.adapters import TorchAdapterRows
+    from backends.torch.runner import TorchAdapterRows
 
     x = torch.from_numpy(draw.normal(0, 1, (6, 256)).astype(np.float32))
     plain = linear(x).clone()

@@ -14,7 +14,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -100,13 +99,13 @@ def compiler() -> str | None:
     )
 
 
-def compile_into(target: Path, extra: Sequence[str] = ()) -> None:
+def compile_into(target: Path) -> None:
     """Compile the sources into the library `target`. The file is moved into place when complete."""
     tool = compiler()
     if tool is None:
         raise NoKernels("no C++ compiler was found; install g++ or clang++, or a wheel of Grus with built kernels")
     name, value = define()
-    command = [tool, *flags(), f"-I{FOLDER}", f"-D{name}={value}", *extra]
+    command = [tool, *flags(), f"-I{FOLDER}", f"-D{name}={value}"]
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent) as folder:
 
