@@ -100,12 +100,10 @@ class ModelDetailsView(QScrollArea):
         column = QVBoxLayout(inner)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GRID * 2)
-        parts: list[QWidget] = [self.title, self.about]
-        for part in parts:
-            column.addWidget(part)
+        column.addWidget(self.title)
+        column.addWidget(self.about)
         column.addLayout(self._actions)
-        parts = [self.bar, self.working, self.problem, self.token, self._facts, self.defaults]
-        for part in parts:
+        for part in (self.bar, self.working, self.problem, self.token, self._facts, self.defaults):
             column.addWidget(part)
         column.addStretch(1)
         body = QWidget()

@@ -26,7 +26,6 @@ from PySide6.QtWidgets import (
     QListWidget,
     QPlainTextEdit,
     QScrollArea,
-    QSizePolicy,
     QSplitter,
     QVBoxLayout,
     QWidget,
@@ -336,7 +335,6 @@ class ServerPane(Pane):
             area.setTabChangesFocus(True)
             area.setMinimumHeight(height)
             area.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-            area.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)  # what the rest leaves
         column.addWidget(self.snippet, 2)
         column.addSpacing(GRID)
         column.addWidget(label(tr("Log"), "heading"))
