@@ -42,7 +42,6 @@ from engine.models.registry import (
 )
 from engine.text.detokenizer import Detokenizer
 from engine.text.families import marks_of
-from engine.text.sentence_modules import read_modules
 from engine.text.template import ChatTemplate
 from engine.text.tokenizer import Tokenizer
 from engine.vision.processor import VisionProcessor
@@ -228,7 +227,7 @@ def _load_encoder(
     quant = None if options.quant == "auto" else choose_quant(options.quant, backend, opened.tensors)
     source = fitted(opened.source, backend, quant)
     nbytes = survey(lambda view: make(view, opened.config), source).memory(backend.dtype, as_stored=True)
-    part, modules = load_part(make, source, opened.config, backend), read_modules(folder)
+    part, modules = load_part(make, source, opened.config, backend), opened.modules
     context = part.sizes.context
     return LoadedEncoder(
         name,

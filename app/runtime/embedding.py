@@ -31,7 +31,7 @@ from engine.pipelines.embedding import (
 )
 from engine.pipelines.ranking import as_share, is_yes_no_reranker, pair_input, yes_minus_no, yes_no_ids
 from engine.tasks import Joint, Task
-from engine.types import Embedded, Event, Request, Timings
+from engine.types import Embedded, Event, Pooling, Request, Timings
 
 AT_ONCE = 16  # requests of one caller, and tasks that are joined
 
@@ -85,7 +85,7 @@ async def embed(
             raise BadRequest(f"{name} ranks texts, and makes no vectors.", "model")
         pooled = await _encoded([TextInput(ids) for ids in rows], name, model, encoder_pooling(model), on)
     else:
-        pooled = await _requested(rows, name, model, on)
+        pooled = await _requested(rows, name, pooling_of(model), on)
     if not pooled:
         return Vectors([], [])
     finished = modules_of(model).finished(np.stack(pooled))
@@ -118,9 +118,8 @@ async def _encoded(
     return found
 
 
-async def _requested(rows: Sequence[Sequence[int]], name: str, model: LoadedModel, on: Computing) -> list[np.ndarray]:
+async def _requested(rows: Sequence[Sequence[int]], name: str, pooling: Pooling, on: Computing) -> list[np.ndarray]:
     """What a model that writes text pools of each text."""
-    pooling = pooling_of(model)
     free = asyncio.Semaphore(AT_ONCE)
 
     async def one(ids: Sequence[int]) -> np.ndarray:
@@ -150,7 +149,7 @@ async def _requested(rows: Sequence[Sequence[int]], name: str, model: LoadedMode
 async def score(
     pairs: Sequence[tuple[str, str]],
     name: str,
-    model: LoadedModel | LoadedPart,
+    model: Embedder | LoadedPart,
     on: Computing,
     instruction: str | None = None,
 ) -> Scores:
@@ -168,9 +167,10 @@ async def score(
             size, lambda: [yes_no_ids(model, first, second, instruction) for first, second in pairs]
         )
         head = await asyncio.wrap_future(on.task(name, yes_minus_no).future)
-        read = await _requested(rows, name, model, on)
+        read = await _requested(rows, name, "last", on)
         return Scores([float(as_share(vector @ head)) for vector in read], sum(map(len, rows)))
-    if not isinstance(model, LoadedEncoder) and not (isinstance(model, LoadedModel) and modules_of(model).said):
+    made_for_it = isinstance(model, LoadedModel) and (modules_of(model).said or "pooling" in model.config)
+    if not isinstance(model, LoadedEncoder) and not (isinstance(model, LoadedModel) and made_for_it):
         raise BadRequest(f"{name} does not rank. Choose a reranker or an embedding model.", "model")
     return await _cosines(pairs, name, model, on)
 

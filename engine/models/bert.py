@@ -103,8 +103,10 @@ def _score_head(w: View, inner: View, s: EncoderSizes) -> ScoreHead | None:
         return None
     labels = (w.shape(f"{name}.weight") or (1,))[0]
     place, dense_name = (w, "classifier.dense") if name == "classifier.out_proj" else (inner, "pooler.dense")
+    out = w.linear((name, labels), inp=s.hidden, bias=w.has(f"{name}.bias"))
+    if not place.has(f"{dense_name}.weight"):  # GGUF files of BERT have no pooler
+        return ScoreHead(out, labels)
     dense = place.linear((dense_name, s.hidden), inp=s.hidden, bias=True)
-    out = w.linear((name, labels), inp=s.hidden, bias=True)
     return ScoreHead(lambda x: out(tanh(dense(x))), labels)
 
 

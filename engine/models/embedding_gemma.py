@@ -70,7 +70,7 @@ def embedding_gemma(w: View, config: Mapping[str, Any]) -> TextEncoder:
         for i, sliding in enumerate(sliding_layers(c, pattern=6))
     ]
     norm, ops, scale = inner.norm("norm", c.hidden, plus), w.backend.ops, c.hidden**0.5
-    w.ignore(r"^lm_head\.")
+    w.ignore(r"^lm_head\.", r"^dense_\d\.")  # dense layers behind the pooling are the pipeline's
 
     def embed(ids: Array, texts: Sequence[TextInput]) -> Array:
         return words.rows(ids) * scale

@@ -16,6 +16,7 @@ import numpy as np
 from backends.base import Blocks, Dense, Raw
 from engine.weights.gguf import ternary
 from engine.weights.gguf.blocks import dequantize
+from engine.weights.gguf.encoders import as_matrix
 from engine.weights.gguf.names import STACKED, layer_of, to_model
 from engine.weights.gguf.orders import grouped_heads, rotary_halves
 from engine.weights.gguf.types import FLOATS
@@ -83,6 +84,7 @@ class GgufSource:
         return SourceMatrix(Blocks(raw, raw.dtype, raw.shape, factors), (name,))
 
     def _adapted(self, name: str, raw: Raw) -> Raw:
+        raw = as_matrix(name, raw)
         part = name.rpartition("layers.")[2].partition(".")[2]
         if self._arch in PAIRED and part.startswith(("self_attn.q_proj", "self_attn.k_proj")):
             c = self._config

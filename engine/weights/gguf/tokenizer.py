@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import IntEnum
+from functools import cached_property
 from typing import Any
 
 from tokenizers import AddedToken, decoders, normalizers, processors
@@ -16,6 +17,7 @@ from tokenizers.models import BPE
 
 from engine.errors import TokenizerError
 from engine.text.tokenizer import Tokenizer
+from engine.weights.gguf.encoders import surround, unigram, word_pieces
 from engine.weights.gguf.reader import Elements
 from engine.weights.gguf.words import KINDS, named
 
@@ -49,6 +51,11 @@ class Vocabulary:
     @property
     def control(self) -> dict[str, int]:
         return {token: id for token, id in self.ids.items() if self.types[id] == TokenType.CONTROL}
+
+    @cached_property
+    def control_ids(self) -> frozenset[int]:
+        """Of control tokens, and of the unknown one."""
+        return frozenset(id for id, kind in enumerate(self.types) if kind in (TokenType.CONTROL, TokenType.UNKNOWN))
 
     def scores(self) -> list[float]:
         return self._numbers("scores", 0.0)
@@ -93,6 +100,8 @@ def build(vocabulary: Vocabulary, arch: str, config: Mapping[str, Any], generati
             backend, adds_bos = _sentencepiece(vocabulary, _merges_by_score(vocabulary)), True
         elif model == "gemma4":
             backend, adds_bos = _sentencepiece(vocabulary, vocabulary.merges()), True
+        elif model in ("bert", "t5"):
+            backend, adds_bos = (word_pieces if model == "bert" else unigram)(vocabulary), False
         else:
             raise TokenizerError(f"{where} has a tokenizer of the kind `{model}`, which is not supported. {_INSTEAD}")
         _add_tokens(backend, vocabulary)
@@ -100,7 +109,10 @@ def build(vocabulary: Vocabulary, arch: str, config: Mapping[str, Any], generati
         raise
     except Exception as error:  # the library raises bare Exception for whatever it cannot build
         raise TokenizerError(f"The tokenizer in {where} cannot be built ({error}). {_INSTEAD}") from error
-    _surround(backend, vocabulary, adds_bos)
+    if model in ("bert", "t5"):
+        surround(backend, vocabulary, words=model == "bert")
+    else:
+        _surround(backend, vocabulary, adds_bos)
     settings = {
         f"{ours}_token": vocabulary.tokens[id]
         for theirs, ours in _NAMED.items()
