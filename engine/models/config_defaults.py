@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 _FIVE = {"rms_norm_eps": 1e-5}
-_LIQUID = {"norm_eps": 1e-5, "tie_word_embeddings": True}
+_LIQUID = {"norm_eps": 1e-5}
 _GEMMA4_ROPES = {
     "sliding_attention": {"rope_type": "default", "rope_theta": 1e4},
     "full_attention": {"rope_type": "proportional", "partial_rotary_factor": 0.25, "rope_theta": 1e6},

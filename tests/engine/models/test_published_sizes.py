@@ -336,7 +336,7 @@ SIZES: dict[str, tuple[str, dict[str, Any]]] = {
 # whose experts are published one by one
 SPLIT = (
     *("Laguna", "Qwen3Moe", "MiniMaxM2", "Glm4Moe", "Glm4MoeLite", "DeepseekV2", "DeepseekV3"),
-    *("Lfm2Moe", "GraniteMoe", "GraniteMoeHybrid", "NemotronH", "Ernie4_5_Moe", "HunYuanMoEV1"),
+    *("Lfm2Moe", "GraniteMoe", "GraniteMoeShared", "GraniteMoeHybrid", "NemotronH", "Ernie4_5_Moe", "HunYuanMoEV1"),
 )
 
 
