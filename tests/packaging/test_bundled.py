@@ -26,7 +26,7 @@ START = ROOT / "packaging" / "bundle" / "start.py"
 def run(*command: str, folder: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
     """Python with the packages of `folder`."""
     env = {**os.environ, "PYTHONPATH": str(folder), "HF_HUB_OFFLINE": "1", **environment}
-    return subprocess.run([sys.executable, *command], capture_output=True, text=True, timeout=200, env=env, cwd=folder)
+    return subprocess.run([sys.executable, *command], capture_output=True, text=True, timeout=280, env=env, cwd=folder)
 
 
 def start(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
