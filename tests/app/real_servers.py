@@ -75,7 +75,8 @@ def llama_python() -> str:
 def started(program: str, folder: Path) -> Iterator[RealServer]:
     port = free_port()
     at = ["--host", "127.0.0.1", "--port", str(port)]
-    more: dict[str, str] = {"PYTHONPATH": str(ROOT)}
+    (folder / "hub").mkdir()  # without a cache of the hub, transformers serve cannot list its models
+    more: dict[str, str] = {"PYTHONPATH": str(ROOT), "HF_HUB_CACHE": str(folder / "hub")}
     if program == "grus":
         command = [sys.executable, "-m", "app.cli", "serve", *at, "--api-key", "sesame", "--offline"]
         server = RealServer(program, port, "guide", "nobody", "sesame")

@@ -1,4 +1,4 @@
-"""Four real servers, started by these tests, answer in the window, on the command line and over HTTP; and each is cut in the middle,
+"""Real servers, started by these tests, answer in the window, on the command line and over HTTP; and each is cut in the middle,
 slow, asked with a wrong key and for a wrong model."""
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ KEY = "sesame"
 SILENCE = 60.0  # seconds: a busy machine
 
 
-@pytest.fixture(scope="module", params=["mlx_lm", "transformers", "llama_cpp", "grus"])
+@pytest.fixture(scope="module", params=["llama_cpp", "grus"])
 def real(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealServer]:
     if reason := why_not(request.param):
         pytest.skip(reason)
