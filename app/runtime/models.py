@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, Self, cast
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, cast
 
 from app.runtime.catalogue import Capability, Catalogue, KnownModel, require
 from app.runtime.remote.servers import BETWEEN, RemoteServers
@@ -39,6 +39,15 @@ if TYPE_CHECKING:
     import asyncio  # with TLS 6 MB, which a window without a server does not need
 
     from app.runtime.remote.model import RemoteModel
+
+
+T = TypeVar("T")
+
+
+async def _in_thread(work: Callable[..., T], *arguments: Any) -> T:
+    import asyncio
+
+    return await asyncio.to_thread(work, *arguments)
 
 
 class ServiceEngine(Protocol):
@@ -241,15 +250,15 @@ class ModelService:
 
         known = self.known(name)
         if known.server is not None:
-            return known.name, await asyncio.to_thread(self._model_elsewhere, known)
+            return known.name, await _in_thread(self._model_elsewhere, known)
         loaded = self._models.get(known.model)
         if loaded is None:
             turn = (asyncio.get_running_loop(), known.model)
             async with self._loading.setdefault(turn, asyncio.Lock()):
                 while (loaded := self._models.get(known.model)) is None:  # it may be unloaded at the same moment
-                    await asyncio.to_thread(self._bring, known.model)
+                    await _in_thread(self._bring, known.model)
         if known.adapter is not None and known.name not in self._adapted:
-            await asyncio.to_thread(self._bring_adapter, known)
+            await _in_thread(self._bring_adapter, known)
         return known.name, loaded
 
     def load_now(self, name: str) -> Any:
@@ -335,7 +344,7 @@ class ModelService:
     async def scale_adapters(self, model: str, scales: Mapping[str, float]) -> None:
         """Compute requests to the model itself with the sum of its adapters, each with a strength of its own; those at 0 take no part."""
         await self.find(model)
-        await asyncio.to_thread(self._scale_adapters, model, scales)
+        await _in_thread(self._scale_adapters, model, scales)
 
     def _scale_adapters(self, model: str, scales: Mapping[str, float]) -> None:
         own = self.catalogue.adapters.get(model, {})
@@ -403,30 +412,24 @@ class ModelService:
         return {model.name for model in self.engine.models()}
 
     async def unload(self, name: str) -> None:
-        import asyncio
-
         known = self.known(name)
         if known.server is not None:
             return
         model = known.model
         gone = self._models.get(model)
-        await asyncio.to_thread(self.engine.unload, model)
+        await _in_thread(self.engine.unload, model)
         with self._guard:
             if self._models.get(model) is gone:  # else it has been loaded again meanwhile
                 self._models.pop(model, None)
 
     async def keep(self, name: str, seconds: float | None) -> None:
         """Unload the model when it was unused for so long; None: when its room is needed."""
-        import asyncio
-
         if name not in self._elsewhere:
-            await asyncio.to_thread(self.engine.keep, self.model_of(name), seconds)
+            await _in_thread(self.engine.keep, self.model_of(name), seconds)
 
     async def clear_prefix_cache(self) -> int:
         """Of all models. Returns how many there were."""
-        import asyncio
-
-        return await asyncio.to_thread(self.engine.clear_prefix_cache)
+        return await _in_thread(self.engine.clear_prefix_cache)
 
     # -- the engine, for pipelines: a model has one name for all of them, and so is loaded once
 

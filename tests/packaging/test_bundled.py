@@ -47,7 +47,7 @@ def test_the_entry_point_is_the_command_line() -> None:
 
 def test_a_child_process_is_this_program_with_the_name_of_a_module() -> None:
     """In a bundle `sys.executable` is Grus: it is started as Python would be, `-m engine.machine`."""
-    asked = {"backend": "torch", "device": "cpu", "cache_dir": None, "limit": None}
+    asked = {"backend": "torch", "device": "cpu", "cache_dir": None, "limit": None, "again": False}
     done = start("-m", "engine.machine", json.dumps(asked), GRUS_KERNELS="off")
     assert done.returncode == 0, done.stderr
     machine = json.loads(done.stdout)

@@ -187,7 +187,7 @@ def test_a_reranker_gives_the_checkpoints_scores(tmp_path: Path) -> None:
 def test_scores_make_a_vocabulary_of_xlm_roberta(tmp_path: Path) -> None:
     from types import SimpleNamespace
 
-    from engine.weights.gguf.encoders import surround, unigram
+    from engine.weights.gguf.tokenizer import surround, unigram
 
     tokens = ["<s>", "<pad>", "</s>", "<unk>", "▁the", "▁s", "ea", "▁sea", "s"]
     scores = [0.0, 0.0, 0.0, 0.0, -1.0, -3.0, -3.0, -2.0, -4.0]
