@@ -8,7 +8,7 @@ steps can be scheduled asynchronously.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from math import isfinite
 from typing import Any, NamedTuple
@@ -48,6 +48,8 @@ from backends.torch.tensors import upload
 from backends.torch.traced_model import FEW, TracedLogits, TracedModel, trace_logits, trace_model
 from backends.torch.tracing import ProgramTracer
 
+Settle = Callable[[Sequence[Segment], Mapping[Slot, SegmentOutput]], None]
+
 
 class TorchRunner:
     """Implements `backends.base.Runner`."""
@@ -59,7 +61,10 @@ class TorchRunner:
         self.model, self.kv, self.ops, self._view = model, kv, ops, view or TorchCache
         self.span: Profiler = unprofiled
         self.frame: Any = getattr(model, "frame", None)
-        self.graphs = DecodeGraphs(model, kv) if ops.device.type == "cuda" and not plain else None
+        self.group = ops.group
+        self.settle: Settle = self._settle
+        may_capture = ops.device.type == "cuda" and not plain and (self.group is None or self.group.captures)
+        self.graphs = DecodeGraphs(model, kv) if may_capture else None
         self.adapters = adapters_of(model)
         self._traced: TracedModel | None = None
         self._traced_adapted: tuple[int, TracedModel | None] = -1, None  # and the adapters' version
@@ -167,7 +172,8 @@ class TorchRunner:
 
     def _embedded(self, segment: Segment, dtype: torch.dtype) -> Tensor:
         if segment.codes is None:
-            return _rows(segment.embeds, dtype, self.ops.device)
+            rows = _rows(segment.embeds, dtype, self.ops.device)
+            return rows if self.group is None else self.group.broadcast(rows)
         made: Tensor = self.model.reframe(torch.from_numpy(np.ascontiguousarray(segment.codes)).to(self.ops.device))  # type: ignore[attr-defined]
         return made.to(dtype)
 
@@ -237,7 +243,7 @@ class TorchRunner:
                 at = upload(torch.from_numpy(plan.sampled), hidden.device)
                 logits, chosen = logits.index_select(0, at), picked.index_select(0, at)
             with self.span("sample"):
-                drawn = sample(logits, plan.samplings)
+                drawn = sample(logits, plan.samplings) if self.group is None else self._sample_once(logits, plan)
         pending.drawn = drawn
         following = drawn.ids
         if self.frame is not None:
@@ -264,6 +270,26 @@ class TorchRunner:
             found = greedy.best(picked, bool(asked))
         logprobs = None if found.logprobs is None else found.logprobs[asked]
         return TorchSamples(found.places.to(torch.int32), found.logits, asked, logprobs)
+
+    def _sample_once(self, logits: Tensor, plan: StepPlan) -> TorchSamples:
+        """The first rank samples, the others receive the ids."""
+        assert self.group is not None
+        if self.group.index == 0:
+            drawn = sample(logits, plan.samplings)
+            drawn.ids = self.group.broadcast(drawn.ids)
+            return drawn
+        ids = torch.empty(len(plan.samplings), dtype=torch.int32, device=logits.device)
+        return TorchSamples(self.group.broadcast(ids), torch.zeros(len(ids)), [])
+
+    def _settle(self, segments: Sequence[Segment], tokens: Mapping[Slot, SegmentOutput]) -> None:
+        """After a step was read: drop rejected draft tokens."""
+        roll_back_drafts(self.kv, segments, tokens, self.run)
+        for segment in segments:
+            if segment.draft and tokens[segment.slot].ids:
+                self.set_last(segment.slot, tokens[segment.slot].ids[-1])
+
+    def poison(self, slot: Slot) -> None:
+        self.kv.poisoned.add(slot.id)
 
     def set_last(self, slot: Slot, token: int) -> None:
         """Make `token` the slot's next input."""
@@ -317,11 +343,7 @@ class TorchPendingStep:
             if not np.isfinite(rows).all():
                 self._runner.kv.poisoned.add(slot.id)
                 tokens[slot].nan = True
-        runner = self._runner
-        roll_back_drafts(runner.kv, [packed.segment for packed in plan.segments], tokens, runner.run)
-        for packed in plan.segments:
-            if packed.segment.draft and tokens[packed.slot].ids:
-                runner.set_last(packed.slot, tokens[packed.slot].ids[-1])
+        self._runner.settle([packed.segment for packed in plan.segments], tokens)
         return tokens
 
     def _complete(self, tokens: dict[Slot, SegmentOutput], drawn: TorchSamples) -> None:
