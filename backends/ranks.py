@@ -41,7 +41,8 @@ class RanksLost(Exception):
 class Link(Protocol):
     """The leader's way to its followers."""
 
-    followers: int
+    @property
+    def followers(self) -> int: ...
 
     def tell(self, messages: Sequence[Message]) -> None:
         """One message for all followers, or one for each. Raises RanksLost."""

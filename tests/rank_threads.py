@@ -10,7 +10,7 @@ from tempfile import mkdtemp
 from typing import Any
 
 from backends.ranks import Follower, Message, RanksLost
-from engine.loading import load_rank
+from engine.shares import load_rank
 
 
 class ThreadTeam:

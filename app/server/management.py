@@ -30,10 +30,13 @@ class UnloadRequest(RequestFields):
     model: str
 
 
-class LoadReply(BaseModel):
+class UnloadReply(BaseModel):
     model: str
     loaded: bool
     context_length: int | None = None
+
+
+class LoadReply(UnloadReply):
     devices: list[str] = []
     quant: str | None = None
 
@@ -82,8 +85,8 @@ async def load(body: LoadRequest, server: Here) -> LoadReply:
 
 
 @router.post("/v1/unload", responses=errors(400, 404))
-async def unload(body: UnloadRequest, server: Here) -> LoadReply:
+async def unload(body: UnloadRequest, server: Here) -> UnloadReply:
     """Unload a model after the requests that it still answers."""
     name = server.service.known(body.model).name
     await server.service.unload(name)
-    return LoadReply(model=name, loaded=False)
+    return UnloadReply(model=name, loaded=False)

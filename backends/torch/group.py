@@ -20,7 +20,7 @@ from torch import Tensor
 
 from backends.base import BackendMissing, GroupActivity
 
-MEETING = timedelta(seconds=60)  # for the others to come
+MEETING = timedelta(seconds=20)  # for the others to come
 LONGEST = timedelta(days=1)  # of one operation: that ranks are lost is found out otherwise
 
 

@@ -22,13 +22,13 @@ class JointlyNormalizedAttention(Attention):
         super().__init__(w, c, layer, traits)
         queries, keys, _ = rows = self.own.rows(c.head_dim)
         self.sizes = [part.size for part in rows]
-        self.q_norm, self.k_norm = w.wide_norm("q_norm", queries), w.wide_norm("k_norm", keys, self.own.copies)
+        self.wide_norms = w.wide_norm("q_norm", queries), w.wide_norm("k_norm", keys, self.own.copies)
 
     def __call__(self, x: Array, step: Step, angles: Array) -> Array:
         ops, n = self.ops, x.shape[0]
         q, k, v = ops.split(self.qkv(x), self.sizes, 1)
-        q = self.q_norm(q, self.eps).reshape(n, self.heads, self.dim)
-        k = self.k_norm(k, self.eps).reshape(n, self.kv_heads, self.dim)
+        q, k = (norm(made, self.eps) for made, norm in zip((q, k), self.wide_norms))
+        q, k = q.reshape(n, self.heads, self.dim), k.reshape(n, self.kv_heads, self.dim)
         q, k, v = ops.rope(q, angles), ops.rope(k, angles), v.reshape(n, self.kv_heads, self.dim)
         attended = step.cache.attend(self.layer, q, k, v, self.scale)
         return self.out(attended.reshape(n, self.heads * self.dim))

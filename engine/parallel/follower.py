@@ -95,11 +95,12 @@ class _Rank:
 
     def _load(self) -> Any:
         from backends.ranks import Follower
-        from engine.loading import load_rank
+        from engine.shares import load_rank
 
-        begun = self._begun
-        self._reports.write(("here",))
-        share, self._group = load_rank(begun["name"], begun["options"], begun["index"], Path(begun["place"]))
+        begun, place = self._begun, Path(self._begun["place"])
+        share, self._group = load_rank(
+            begun["name"], begun["options"], begun["index"], place, lambda: self._reports.write(("here",))
+        )
         self._reports.write(
             ("ready", {"budget": share.kv.budget, "bytes": share.kv.bytes_for(1), "weights": share.nbytes})
         )

@@ -35,6 +35,9 @@ def hosted(ops: Ops, host: Ops, linear: Linear) -> Linear:
 
 def hosted_mixture(ops: Ops, host: Backend, parts: MixtureParts) -> Mixture:
     """`parts.up` and `parts.down` were made by `host`, the tensors beside them were not."""
-    names = ("preferred", "factors", "up_bias", "down_bias")
-    tensors = {name: None if (array := getattr(parts, name)) is None else host.ops.move(array) for name in names}
-    return _HostedMixture(ops, host.ops, host.mixture(replace(parts, **tensors)))
+    preferred, factors, up_bias, down_bias = (
+        None if array is None else host.ops.move(array)
+        for array in (parts.preferred, parts.factors, parts.up_bias, parts.down_bias)
+    )
+    moved = replace(parts, preferred=preferred, factors=factors, up_bias=up_bias, down_bias=down_bias)
+    return _HostedMixture(ops, host.ops, host.mixture(moved))

@@ -229,8 +229,10 @@ def replace_shape(weight: Weight, shape: tuple[int, ...]) -> Weight:
     if isinstance(weight, Dense):
         return replace(weight, data=_shaped(weight.data, shape))
     if isinstance(weight, Affine):
-        parts = (_shaped(raw, (*shape[:-1], raw.shape[-1])) for raw in (weight.packed, weight.scales, weight.biases))
-        return Affine(*parts, weight.bits, weight.group)
+        packed, scales, biases = (
+            _shaped(raw, (*shape[:-1], raw.shape[-1])) for raw in (weight.packed, weight.scales, weight.biases)
+        )
+        return Affine(packed, scales, biases, weight.bits, weight.group)
     return replace(weight, data=_shaped(weight.data, shape), shape=shape)
 
 

@@ -57,7 +57,7 @@ class SplitNorm:
         return ops.cast(normed * ops.cast(self._weight, "f32"), self._dtype)
 
 
-class Vocabulary:
+class SplitVocabulary:
     """A matrix with a row for each token, of which a rank has some: an embedding, a head, or both."""
 
     def __init__(self, backend: Backend, part: Linear, shares: Sequence[Portion], rank: int) -> None:

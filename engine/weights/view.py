@@ -38,7 +38,7 @@ from engine.weights.placeholder import Placeholder
 from engine.weights.portions import ALONE, Heads, Portion, Rank, cut, cut_axis, cut_first, unit_of
 from engine.weights.problems import Problem, describe
 from engine.weights.quantization import Quantization
-from engine.weights.ranked import SplitNorm, Vocabulary, summed, summed_mixture
+from engine.weights.ranked import SplitNorm, SplitVocabulary, summed, summed_mixture
 from engine.weights.safetensors import forget_pages
 from engine.weights.source import Source, SourceMatrix, Tensors, raws_of, split_experts, wrong
 
@@ -251,7 +251,7 @@ class View:
             return self.linear((name, rows), inp=dim)
         shares = [Rank(i, self.rank.count).portion(rows, what="tokens") for i in range(self.rank.count)]
         part = self.linear((name, rows), inp=dim, rows=[shares[self.rank.index]])
-        return part if self.dry else Vocabulary(self.backend, part, shares, self.rank.index)
+        return part if self.dry else SplitVocabulary(self.backend, part, shares, self.rank.index)
 
     def flattened(self, name: str, shape: tuple[int, ...], bias: bool = False) -> Linear:
         """A plain tensor of more axes as a linear over all but the first: a convolution whose kernels do not overlap."""
