@@ -38,6 +38,13 @@ class RanksLost(Exception):
     """A rank ended, failed or hangs: none of the others can go on. The message is one sentence."""
 
 
+def ran_out(error: BaseException) -> bool:
+    """Whether this is the end of memory, in any library's words."""
+    named = type(error).__name__ in ("OutOfMemory", "OutOfMemoryError")
+    said = str(error)
+    return isinstance(error, MemoryError) or named or "not enough memory" in said or "can't allocate memory" in said
+
+
 class Link(Protocol):
     """The leader's way to its followers."""
 

@@ -88,7 +88,9 @@ class _Rank:
                 if wants:
                     self._reports.write(("answer", answer))
         except BaseException as error:
-            memory = isinstance(error, MemoryError) or type(error).__name__ in ("OutOfMemory", "OutOfMemoryError")
+            from backends.ranks import ran_out
+
+            memory = ran_out(error)
             said = str(error) or type(error).__name__
             self._reports.write(("failed", "memory" if memory else type(error).__name__, said))
             os._exit(1)

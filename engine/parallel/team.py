@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from backends.base import GroupActivity, RankGroup
-from backends.ranks import Message, RanksLost
+from backends.ranks import Message, RanksLost, ran_out
 from engine.parallel.pipes import PipeWriter, read_message
 
 
@@ -165,7 +165,7 @@ class Team:
         for follower in self._followers:
             if follower.process.poll() is not None:
                 time.sleep(_TICK)
-        memory = isinstance(error, MemoryError) or type(error).__name__ in ("OutOfMemory", "OutOfMemoryError")
+        memory = ran_out(error)
         said = str(error).strip().partition("\n")[0][:200]
         return self._give_up("rank 0 ran out of memory" if memory else f"rank 0 failed: {type(error).__name__}: {said}")
 
@@ -190,11 +190,9 @@ class Team:
                 if report[0] == "beat":
                     follower.activity = report[1]
                 elif report[0] == "failed":
-                    ran_out = f"{follower.called} ran out of memory"
                     said = report[2].strip().partition("\n")[0][:200]
-                    self._give_up(
-                        ran_out if report[1] == "memory" else f"{follower.called} failed: {report[1]}: {said}"
-                    )
+                    what = "ran out of memory" if report[1] == "memory" else f"failed: {report[1]}: {said}"
+                    self._give_up(f"{follower.called} {what}")
                 else:
                     follower.answers.put(report)
         except (EOFError, OSError, ValueError):
