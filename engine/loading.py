@@ -199,7 +199,7 @@ def load(name: str, options: LoadOptions | None = None) -> LoadedModel:
 def _load_model(name: str, folder: Path, opened: ModelFiles, options: LoadOptions) -> LoadedModel:
     began = time.monotonic()
     config, generation = opened.config, opened.generation_config
-    if options.devices:
+    if options.devices or options.tensor_parallel != 1:
         options = replace(options, device=rank_devices(options)[0])
     split = options.tensor_parallel > 1 and splits(config)
     backend = pick_backend(options)

@@ -14,13 +14,13 @@ from backends import pick
 from backends.base import Backend, BackendMissing, KVCache, RankGroup, TokenModel
 from backends.ranks import LeadingKVCache, LeadingRunner, RanksLost
 from engine.adapters import adapters_for, put_adapter
+from engine.cpu_offload import ROOM, CpuOffload, plan
 from engine.errors import BackendUnavailable, BadRequest, ErrorText, GrusError, OutOfMemory, Unsupported
 from engine.load_options import LoadOptions, open_named, pick_backend
 from engine.model_files import ModelFiles
 from engine.models.config import text_fields
 from engine.models.registry import ARCHITECTURES, find_architecture
 from engine.parallel.team import Team
-from engine.placement import ROOM, Placement, plan
 from engine.weights.fit import check_kv_bits, choose_quant, fitted, grown_bytes, kept_bits
 from engine.weights.lora import LoraFiles
 from engine.weights.merged import Merged
@@ -65,23 +65,25 @@ def build_share(
     if rank.count > 1:
         found = survey(lambda view: make(view, config), opened.source, rank=rank)
         nbytes = nbytes * found.rank_bytes // max(1, found.weight_bytes)
-    placement = _placement(name, opened, backend, options, nbytes) if rank.count == 1 else None
-    if placement is not None:
-        nbytes = placement.device_bytes
+    offload = _cpu_offload(name, opened, backend, options, nbytes) if rank.count == 1 else None
+    if offload is not None:
+        nbytes = offload.device_bytes
     budget = kv_budget(backend, nbytes, options.memory_limit, beside)
     quant = choose_quant(options.quant, backend, opened.tensors)
     model: Any = build_adapted(
-        opened, backend, quant, merged, lambda view: _checked(make(view, config), options.kv_bits), rank, placement
+        opened, backend, quant, merged, lambda view: _checked(make(view, config), options.kv_bits), rank, offload
     )
     if (adopt := getattr(model, "choose_like", None)) is not None:
         adopt(opened.generation_config)
     kv_bits = kept_bits(options.kv_bits, backend, model, quant is not None or opened.quantized)
     kv = backend.kv(model.memory, budget, kv_bits)
-    runner = backend.runner(model, kv, plain=placement is not None)
-    return ModelShare(model, kv, runner, kv_bits, quant, nbytes, placement.host_bytes if placement else 0)
+    runner = backend.runner(model, kv, plain=offload is not None)
+    return ModelShare(model, kv, runner, kv_bits, quant, nbytes, offload.host_bytes if offload else 0)
 
 
-def _placement(name: str, opened: ModelFiles, backend: Backend, options: LoadOptions, nbytes: int) -> Placement | None:
+def _cpu_offload(
+    name: str, opened: ModelFiles, backend: Backend, options: LoadOptions, nbytes: int
+) -> CpuOffload | None:
     """What lies beside the CPU: what was asked for, or what a GPU has no room for."""
     asked = options.gpu_layers is not None or options.cpu_moe is not None
     if asked and backend.name != "torch":
@@ -91,17 +93,17 @@ def _placement(name: str, opened: ModelFiles, backend: Backend, options: LoadOpt
         return None
     make = find_architecture(opened.config, name)
     found = survey(lambda view: make(view, opened.config), opened.source)
-    placement = plan(found, nbytes, room, options.gpu_layers, options.cpu_moe)
-    if placement is None:
+    offload = plan(found, nbytes, room, options.gpu_layers, options.cpu_moe)
+    if offload is None:
         return None
     host = psutil.virtual_memory().total
-    if placement.host_bytes > HOST_SHARE * host:
+    if offload.host_bytes > HOST_SHARE * host:
         raise OutOfMemory(
-            f"{name} takes {gigabytes(placement.host_bytes)} beside the CPU, which has {gigabytes(host)} in all. Choose a smaller "
+            f"{name} takes {gigabytes(offload.host_bytes)} beside the CPU, which has {gigabytes(host)} in all. Choose a smaller "
             "or more strongly quantized model."
         )
-    log.warning("%s", placement.sentence(name, backend.device, gigabytes))
-    return placement
+    log.warning("%s", offload.sentence(name, backend.device, gigabytes))
+    return offload
 
 
 def load_rank(
@@ -181,7 +183,7 @@ def rank_devices(options: LoadOptions) -> tuple[str, ...]:
     except BackendMissing as error:
         raise BackendUnavailable(str(error)) from None
     devices = tuple(one.device for one in found)
-    if any(one.backend == "mlx" for one in found):
+    if count > 1 and any(one.backend == "mlx" for one in found):
         raise Unsupported("MLX splits a model only under mlx.launch.", "tensor_parallel")
     if any(devices.count(device) > 1 for device in devices if device != "cpu"):
         raise BadRequest("Ranks need a GPU each: name every device once.", "devices")
@@ -202,16 +204,16 @@ def build_adapted(
     merged: Sequence[LoraFiles],
     make: Callable[[View], TokenModel],
     rank: Rank = ALONE,
-    placement: Placement | None = None,
+    offload: CpuOffload | None = None,
 ) -> TokenModel:
     """A model whose linears take adapters. `merged` ones become part of its plain weights; what they change of quantized ones is
     added in every step."""
     adapters = adapters_for(opened.config) if rank.count == 1 else None
     into = Merged(opened.source, merged, text_fields(opened.config).values)
     source, host = into if merged else opened.source, None
-    if placement is not None:
+    if offload is not None:
         cpu = pick.pick("torch", "cpu", "f32")
-        host = HostPart(cpu, fitted(source, cpu, quant), placement.layers, placement.experts)
+        host = HostPart(cpu, fitted(source, cpu, quant), offload.layers, offload.experts)
     model = build(make, fitted(source, backend, quant), backend, adapters=adapters, rank=rank, host=host)
     if adapters is not None:
         model.adapters = adapters  # type: ignore[attr-defined]  # see `TokenModel`

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -17,9 +18,9 @@ import psutil
 import pytest
 
 from engine.engine import Engine
-from engine.errors import EngineFault
+from engine.errors import BackendUnavailable, EngineFault, EngineStopped, GrusError
 from engine.loading import LoadedModel, LoadOptions, load
-from engine.types import Request, SamplingParams
+from engine.types import Request, SamplingParams, Started, Text
 from tests.asserting import every
 from tests.checkpoints import save
 
@@ -143,3 +144,109 @@ def test_nothing_is_left_of_a_leader_that_was_killed(folder: Path) -> None:
         leader.kill()
     assert gone([int(pid) for pid in pids])
     assert not Path(place).exists()
+
+
+def ended_with_a_sentence(handle: Any) -> None:
+    with pytest.raises((EngineFault, BackendUnavailable), match="do not work together any more"):
+        handle.result(120)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rank", [1, 2])
+@pytest.mark.parametrize("moment", ["idle", "prefill", "decode", "load"])
+def test_each_rank_may_be_killed_at_any_time(moment: str, rank: int, folder: Path) -> None:
+    with running(folder, 3) as one:
+        if moment == "load":
+            before = children()
+            handle = one.ask(2000)
+            while len(found := children() - before) < 2:
+                time.sleep(0.01)
+            os.kill(sorted(found)[rank - 1], signal.SIGKILL)
+            ended_with_a_sentence(handle)
+            assert gone(list(found))
+        else:
+            one.ask().result(120)
+            pids = one.pids
+            if moment == "idle":
+                os.kill(pids[rank - 1], signal.SIGKILL)
+            else:
+                handle = one.ask(3000 if moment == "decode" else 4, 5 if moment == "decode" else 3500)
+                for event in handle:
+                    if isinstance(event, Text if moment == "decode" else Started):
+                        break
+                os.kill(pids[rank - 1], signal.SIGKILL)
+                ended_with_a_sentence(handle)
+            assert gone(pids)
+        while one.engine.models():  # an idle model is unloaded within half a second
+            time.sleep(0.05)
+        assert one.ask().result(120).ids
+        assert one.engine.stats().leaks == 0
+
+
+@pytest.mark.slow
+def test_a_rank_that_runs_out_of_memory_ends_the_request(folder: Path) -> None:
+    with running(folder) as one:
+        one.ask().result(120)
+        process = psutil.Process(one.pids[0])
+        room = process.memory_info().vms + (4 << 20)
+        process.rlimit(psutil.RLIMIT_AS, (room, room))
+        with pytest.raises(EngineFault, match=r"rank 1 \(cpu\) (ran out of memory|failed)"):
+            one.ask(4, 3900).result(120)
+        assert one.ask().result(120).ids
+
+
+@pytest.mark.slow
+def test_another_model_goes_on_when_a_rank_is_lost(folder: Path) -> None:
+    made: dict[str, LoadedModel] = {}
+
+    def begin(name: str) -> LoadedModel:
+        made[name] = opened(folder, 2 if name == "split" else 1)
+        made[name].name = name
+        return made[name]
+
+    how = SamplingParams(temperature=0.0, max_tokens=1500, ignore_eos=True)
+    with Engine(begin) as engine:
+        whole, split = (engine.submit(Request(name, [1, 2, 3], how)) for name in ("whole", "split"))
+        next(iter(split))
+        assert made["split"].team is not None
+        os.kill(made["split"].team.pids[0], signal.SIGKILL)
+        ended_with_a_sentence(split)
+        assert len(whole.result(300).ids) == 1500
+        assert [model.name for model in engine.models()] == ["whole"]
+
+
+@pytest.mark.slow
+def test_a_split_model_is_unloaded_in_the_middle_of_a_step(folder: Path) -> None:
+    with running(folder) as one:
+        handle = one.ask(3000)
+        next(iter(handle))
+        pids = one.pids
+        one.engine.unload("m", cancel=True)
+        with pytest.raises(EngineStopped, match="unloaded"):
+            handle.result(60)
+        assert gone(pids)
+        assert one.ask().result(120).ids
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_two_thousand_requests(folder: Path) -> None:
+    dice = random.Random(3)
+    begins = [[dice.randrange(256) for _ in range(60)] for _ in range(6)]
+    asked = [dice.choice(begins) + [dice.randrange(256) for _ in range(dice.randrange(1, 12))] for _ in range(2000)]
+    how = SamplingParams(temperature=0.0, max_tokens=8, ignore_eos=True)
+    requests = [Request("m", ids, how) for ids in asked]
+    alone = opened(folder, 1)
+    with Engine(lambda _: alone) as engine:
+        expected = [outcome.ids for outcome in engine.batch(requests) if not isinstance(outcome, GrusError)]
+    with running(folder) as one:
+        one.ask().result(120)
+        engine = one.engine
+        made = []
+        for start in range(0, 2000, 200):
+            made += [o.ids for o in engine.batch(requests[start : start + 200]) if not isinstance(o, GrusError)]
+            if start == 200:
+                before = psutil.Process(one.pids[0]).memory_info().rss
+        assert sum(a == b for a, b in zip(made, expected, strict=True)) >= 1998  # rounding may turn a tie
+        assert engine.stats().leaks == 0
+        assert psutil.Process(one.pids[0]).memory_info().rss < before + (64 << 20)

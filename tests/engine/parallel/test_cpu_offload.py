@@ -12,11 +12,11 @@ import pytest
 
 from backends.torch.kernels import library
 from backends.torch.ops import TorchTextOps
+from engine.cpu_offload import CpuOffload, plan
 from engine.errors import BadRequest, OutOfMemory, Unsupported
 from engine.loading import LoadedModel, LoadOptions, load
 from engine.model_files import open_model
 from engine.models.registry import find_architecture
-from engine.placement import Placement, plan
 from engine.weights.view import Survey, survey
 from tests.checkpoints import save
 from tests.engine.parallel.test_ranks import prompts, replies
@@ -89,22 +89,22 @@ def test_the_bytes_of_each_device_are_those_of_its_matrices(folder: Callable[[st
     layers, experts = found.layer_bytes, found.layer_expert_bytes
     each = 3 * 8 * 32 * 64 * 4  # three matrices of eight experts, in f32
     assert experts == {0: each, 1: each}
-    assert plan(found, nbytes, None, cpu_moe=1) == Placement(0, 1, 2, nbytes - each, each)
-    assert plan(found, nbytes, None, gpu_layers=1) == Placement(1, 0, 2, nbytes - layers[0], layers[0])
+    assert plan(found, nbytes, None, cpu_moe=1) == CpuOffload(0, 1, 2, nbytes - each, each)
+    assert plan(found, nbytes, None, gpu_layers=1) == CpuOffload(1, 0, 2, nbytes - layers[0], layers[0])
 
 
 def test_as_much_as_fits_stays_on_the_gpu(folder: Callable[[str], Path]) -> None:
     found, nbytes = surveyed(folder("qwen3_moe"))
     each, layer = found.layer_expert_bytes[0], found.layer_bytes[0]
     assert plan(found, nbytes, nbytes) is None
-    assert plan(found, nbytes, nbytes - 1) == Placement(0, 1, 2, nbytes - each, each)
-    assert plan(found, nbytes, nbytes - each - 1) == Placement(0, 2, 2, nbytes - 2 * each, 2 * each)
+    assert plan(found, nbytes, nbytes - 1) == CpuOffload(0, 1, 2, nbytes - each, each)
+    assert plan(found, nbytes, nbytes - each - 1) == CpuOffload(0, 2, 2, nbytes - 2 * each, 2 * each)
     beyond = plan(found, nbytes, nbytes - 2 * each - 1)
-    assert beyond == Placement(1, 2, 2, nbytes - layer - each, layer + each)
+    assert beyond == CpuOffload(1, 2, 2, nbytes - layer - each, layer + each)
 
 
 def test_the_sentence_says_what_lies_where() -> None:
-    placement = Placement(1, 3, 4, 12_000_000_000, 4_000_000_000)
+    placement = CpuOffload(1, 3, 4, 12_000_000_000, 4_000_000_000)
     said = placement.sentence("m", "cuda:0", lambda n: f"{n / 1e9:.1f} GB")
     assert said == (
         "m: 12.0 GB of weights on cuda:0, 4.0 GB beside the CPU (1 of 4 layers and the experts of 2 layers). "

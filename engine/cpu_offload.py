@@ -16,7 +16,7 @@ ROOM = 0.85  # of what may be used, for weights: conversations need the rest
 
 
 @dataclass(frozen=True)
-class Placement:
+class CpuOffload:
     """Matrices of the first `layers` layers and experts of the first `experts` ones lie beside the CPU."""
 
     layers: int
@@ -38,7 +38,7 @@ class Placement:
 
 def plan(
     found: Survey, nbytes: int, room: int | None, gpu_layers: int | None = None, cpu_moe: int | None = None
-) -> Placement | None:
+) -> CpuOffload | None:
     """None where all lies on the device. `nbytes`: the weights once loaded; `room`: what the device has for them, None: enough.
     `gpu_layers` stay on the GPU, and the experts of `cpu_moe` layers do not; None: as many as fit."""
     count = max(found.layer_bytes, default=-1) + 1
@@ -48,11 +48,11 @@ def plan(
     if cpu_moe and not experts_known:
         raise BadRequest("This model has no experts that could lie beside the CPU.", "cpu_moe")
 
-    def placed(layers: int, experts: int) -> Placement:
+    def placed(layers: int, experts: int) -> CpuOffload:
         host = sum(found.layer_bytes.get(i, 0) for i in range(layers))
         host += sum(found.layer_expert_bytes.get(i, 0) for i in range(layers, experts))
         host = host * nbytes // max(1, found.weight_bytes)
-        return Placement(layers, experts, count, nbytes - host, host)
+        return CpuOffload(layers, experts, count, nbytes - host, host)
 
     layers = 0 if gpu_layers is None else max(0, count - gpu_layers)
     experts = 0 if cpu_moe is None else min(cpu_moe, count)
