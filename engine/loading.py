@@ -209,7 +209,7 @@ def _load_model(name: str, folder: Path, opened: ModelFiles, options: LoadOption
     tokenizer, template = opened.tokenizer, opened.template
     context = text_fields(config).int("max_position_embeddings", "max_sequence_length", default=2048)
     team: Team | None = None
-    merged = tuple(open_lora(fetch_adapter(source, options)) for source in options.merged)
+    merged = () if split else tuple(open_lora(fetch_adapter(source, options)) for source in options.merged)
     try:
         if split:
             share, backend, team = load_split(name, folder, opened, options)

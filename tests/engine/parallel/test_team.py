@@ -115,6 +115,7 @@ def test_two_processes_answer_again_after_one_was_killed(folder: Path) -> None:
         assert len(one.made) == 2
 
 
+@pytest.mark.slow
 def test_a_rank_that_stops_is_given_up(folder: Path) -> None:
     with running(folder) as one:
         one.ask().result(120)
