@@ -9,7 +9,7 @@ PYTEST := $(BIN)/python -m pytest -n 2
 mlx_pass = $$($(BIN)/python -m tests.mlx_pass $(1) || echo tests/mlx_pass.py::incomplete)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test run chat test test-all test-oldest test-newest test-clients constraints starters starters-guide starters-reader bench audit-syncs screenshots translations lint format clean
+.PHONY: help setup setup-test setup-packaging site run chat test test-all test-oldest test-newest test-clients constraints starters starters-guide starters-reader bench audit-syncs screenshots translations lint format clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-22s %s\n", $$1, $$2}'
@@ -19,6 +19,13 @@ setup: ## make .venv ready to run Grus, and nothing else
 
 setup-test: ## make .venv ready to run the checks, and nothing else
 	@packaging/setup.sh test
+
+setup-packaging: ## make .venv-packaging, for the scripts in packaging/ that make wheels, bundles and the site
+	@[ -e .venv-packaging/bin/python ] || python3 -m venv .venv-packaging
+	@.venv-packaging/bin/python -m pip install -q --disable-pip-version-check -r packaging/requirements.txt numpy
+
+site: setup-packaging ## build the documentation as a site, in build/site
+	.venv-packaging/bin/mkdocs build --strict -f packaging/mkdocs.yml
 
 run: setup ## set up, then open the window (MODEL=folder or repository id); without a screen, serve
 	@$(RUN)
@@ -80,5 +87,5 @@ format: setup-test ## rewrite the sources in the house style
 	$(BIN)/ruff format .
 
 clean: ## remove .venv and everything else that was made here
-	rm -rf .venv .venv-oldest .venv-newest .venv-clients* .clients-node .clients-llama build dist *.egg-info .mypy_cache .ruff_cache .import_linter_cache .hypothesis .pytest_cache .grus-bench
+	rm -rf .venv .venv-oldest .venv-newest .venv-packaging .venv-bundle .venv-clients* .clients-node .clients-llama build dist *.egg-info .mypy_cache .ruff_cache .import_linter_cache .hypothesis .pytest_cache .grus-bench
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

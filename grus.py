@@ -9,6 +9,9 @@
 
     print(grus.read("letter.jpg").markdown)
 
+    vectors = grus.embed(["The sea is blue.", "Bread is baked."], model="sentence-transformers/all-MiniLM-L6-v2")
+    best, *_ = grus.rerank("What colour is the sea?", ["The sea is blue.", "Bread."], model="BAAI/bge-reranker-v2-m3")
+
     with grus.load("Qwen/Qwen3-0.6B") as model:
         for piece in model.stream("Tell me a story."):
             print(piece, end="", flush=True)
@@ -30,6 +33,7 @@ from app.runtime.catalogue import capabilities, main_use
 from app.runtime.chat import ChatRequest, Effort, PreparedChat, ReplyCall, ReplyCollector, ReplyParser, prepare
 from app.runtime.models import Loaded, ServiceOwner, closed_on_error, open_models
 from app.runtime.reading import Read, forget_readers, read, read_all
+from app.runtime.vectors import EmbeddingModel, RankedDocument
 from app.runtime.voice import Ears, Sound, Speaker, Spoken, Talker, VoiceActivity
 from engine.errors import BadRequest, GrusError, MissingCapability, UnsupportedArchitecture
 from engine.loading import LoadedModel, LoadOptions
@@ -41,13 +45,15 @@ from engine.pipelines.speaking.voice import Clone
 from engine.pipelines.voice_chat import TalkEvent
 from engine.speculation import same_vocabulary
 from engine.starter import GUIDE
-from engine.types import Done, Failed, RequestHandle, Result, SamplingParams, Settings, Text
+from engine.types import Done, Event, Failed, RequestHandle, Result, SamplingParams, Settings, Text
 
 __all__ = [
     "Answer",
     "Ears",
+    "EmbeddingModel",
     "GrusError",
     "Model",
+    "RankedDocument",
     "Read",
     "Speaker",
     "SpeechSpan",
@@ -56,10 +62,12 @@ __all__ = [
     "VoiceActivity",
     "batch",
     "chat",
+    "embed",
     "listen",
     "load",
     "read",
     "read_all",
+    "rerank",
     "run",
     "speak",
     "speech_spans",
@@ -93,7 +101,8 @@ class Answer:
 
 
 class Model(ServiceOwner):
-    """A loaded model with an engine of its own. Close it, or use it in a `with` block."""
+    """A loaded model with an engine of its own. Close it, or use it in a `with` block. `SERVER::MODEL` is a model of a server
+    elsewhere that `grus remote add` keeps."""
 
     loaded: LoadedModel
 
@@ -113,8 +122,11 @@ class Model(ServiceOwner):
             [name], options, settings, profile=profile, accept=self._accept, adapters={name: own}
         )
         with closed_on_error(self.service):
-            for one in (name, *(f"{name}:{adapter}" for adapter in own)):
-                self.service.load_now(one)
+            self.loaded = accepted(
+                name, self.service.load_now(name)
+            )  # one elsewhere is not loaded, and so not accepted yet
+            for adapter in own:
+                self.service.load_now(f"{name}:{adapter}")
 
     def _accept(self, source: str, loaded: Loaded) -> None:
         """Raises for a model that writes no text, and for a draft model of another vocabulary."""
@@ -215,7 +227,7 @@ class Model(ServiceOwner):
             prompt, SamplingParams(**sampling), raw=raw, system=system, images=images, tools=tools, thinking=thinking,
             variables=variables, adapter=adapter,
         )  # fmt: skip
-        return _answer(prepared, self.service.submit(prepared.request).result())
+        return _answer(prepared, self.service.submit(prepared.request))
 
     def stream(
         self,
@@ -260,18 +272,24 @@ class Model(ServiceOwner):
             self.prepare(prompt, params, raw=raw, system=system, adapter=one)
             for prompt, one in zip(prompts, chosen, strict=True)
         ]
-        results = self.engine.batch([self.service.addressed(one.request) for one in prepared])
-        return [_answer(one, result) for one, result in zip(prepared, results) if isinstance(result, Result)]
+        results = self.service.batch([one.request for one in prepared])
+        return [_answer(one, result) for one, result in zip(prepared, results)]
 
 
-def _answer(prepared: PreparedChat, result: Result) -> Answer:
+def _answer(prepared: PreparedChat, made: Result | RequestHandle) -> Answer:
     collector = ReplyCollector()
     id = prepared.request.id
-    for event in (Text(id, result.text, result.ids), Done(id, result.reason, result.timings)):
+    events: Iterable[Event] = made if isinstance(made, RequestHandle) else _as_events(id, made)
+    for event in events:
         for part in prepared.reader.read(event):
             collector.add(part)
+    result = made if isinstance(made, Result) else made.result()
     (message, *_) = collector.messages()
     return Answer(result.text, prepared.prompt, result, message.answer, message.reasoning, tuple(message.calls))
+
+
+def _as_events(id: str, result: Result) -> Iterable[Event]:
+    return Text(id, result.text, result.ids), Done(id, result.reason, result.timings)
 
 
 def accepted(name: str, loaded: Loaded) -> LoadedModel:
@@ -294,6 +312,7 @@ def with_images(text: str, images: Sequence[Any]) -> str | list[dict[str, Any]]:
 
 
 _kept: dict[tuple[str, LoadOptions], Model] = {}
+_vectors: dict[tuple[str, LoadOptions], EmbeddingModel] = {}
 _ears: dict[tuple[str, LoadOptions], Ears] = {}
 _speakers: dict[tuple[str, LoadOptions], Speaker] = {}
 _activity: dict[LoadOptions, VoiceActivity] = {}
@@ -332,6 +351,30 @@ def batch(
 ) -> list[Answer]:
     """Answer many prompts together, in their order."""
     return _keep(model, options or {}).batch(prompts, **parameters)
+
+
+def embed(
+    texts: str | Sequence[str], *, model: str, options: Mapping[str, Any] | None = None, **parameters: Any
+) -> np.ndarray:
+    """Vectors of length one that stand for texts, `[texts, dimensions]`; of one text `[dimensions]`. `parameters`: prompt (the name
+    of one of the model's prompts), dimensions, truncate."""
+    made = _vectors_of(model, options).embed([texts] if isinstance(texts, str) else texts, **parameters)
+    vectors: np.ndarray = made[0] if isinstance(texts, str) else made
+    return vectors
+
+
+def rerank(
+    query: str, documents: Sequence[str], *, model: str, options: Mapping[str, Any] | None = None, **parameters: Any
+) -> list[RankedDocument]:
+    """The documents that fit the query best, best first: `.index`, `.score`, `.text`. `parameters`: top, instruction."""
+    return _vectors_of(model, options).rank(query, documents, **parameters)
+
+
+def _vectors_of(model: str, options: Mapping[str, Any] | None) -> EmbeddingModel:
+    key = (model, LoadOptions(**(options or {})))
+    if key not in _vectors:
+        _vectors[key] = EmbeddingModel(*key)
+    return _vectors[key]
 
 
 def listen(sound: Sound, *, model: str, options: Mapping[str, Any] | None = None, **parameters: Any) -> Transcript:
@@ -390,10 +433,12 @@ def talk(
 
 
 def unload() -> None:
-    """Let go of every model that `chat`, `run`, `batch`, `read`, `listen`, `speech_spans` and `speak` have kept loaded."""
+    """Let go of every model that `chat`, `run`, `batch`, `embed`, `rerank`, `read`, `listen`, `speech_spans` and `speak` have kept loaded."""
     forget_readers()
     while _kept:
         _kept.popitem()[1].close()
+    while _vectors:
+        _vectors.popitem()[1].close()
     while _ears:
         _ears.popitem()[1].close()
     while _activity:

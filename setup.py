@@ -1,30 +1,46 @@
 """Compiles the CPU kernels with the package. All else is in pyproject.toml.
 
 Where no compiler is found, or it fails, the install goes on without them: torch alone then serves, and `grus info` says so.
+`GRUS_WITHOUT_KERNELS=1` compiles nothing: packaging/wheels.py adds kernels of its own for each system.
 """
 
+import os
 import sys
 from pathlib import Path
 
 from setuptools import Extension, setup
+from setuptools.command.bdist_wheel import bdist_wheel
 
 sys.path.insert(0, str(Path(__file__).parent))
 from backends.torch.kernels import build
 
 ROOT = Path(__file__).resolve().parent
 
+WINDOWS = sys.platform == "win32"
+
+
+class PlatformWheel(bdist_wheel):
+    """A wheel for this system and every Python: the kernels are called through ctypes."""
+
+    def get_tag(self):
+        return "py3", "none", super().get_tag()[2]
+
+
 setup(
-    ext_modules=[
+    cmdclass={"bdist_wheel": PlatformWheel},
+    ext_modules=[]
+    if os.environ.get("GRUS_WITHOUT_KERNELS")
+    else [
         Extension(
             f"backends.torch.kernels.{build.STEM}",
             sources=[str(source.relative_to(ROOT)) for source in build.sources()],
             depends=[str(path.relative_to(ROOT)) for path in build.files()],
             include_dirs=[str(build.FOLDER.relative_to(ROOT))],
             define_macros=[build.define()],
-            extra_compile_args=build.flags(),
-            extra_link_args=[] if sys.platform == "win32" else build.LINK,
+            extra_compile_args=build.flags() if WINDOWS else [*build.flags(), "-g0"],
+            extra_link_args=[] if WINDOWS else build.LINK,
             language="c++",
             optional=True,
         )
-    ]
+    ],
 )

@@ -10,25 +10,23 @@ import argparse
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NoReturn
 
+from app.bundled import NOT_INSTALLED, grus_version
 from engine.errors import BadRequest, GrusError
 
 EPILOG = """\
 MODEL is a folder with a checkpoint, a GGUF file, or a repository id such as Qwen/Qwen3-0.6B, which is downloaded once.
 Where it is left out, the Guide answers: a tiny model that comes with Grus and knows only Grus.
-Everything runs on this machine. Nothing is sent anywhere."""
+Everything runs on this machine and nothing is sent anywhere, unless you choose a model of a server that `grus remote` added."""
 
 
-COMMANDS = {  # by name, the modules of app.commands
-    "app": "window",
-    **{
-        name: name
-        for name in ["run", "chat", "read", "speak", "listen", "talk", "info", "bench", "convert", "serve", "token"]
-    },
-}
+_NAMED_ALIKE = (
+    "run", "chat", "read", "speak", "listen", "talk", "embed", "rerank", "info", "bench", "convert", "serve", "remote", "token",
+    "doctor", "service", "update",
+)  # fmt: skip
+COMMANDS = {"app": "window"} | {name: name for name in _NAMED_ALIKE}  # by name, the modules of app.commands
 
 
 def parser(command: str | None = None) -> argparse.ArgumentParser:
@@ -64,8 +62,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def with_files(arguments: Sequence[str]) -> list[str]:
-    """`grus FILE ...` means `grus app FILE ...`; no command's name ends as a file's does."""
-    first = arguments[0] if arguments else ""
+    """`grus FILE ...` means `grus app FILE ...`; no command's name ends as a file's does. So does `grus` alone where there is
+    a screen: a double click gives no arguments."""
+    if not arguments:
+        from app.screen import has_screen
+
+        return ["app"] if has_screen() else []
+    first = arguments[0]
     if first.startswith("-") or not Path(first).suffix:
         return list(arguments)
     if not Path(first).is_file():
@@ -96,10 +99,8 @@ class _Command(_Parser):
 
 
 def _version() -> str:
-    try:
-        return version("grus")
-    except PackageNotFoundError:
-        return "(not installed)"
+    found = grus_version()
+    return "(not installed)" if found == NOT_INSTALLED else found
 
 
 if __name__ == "__main__":

@@ -9,11 +9,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 import resources
 
-_RESOURCES = Path(resources.__path__[0])
+_RESOURCES = resources.path()
 _CHECKOUT = (
     _RESOURCES.parent / "docs" / "clients.md"
 )  # where links of git are none, as on Windows, the one in resources is no page

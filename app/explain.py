@@ -10,6 +10,7 @@ from engine.errors import (
     ErrorText,
     GrusError,
     MissingCapability,
+    ModelNotFound,
     SpeechRanAway,
     TemplateError,
     TokenizerError,
@@ -41,6 +42,7 @@ FILES: dict[type[CheckpointError], str] = {
     TokenizerError: mark("The tokenizer of this model cannot be used."),
     TemplateError: mark("The chat template of this model cannot be used."),
     ConfigError: mark("The configuration of this model cannot be used."),
+    ModelNotFound: mark("This model was not found."),
 }
 
 

@@ -38,11 +38,12 @@ def start(wanted: Start) -> int:
     """Run the window until it is closed. Returns the exit code."""
     from PySide6.QtWidgets import QApplication
 
+    from app.gui.application import GrusApplication
     from app.gui.desktop import SingleInstance, hand_over, name_for
     from app.gui.preferences import default_folders, places_under
     from app.logfile import keep_log
 
-    app = QApplication.instance() or QApplication(sys.argv[:1])
+    app = QApplication.instance() or GrusApplication(sys.argv[:1])
     assert isinstance(app, QApplication)
     places = (places_under(wanted.folder) if wanted.folder else default_folders()).make()
     name = name_for(places.data)
@@ -55,6 +56,8 @@ def start(wanted: Start) -> int:
     if log.crashed:
         window.tell_crash()
     reception = SingleInstance(name, window.take_files, window)
+    if isinstance(app, GrusApplication):
+        app.open_files_with(window.take_files)
     _announce(window)
     code = app.exec()
     reception.close()
@@ -66,6 +69,7 @@ def start(wanted: Start) -> int:
 def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any = None) -> Window:
     """The window, shown, with the engine starting behind it. `make_service` gives tests an engine of their own."""
     from app.bridge import FrameQueue, Poster, Work
+    from app.bundled import DESKTOP_ID
     from app.gui.actions import Actions
     from app.gui.desktop import add_tray, app_icon
     from app.gui.hotkey import HotKey
@@ -79,7 +83,7 @@ def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any
 
     app.setApplicationName("Grus")
     app.setApplicationDisplayName("Grus")
-    app.setDesktopFileName("grus")
+    app.setDesktopFileName(DESKTOP_ID)
     app.setStyle("Fusion")
     app.setWindowIcon(app_icon())
     preferences = Preferences(places.preferences)

@@ -11,11 +11,10 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
 import resources
 
-FILE = Path(resources.__path__[0]) / "system.txt"
+FILE = resources.path("system.txt")
 INSTALL = {  # package manager -> how a person calls it, in the order of the list's columns
     "apt-get": "sudo apt-get install",
     "dnf": "sudo dnf install",

@@ -217,7 +217,7 @@ class WindowEngine:
     def reach(self, what: str, sentence: str) -> None:
         """Say that something reaches beyond this machine: a server, a download. An empty sentence ends it."""
         self._reaches = {key: text for key, text in {**self._reaches, what: sentence}.items() if text}
-        self.update(beyond=" ".join(self._reaches.values()))
+        self.update(beyond=" ".join(dict.fromkeys(self._reaches.values())))
 
     def use(
         self,
@@ -233,15 +233,17 @@ class WindowEngine:
         then: Callable[[dict[str, frozenset[Capability]]], Any],
         failed: Callable[[str], Any] | None = None,
     ) -> None:
-        """All models on this machine with what each can do: those in memory first."""
+        """All models with what each can do: those in memory first, those of servers elsewhere last."""
 
         def find(service: ModelService) -> dict[str, frozenset[Capability]]:
             from app.runtime.catalogue import abilities
 
             resident, found = service.resident(), abilities(service.catalogue)
-            return {
-                name: found[name] for name in sorted(found, key=lambda name: service.model_of(name) not in resident)
-            }
+
+            def order(name: str) -> tuple[bool, bool]:
+                return "remote" in found[name], service.model_of(name) not in resident
+
+            return {name: found[name] for name in sorted(found, key=order)}
 
         self.use(find, then, failed)
 
@@ -365,7 +367,7 @@ class WindowEngine:
         from engine.types import Done, Failed, Progress, SamplingParams
 
         service = self._service.result()
-        if service.model_of(ask.model) not in service.resident():
+        if not service.is_ready(ask.model):
             speaking.gather.put(("working", tr("Loading {model}.", model=ask.model)))
         loaded = self._load(service, ask.model)
         messages = ask.messages if getattr(loaded, "vision", None) is not None else without_pictures(ask.messages)
@@ -374,7 +376,8 @@ class WindowEngine:
         reasons = _reasoning(defaults, ask.reasoning)
         conversation = ChatRequest(messages, params, tools=ask.tools, continue_last=ask.continue_last, **reasons)
         prepared = prepare(conversation, loaded, ask.model)
-        speaking.gather.put(("working", tr("Reading {n} tokens.", n=len(prepared.request.prompt_ids))))
+        count = len(prepared.request.prompt_ids)
+        speaking.gather.put(("working", tr("Reading {n} tokens.", n=count) if count else tr("Waiting for the model.")))
         handle = service.submit(prepared.request)
         speaking.attach(handle.cancel)
         for event in handle:
@@ -392,7 +395,7 @@ class WindowEngine:
                 speaking.gather.put(("ended", reason, event.timings))
 
     def _load(self, service: ModelService, name: str) -> LoadedModel:
-        resident = service.model_of(name) in service.resident()
+        resident = service.is_ready(name)
         if not resident:
             self._work.post(lambda: self.update(loading=tr("Loading {model}.", model=name)))
         try:
@@ -451,6 +454,7 @@ def local_service(
     of downloads as sentences."""
     from app.runtime.catalogue import Catalogue
     from app.runtime.models import open_service
+    from app.runtime.remote.servers import RemoteServers
     from engine.loading import LoadOptions
     from engine.types import Settings
 
@@ -466,6 +470,7 @@ def local_service(
     named = {**models, **dict(preferences.get("models", {}))}
     folder = preferences.get("models_folder")
     catalogue = Catalogue(named, Path(folder).expanduser() if folder else None, preferences.get("cache_dir"))
+    catalogue.remotes = RemoteServers()
     catalogue.more_folders = [Path(more) for more in preferences.get("model_folders", [])]
     limit = preferences.get("memory_limit") or Settings.gpu_memory_limit
     return open_service(catalogue, options, Settings(gpu_memory_limit=limit))

@@ -492,9 +492,10 @@ class Backend(Protocol):
 
     def frame_predictor(self, parts: FramePredictorParts) -> FramePredictor: ...
     def encoder(
-        self, layers: Sequence[Callable[[Array, Any, EncoderAttention], Array]], rope: Rope | None
+        self, layers: Sequence[Callable[[Array, Any, EncoderAttention], Array]], rope: Rope | Sequence[Rope] | None
     ) -> EncoderRunner:
-        """A layer takes the output of the last one, the angles of `rope` (None without one), and the attention."""
+        """A layer takes the output of the last one, the angles of `rope` (None without one, a list for several), and the
+        attention."""
 
     def memory(self) -> DeviceMemory: ...
     def describe(self) -> str:

@@ -32,19 +32,29 @@ class EagerEncoder:
     """Runs operation by operation."""
 
     def __init__(
-        self, ops: Ops, layers: Sequence[Callable[[Array, Any, EncoderAttention], Array]], rope: Rope | None
+        self,
+        ops: Ops,
+        layers: Sequence[Callable[[Array, Any, EncoderAttention], Array]],
+        rope: Rope | Sequence[Rope] | None,
     ) -> None:
         self.ops, self.layers, self.rope = ops, list(layers), rope
 
     def run(self, x: Array, lens: Sequence[int]) -> Generator[None, None, Array]:
-        ops, angles, attention = self.ops, None, _EagerAttention(self.ops, lens)
-        if self.rope is not None:
-            angles = ops.angles(ops.array(places(lens)), self.rope)
+        ops, attention = self.ops, _EagerAttention(self.ops, lens)
+        at = ops.array(places(lens))
+        angles = for_each_rope(self.rope, lambda rope: ops.angles(at, rope))
         for i, layer in enumerate(self.layers, 1):
             x = layer(x, angles, attention)
             if i % AT_ONCE == 0:
                 yield
         return x
+
+
+def for_each_rope(rope: Rope | Sequence[Rope] | None, make: Callable[[Rope], Any]) -> Any:
+    """The angles that a layer of an encoder takes: of one rope, a list of several ropes', or None."""
+    if rope is None or isinstance(rope, Rope):
+        return None if rope is None else make(rope)
+    return [make(each) for each in rope]
 
 
 def places(lens: Sequence[int]) -> np.ndarray:
@@ -60,7 +70,7 @@ class _EagerAttention:
         self._masks: dict[tuple[int, int, int], Array] = {}
 
     def attend(self, q: Array, k: Array, v: Array, scale: float, window: tuple[int, int] | None = None) -> Array:
-        if window is None:
+        if window is None or max(self.lens, default=0) <= min(window[0], window[1] + 1):  # a window that no text leaves
             return self.ops.attend_varlen(q, k, v, self.lens, scale)
         parts, at = [], 0
         for n in self.lens:

@@ -4,6 +4,8 @@ A step's tokens lie in one row of length T: first every sequence that adds a sin
 class and within it by row, so that a group's keys and values are a slice of one slab; then the sequences that add several
 (prompt chunks, draft tokens), one after the other. Only `Cache` uses these boundaries.
 
+`PlannedStep` reads what a step has computed: it deals samples, logits and hidden states to the slots they belong to.
+
 Speculative decoding: after draft tokens were verified, each slot is rolled back to the accepted ones. An attention cache drops
 the rejected rows. A recurrent state returns to the checkpoint that was taken before the step, and the accepted tokens run
 once more, without sampling.
@@ -11,9 +13,11 @@ once more, without sampling.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from math import isfinite
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -244,3 +248,105 @@ def roll_back_drafts(
             again.append(Segment(segment.slot, segment.ids[kept:keep], pos=pos, adapter=segment.adapter))
     if again:
         run(again)
+
+
+# -- what a step has computed
+
+A = TypeVar("A")  # an array of the backend
+
+
+@dataclass
+class HostSamples:
+    """What a step has sampled, on the host: an entry for each of `StepPlan.samplings`."""
+
+    ids: list[int] = field(default_factory=list)
+    best: list[float] = field(default_factory=list)  # the largest logit; not finite: nothing could be sampled
+    logprob_rows: Sequence[int] = ()  # rows that asked for logprobs; the lists below have one entry each
+    chosen: list[float] = field(default_factory=list)
+    top_ids: list[list[int]] = field(default_factory=list)
+    top: list[list[float]] = field(default_factory=list)
+    codes: np.ndarray | None = None
+
+
+class PlannedStep(ABC, Generic[A]):
+    """Implements `backends.base.PendingStep`, but for how a backend's arrays come to the host."""
+
+    def __init__(self, plan: StepPlan, kv: KVCache, run: Callable[[list[Segment]], Any]) -> None:
+        """`run` issues another step."""
+        self._plan, self._kv, self._run = plan, kv, run
+        self.logits: A | None = None  # of the picked rows
+        self.hidden: dict[Slot, A] = {}  # of the segments that asked for them
+        self._tokens: dict[Slot, SegmentOutput] | None = None
+
+    @abstractmethod
+    def _samples(self) -> HostSamples:
+        """Waits for the device."""
+
+    @abstractmethod
+    def _on_host(self, x: A, rows: Sequence[int] | None = None) -> np.ndarray:
+        """All of these rows in f32."""
+
+    @abstractmethod
+    def _spoiled(self, slot: Slot) -> None:
+        """The slot's rows may hold NaN."""
+
+    @abstractmethod
+    def _continue_from(self, slot: Slot, token: int) -> None:
+        """Make `token` the slot's next input."""
+
+    @property
+    def _wants_logits(self) -> bool:
+        return any(packed.segment.want is not None for packed in self._plan.segments)
+
+    def read(self) -> dict[Slot, SegmentOutput]:
+        if self._tokens is None:
+            self._tokens = self._read()
+        return self._tokens
+
+    def _read(self) -> dict[Slot, SegmentOutput]:
+        plan, samples = self._plan, self._samples()
+        tokens = sampled_tokens(plan, samples.ids)
+        row = 0
+        for packed in plan.segments:
+            if packed.segment.sample is not None:
+                rows = range(row, row + packed.segment.draft + 1)
+                self._complete(tokens[packed.slot], packed.slot, rows, samples)
+                row = rows.stop
+        if self.logits is not None and self._wants_logits:
+            place = {int(row): at for at, row in enumerate(plan.picked)}
+            for packed in plan.segments:
+                if packed.segment.want is not None:
+                    at = [place[packed.start + i] for i in packed.segment.want]
+                    tokens[packed.slot].logits = self._on_host(self.logits, at)
+        for slot, hidden in self.hidden.items():
+            tokens[slot].hidden = states = self._on_host(hidden)
+            if not np.isfinite(states).all():
+                self._spoiled(slot)
+                tokens[slot].nan = True
+        self._settle([packed.segment for packed in plan.segments], tokens)
+        return tokens
+
+    def _settle(self, segments: Sequence[Segment], tokens: Mapping[Slot, SegmentOutput]) -> None:
+        """Drop rejected draft tokens."""
+        roll_back_drafts(self._kv, segments, tokens, self._run)
+        for segment in segments:
+            if segment.draft and tokens[segment.slot].ids:
+                self._continue_from(segment.slot, tokens[segment.slot].ids[-1])
+
+    def _complete(self, token: SegmentOutput, slot: Slot, rows: range, samples: HostSamples) -> None:
+        """`rows`: of the slot's draft tokens and of the one behind them."""
+        if not all(isfinite(best) for best in samples.best[rows.start : rows.stop]):
+            self._spoiled(slot)
+            token.ids, token.nan, token.accepted = [], True, 0
+            return
+        if samples.codes is not None:
+            token.codes = samples.codes[rows[-1]]
+        of_row = {row: at for at, row in enumerate(samples.logprob_rows)}
+        if rows.start in of_row:
+            used = rows[: len(token.ids)]
+            token.logprobs = [samples.chosen[of_row[row]] for row in used]
+            token.top = [[] for _ in used]
+            if samples.top:
+                most = [self._plan.samplings[row].logprobs or 0 for row in used]
+                pairs = [list(zip(samples.top_ids[of_row[row]], samples.top[of_row[row]])) for row in used]
+                token.top = [best[:n] for best, n in zip(pairs, most)]

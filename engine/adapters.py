@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from backends.base import Adapters, Backend, Dense, Linear, Raw
-from engine.errors import ModelNotFound, Unsupported
+from engine.errors import ModelNotFound, Unsupported, UnsupportedArchitecture
 from engine.hub.resolve import resolve
 from engine.models.config import text_fields
-from engine.weights.lora import LoraFiles, LoraPair, fitted, is_adapter
+from engine.weights.lora import LoraFiles, fitted, is_adapter
+from engine.weights.lora_pair import LoraPair, joined
 
 # Model types whose linears belong to more than one network, or that write no text.
 _WITHOUT = frozenset({"qwen3_tts", "moonshine", "moonshine_streaming", "paddleocr_vl"})
@@ -41,28 +42,34 @@ def put_adapter(
     backend: Backend,
     config: Mapping[str, Any],
     key: str,
-    files: LoraFiles,
-    *,
-    merged: Collection[str] = (),
+    *files: LoraFiles,
+    merged: Collection[str] | None = None,
     always: bool = False,
 ) -> None:
-    """Add an adapter to a model under the name `key`, or raise and change nothing. Without the modules that are `merged`. On
-    the thread that runs the model."""
+    """Add an adapter, or the sum of several, to a model under the name `key`, or raise and change nothing. Without the modules that are `merged`; None: it
+    is one that requests choose. On the thread that runs the model."""
     if adapters is None:
         raise Unsupported(f"A model of the type `{config.get('model_type')}` takes no adapters.", "adapter")
-    pairs = pairs_for(adapters, config, files, merged)
-    made = {name: (_linear(backend, pair.a), _linear(backend, pair.scaled)) for name, pair in pairs.items()}
+    found = [pairs_for(adapters, config, one, merged) for one in files]
+    names = {name: [pairs[name] for pairs in found if name in pairs] for pairs in found for name in pairs}
+    made = {name: _linears(backend, *joined(pairs)) for name, pairs in names.items()}
     if made or not always:
         adapters.put(key, made, always)
 
 
 def pairs_for(
-    adapters: Adapters, config: Mapping[str, Any], files: LoraFiles, merged: Collection[str] = ()
+    adapters: Adapters, config: Mapping[str, Any], files: LoraFiles, merged: Collection[str] | None = None
 ) -> dict[str, LoraPair]:
     """What an adapter adds to each matrix of a model, or raise."""
     shapes = {name: part.shape for name, part in adapters.parts.items()}
-    return fitted(files, shapes, text_fields(config).values, merged)
+    found = fitted(files, shapes, text_fields(config).values, merged)
+    if whole := next((name for name, pair in found.items() if pair.magnitude is not None), None):
+        raise UnsupportedArchitecture(
+            f"The adapter {files.where} has DoRA, which changes all of {whole}, and this model stores that quantized or shares it with "
+            "its embedding. Merge the adapter into the plain checkpoint."
+        )
+    return found
 
 
-def _linear(backend: Backend, raw: Raw) -> Linear:
-    return backend.linear([Dense(raw)], [None])
+def _linears(backend: Backend, a: Raw, b: Raw) -> tuple[Linear, Linear]:
+    return backend.linear([Dense(a)], [None]), backend.linear([Dense(b)], [None])

@@ -11,12 +11,11 @@ import dataclasses
 from collections import OrderedDict, abc, deque
 from collections.abc import Callable, Generator
 from concurrent.futures import Executor, Future
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from engine.errors import BadRequest, ContextOverflow, ErrorText, GrusError
-from engine.grammar import GrammarCompiler
 from engine.loaded import Loaded
 from engine.ngram import DraftProposer, PredictedOutput
 from engine.sequence import (
@@ -34,6 +33,9 @@ from engine.sequence import (
 )
 from engine.tasks import Task, wrapped
 from engine.types import Picture, Request, Settings, Sound
+
+if TYPE_CHECKING:
+    from engine.grammar import GrammarCompiler
 
 FindStored = Callable[[list[int], str | None], HostState | None]
 

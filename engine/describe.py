@@ -28,7 +28,9 @@ from engine.models.registry import EXACT_PARTS, find_architecture, find_part, pa
 from engine.vision.registry import make_vision_processor
 from engine.weights.fit import becomes, check_kv_bits, choose_quant, folder_becomes, grown_bytes, kinds_of
 from engine.weights.lora import open_lora
+from engine.weights.merged import Merged
 from engine.weights.quantize import Quantized
+from engine.weights.source import Source
 from engine.weights.view import View, survey
 
 TALK = 4096  # tokens of context that "memory needed" counts
@@ -148,13 +150,17 @@ def _weights(found: Description, opened: ModelFiles, backend: Backend | None, op
 
     quant = choose_quant(options.quant, backend, opened.tensors) if backend is not None else None
     adapters = adapters_for(opened.config)
-    seen = survey(make_and_remember, Quantized(opened.source, quant) if quant else opened.source, adapters=adapters)
+    found.adapters = [describe_adapter(source, options) for source in options.merged]
+    if adapters is None and found.adapters:
+        raise Unsupported(f"A model of the type `{found.architecture}` takes no adapters.", "adapter")
+    files = [open_lora(Path(about.place)) for about in found.adapters]
+    merged = Merged(opened.source, files, fields.values)
+    source: Source = merged if files else opened.source
+    seen = survey(make_and_remember, Quantized(source, quant) if quant else source, adapters=adapters)
     seen.check()
-    for source in options.merged:
-        found.adapters.append(describe_adapter(source, options))
-        if adapters is None:
-            raise Unsupported(f"A model of the type `{found.architecture}` takes no adapters.", "adapter")
-        pairs_for(adapters, opened.config, open_lora(Path(found.adapters[-1].place)))
+    for one, done in zip(files, merged.done):
+        assert adapters is not None
+        pairs_for(adapters, opened.config, one, done)
     check_kv_bits(options.kv_bits, memory)
     found.parameters, found.quant = seen.parameters, quant or ""
     found.read_bytes = seen.weight_bytes - seen.unread_bytes

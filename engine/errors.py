@@ -168,6 +168,20 @@ class PasswordNeeded(UnreadableFile):
     code = "password_needed"
 
 
+class RemoteFailed(GrusError):
+    """A server elsewhere, whose models are used here, cannot be reached, broke off, stayed silent or answered nonsense."""
+
+    code = "remote_failed"
+    exit_code = 1
+
+
+class RemoteAccessRefused(RemoteFailed):
+    """A server elsewhere refuses the key that it was given, or wants one."""
+
+    code = "remote_access_refused"
+    exit_code = 2
+
+
 class NumericalError(GrusError):
     """The model produced NaN: a broken checkpoint, or a dtype that is too narrow for it."""
 

@@ -14,6 +14,7 @@ from typing import Any, NoReturn, Protocol
 
 from backends.base import Backend, DeviceMemory, KVCache, MemorySpec, Profiler, Runner, Segment, Slot, unprofiled
 from engine.errors import BadRequest
+from engine.text.sentence_modules import SentenceModules
 from engine.weights.source import Source
 from engine.weights.view import View, build
 
@@ -139,6 +140,18 @@ class LoadedPart:
 
     def close(self) -> None:
         self.model = None
+
+
+@dataclass
+class LoadedEncoder(LoadedPart):
+    """A loaded encoder of texts: an embedding model, or a cross-encoder. `model` is a `TextEncoder`."""
+
+    modules: SentenceModules = field(default_factory=SentenceModules)
+
+    @property
+    def ranks(self) -> bool:
+        """Whether it scores pairs of texts instead of making vectors."""
+        return self.model.head is not None
 
 
 def load_part(make: MakePart, source: Source, config: Mapping[str, Any], backend: Backend) -> Any:

@@ -24,10 +24,10 @@ from engine.load_options import fetch_adapter as fetch_adapter
 from engine.load_options import open_named as open_named
 from engine.load_options import pick_backend as pick_backend
 from engine.load_options import split_piece as split_piece
-from engine.loaded import LoadedPart, load_part
+from engine.loaded import LoadedEncoder, LoadedPart, load_part
 from engine.model_files import ModelFiles, open_model
 from engine.models.config import named_architectures, text_fields
-from engine.models.registry import EXACT_PARTS, find_architecture, find_part, part_kind
+from engine.models.registry import EXACT_PARTS, MakeEncoder, find_architecture, find_encoder, find_part, part_kind
 from engine.parallel.team import Team
 from engine.shares import ModelShare, build_share, kv_budget, load_split, rank_devices, splits
 from engine.shares import build_adapted as build_adapted
@@ -39,7 +39,7 @@ from engine.text.template import ChatTemplate
 from engine.text.tokenizer import Tokenizer
 from engine.vision.processor import VisionProcessor
 from engine.vision.registry import make_vision_processor
-from engine.weights.fit import choose_quant, grown_bytes, size_of
+from engine.weights.fit import choose_quant, fitted, grown_bytes, size_of
 from engine.weights.lora import LoraFiles, open_lora
 from engine.weights.view import survey
 
@@ -77,7 +77,9 @@ class LoadedModel:
     load_seconds: float = 0.0
     model: Array = field(default=None, repr=False)
     vision: VisionProcessor | None = field(default=None, repr=False)  # image preprocessing; None for a text-only model
-    adapters: dict[str, LoraFiles] = field(default_factory=dict, repr=False)  # that requests may choose
+    adapters: dict[str, tuple[LoraFiles, ...]] = field(
+        default_factory=dict, repr=False
+    )  # that requests may choose: one, or the sum of several
     dropped_adapters: set[str] = field(default_factory=set, repr=False)  # to be freed when no request uses them
     merged: tuple[LoraFiles, ...] = field(default=(), repr=False)  # that are part of the weights
     devices: tuple[str, ...] = ()  # one for each rank, where the model is split
@@ -89,8 +91,8 @@ class LoadedModel:
             return _NoText()
         return ReplyText(self.tokenizer, self.markers)
 
-    def put_adapter(self, key: str, files: LoraFiles) -> None:
-        """Let requests choose an adapter as `key`. On the engine's thread."""
+    def put_adapter(self, key: str, *files: LoraFiles) -> None:
+        """Let requests choose an adapter, or the sum of several, as `key`. On the engine's thread."""
         self.dropped_adapters.discard(key)
         if key in self.adapters:
             return
@@ -98,15 +100,15 @@ class LoadedModel:
             raise Unsupported(f"{self.name} is split among {len(self.devices)} devices, without adapters.", "adapter")
         if self.foreign:
             raise Unsupported(f"{self.name} runs through {self.backend.foreign_library}, without adapters.", "adapter")
-        put_adapter(getattr(self.model, "adapters", None), self.backend, self.config, key, files)
+        put_adapter(getattr(self.model, "adapters", None), self.backend, self.config, key, *files)
         self.adapters[key] = files
-        self.weight_bytes += files.nbytes
+        self.weight_bytes += sum(one.nbytes for one in files)
 
     def remove_adapter(self, key: str) -> None:
         """On the engine's thread, when no request uses it."""
         self.dropped_adapters.discard(key)
         self.model.adapters.remove(key)
-        self.weight_bytes -= self.adapters.pop(key).nbytes
+        self.weight_bytes -= sum(one.nbytes for one in self.adapters.pop(key))
 
     @property
     def lost(self) -> str | None:
@@ -148,8 +150,12 @@ class _NoText:
 def load_any(name: str, options: LoadOptions | None = None) -> LoadedModel | LoadedPart:
     """Load a folder, a GGUF file or a repository id, whatever kind of model it holds; `NAME#PIECE`: a part of it."""
     options = options or LoadOptions()
+    if options.devices or options.tensor_parallel != 1:
+        options = replace(options, device=rank_devices(options)[0])
     whole, piece = split_piece(name)
     opened, folder = open_named(name, options)
+    if not piece and (make_encoder := find_encoder(opened.config)) is not None:
+        return _load_encoder(name, folder, opened, options, make_encoder)
     make = find_part(opened.config, piece)
     if make is None and piece:
         raise UnsupportedArchitecture(f"{whole} has no part `{piece}`.")
@@ -162,6 +168,31 @@ def load_any(name: str, options: LoadOptions | None = None) -> LoadedModel | Loa
     return LoadedPart(name, folder, opened.config, backend, part, nbytes, mark)
 
 
+def _load_encoder(
+    name: str, folder: Path, opened: ModelFiles, options: LoadOptions, make: MakeEncoder
+) -> LoadedEncoder:
+    backend = pick_backend(options)
+    # vectors are compared with those of other programs: weights are quantized where that is asked for, never by itself
+    quant = None if options.quant == "auto" else choose_quant(options.quant, backend, opened.tensors)
+    source = fitted(opened.source, backend, quant)
+    nbytes = survey(lambda view: make(view, opened.config), source).memory(backend.dtype, as_stored=True)
+    part, modules = load_part(make, source, opened.config, backend), opened.modules
+    context = part.sizes.context
+    return LoadedEncoder(
+        name,
+        folder,
+        opened.config,
+        backend,
+        part,
+        nbytes,
+        fingerprint(opened, backend, None, quant),
+        context=min(context, modules.longest or context),
+        vocab=part.sizes.vocab,
+        tokenizer=opened.tokenizer,
+        modules=modules,
+    )
+
+
 def weight_bytes(name: str, options: LoadOptions | None = None) -> int | None:
     """The model's size as `load_any` will report it, read from headers. None where they cannot be read (loading reports
     why)."""
@@ -169,7 +200,7 @@ def weight_bytes(name: str, options: LoadOptions | None = None) -> int | None:
     _, piece = split_piece(name)
     try:
         opened = open_model(fetch(name, options))
-        make = find_part(opened.config, piece)
+        make = find_part(opened.config, piece) or (None if piece else find_encoder(opened.config))
         if make is None:
             whole = opened.nbytes + grown_bytes(opened.tensors, pick_backend(options))
             return None if piece else whole // (len(set(rank_devices(options))) if options.tensor_parallel > 1 else 1)
@@ -199,8 +230,6 @@ def load(name: str, options: LoadOptions | None = None) -> LoadedModel:
 def _load_model(name: str, folder: Path, opened: ModelFiles, options: LoadOptions) -> LoadedModel:
     began = time.monotonic()
     config, generation = opened.config, opened.generation_config
-    if options.devices or options.tensor_parallel != 1:
-        options = replace(options, device=rank_devices(options)[0])
     split = options.tensor_parallel > 1 and splits(config)
     backend = pick_backend(options)
     foreign = reads_foreign(backend, folder, config)

@@ -15,7 +15,7 @@ from typing import Literal
 from backends import pick
 from backends.base import BackendMissing
 from engine.bandwidth import bandwidth
-from engine.errors import BackendUnavailable
+from engine.errors import BackendUnavailable, ErrorText
 from engine.hub.cache import cache_folder
 from engine.loading import LoadOptions
 from engine.types import Settings, memory_limit
@@ -36,6 +36,7 @@ class Machine:
     allowed: int  # of these, what models may use
     disk_free: int
     bandwidth: float = 0.0  # bytes a second that the device reads; 0: not measured
+    name: str = ""  # of the processor, and on a CPU which kernels run, or why none do
 
     def fit(self, weight_bytes: int) -> Fit:
         """`tight`: it would run if models were allowed more of the memory."""
@@ -64,7 +65,8 @@ def look(options: LoadOptions | None = None, limit: str | float | None = None, a
     memory = backend.memory().total
     allowed = min(memory, memory_limit(Settings.gpu_memory_limit if limit is None else limit, memory))
     free = free_space(options.cache_dir)
-    return Machine(choice.backend, choice.device, memory, allowed, free, bandwidth(backend, again))
+    rate = bandwidth(backend, again)
+    return Machine(choice.backend, choice.device, memory, allowed, free, rate, backend.describe())
 
 
 def look_in_process(
@@ -72,12 +74,13 @@ def look_in_process(
     device: str = "auto",
     cache_dir: str | None = None,
     limit: str | float | None = None,
+    again: bool = False,
     started: Callable[[subprocess.Popen[str]], object] = lambda process: None,
 ) -> Machine:
     """The same in a process of its own, for one that shall stay small: a backend's library is not loaded here. `started` gets
     the process, which may be killed: BackendUnavailable then."""
     root = str(Path(__file__).resolve().parents[1])
-    asked = json.dumps({"backend": backend, "device": device, "cache_dir": cache_dir, "limit": limit})
+    asked = json.dumps({"backend": backend, "device": device, "cache_dir": cache_dir, "limit": limit, "again": again})
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))}
     command, pipe = [sys.executable, "-m", "engine.machine", asked], subprocess.PIPE
     with subprocess.Popen(command, env=environment, stdout=pipe, stderr=pipe, text=True) as process:
@@ -87,7 +90,7 @@ def look_in_process(
         except subprocess.TimeoutExpired:
             process.kill()
             raise BackendUnavailable(
-                "This machine could not be checked in time. Refresh in Models tries again."
+                ErrorText("This machine could not be checked in time. Refresh in Models tries again.")
             ) from None
     if process.returncode:
         lines = problem.strip().splitlines()
@@ -103,5 +106,8 @@ def free_space(cache_dir: str | Path | None = None) -> int:
 
 if __name__ == "__main__":
     wanted = json.loads(sys.argv[1])
-    share = wanted.pop("limit")
-    print(json.dumps(vars(look(LoadOptions(**wanted), share))))
+    share, anew = wanted.pop("limit"), wanted.pop("again")
+    try:
+        print(json.dumps(vars(look(LoadOptions(**wanted), share, anew))))
+    except BackendUnavailable as error:
+        sys.exit(str(error))

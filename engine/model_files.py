@@ -15,11 +15,13 @@ from backends.base import FloatTensors, Raw
 from engine.errors import ConfigError, ModelNotFound
 from engine.hub.cache import tokenizer_of
 from engine.text.builtin_templates import builtin_template
+from engine.text.sentence_modules import SentenceModules, read_modules
 from engine.text.template import ChatTemplate
 from engine.text.tokenizer import Tokenizer
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.fit import kinds_of
 from engine.weights.gguf.checkpoint import GgufCheckpoint, open_gguf
+from engine.weights.gguf.encoders import dense_layers
 from engine.weights.gguf.reader import MAGIC
 from engine.weights.packed_tensors import PackedTensors
 from engine.weights.source import Source
@@ -69,6 +71,11 @@ class ModelFiles(ABC):
     def floats(self) -> FloatTensors | None:
         """All tensors of a folder in which some are packed, decoded."""
         return None
+
+    @property
+    @abstractmethod
+    def modules(self) -> SentenceModules:
+        """What lies behind an embedding model's encoder."""
 
     @property
     @abstractmethod
@@ -177,6 +184,10 @@ class CheckpointFiles(ModelFiles):
             return f"{packing.bits} bit (MLX)" if packing.mode == "affine" else f"{packing.mode.upper()} (MLX)"
         return source.stored_as if isinstance(source, PackedTensors) else _most(self.tensors)
 
+    @property
+    def modules(self) -> SentenceModules:
+        return read_modules(self.checkpoint.folder)
+
     @cached_property
     def tokenizer(self) -> Tokenizer:
         return Tokenizer.from_folder(self.checkpoint.folder, self.config, self.generation_config)
@@ -204,6 +215,10 @@ class GgufFiles(ModelFiles):
     @property
     def stored_as(self) -> str:
         return f"{_most(self.tensors)} (GGUF)"
+
+    @property
+    def modules(self) -> SentenceModules:
+        return SentenceModules(dense=dense_layers(self.tensors), said="pooling" in self.config)
 
     @cached_property
     def tokenizer(self) -> Tokenizer:

@@ -20,7 +20,6 @@ from backends.kv_cache import copy_can_truncate
 from engine.admission import Admission
 from engine.errors import ErrorText, OutOfMemory
 from engine.executor import ModelExecutor
-from engine.grammar import GrammarCompiler
 from engine.loaded import Loaded, Loader
 from engine.metrics import EngineContext, ModelStats
 from engine.prefix_cache import CachedPrefix, PrefixCache, PrefixOffload, SequenceMemory, offload_key
@@ -177,6 +176,8 @@ class ModelManager:
         find = None
         if offload is not None:
             find = offload.finder(loaded.fingerprint, partial(copy_can_truncate, memory.kv.specs))
+        from engine.grammar import GrammarCompiler  # with llguidance 5 MB, imported for the first model
+
         grammars = GrammarCompiler(loaded.tokenizer, loaded.vocab, sorted(loaded.eos_ids))
         admission = Admission(loaded, settings, grammars, self._helper, find, self._wake)
         speculation = self._speculation(loaded)

@@ -25,7 +25,7 @@ from engine.loaded import TextStream
 from engine.metrics import Counters, RequestMetrics
 from engine.ngram import DraftProposer
 from engine.reasoning_limit import ReplyConstraint
-from engine.text.stops import StopMatcher
+from engine.text.detokenizer import StopMatcher
 from engine.types import (
     Done,
     Failed,
@@ -81,7 +81,6 @@ class Sampler:
                  vocab: int) -> None:  # fmt: skip
         self.params = params
         self._stream = _mix(_mix(seed & _WORD) ^ choice)
-        self._prompt_length = len(prompt)
         self._seen: dict[int, int] = {}
         self._history = list(prompt) if self.repeats else []
         self._repeated: list[int] = list(dict.fromkeys(prompt)) if self.repeats and not params.repetition_window else []

@@ -13,7 +13,7 @@ import resources
 GUIDE = "guide"  # answers questions about Grus; the default chat model
 READER = "reader"  # reads printed text; the default model for pages
 
-FOLDER = Path(resources.__path__[0]) / "starter"
+FOLDER = resources.path("starter")
 PAGE = FOLDER / "page.png"  # a sample page; its text is beside it
 
 

@@ -6,7 +6,6 @@ ends every request, cancelled ones included (`Done` with finish_reason "cancelle
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import re
 import threading
@@ -389,6 +388,8 @@ class RequestHandle:
             yield event
 
     async def __aiter__(self) -> AsyncIterator[Event]:
+        import asyncio  # with TLS 6 MB, which a window without a server does not need
+
         loop, ready = asyncio.get_running_loop(), asyncio.Event()
 
         def wake() -> None:

@@ -1,12 +1,13 @@
 """Pictures of every pane, light and dark, and of the first start, for `docs/images/`: made by `make screenshots`, off screen.
 
-In the pictures of the panes the engine, the conversations and the results are scripted, so that the same pictures come out
+In the pictures of the panes the engine, the models, the conversations and the results are scripted, so that the same pictures come out
 everywhere; their captions in README.md say so. The machine is the one that draws them: device and memory are never scripted. In
 `guide-light` and `reader-light` nothing is: the Guide answers and the DocumentReader reads.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import sys
@@ -59,6 +60,29 @@ OTHERS = (
 )
 
 
+# models that the pictures need and that are not loaded: their panes name them
+MODELS = {
+    "PaddleOCR-VL": {"model_type": "paddleocr_vl", "vision_config": {}},
+    "moonshine-base": {"model_type": "moonshine"},
+    "Qwen3-TTS": {
+        "model_type": "qwen3_tts",
+        "tts_model_type": "custom_voice",
+        "tts_model_size": "0b6",
+        "talker_config": {"spk_id": {"vivian": 1}, "codec_language_id": {"english": 1, "german": 2}},
+    },
+}
+COLUMNS = (
+    ("Before dawn", (
+        ("The cranes sleep in shallow water,", "where no fox comes unheard. One", "bird in each group keeps watch."),
+        ("Long before the sun is up, the first", "call comes from the far side of the", "marsh, and a second answers it."),
+        ("A pair calls together: she twice,", "he once, both with raised heads."),
+    )),
+    ("The dance", (
+        ("It begins with a bow. Then one bird", "leaps, with open wings, and throws", "a stalk of grass into the air."),
+        ("The young learn it from the old.", "They dance in winter, too, alone", "and in hundreds."),
+        ("Nobody knows why.",),
+    )),
+)  # fmt: skip
 SAID = (
     "Good morning. We begin with the count of the cranes.",
     "Two hundred and twelve were seen at the lake, and forty in the fields behind it.",
@@ -77,7 +101,7 @@ def spin(app: Any, seconds: float) -> None:
         time.sleep(0.005)
 
 
-def until(app: Any, condition: Callable[[], Any], seconds: float = 20) -> None:
+def until(app: Any, condition: Callable[[], Any], seconds: float = 600) -> None:
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
@@ -119,9 +143,17 @@ def fill_media(context: Any, folder: Path) -> None:
     from engine.pipelines.reading.reader import DocumentReader
     from tests.engine.pipelines.listening.conftest import RATE, talk
     from tests.engine.pipelines.reading.fakes import Fake, by_colour
-    from tests.engine.pipelines.reading.sheets import article
+    from tests.engine.pipelines.reading.sheets import Sheet
 
-    sheet = article(2)
+    sheet = Sheet()
+    sheet.line(100, 60, "Journal of Cranes", 20)
+    sheet.line(100, 200, "Why cranes dance", 56)
+    for x, (heading, paragraphs) in zip((100, 660), COLUMNS, strict=True):
+        sheet.line(x, 320, heading, 34)
+        y = 400
+        for lines in paragraphs:
+            y = sheet.paragraph(x, y, lines, 26) + 28
+    sheet.line(600, 1690, "17", 20)
     page, sound = folder / "Journal of Cranes 17.png", folder / "Count at the lake.wav"
     sheet.image.save(page)
     soundfile.write(sound, talk(3), RATE)
@@ -166,6 +198,10 @@ def prepared(app: Any, folder: Path, theme: str, language: str = "en") -> Any:
     fill_media(kept, folder)
     store.close()
     service, _ = scripted_service(folder / "models", ("Qwen3-0.6B",))
+    for name, config in MODELS.items():
+        (folder / "models" / name).mkdir()
+        (folder / "models" / name / "config.json").write_text(json.dumps(config))
+    service.catalogue.named = {**service.catalogue.named, **{name: str(folder / "models" / name) for name in MODELS}}
     window = open_window(app, Start(), places, lambda: service)
     window.resize(*SIZE)
     until(app, lambda: window.context.core.state.phase == "ready")
@@ -245,7 +281,7 @@ def server(app: Any, window: Any) -> None:
 def settings(app: Any, window: Any) -> None:
     """Folders and sizes are scripted; backend, device and memory are those of the machine that draws the picture."""
     pane = window.pane("settings")
-    until(app, lambda: pane.privacy.stored and pane.computing._machinery.machine)
+    until(app, lambda: pane.privacy.stored[0].nbytes is not None and pane.computing._machinery.machine)
     home = Path("/home/robin/.local/share/Grus")
     sizes = (2_400_000, 18_000_000, 4_100_000, 3_000, 12_600_000_000)
     paths = (home / "grus.sqlite3", home / "attachments", home, Path("/home/robin/.config/Grus/preferences.json"),
@@ -318,6 +354,7 @@ def first_start(app: Any) -> None:
 
 
 def main() -> int:
+    from PySide6.QtGui import QCursor
     from PySide6.QtWidgets import QApplication
 
     from app.gui import hotkey
@@ -326,6 +363,7 @@ def main() -> int:
     hotkey.system = lambda: "x11"  # drawn off screen, where no system gives a shortcut; none is registered
     IMAGES.mkdir(parents=True, exist_ok=True)
     app = QApplication([])
+    QCursor.setPos(SIZE[0] // 2, SIZE[1] - 4)  # over nothing that lights up
     for theme in ("light", "dark"):
         with tempfile.TemporaryDirectory() as folder:
             window = prepared(app, Path(folder), theme)

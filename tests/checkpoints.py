@@ -471,6 +471,10 @@ MODELS["granitemoe"] = (
     "GraniteMoe",
     dict(GRANITE, num_local_experts=8, num_experts_per_tok=2, rope_parameters=_rope()),
 )
+MODELS["granitemoeshared"] = (
+    "GraniteMoeShared",
+    dict(GRANITE, num_local_experts=8, num_experts_per_tok=2, shared_intermediate_size=48, rope_parameters=_rope()),
+)
 MODELS["granite_hybrid"] = (
     "GraniteMoeHybrid",
     dict(

@@ -781,6 +781,7 @@ FAMILIES: dict[str, tuple[str, Callable[[Tensors, Any, Any], Tensors]]] = {
     "lfm2_moe": ("lfm2moe", _lfm2),
     "granite": ("granite", _granite),
     "granitemoe": ("granitemoe", _granite),
+    "granitemoeshared": ("granitemoe", _granite),
     "granite_hybrid": ("granitehybrid", _granite),
     "granite_hybrid_dense": ("granitehybrid", _granite),
     "nemotron_h": ("nemotron_h", _nemotron_h),

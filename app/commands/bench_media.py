@@ -20,7 +20,7 @@ from engine.pipelines.speaking.voice import VoiceSettings
 Measured = tuple[LoadedModel, int, list[Figure]]  # the model, bytes of this process, figures
 AT_ONCE = (1, 4)  # voices and sounds by default
 _PAGES = 4  # of a document, so that a book does not take all night
-_EXAMPLE = Path(resources.__path__[0]) / "starter" / "page.png"
+_EXAMPLE = resources.path("starter", "page.png")
 
 
 def speaking(options: argparse.Namespace, load: LoadOptions, streams: list[int] | None, say: Say) -> Measured:

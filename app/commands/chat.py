@@ -10,26 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import grus
-from app.commands.options import (
-    add_engine,
-    add_images,
-    add_model,
-    add_profile,
-    add_sampling,
-    check_profile,
-    engine_settings,
-    load_options,
-    reasoning,
-    sampling,
-    say_guide,
-    say_notes,
-    say_quantized,
-)
-from app.commands.run import ReplyPrinter, add_hide_reasoning, figures
+from app.commands.options import add_conversation, add_model, reasoning, sampling, say_notes
+from app.commands.run import ReplyPrinter, figures, opened
 from engine.errors import BadRequest, ContextOverflow, GrusError
 from engine.pipelines.prompt import open_image
 from engine.starter import GUIDE
-from engine.types import Failed, SamplingParams, Timings
+from engine.types import SamplingParams, Timings
 
 HELP = """\
 /image FILE    show the model an image, together with what you say next
@@ -51,21 +37,13 @@ def add_to(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_model(command, GUIDE)
-    add_images(command)
-    add_sampling(command)
-    add_hide_reasoning(command)
-    add_engine(command)
-    add_profile(command)
+    add_conversation(command)
     command.set_defaults(command=chat)
 
 
 def chat(options: argparse.Namespace) -> int:
     params, reasons = sampling(options), reasoning(options)
-    check_profile(options.profile)
-    settings = engine_settings(options)
-    with grus.Model(options.model, load_options(options), settings, options.profile) as model:
-        say_quantized(model.loaded.quant, options.quant)
-        say_guide(options.model)
+    with opened(options) as model:
         backend = model.loaded.backend
         print(f"{model.name} on {backend.describe()}. /help lists what you can do.", file=sys.stderr)
         conversation = _Conversation(model, params, options.system, reasons, options.hide_reasoning)
@@ -212,10 +190,7 @@ class _Conversation:
         handle = self.model.service.submit(prepared.request)
         printer = ReplyPrinter(prepared.reader, reasoning=not self.hides_reasoning)
         try:
-            for event in handle:
-                if isinstance(event, Failed):
-                    raise event.error
-                printer.read(event)
+            printer.follow(handle)
         except KeyboardInterrupt:
             handle.cancel()
             print("\n[stopped]", file=sys.stderr)

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import grus
-from app.commands.microphone import pieces
 from app.commands.options import add_profile, add_where, check_profile, load_options, writable
+from app.commands.sound_devices import pieces
 from engine.errors import BadRequest, GrusError
 from engine.pipelines.listening.transcript import FORMATS, write
 from engine.pipelines.listening.transcription import Captions

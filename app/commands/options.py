@@ -55,6 +55,17 @@ def add_model(command: argparse.ArgumentParser, default: str | None = None) -> N
     add_where(command)
 
 
+def add_conversation(command: argparse.ArgumentParser) -> None:
+    """What a command takes that asks a model for answers."""
+    add_images(command)
+    add_sampling(command)
+    add_engine(command)
+    add_profile(command)
+    command.add_argument(
+        "--hide-reasoning", action="store_true", help="print the answer alone, without the reasoning before it"
+    )
+
+
 def writable(path: Path) -> Path:
     """`path`, if a file can be made there: said before a model is loaded, not after an hour."""
     if not path.parent.is_dir():

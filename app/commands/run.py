@@ -5,16 +5,15 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import grus
 from app.commands.options import (
-    add_engine,
-    add_images,
+    add_conversation,
     add_model,
-    add_profile,
-    add_sampling,
     check_profile,
     engine_settings,
     load_options,
@@ -28,7 +27,7 @@ from app.runtime.chat import ReplyParser
 from engine.errors import BadRequest
 from engine.hub.cache import parse
 from engine.starter import GUIDE, starter
-from engine.types import Event, Failed, Timings
+from engine.types import Event, Failed, RequestHandle, Timings
 
 DESCRIPTION = """\
 Answers one prompt and streams the answer to standard output. Speed goes to standard error.
@@ -49,12 +48,8 @@ def add_to(commands: Any) -> None:
     )
     add_model(command, GUIDE)
     command.add_argument("prompt", metavar="PROMPT", help="the prompt; - reads it from standard input")
-    add_images(command)
-    add_sampling(command)
     command.add_argument("--raw", action="store_true", help="continue the prompt as it is, without the chat template")
-    add_engine(command)
-    add_profile(command)
-    add_hide_reasoning(command)
+    add_conversation(command)
     command.add_argument("--json", action="store_true", help="print one JSON object when the answer is complete")
     command.set_defaults(command=run)
 
@@ -62,7 +57,6 @@ def add_to(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     params, reasons = sampling(options), reasoning(options)
     _check_prompt(options)
-    check_profile(options.profile)
     text = sys.stdin.read() if options.prompt == "-" else options.prompt
     if options.raw and options.system is not None:
         raise BadRequest("--raw sends the prompt as it is, so it cannot be used with --system.", "system")
@@ -70,10 +64,7 @@ def run(options: argparse.Namespace) -> int:
         raise BadRequest("--raw sends the prompt as it is, so it cannot be used with --image.", "image")
     if options.raw and any(value is not None for value in reasons.values()):
         raise BadRequest("--raw sends the prompt as it is: reasoning is a matter of the chat template.", "raw")
-    settings = engine_settings(options)
-    with grus.Model(options.model, load_options(options), settings, options.profile) as model:
-        say_quantized(model.loaded.quant, options.quant)
-        say_guide(options.model)
+    with opened(options) as model:
         prepared = model.prepare(text, params, raw=options.raw, system=options.system, images=options.image, **reasons)
         say_notes(prepared.prompt.notes)
         handle = model.service.submit(prepared.request)
@@ -81,10 +72,7 @@ def run(options: argparse.Namespace) -> int:
             prepared.reader, answer=not options.json, reasoning=not (options.json or options.hide_reasoning)
         )
         try:
-            for event in handle:
-                if isinstance(event, Failed):
-                    raise event.error
-                printer.read(event)
+            printer.follow(handle)
         except KeyboardInterrupt:
             handle.cancel()
             print()
@@ -110,10 +98,15 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def add_hide_reasoning(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "--hide-reasoning", action="store_true", help="print the answer alone, without the reasoning before it"
-    )
+@contextmanager
+def opened(options: argparse.Namespace) -> Iterator[grus.Model]:
+    """The model that answers; what the person should know of it is said."""
+    check_profile(options.profile)
+    settings = engine_settings(options)
+    with grus.Model(options.model, load_options(options), settings, options.profile) as model:
+        say_quantized(model.loaded.quant, options.quant)
+        say_guide(options.model)
+        yield model
 
 
 class ReplyPrinter:
@@ -132,7 +125,14 @@ class ReplyPrinter:
     def reasoning(self) -> str:
         return self._said["reasoning"]
 
-    def read(self, event: Event) -> None:
+    def follow(self, handle: RequestHandle) -> None:
+        """To the reply's end. Raises the error of one that failed."""
+        for event in handle:
+            if isinstance(event, Failed):
+                raise event.error
+            self._print(event)
+
+    def _print(self, event: Event) -> None:
         for part in self._reader.read(event):
             if part.kind not in self._said or not part.text:
                 continue

@@ -39,6 +39,7 @@ TOML file (port = 9000); the command line wins over the environment, and that ov
   grus serve --model Qwen/Qwen3-8B --draft Qwen/Qwen3-0.6B        replies come sooner, and stay the same
   grus serve --models-dir ~/models --max-models 1 --idle-ttl 600  one at a time, and none when nobody asks
   grus serve --model ./mine --adapter sql=./sql-lora --adapter law=./law-lora   requests choose mine, mine:sql or mine:law
+  grus serve --remote cluster                                     requests choose cluster::MODEL, which `grus remote add` has added
   grus serve --model ./mine --model-type qwen25                   its config.json names no or a wrong architecture"""
 
 
@@ -119,7 +120,7 @@ def _serve(options: dict[str, Any], anything: bool = False) -> int:
         for stop in (signal.SIGINT, signal.SIGTERM):
             signal.signal(stop, lambda *_: listener.stop())
         first = service.catalogue.default
-        if first is not None:
+        if first is not None and first in service.catalogue.named:
             pick_backend(LoadOptions(backend=options["backend"], device=options["device"]))  # imported, and so frozen
         # A full garbage collection stops every thread: what is here now stays, so that it is not looked at again. Models come
         # later, so that one that is dropped is collected. A thread that computes in Python keeps the interpreter for 5 ms by
@@ -164,6 +165,10 @@ def page(service: ModelService, settings: ServerSettings, port: int) -> str:
     lines += [f"  {name:<9} {_STARTERS[name]}" for name in service.catalogue.named if name in _STARTERS]
     others = [name for name in service.catalogue.named if name not in {*service.loaded, *_STARTERS}]
     adapted = [f"{model}:{name}" for model, names in service.catalogue.adapters.items() for name in names]
+    for server in [] if service.catalogue.remotes is None else service.catalogue.remotes.all():
+        lines.append(
+            f"  {'elsewhere':<9} {server.name}::MODEL, answered by {server.url}: what is asked leaves this machine"
+        )
     if adapted:
         lines.append(f"  {'adapters':<9} {', '.join(adapted)}")
     if others:

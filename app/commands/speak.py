@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 import grus
-from app.commands.loudspeaker import opened, written
 from app.commands.options import add_profile, add_where, check_profile, load_options, writable
+from app.commands.sound_devices import opened, written
 from engine.errors import BadRequest
 from engine.media.sound import FORMATS, encoded, format_of, write_file
 from engine.pipelines.speaking.speech import SpeechOptions

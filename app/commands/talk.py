@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 import grus
-from app.commands.loudspeaker import TerminalLoudspeaker
-from app.commands.microphone import RATE, pieces
 from app.commands.options import add_where, load_options, writable
+from app.commands.sound_devices import RATE, TerminalLoudspeaker, pieces
 from engine.errors import BadRequest
 from engine.media.sound import FORMATS, format_of, read_sound, write_file
 from engine.pipelines.speaking.speech import SpeechOptions

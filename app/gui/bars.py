@@ -14,7 +14,7 @@ from app.gui.store.worker import AppStore
 from app.gui.texts import number, size, tr
 from app.gui.theme import GRID, RAIL
 from app.gui.viewmodels.notice import CurrentNotice
-from app.gui.widgets import icon_button, label, text_button
+from app.gui.widgets import ElidedLabel, icon_button, label, text_button
 from app.window_engine import WindowEngine
 
 _BELOW = "settings"  # apart, at the bottom
@@ -98,8 +98,8 @@ class StatusBar(QWidget):
         self._look, self._core = look, core
         self._lock = QLabel()
         self.trust = label(kind="second")
-        self.working = label(kind="second")
-        self.model, self.device, self.memory, self.rate = (label(kind="second") for _ in range(4))
+        self.memory, self.rate = label(kind="second"), label(kind="second")
+        self.working, self.model, self.device = (ElidedLabel("second") for _ in range(3))  # of any length
         row = QHBoxLayout(self)
         row.setContentsMargins(GRID * 2, 3, GRID * 2, 3)
         row.setSpacing(GRID)

@@ -6,14 +6,14 @@ The translations are `resources/translations/grus_*.ts`, compiled to `.qm` by `m
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
 from PySide6.QtWidgets import QApplication
 
+import resources
 from app.gui import texts
 
-FOLDER = Path(__file__).resolve().parents[2] / "resources" / "translations"
+FOLDER = resources.path("translations")
 _NAMES = {
     "en": "English",
     "de": "Deutsch",

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QDesktopServices, QFontDatabase, QKeyEvent
+from PySide6.QtGui import QDesktopServices, QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
 from app.gui.dialogs import choose_target
@@ -31,7 +31,7 @@ class LogView(QWidget):
         self.text.setReadOnly(True)
         self.text.setAccessibleName(tr("Log"))
         self.text.setPlaceholderText(tr("No errors so far."))
-        self.text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        context.look.write_mono(self.text)
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.about = label(tr("Errors and crashes of Grus on this machine. The log contains nothing that you write, say or "
                               "read, and is never sent anywhere."), "second", wrap=True)  # fmt: skip

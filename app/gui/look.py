@@ -9,22 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from string import Template
 from typing import Any
 
 from PySide6.QtCore import QByteArray, QEvent, QObject, QRect, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QIcon, QIconEngine, QPainter, QPalette, QPixmap
 from PySide6.QtSvg import QSvgRenderer
-from PySide6.QtWidgets import QApplication, QLayout, QWidget
+from PySide6.QtWidgets import QApplication, QLayout, QPlainTextEdit, QWidget
 from shiboken6 import isValid
 
+import resources
 from app.gui.language import InstalledWords, best
 from app.gui.preferences import Preferences
 from app.gui.retranslate import retranslate
 from app.gui.theme import CORNER, Theme, choose, colours
 
-FOLDER = Path(__file__).resolve().parents[2] / "resources" / "icons"
+FOLDER = resources.path("icons")
 
 
 @cache
@@ -302,8 +302,15 @@ class Look(QObject):
         self._later.timeout.connect(self._renew_one)
         self.theme: Theme = self._wanted()
         app.styleHints().colorSchemeChanged.connect(lambda _: self.refresh())
-        preferences.changed.connect(lambda key: self.refresh() if key in ("appearance", "text_scale") else None)
-        preferences.changed.connect(lambda key: self.speak(self.language) if key == "language" else None)
+        self._soon = QTimer(self)  # several steps of the size in one turn of the event loop are one change
+        self._soon.setSingleShot(True)
+        self._soon.timeout.connect(self.refresh)
+        changes = {
+            "appearance": self.refresh,
+            "text_scale": self._soon.start,
+            "language": lambda: self.speak(self.language),
+        }
+        preferences.changed.connect(lambda key: changes[key]() if key in changes else None)
         self.speak(self.language)
         self._apply()
 
@@ -365,6 +372,19 @@ class Look(QObject):
         self._later.start()
         self.changed.emit()
 
+    @property
+    def settled(self) -> bool:
+        """Whether everything is in the look that was chosen last."""
+        return not (self._soon.isActive() or self._stale)
+
+    def settle(self) -> None:
+        """All that is still to come, now."""
+        if self._soon.isActive():
+            self._soon.stop()
+            self.refresh()
+        while self._stale:
+            self._renew_one()
+
     def _renew(self, part: QWidget) -> None:
         repaints = self._stale.pop(part, [])
         if isValid(part):
@@ -401,6 +421,15 @@ class Look(QObject):
         """Call `repaint` now and whenever the look changes, for as long as the widget lives."""
         repaint()
         self._followers.append((widget, repaint))
+
+    def write_mono(self, area: QPlainTextEdit) -> None:
+        """Code and logs: the system's monospace at the size of text."""
+
+        def renew() -> None:
+            area.setFont(self.mono)
+            area.viewport().setFont(self.mono)  # hints are drawn in it, and it does not inherit under a style sheet
+
+        self.on_change(area, renew)
 
     def hold_width(self, widget: QWidget, pixels: int) -> None:
         """So many pixels wide at the usual size of text, and wider where it is larger."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QFont, QFontMetrics
 from PySide6.QtWidgets import QComboBox
 
@@ -14,7 +14,8 @@ from app.gui.dialogs import choose_folder
 from app.gui.pane import AppContext
 from app.gui.texts import tr
 from app.gui.viewmodels.models.library import badges
-from app.gui.widgets import BADGES, BadgePainter, ElidedBox, badges_width
+from app.gui.viewmodels.models.remote import answers_elsewhere, server_of
+from app.gui.widgets import ARROW, BadgeBox
 from app.runtime import catalogue
 from app.runtime.catalogue import RECOMMENDED
 from engine.errors import BadRequest
@@ -23,10 +24,9 @@ if TYPE_CHECKING:
     from app.runtime.models import ModelService
 
 _FOLDER, _GET = "\0folder", "\0get"
-_ROOM = 60  # pixels for the arrow and the edges
 
 
-class ModelBox(ElidedBox):
+class ModelBox(BadgeBox):
     """`picked(name)`: a person chose. `listed`: `known` changed. The choice is stored in the preferences.
 
     `task` is "chat", "read", "listen" or "speak". In chat, every conversation has a model of its own (`show_model`), also
@@ -37,7 +37,7 @@ class ModelBox(ElidedBox):
     listed = Signal()
 
     def __init__(self, context: AppContext, task: str) -> None:
-        super().__init__()
+        super().__init__(context.look)
         self._context = context
         self._task: Any = task
         self._chat = task == "chat"
@@ -49,8 +49,6 @@ class ModelBox(ElidedBox):
         self.setAccessibleName(tr("Model"))
         self.setToolTip(tr("Model for this conversation") if self._chat else tr("Model to use"))
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.view().setMinimumWidth(280)
-        self.view().setItemDelegate(BadgePainter(context.look, self.view()))
         self.activated.connect(self._activated)
         context.look.on_change(self, self._fit)
         context.models_changed.connect(self.look)
@@ -59,9 +57,9 @@ class ModelBox(ElidedBox):
 
     @property
     def name(self) -> str:
-        """The chosen one that can be used; empty: none."""
+        """The chosen one that can be used, else one of this machine: nothing moves elsewhere by itself. Empty: none."""
         wanted, known = str(self._context.preferences.get(self._key, "")), self.known or []
-        return wanted if wanted in known else known[0] if known else ""
+        return wanted if wanted in known else next((name for name in known if not server_of(name)), "")
 
     @property
     def default(self) -> str:
@@ -71,7 +69,7 @@ class ModelBox(ElidedBox):
     @property
     def advice(self) -> str:
         """What to get, once it is known that there is none."""
-        return tr(ADVICE[self._task]) if self.known == [] and self._task in ADVICE else ""
+        return tr(ADVICE[self._task]) if self.known is not None and not self.name and self._task in ADVICE else ""
 
     def look(self) -> None:
         """List the models again."""
@@ -146,30 +144,25 @@ class ModelBox(ElidedBox):
         if shown and shown not in names:
             names.insert(0, shown)
         for name in names:
-            title, marks = name if self._chat else name.rsplit("/", 1)[-1], badges(self.abilities.get(name, ()))
-            self.addItem(title, name)
-            self.setItemData(self.count() - 1, marks, BADGES)
-            self.setItemData(self.count() - 1, ", ".join((title, *marks)), Qt.ItemDataRole.AccessibleTextRole)
-        if not names:
-            self.addItem(tr("No model yet"), "")
+            title = name if self._chat else name.rsplit("/", 1)[-1]
+            self.add_model(title, name, badges(self.abilities.get(name, ())))
+        if not shown and all(map(server_of, names)):  # the first line is shown where none is chosen
+            self.insertItem(0, tr("No model yet"), "")
         self.insertSeparator(self.count())
         self.addItem(tr("Get a model…"), _GET)
         self.addItem(tr("Add a model folder…"), _FOLDER)
         self.setCurrentIndex(max(0, self.findData(shown)))
+        self._context.core.reach(f"remote {self._task}", answers_elsewhere(shown))
         self.blockSignals(False)
         self._fit()
 
     def _fit(self) -> None:
-        """As wide as the name that is shown, not as the longest in the list; the list as wide as names and badges."""
+        """As wide as the name that is shown, not as the longest in the list."""
         look = self._context.look
         metrics = QFontMetrics(look.font(weight=QFont.Weight.DemiBold))
-        rows = (
-            metrics.horizontalAdvance(self.itemText(i)) + badges_width(metrics, self.itemData(i, BADGES) or ())
-            for i in range(self.count())
-        )
-        self.view().setMinimumWidth(max(280, max(rows, default=0) + _ROOM))
+        self.fit_list()
         widest = round((320 if self._chat else 240) * max(1.0, look.scale))
-        self.setFixedWidth(min(widest, metrics.horizontalAdvance(self.currentText()) + _ROOM))
+        self.setFixedWidth(min(widest, metrics.horizontalAdvance(self.currentText()) + ARROW))
 
     def _activated(self, index: int) -> None:
         name = self.itemData(index)

@@ -26,7 +26,7 @@ from app.gui.look import Look
 from app.gui.pane import AppContext
 from app.gui.texts import tr
 from app.gui.theme import GRID
-from app.gui.widgets import icon_button, label
+from app.gui.widgets import icon_button, label, paint_badges
 
 _MOST = 60
 _WIDTH = 560
@@ -37,6 +37,7 @@ class PaletteEntry:
     title: str
     hint: str  # its group, and its shortcut
     run: Callable[[], Any]
+    badges: tuple[str, ...] = ()  # what a model can do
 
 
 def score(title: str, typed: str) -> int | None:
@@ -70,6 +71,7 @@ class _Lines(QStyledItemDelegate):
         entry: PaletteEntry | None = index.data(Qt.ItemDataRole.UserRole)
         if entry is None:
             return
+        paint_badges(painter, self._context.look, option.rect.adjusted(GRID, 0, -GRID, 0), entry.badges)
         painter.save()
         painter.setPen(QColor(self._context.look.theme.second))
         room = option.rect.adjusted(GRID, 0, -GRID, 0)
@@ -139,13 +141,14 @@ class CommandPalette(QWidget):
     def _filter(self, typed: str) -> None:
         entries = list(self._entries)
         for source in self._context.found:
-            entries += [PaletteEntry(title, "", run) for title, run in source(typed)]
+            entries += [PaletteEntry(title, "", run, badges) for title, run, badges in source(typed)]
         fitting = [(score(entry.title, typed), entry) for entry in entries]
         ranked = sorted(((s, e) for s, e in fitting if s is not None), key=lambda pair: pair[0])
         self.results.clear()
         for _, entry in ranked[:_MOST]:
             item = QListWidgetItem(entry.title)
             item.setData(Qt.ItemDataRole.UserRole, entry)
+            item.setData(Qt.ItemDataRole.AccessibleTextRole, ", ".join((entry.title, *entry.badges)))
             self.results.addItem(item)
         if not ranked:
             nothing = QListWidgetItem(tr("No results."))

@@ -49,7 +49,8 @@ class AppContext:
     say: Callable[..., Any] = lambda sentence, **more: None
     open_pane: Callable[[str], Any] = lambda name: None  # shows a pane by name and returns it
     hand_over: Callable[[str, Sequence[Path]], Any] = lambda name, files: None  # files to another pane
-    found: list[Callable[[str], list[tuple[str, Callable[[], Any]]]]] = field(default_factory=list)  # for the palette
+    # for the palette: titles, what each runs, and the badges behind it
+    found: list[Callable[[str], list[tuple[str, Callable[[], Any], tuple[str, ...]]]]] = field(default_factory=list)
     models_changed: Signal = field(default_factory=Signal)  # a model was added, removed, loaded or unloaded
     hotkey: HotKey | None = None  # the key that brings the window to the front
     wiped: Signal = field(default_factory=Signal)  # all stored data is being deleted: panes reset themselves

@@ -7,8 +7,9 @@ from functools import partial
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QDoubleValidator, QIntValidator, QValidator
-from PySide6.QtWidgets import QComboBox, QGridLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
+from app.gui.look import Look
 from app.gui.texts import mark, tr
 from app.gui.theme import GRID
 from app.gui.viewmodels.models.library import ModelLibrary
@@ -25,10 +26,10 @@ _THINKING = (
 )
 
 
-def number_field(option: SamplingOption, typed: Callable[[QLineEdit], object]) -> QLineEdit:
+def number_field(look: Look, option: SamplingOption, typed: Callable[[QLineEdit], object]) -> QLineEdit:
     """Empty for the default. `typed(field)` after every change by a person, also to what is not acceptable."""
     field = QLineEdit()
-    field.setFixedWidth(104)
+    look.hold_width(field, 104)
     field.setAlignment(Qt.AlignmentFlag.AlignRight)
     field.setPlaceholderText(tr("Default"))
     field.setAccessibleName(tr(option.title))
@@ -69,18 +70,20 @@ def show_thinking(box: QComboBox, value: bool | str | None) -> None:
     box.setCurrentIndex(max(0, box.findData(value)))
 
 
+_WIDTH = 340  # pixels, at the usual size of text
 _LEFT_OUT = {"seed"}  # one for every answer would make them all alike
 
 
 class DefaultsView(QWidget):
-    def __init__(self, library: ModelLibrary) -> None:
+    def __init__(self, library: ModelLibrary, look: Look) -> None:
         super().__init__()
         self._library = library
         self._name = ""
         self._options = options = [option for option in OPTIONS if option.name not in _LEFT_OUT]
-        self.fields = {option.name: number_field(option, partial(self._typed, option)) for option in options}
+        self.fields = {option.name: number_field(look, option, partial(self._typed, option)) for option in options}
         self.thinking = thinking_box(lambda value: self._set("thinking", value))
-        column = QVBoxLayout(self)
+        body = QWidget()
+        column = QVBoxLayout(body)
         column.setContentsMargins(0, GRID, 0, 0)
         column.setSpacing(GRID)
         column.addWidget(label(tr("Defaults of this model"), "heading"))
@@ -91,13 +94,18 @@ class DefaultsView(QWidget):
             title = label(tr(option.title), wrap=True)
             title.setBuddy(self.fields[option.name])
             grid.addWidget(title, i, 0)
-            grid.addWidget(self.fields[option.name], i, 1)
+            grid.addWidget(self.fields[option.name], i, 1, Qt.AlignmentFlag.AlignRight)
         grid.addWidget(label(tr("Reasoning"), wrap=True), len(options), 0)
         grid.addWidget(self.thinking, len(options), 1)
         grid.setColumnStretch(0, 1)
         column.addLayout(grid)
         told = tr("Empty fields use the model's own defaults. Settings of a conversation take precedence.")
         column.addWidget(label(told, "second", wrap=True))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(body, 1)
+        row.addStretch(0)
+        look.limit_width(body, _WIDTH)  # a field stands beside its name
 
     def show_of(self, name: str) -> None:
         self._name = name

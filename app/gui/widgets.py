@@ -105,6 +105,31 @@ def label(text: str = "", kind: str = "", *, wrap: bool = False) -> QLabel:
     return made
 
 
+class ElidedLabel(QLabel):
+    """One line that gives way to what stands beside it: three dots, and the whole in the tooltip."""
+
+    def __init__(self, kind: str = "") -> None:
+        super().__init__()
+        self.setProperty("kind", kind)
+
+    def setText(self, text: str) -> None:
+        super().setText(text)
+        self.setToolTip(text)
+
+    def minimumSizeHint(self) -> QSize:
+        few = self.fontMetrics().horizontalAdvance("0000…")
+        return QSize(min(few, super().minimumSizeHint().width()), super().minimumSizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
+        painter = QPainter(self)
+        role = self.foregroundRole()
+        self.style().drawItemText(
+            painter, self.rect(), self.alignment().value, self.palette(), self.isEnabled(), text, role
+        )
+        painter.end()
+
+
 def line(vertical: bool = False) -> QFrame:
     """A hairline between two areas."""
     frame = QFrame()
@@ -150,6 +175,8 @@ def paint_row(painter: QPainter, theme: Theme, room: QRect, state: QStyle.StateF
 
 BADGES = Qt.ItemDataRole.UserRole + 7  # of a line: what a model can do, in words
 _BADGE_SIZE = 0.85
+_LIST = 280  # pixels of a list of models, at least
+ARROW = 60  # pixels of a drop-down list's arrow and edges
 
 
 def badges_width(metrics: QFontMetrics, words: Sequence[str]) -> int:
@@ -196,6 +223,30 @@ class BadgePainter(QStyledItemDelegate):
 
     def _separates(self, index: QModelIndex | QPersistentModelIndex) -> bool:
         return bool(index.data(Qt.ItemDataRole.AccessibleDescriptionRole) == "separator")
+
+
+class BadgeBox(ElidedBox):
+    """A drop-down list of models, each with what it can do."""
+
+    def __init__(self, look: Look) -> None:
+        super().__init__()
+        self._look = look
+        self.view().setItemDelegate(BadgePainter(look, self.view()))
+        look.on_change(self, self.fit_list)
+
+    def add_model(self, title: str, name: str, badges: Sequence[str]) -> None:
+        self.addItem(title, name)
+        self.setItemData(self.count() - 1, badges, BADGES)
+        self.setItemData(self.count() - 1, ", ".join((title, *badges)), Qt.ItemDataRole.AccessibleTextRole)
+
+    def fit_list(self) -> None:
+        """The list that drops down is as wide as names and badges."""
+        metrics = QFontMetrics(self._look.font(weight=QFont.Weight.DemiBold))
+        rows = (
+            metrics.horizontalAdvance(self.itemText(i)) + badges_width(metrics, self.itemData(i, BADGES) or ())
+            for i in range(self.count())
+        )
+        self.view().setMinimumWidth(max(_LIST, max(rows, default=0) + ARROW))
 
 
 class EmptyState(QWidget):

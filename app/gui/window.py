@@ -32,6 +32,7 @@ from app.gui.logview import LogView
 from app.gui.palette import CommandPalette, ShortcutOverview
 from app.gui.pane import PANES, AppContext, Pane
 from app.gui.texts import mark, tr
+from engine.trim import trim_soon
 
 _NARROWEST, _LOWEST = 720, 480  # pixels, at the usual size of text
 _SMALLEST = 640  # which every screen has
@@ -138,7 +139,12 @@ class Window(QMainWindow):
             return
         self._imported = True
         modules = [spec.module for spec in self.specs]
-        self.context.work.think(lambda: [import_module(name) for name in modules], lambda _: self.gc_policy.keep())
+        self.context.work.think(lambda: [import_module(name) for name in modules], lambda _: self._rest())
+
+    def _rest(self) -> None:
+        """Everything is imported. What that needed for a moment only is given back to the system."""
+        self.gc_policy.keep()
+        trim_soon()
 
     def _add_actions(self) -> dict[str, QAction]:
         add, group = self.context.actions.add, tr("Window")
@@ -201,11 +207,13 @@ class Window(QMainWindow):
 
     def _make_others(self, then: Callable[[], Any]) -> None:
         """The same, one pane in a turn of the event loop; `then` at the end, if any was made."""
-        name = next((spec.name for spec in self.specs if spec.name not in self.panes), None)
-        if name is not None:
-            self.pane(name)
-            last = len(self.panes) == len(self.specs)
-            QTimer.singleShot(0, self, then if last else lambda: self._make_others(then))
+        missing = [spec.name for spec in self.specs if spec.name not in self.panes]
+        if missing and self.isVisible():  # a window that was closed needs no more panes
+            self.pane(missing[0])
+            if missing[1:]:
+                QTimer.singleShot(0, self, lambda: self._make_others(then))
+            else:
+                then()
 
     # -- what the actions do
 

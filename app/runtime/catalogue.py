@@ -14,12 +14,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from app.runtime.remote.servers import REMOTE, RemoteServer, RemoteServers, remote_config
 from engine.errors import GrusError, MissingCapability, ModelNotFound
 from engine.hub.cache import CachedModel, adapter_base, cached_models, chosen, find, gguf_models, model_in, parse
 from engine.hub.other_apps import AppModel, app_model, app_models
 from engine.hub.resolve import resolve
-from engine.models.registry import find_part
+from engine.models.registry import find_encoder, find_part
 from engine.pipelines.listening.transcription import LISTENING
+from engine.pipelines.ranking import is_yes_no_reranker, ranks_pairs
 from engine.pipelines.speaking.orpheus import is_orpheus
 from engine.pipelines.speaking.spark import is_spark
 from engine.vision.registry import VISION_PROCESSORS
@@ -39,6 +41,8 @@ class KnownModel:
     app: str | None = None  # the application that has it, where that is not Grus
     base: str | None = None  # of `MODEL:ADAPTER`: the model; `source` is its own
     adapter: str | None = None  # the adapter's folder, file or repository
+    server: str | None = None  # of `SERVER::MODEL`: the server elsewhere; `source` is what that calls the model
+    config: Mapping[str, Any] | None = None  # of a model elsewhere, where no folder has one
 
     @property
     def model(self) -> str:
@@ -58,6 +62,8 @@ class Catalogue:
     more_folders: Sequence[Path] = ()  # models folders besides `folder`
     aliases: Mapping[str, str] = field(default_factory=dict)
     adapters: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # of a model, by name: where each lies
+    remotes: RemoteServers | None = None  # servers elsewhere whose models may be asked for
+    default_elsewhere: str | None = None  # the default where none is served by name
 
     @property
     def folders(self) -> list[Path]:
@@ -65,7 +71,7 @@ class Catalogue:
 
     @property
     def default(self) -> str | None:
-        return next(iter(self.named), None)
+        return next(iter(self.named), self.default_elsewhere)
 
     def look_up(self, name: str) -> KnownModel:
         """Raises ModelNotFound. A model's own name comes before an alias."""
@@ -79,7 +85,13 @@ class Catalogue:
         raise ModelNotFound(f"There is no model {name[:200]!r} here. Served: {have}. GET /v1/models lists all.")
 
     def _found(self, name: str) -> KnownModel | None:
-        return self._by_name(name) or self._adapted(name)
+        return self._elsewhere(name) or self._by_name(name) or self._adapted(name)
+
+    def _elsewhere(self, name: str) -> KnownModel | None:
+        """A model of a server elsewhere, by the name that nothing on this machine can have."""
+        if self.remotes is None or (found := self.remotes.split(name)) is None:
+            return None
+        return of_server(found[0], found[1])
 
     def _adapted(self, name: str) -> KnownModel | None:
         """`MODEL:ADAPTER`, of the adapters that were given by name, and of those in the cache by their repository's."""
@@ -154,6 +166,8 @@ class Catalogue:
         for other in app_models() if self.use_cache else ():
             known.setdefault(other.name, self._of_app(other))
         adapters = self._cached_adapters(cached)
+        servers = [] if self.remotes is None else self.remotes.all()
+        known |= {server.called(one.id): of_server(server, one.id) for server in servers for one in server.models}
         return [each for one in known.values() for each in (one, *self._with_adapters(one, adapters))]
 
     def _with_adapters(self, model: KnownModel, cached: Mapping[str, Sequence[str]]) -> Iterator[KnownModel]:
@@ -205,6 +219,12 @@ class Catalogue:
         return KnownModel(name, source, created)
 
 
+def of_server(server: RemoteServer, model: str) -> KnownModel:
+    """A model of a server elsewhere."""
+    config = remote_config(server.offered(model))
+    return KnownModel(server.called(model), model, server=server.name, config=config)
+
+
 def _fits(name: str, pattern: str) -> bool:
     return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), name, re.DOTALL) is not None
 
@@ -217,13 +237,15 @@ def _holds_model(path: Path) -> bool:
     return any((path / name).is_file() for name in configs) or (path.is_dir() and any(path.glob("*.gguf")))
 
 
-# -- what each model can do: chat, see, make vectors, read pages, find a page's regions, listen, speak
+# -- what each model can do: chat, see, make vectors, rank texts, read pages, find a page's regions, listen, speak
 #
 # One table for the window, the server, the command line and Python. It is computed from a model's config.json and the files
 # beside it; no weights are opened.
 
-Capability = Literal["chat", "vision", "embed", "read", "layout", "listen", "speak"]
-Use = Literal["chat", "read", "layout", "listen", "speak", "part"]
+Capability = Literal[
+    "chat", "vision", "embed", "rank", "read", "layout", "listen", "speak", "remote"
+]  # remote: it runs elsewhere
+Use = Literal["chat", "embed", "rank", "read", "layout", "listen", "speak", "part"]
 
 _PAGES_ONLY = frozenset({"paddleocr_vl"})  # model types that answer nothing but what is on a page
 _LAYOUTS = frozenset({"pp_doclayout_v2", "pp_doclayout_v3"})
@@ -239,6 +261,8 @@ DOES: dict[str, str] = {
     "read": "writes text",
     "speak": "speaks",
     "listen": "listens",
+    "embed": "makes vectors of texts",
+    "rank": "ranks texts",
     "layout": "is a part that other models use",
     "part": "is a part that other models use",
 }
@@ -248,15 +272,21 @@ def capabilities(config: Mapping[str, Any], folder: Path | None = None) -> froze
     """Of a model with this config. `folder`: where it lies, for Spark-TTS is recognized by the codec beside it. Empty: a
     part that other models use, such as a codec."""
     model_type = str(config.get("model_type", ""))
+    if model_type == REMOTE:
+        return frozenset({*config["capabilities"], "remote"})
     if model_type in LISTENING:
         return frozenset({"listen"})
     if model_type == "qwen3_tts" or is_orpheus(config) or (folder is not None and is_spark(folder)):
         return frozenset({"speak"})
     if model_type in _LAYOUTS:
         return frozenset({"layout"})
+    if find_encoder(config) is not None:
+        return frozenset({"rank" if ranks_pairs(config) else "embed"})
     if find_part({"model_type": known_by(dict(config)), **config}) is not None:
         return frozenset()
     found: set[Capability] = {"read"} if model_type in _PAGES_ONLY else {"chat", "embed"}
+    if is_yes_no_reranker(config, folder):
+        found.add("rank")
     if model_type in VISION_PROCESSORS and isinstance(config.get("vision_config"), Mapping):
         found |= {"vision", "read"}
     return frozenset(found)
@@ -270,7 +300,7 @@ def capabilities_of(source: str, cache_dir: str | None = None) -> frozenset[Capa
 
 def main_use(capabilities: frozenset[Capability]) -> Use:
     """What a model is mostly for: a vision model chats, although it can read pages too."""
-    uses: tuple[Use, ...] = ("speak", "listen", "chat", "read", "layout")
+    uses: tuple[Use, ...] = ("speak", "listen", "chat", "embed", "rank", "read", "layout")
     return next((use for use in uses if use in capabilities), "part")
 
 
@@ -280,17 +310,22 @@ def can(source: str, capability: Capability, cache_dir: str | None = None) -> bo
 
 def abilities(catalogue: Catalogue) -> dict[str, frozenset[Capability]]:
     """What each model can do, by name. Reads the disk: not for an event loop, nor the window's thread."""
-    return {known.name: capabilities_of(known.source, catalogue.cache_dir) for known in catalogue.all()}
+    return {known.name: capabilities_of_known(known, catalogue.cache_dir) for known in catalogue.all()}
+
+
+def capabilities_of_known(known: KnownModel, cache_dir: str | None = None) -> frozenset[Capability]:
+    return capabilities_of(known.source, cache_dir) if known.config is None else capabilities(known.config)
 
 
 def able(catalogue: Catalogue, capability: Capability) -> list[str]:
-    """The names of the models that can do this. Reads the disk, too."""
-    return [name for name, found in abilities(catalogue).items() if capability in found]
+    """The names of the models on this machine that can do this. Reads the disk, too."""
+    return [name for name, found in abilities(catalogue).items() if capability in found and "remote" not in found]
 
 
 def serves(capability: Capability, found: frozenset[Capability]) -> bool:
-    """Whether a model may be asked for this. A model that only reads pages answers a conversation that shows it one."""
-    return capability in found or (capability == "chat" and "read" in found)
+    """Whether a model may be asked for this. A model that only reads pages answers a conversation that shows it one. What one
+    elsewhere makes of a text its server says, where its name tells that it makes vectors."""
+    return capability in found or (capability == "chat" and ("read" in found or {"embed", "remote"} <= found))
 
 
 def require(capability: Capability, name: str, loaded: Any) -> None:

@@ -93,12 +93,17 @@ class PreparedChat:
 
 def prepare(conversation: ChatRequest, model: LoadedModel, name: str) -> PreparedChat:
     """The engine's request for a chat, and the parser of its reply. Raises BadRequest or Unsupported where the model, its
-    template or its tools do not allow what was asked; `param` names it."""
+    template or its tools do not allow what was asked; `param` names it. A model elsewhere gets the messages as they are."""
+    if (elsewhere := getattr(model, "prepare_elsewhere", None)) is not None:
+        made: PreparedChat = elsewhere(conversation, name)
+        return made
     return _Preparation(conversation, model).run(name)
 
 
 def applied_template(conversation: ChatRequest, model: LoadedModel) -> str:
     """The text of the prompt alone."""
+    if hasattr(model, "prepare_elsewhere"):
+        raise Unsupported(f"{model.name} runs on another server, whose chat template is not known here.", "model")
     return _Preparation(conversation, model, chat_text).text()
 
 

@@ -7,16 +7,16 @@ thread that asks for it and loaded on the engine's thread; what is known of it e
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol, Self, cast
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, cast
 
 from app.runtime.catalogue import Capability, Catalogue, KnownModel, require
+from app.runtime.remote.servers import BETWEEN, RemoteServers
 from engine.engine import Engine
 from engine.errors import BadRequest, GrusError, ModelNotFound, Unsupported
 from engine.loaded import LoadedPart, Loader
@@ -32,8 +32,22 @@ from engine.loading import (
 )
 from engine.metrics import EngineStats, RequestMetrics
 from engine.tasks import Task, Work
-from engine.types import Request, RequestHandle, Settings, memory_limit
+from engine.types import Request, RequestHandle, Result, Settings, memory_limit
 from engine.weights.lora import LoraFiles, open_lora
+
+if TYPE_CHECKING:
+    import asyncio  # with TLS 6 MB, which a window without a server does not need
+
+    from app.runtime.remote.model import RemoteModel
+
+
+T = TypeVar("T")
+
+
+async def _in_thread(work: Callable[..., T], *arguments: Any) -> T:
+    import asyncio
+
+    return await asyncio.to_thread(work, *arguments)
 
 
 class ServiceEngine(Protocol):
@@ -130,7 +144,13 @@ def open_models(
     given = options or LoadOptions()
     plain = replace(given, model_type="auto", format="auto")
     return open_service(
-        Catalogue({name: name for name in names}, cache_dir=given.cache_dir, use_cache=False, adapters=adapters or {}),
+        Catalogue(
+            {name: name for name in names if BETWEEN not in name},
+            cache_dir=given.cache_dir,
+            use_cache=False,
+            adapters=adapters or {},
+            remotes=RemoteServers(allowed=given.download),
+        ),
         lambda source: given if split_piece(source)[0] in names else plain,
         settings,
         profile=profile,
@@ -183,11 +203,12 @@ class _Models(Loader):
 
 @dataclass(frozen=True)
 class AdaptedModel:
-    """A model with an adapter, under a name of its own. `key`: what the engine knows the adapter by."""
+    """A model with an adapter, under a name of its own, or under the model's own name with the sum of several. `key`: what the engine
+    knows the adapter by."""
 
     known: KnownModel
     key: str
-    files: LoraFiles
+    files: Sequence[LoraFiles]
 
 
 class ModelService:
@@ -212,11 +233,13 @@ class ModelService:
         self._size = size
         self._find_adapter = find_adapter
         self._adapted: dict[str, AdaptedModel] = {}  # adapters that are loaded, or are when their model is again
+        self._scales: dict[str, dict[str, float]] = {}  # by model, the adapters that its own requests are computed with
         self._adapting = threading.Lock()
         self.placed: dict[
             str, dict[str, Any]
         ] = {}  # by source, what clients said about how it is loaded: fields of `LoadOptions`
         self._models: dict[str, Any] = {}
+        self._elsewhere: dict[str, RemoteModel] = {}  # models of other servers, which take no place in memory
         self._beside: set[str] = set()  # models that others need, under names that no client can use
         self._guard = threading.Lock()
         # by event loop too: a server that is started again has a new one
@@ -234,20 +257,30 @@ class ModelService:
 
     async def find_any(self, name: str | None) -> tuple[str, Loaded]:
         """The same, whatever the model is for."""
+        import asyncio
+
         known = self.known(name)
+        if known.server is not None:
+            return known.name, await _in_thread(self._model_elsewhere, known)
         loaded = self._models.get(known.model)
         if loaded is None:
             turn = (asyncio.get_running_loop(), known.model)
             async with self._loading.setdefault(turn, asyncio.Lock()):
                 while (loaded := self._models.get(known.model)) is None:  # it may be unloaded at the same moment
-                    await asyncio.to_thread(self._bring, known.model)
+                    await _in_thread(self._bring, known.model)
         if known.adapter is not None and known.name not in self._adapted:
-            await asyncio.to_thread(self._bring_adapter, known)
+            await _in_thread(self._bring_adapter, known)
         return known.name, loaded
 
     async def load_placed(self, name: str, how: Mapping[str, Any]) -> tuple[str, Loaded]:
         """As `find_any`, loaded with these fields of `LoadOptions`; anew, where it was loaded otherwise."""
         known = self.known(name)
+        if known.server is not None:
+            if how:
+                raise Unsupported(
+                    f"{known.name} is a model of another server, which decides how it is loaded.", next(iter(how))
+                )
+            return await self.find_any(name)
         source = self.catalogue.look_up(known.model).source
         before = self.placed.get(source)
         if how and dict(how) != before:
@@ -266,6 +299,8 @@ class ModelService:
     def load_now(self, name: str) -> Any:
         """The facts of a model, loaded if it was not. Blocks; not for an event loop."""
         known = self.known(name)
+        if known.server is not None:
+            return self._model_elsewhere(known)
         model = known.base or name
         while True:
             self._bring(model)
@@ -274,6 +309,33 @@ class ModelService:
         if known.adapter is not None:
             self._bring_adapter(known)
         return loaded
+
+    def _model_elsewhere(self, known: KnownModel) -> RemoteModel:
+        """A model of another server, as its server is known now. Asks the server nothing. Blocks: the keyring may ask the
+        person for the key."""
+        from app.runtime.remote.client import RemoteClient
+        from app.runtime.remote.model import RemoteModel
+
+        assert known.server is not None
+        assert self.catalogue.remotes is not None
+        server = self.catalogue.remotes.get(known.server)
+        with self._guard:
+            model = self._elsewhere.get(known.name)
+        if model is None or model.server != server:
+            client = RemoteClient(server, allowed=self.catalogue.remotes.allowed)
+            model = RemoteModel(known.name, server, server.offered(known.source), client)
+            with self._guard:
+                self._elsewhere[known.name] = model
+        model.client.find_key()
+        return model
+
+    def facts_of(self, known: KnownModel) -> Any:
+        """The facts of a model that is loaded or elsewhere; None of one that would have to be loaded first. Blocks."""
+        return self._models.get(known.model) if known.server is None else self._model_elsewhere(known)
+
+    def is_ready(self, name: str) -> bool:
+        """Whether a model answers without being loaded first: it is in memory, or elsewhere."""
+        return self.model_of(name) in self.resident() or self.known(name).server is not None
 
     def _bring(self, name: str) -> None:
         if name not in self._models:
@@ -288,16 +350,48 @@ class ModelService:
             if known.name in self._adapted:
                 return
             files = open_lora(self._find_adapter(known.adapter))
-            made = AdaptedModel(known, f"{known.name.removeprefix(known.base + ':')}@{files.digest}", files)
+            self._put(AdaptedModel(known, f"{known.name.removeprefix(known.base + ':')}@{files.digest}", [files]))
 
-            def put(loaded: Any) -> Generator[None, None, None]:
-                if not isinstance(loaded, LoadedModel):
-                    raise Unsupported(f"The model {known.base} writes no text, and takes no adapters.", "adapter")
-                loaded.put_adapter(made.key, files)
-                yield
+    def _put(self, made: AdaptedModel) -> None:
+        """Under `_adapting`. Blocks."""
+        name = made.known.model
 
-            self.engine.task(known.base, put, admitted=True).result()
-            self._adapted[known.name] = made
+        def put(loaded: Any) -> Generator[None, None, None]:
+            if not isinstance(loaded, LoadedModel):
+                raise Unsupported(f"The model {name} writes no text, and takes no adapters.", "adapter")
+            loaded.put_adapter(made.key, *made.files)
+            yield
+
+        self.engine.task(name, put, admitted=True).result()
+        gone = self._adapted.get(made.known.name)
+        self._adapted[made.known.name] = made
+        self._drop(gone)
+
+    def _drop(self, gone: AdaptedModel | None) -> None:
+        """Free an adapter that is no longer in `_adapted`."""
+        if gone is not None and all(other.key != gone.key for other in self._adapted.values()):
+            self.engine.drop_adapter(gone.known.model, gone.key)
+
+    def adapter_scales(self, model: str) -> dict[str, float]:
+        """Of each adapter of a model, how strongly it takes part in requests to the model itself."""
+        return {name: self._scales.get(model, {}).get(name, 0.0) for name in self.catalogue.adapters.get(model, {})}
+
+    async def scale_adapters(self, model: str, scales: Mapping[str, float]) -> None:
+        """Compute requests to the model itself with the sum of its adapters, each with a strength of its own; those at 0 take no part."""
+        await self.find(model)
+        await _in_thread(self._scale_adapters, model, scales)
+
+    def _scale_adapters(self, model: str, scales: Mapping[str, float]) -> None:
+        own = self.catalogue.adapters.get(model, {})
+        used = {name: scale for name, scale in scales.items() if scale and name in own}
+        with self._adapting:
+            files = [open_lora(self._find_adapter(own[name])).times(scale) for name, scale in used.items()]
+            if files:
+                key = f"sum@{'+'.join(one.digest for one in files)}"
+                self._put(AdaptedModel(KnownModel(model, self.catalogue.look_up(model).source), key, files))
+            else:
+                self._drop(self._adapted.pop(model, None))
+            self._scales[model] = used
 
     def offer_adapter(self, model: str, name: str, source: str) -> None:
         """Let requests choose an adapter as `MODEL:NAME`."""
@@ -314,9 +408,9 @@ class ModelService:
             raise ModelNotFound(f"The model {model} has no adapter {name[:200]!r}. It has: {have}.")
         self.catalogue.adapters = {**self.catalogue.adapters, model: own}
         with self._adapting:
-            gone = self._adapted.pop(f"{model}:{name}", None)
-            if gone is not None and all(other.key != gone.key for other in self._adapted.values()):
-                self.engine.drop_adapter(model, gone.key)
+            self._drop(self._adapted.pop(f"{model}:{name}", None))
+        if name in self._scales.get(model, {}):
+            self._scale_adapters(model, self._scales[model])
 
     def model_of(self, name: str) -> str:
         """The loaded model behind a served name, which may be one with an adapter."""
@@ -353,29 +447,44 @@ class ModelService:
         return {model.name for model in self.engine.models()}
 
     async def unload(self, name: str) -> None:
-        model = self.known(name).model
+        known = self.known(name)
+        if known.server is not None:
+            return
+        model = known.model
         gone = self._models.get(model)
-        await asyncio.to_thread(self.engine.unload, model)
+        await _in_thread(self.engine.unload, model)
         with self._guard:
             if self._models.get(model) is gone:  # else it has been loaded again meanwhile
                 self._models.pop(model, None)
 
     async def keep(self, name: str, seconds: float | None) -> None:
         """Unload the model when it was unused for so long; None: when its room is needed."""
-        await asyncio.to_thread(self.engine.keep, self.model_of(name), seconds)
+        if name not in self._elsewhere:
+            await _in_thread(self.engine.keep, self.model_of(name), seconds)
 
     async def clear_prefix_cache(self) -> int:
         """Of all models. Returns how many there were."""
-        return await asyncio.to_thread(self.engine.clear_prefix_cache)
+        return await _in_thread(self.engine.clear_prefix_cache)
 
     # -- the engine, for pipelines: a model has one name for all of them, and so is loaded once
 
     def submit(self, request: Request, *, admitted: bool = False) -> RequestHandle:
+        if (model := self._elsewhere.get(request.model)) is not None:
+            return model.submit(request)
         return self.engine.submit(self.addressed(request), admitted=admitted)
+
+    def batch(self, requests: Sequence[Request]) -> Sequence[Result | RequestHandle]:
+        """Run many requests together, in their order. Models elsewhere queue them there."""
+        if any(request.model in self._elsewhere for request in requests):
+            return [self.submit(request) for request in requests]
+        results = cast(Engine, self.engine).batch([self.addressed(request) for request in requests])
+        return [result for result in results if isinstance(result, Result)]
 
     def task(self, model: str, work: Work[Any], *, admitted: bool = False) -> Task[Any]:
         """Work beside requests. `model` is a name that `find` gave, or what such a model needs beside it: never the
         word of a client."""
+        if (elsewhere := self._elsewhere.get(model)) is not None:
+            return elsewhere.task(work)
         if model not in self._models:
             self._beside.add(model)
         return self.engine.task(model, work, admitted=admitted)
@@ -388,6 +497,8 @@ class ModelService:
         return {k: str(v) if isinstance(v, Path) else v for k, v in vars(settings).items()} if settings else {}
 
     def close(self) -> None:
+        for model in tuple(self._elsewhere.values()):
+            model.close()
         self.engine.close()
 
     # -- models that others need beside them
@@ -413,7 +524,7 @@ class ModelService:
         loaded.name = name
         for adapted in self._adapted.values():
             if adapted.known.model == name and isinstance(loaded, LoadedModel):
-                loaded.put_adapter(adapted.key, adapted.files)
+                loaded.put_adapter(adapted.key, *adapted.files)
         if served:
             with self._guard:
                 self._models[name] = loaded

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from app.runtime import catalogue
 from app.runtime.catalogue import DOES, RECOMMENDED, Capability
+from app.runtime.remote.servers import BETWEEN
 from engine.errors import MissingCapability
 
 if TYPE_CHECKING:
@@ -33,9 +34,11 @@ class Host(Protocol):
 
 
 def chosen(host: Host, capability: Capability, wanted: str) -> str:
-    """The model that was chosen, else the first that can. Raises MissingCapability where there is none."""
-    found = catalogue.able(host.service.catalogue, capability)
-    if wanted in found:
+    """The model that was chosen, else the first of this machine that can: nothing is sent elsewhere unasked. Raises
+    MissingCapability where there is none."""
+    models = host.service.catalogue
+    found = catalogue.able(models, capability)
+    if wanted in found or (BETWEEN in wanted and capability in catalogue.capabilities_of_known(models.look_up(wanted))):
         return wanted
     if not found:
         verb = "reads pictures" if capability == "read" else DOES[capability]

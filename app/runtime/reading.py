@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from app.runtime.catalogue import require
 from app.runtime.models import ServiceOwner, closed_on_error, open_models
+from app.runtime.remote.servers import BETWEEN
 from engine.errors import BadRequest, ErrorText, UnreadableFile
 from engine.loaded import LoadedPart
 from engine.loading import LoadedModel, LoadOptions
@@ -55,6 +57,8 @@ class ReadingModels(ServiceOwner):
 
     def _recognizer(self, name: str) -> VisionRecognizer:
         loaded = self.service.load_now(name)
+        if BETWEEN in name:
+            require("read", name, loaded)
         if isinstance(loaded, LoadedPart):
             raise BadRequest(
                 ErrorText("{name} writes no text. Give it as the layout, and a vision model as the model.", name=name),

@@ -13,10 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import resources
+
 if TYPE_CHECKING:
     from engine.machine import Machine
 
-FILE = Path(__file__).resolve().parents[2] / "resources" / "catalogue.json"
+FILE = resources.path("catalogue.json")
 _READABLE = 8.0  # tokens a second: about as fast as people read
 
 

@@ -12,12 +12,13 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.bundled import grus_version
 from app.runtime.models import ModelService
 from app.server import adapters, management, openapi
 from app.server.anthropic import routes as anthropic
 from app.server.audio import routes as audio
 from app.server.body import IGNORED_HEADER, IgnoredFields, IgnoredLog, ignored_fields, ignored_header
-from app.server.config import ServerSettings, server_version
+from app.server.config import ServerSettings
 from app.server.context import Server
 from app.server.errors import ApiError, as_api_error, error_body, family_of, from_validation, status_in
 from app.server.gate import Gate
@@ -26,7 +27,7 @@ from app.server.llamacpp import routes as llamacpp
 from app.server.metrics import Meters
 from app.server.ollama import chat as ollama_chat
 from app.server.ollama import models as ollama_models
-from app.server.openai import chat, completions, embeddings, models, responses, responses_socket, tokens
+from app.server.openai import chat, completions, embeddings, models, ranking, responses, responses_socket, tokens
 from app.server.openai.responses_store import ResponseStore
 from app.server.realtime import routes as realtime
 from app.server.requests import Account, ClientGone, Requests, as_header, as_log, current
@@ -52,6 +53,7 @@ FAMILIES = (
     ollama_chat,
     ollama_models,
     embeddings,
+    ranking,
     audio,
     realtime,
 )
@@ -62,7 +64,7 @@ def create_app(service: ModelService, settings: ServerSettings) -> FastAPI:
     app = FastAPI(
         title="Grus",
         description="Private AI on this machine, in the words of OpenAI, Anthropic, Ollama, SGLang and llama.cpp.",
-        version=server_version(),
+        version=grus_version(),
         docs_url=None,
         redoc_url=None,
         openapi_url=None,

@@ -11,13 +11,13 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Literal
 
 from app.option_values import repetition, speculation
 from app.runtime.catalogue import Catalogue, can
 from app.runtime.models import ModelService, open_service
+from app.runtime.remote.servers import RemoteServers
 from app.server.openai.responses_store import default_file
 from engine.errors import BadRequest, ModelNotFound
 from engine.hub.download import TerminalBar
@@ -136,6 +136,8 @@ def _options() -> Sequence[ServerOption]:
         ServerOption("models_dir", "text", "a folder whose sub-folders may be asked for by name", models, metavar="DIR"),
         ServerOption("alias", "list", "another name of a model, NAME=MODEL, where NAME may hold * for anything; may be repeated "
                      "(default: claude-* is the first model)", models, metavar="NAME=MODEL"),
+        ServerOption("remote", "list", "a server elsewhere that `grus remote add` keeps, whose models requests choose as NAME::MODEL; what is "
+                     "asked of them leaves this machine; may be repeated", models, metavar="NAME"),
         ServerOption("cache_dir", "text", "where downloaded models lie (default: the Hugging Face cache)", models,
                      metavar="DIR"),
         ServerOption("offline", "switch", "never use the network: no downloads, no images from URLs", models, False),
@@ -345,9 +347,13 @@ def catalogue(options: Mapping[str, Any]) -> Catalogue:
     folder = Path(options["models_dir"]).expanduser() if options["models_dir"] else None
     if folder is not None and not folder.is_dir():
         raise BadRequest(f"There is no folder {folder}.", "models_dir")
-    if not named and folder is None:
+    remotes = RemoteServers(tuple(options["remote"]), allowed=not options["offline"])
+    servers = [remotes.get(name) for name in options["remote"]]
+    if not named and folder is None and not servers:
         named = starters()
     found = Catalogue(named, folder, options["cache_dir"], adapters=adapters(options["adapter"], named).chosen)
+    found.remotes = remotes if servers else None
+    found.default_elsewhere = next((one.called(model.id) for one in servers for model in one.models), None)
     return replace(found, aliases=dict(_aliases(options["alias"], found)))
 
 
@@ -488,10 +494,3 @@ def _keys_in(file: str | None) -> list[str]:
     if not keys:
         raise BadRequest(f"The key file {file} holds no key.", "api_key_file")
     return keys
-
-
-def server_version() -> str:
-    try:
-        return version("grus")
-    except PackageNotFoundError:
-        return "0"

@@ -32,6 +32,7 @@ from app.server.requests import (
 )
 from engine.errors import GrusError
 from engine.loading import LoadedModel
+from engine.pipelines.embedding import Embedder
 from engine.pipelines.reading.session import page_reply
 from engine.types import Picture
 
@@ -123,10 +124,10 @@ class Server:
         return await while_connected(request.receive, self.images.look(parts, model), lambda: None)
 
     async def embed(
-        self, rows: Sequence[Sequence[int]], name: str, model: LoadedModel, dimensions: int | None, request: Request
+        self, rows: Sequence[Sequence[int]], name: str, model: Embedder, dimensions: int | None, request: Request
     ) -> embedding.Vectors:
         """The vectors of tokenized texts, in order; cancelled when the client goes away."""
-        work = embedding.embed(rows, name, model, dimensions, self.requests.submit)
+        work = embedding.embed(rows, name, model, dimensions, self.requests)
         return await while_connected(request.receive, work, lambda: None)
 
     def check_prompt(self, size: int) -> None:

@@ -19,6 +19,7 @@ from engine.errors import (
     ModelNotFound,
     OutOfMemory,
     QueueFull,
+    RemoteFailed,
     TemplateError,
 )
 
@@ -32,6 +33,7 @@ _STATUS: tuple[tuple[type[GrusError], int], ...] = (  # the first that fits
     (OutOfMemory, 503),
     (BackendUnavailable, 503),
     (EngineStopped, 503),
+    (RemoteFailed, 502),
 )
 
 _TYPES = {

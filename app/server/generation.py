@@ -8,8 +8,9 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from app.server.errors import bad_request
+from app.server.errors import bad_request, unsupported
 from app.server.sampling import TokenId
+from engine.loaded import LoadedEncoder
 from engine.loading import LoadedModel
 from engine.text.detokenizer import Detokenizer
 from engine.types import Done, Event, Finished, FinishReason, PromptScores, Started, Text, Timings, TokenLogprob
@@ -26,10 +27,18 @@ def split_prompts(given: str | Sequence[Any]) -> tuple[list[str], list[list[int]
     return [], lists or [[id for id in given if isinstance(id, int)]]
 
 
-def check_ids(prompts: Sequence[Sequence[int]], model: LoadedModel, param: str) -> None:
+def check_ids(prompts: Sequence[Sequence[int]], model: LoadedModel | LoadedEncoder, param: str) -> None:
+    if prompts:
+        check_tokens(model, param)
     for ids in prompts:
         if unknown := [id for id in ids if not 0 <= id < model.vocab]:
             raise bad_request(f"There is no token {unknown[0]}; this model has tokens 0 to {model.vocab - 1}.", param)
+
+
+def check_tokens(model: LoadedModel | LoadedEncoder, param: str) -> None:
+    """For routes that take or give out tokens: those of a model elsewhere only its server knows."""
+    if not model.vocab:
+        raise unsupported(param, f"The model {model.name} runs on another server, whose tokens are not known here.")
 
 
 @dataclass(eq=False)

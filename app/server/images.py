@@ -27,6 +27,7 @@ from app.runtime.chat import ChatRequest, PreparedChat, ReplyParser
 from app.server.body import ignore
 from app.server.config import ServerSettings
 from app.server.errors import bad_request, unsupported
+from app.server.generation import check_tokens
 from engine.errors import BadRequest, ContextOverflow, Unsupported
 from engine.hub import offline
 from engine.loading import LoadedModel
@@ -476,5 +477,6 @@ def prepared_pages(chat: ChatRequest, name: str, model: LoadedModel, pages: Sequ
 
 def check_counted(prepared: PreparedChat) -> None:
     """For routes that say how many tokens a conversation has."""
+    check_tokens(prepared.model, "model")
     if prepared.pages:
         raise BadRequest("How many tokens a page has is known only when it has been read.", "messages")

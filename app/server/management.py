@@ -75,10 +75,11 @@ async def load(body: LoadRequest, server: Here) -> LoadReply:
     if body.quant is not None:
         how["quant"] = body.quant
     name, model = await server.service.load_placed(body.model, how)
+    known = getattr(model, "offered", model)  # of a model elsewhere: what its server has said
     return LoadReply(
         model=name,
         loaded=True,
-        context_length=getattr(model, "context", None),
+        context_length=getattr(known, "context", None),
         devices=list(getattr(model, "devices", ())),
         quant=getattr(model, "quant", None),
     )

@@ -25,6 +25,7 @@ from backends.base import (
     FramePredictor,
     FramePredictorParts,
     KVCache,
+    Linear,
     MemorySpec,
     MixtureParts,
     RankGroup,
@@ -35,7 +36,7 @@ from backends.base import (
 )
 from backends.eager import EagerEncoder, EagerFramePredictor, EagerMixture
 from backends.mlx.kv_cache import MlxKVCache
-from backends.mlx.linear import AnyLinear, MlxHeadMatrices, from_raw, make_experts, make_head_matrices, make_linear
+from backends.mlx.linear import MlxHeadMatrices, from_raw, make_experts, make_head_matrices, make_linear
 from backends.mlx.ops import DTYPES, MlxTextOps
 from backends.mlx.runner import MlxRunner
 from backends.mlx.signal import MlxSignalOps
@@ -71,10 +72,10 @@ class MlxBackend:
         mx.eval(made)
         return made
 
-    def linear(self, parts: Sequence[Weight], bias: Sequence[Raw | None]) -> AnyLinear:
+    def linear(self, parts: Sequence[Weight], bias: Sequence[Raw | None]) -> Linear:
         return make_linear(parts, bias, self._mx_dtype)
 
-    def experts(self, parts: Sequence[Sequence[Weight]]) -> AnyLinear:
+    def experts(self, parts: Sequence[Sequence[Weight]]) -> Linear:
         return make_experts(parts, self._mx_dtype)
 
     def mixture(self, parts: MixtureParts) -> EagerMixture:
@@ -100,7 +101,9 @@ class MlxBackend:
         return EagerFramePredictor(self.ops, parts)
 
     def encoder(
-        self, layers: Sequence[Callable[[mx.array, Any, EncoderAttention], mx.array]], rope: Rope | None
+        self,
+        layers: Sequence[Callable[[mx.array, Any, EncoderAttention], mx.array]],
+        rope: Rope | Sequence[Rope] | None,
     ) -> EncoderRunner:
         return EagerEncoder(self.ops, layers, rope)
 

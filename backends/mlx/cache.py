@@ -114,12 +114,7 @@ def _chunked(
     size = min(CHUNK, 1 << (length - 1).bit_length())
     chunks = -(-length // size)
 
-    def cut(x: mx.array, *tail: int) -> mx.array:
-        """`[B, T, heads...] -> [chunks, B, key heads, value heads of one, size, ...]`, padded with zeros, f32."""
-        x = mx.pad(x.astype(mx.float32), [(0, 0), (0, chunks * size - length)] + [(0, 0)] * (x.ndim - 2))
-        x = x.reshape(batch, chunks, size, key_heads, -1, *tail)
-        return x.transpose(1, 0, 3, 4, 2, *range(5, 5 + len(tail)))
-
+    cut = partial(_cut, size=size, groups=key_heads)
     q, k = cut(q, key_dim), cut(k, key_dim)
     v, g, beta = cut(v, dim), cut(g)[..., None], cut(beta)[..., None]
     total = mx.cumsum(g, axis=-2)  # log decay since the chunk began
@@ -154,12 +149,7 @@ def scan(q: mx.array, k: mx.array, v: mx.array, g: mx.array, state: mx.array) ->
     heads, dim = v.shape[2:]
     size = min(CHUNK, 1 << (length - 1).bit_length())
     chunks = -(-length // size)
-
-    def cut(x: mx.array, *tail: int) -> mx.array:
-        """`[B, T, heads...] -> [chunks, B, groups, heads of one, size, ...]`, padded with zeros, f32."""
-        x = mx.pad(x.astype(mx.float32), [(0, 0), (0, chunks * size - length)] + [(0, 0)] * (x.ndim - 2))
-        return x.reshape(batch, chunks, size, groups, -1, *tail).transpose(1, 0, 3, 4, 2, *range(5, 5 + len(tail)))
-
+    cut = partial(_cut, size=size, groups=groups)
     carried = state.reshape(batch, groups, heads // groups, dim, key_dim).swapaxes(-1, -2)
     values = cut(v, dim)
     decays = cut(g)[..., None]
@@ -178,6 +168,14 @@ def scan(q: mx.array, k: mx.array, v: mx.array, g: mx.array, state: mx.array) ->
         carried = carried * through[c] + left[c]
     out = mx.stack(outs, axis=1).transpose(0, 1, 4, 2, 3, 5).reshape(batch, chunks * size, heads, dim)
     return out[:, :length].astype(v.dtype), carried.swapaxes(-1, -2).reshape(state.shape)
+
+
+def _cut(x: mx.array, *tail: int, size: int, groups: int) -> mx.array:
+    """`[B, T, heads...] -> [chunks, B, groups, heads of one, size, ...]`, padded with zeros, f32."""
+    batch, length = x.shape[:2]
+    x = mx.pad(x.astype(mx.float32), [(0, 0), (0, -length % size)] + [(0, 0)] * (x.ndim - 2))
+    x = x.reshape(batch, -(-length // size), size, groups, -1, *tail)
+    return x.transpose(1, 0, 3, 4, 2, *range(5, 5 + len(tail)))
 
 
 def _unit_lower_inverse(below: mx.array, size: int) -> mx.array:

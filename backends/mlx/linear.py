@@ -9,13 +9,11 @@ be closed and moved.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 import mlx.core as mx
 import numpy as np
 
-from backends.base import Affine, BackendMissing, Blocks, Dense, Raw, Weight
-from backends.mlx.modes import MODES, factors, native
+from backends.base import Affine, BackendMissing, Blocks, Dense, Linear, Raw, Weight
 
 # How numpy reads each safetensors dtype, and what MLX then calls it (numpy has no bfloat16).
 _KINDS: dict[str, tuple[type[np.generic], mx.Dtype]] = {
@@ -48,14 +46,6 @@ def from_raw(raw: Raw, dtype: mx.Dtype | None = None) -> mx.array:
     if made.dtype != device:
         made = made.view(device)
     return made if dtype is None or made.dtype == dtype else made.astype(dtype)
-
-
-class AnyLinear(Protocol):
-    shape: tuple[int, ...]
-
-    def __call__(self, x: mx.array) -> mx.array: ...
-    def rows(self, ids: mx.array) -> mx.array: ...
-    def gather(self, x: mx.array, experts: mx.array) -> mx.array: ...
 
 
 class DenseLinear:
@@ -188,7 +178,7 @@ class ModeLinear:
 class StackedLinear:
     """Matrices of one input that could not be merged."""
 
-    def __init__(self, parts: Sequence[AnyLinear]) -> None:
+    def __init__(self, parts: Sequence[Linear]) -> None:
         first = parts[0].shape
         self.shape = (*first[:-2], sum(p.shape[-2] for p in parts), first[-1])
         self._parts = parts
@@ -232,7 +222,7 @@ class MlxHeadMatrices:
 # -- making them
 
 
-def make_linear(parts: Sequence[Weight], bias: Sequence[Raw | None], dtype: mx.Dtype) -> AnyLinear:
+def make_linear(parts: Sequence[Weight], bias: Sequence[Raw | None], dtype: mx.Dtype) -> Linear:
     """One linear over `parts`, stacked along the output."""
     biases = [None if b is None else from_raw(b, dtype) for b in bias]
     if len({_kind(w) for w in parts}) == 1:
@@ -240,7 +230,7 @@ def make_linear(parts: Sequence[Weight], bias: Sequence[Raw | None], dtype: mx.D
     return StackedLinear([_merged([[w]], b, dtype) for w, b in zip(parts, biases, strict=True)])
 
 
-def make_experts(parts: Sequence[Sequence[Weight]], dtype: mx.Dtype) -> AnyLinear:
+def make_experts(parts: Sequence[Sequence[Weight]], dtype: mx.Dtype) -> Linear:
     """`[experts, out, in]` from `parts[expert]`, or from three-axis weights in one inner list."""
     whole = len(parts) == 1 and len(parts[0][0].shape) == 3
     columns = list(zip(*parts, strict=True))  # columns[i][expert]: matrices that lie at the same output rows
@@ -262,9 +252,7 @@ def make_head_matrices(weight: Dense | Affine, heads: int, dtype: mx.Dtype) -> M
     return MlxHeadMatrices(parts, dtype, (weight.bits, weight.group) if isinstance(weight, Affine) else None)
 
 
-def _merged(
-    columns: Sequence[Sequence[Weight]], bias: mx.array | None, dtype: mx.Dtype, stack: bool = False
-) -> AnyLinear:
+def _merged(columns: Sequence[Sequence[Weight]], bias: mx.array | None, dtype: mx.Dtype, stack: bool = False) -> Linear:
     """Columns are concatenated along the output; a column of several matrices is stacked along the experts."""
 
     def join(read: Callable[[Weight], mx.array]) -> mx.array:
@@ -355,3 +343,31 @@ def _by_expert(product: Callable[[mx.array, mx.array, bool], mx.array], x: mx.ar
     rows = x[order // k] if one_each else x.reshape(tokens * k, -1)[order]
     y = product(rows[:, None], flat[order], True).squeeze(-2)
     return y[mx.argsort(order)].reshape(tokens, k, -1)
+
+
+# -- blocks of four-bit floats in the layout of MLX's own modes: the same bits in another order. GGUF keeps half of a group in the low
+# halves of its bytes and half in the high ones; MLX keeps neighbours together, and scales apart
+
+MODES = {"MXFP4": "mxfp4", "NVFP4": "nvfp4"}
+
+
+def native(weight: Blocks) -> tuple[mx.array, mx.array]:
+    """Packed codes `[..., in / 8]` and scales `[..., in / group]`."""
+    data = np.frombuffer(weight.data.buffer, np.uint8)
+    if weight.type == "MXFP4":
+        blocks = data.reshape(-1, 17)
+        scales, codes = blocks[:, :1], blocks[:, 1:].reshape(-1, 1, 16)
+    else:
+        blocks = data.reshape(-1, 36)
+        scales, codes = (blocks[:, :4] & 127).astype(np.uint8), blocks[:, 4:].reshape(-1, 4, 8)
+        scales = np.where(scales == 127, np.zeros_like(scales), scales)  # not a number to MLX, zero to GGUF
+    both = np.concatenate([codes & 15, codes >> 4], axis=2).reshape(*weight.shape[:-1], -1, 2)
+    packed = np.ascontiguousarray(both[..., 0] | both[..., 1] << 4).view(np.uint32)
+    return mx.array(packed), mx.array(scales.reshape(*weight.shape[:-1], -1))
+
+
+def factors(weight: Blocks) -> mx.array:
+    """f32 `[out]`, or `[experts, out]`: what the outputs of each row are multiplied with."""
+    *experts, out, _ = weight.shape
+    each = np.array([weight.factor(expert) for expert in range(experts[0] if experts else 1)], np.float32)
+    return mx.array(np.repeat(each, out).reshape(*experts, out))

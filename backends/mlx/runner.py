@@ -15,25 +15,23 @@ from weakref import WeakKeyDictionary
 import mlx.core as mx
 import numpy as np
 
-from backends.adapters import AdapterRun, adapters_of, picked_runs
+from backends.adapters import AdapterRun, Sides, adapters_of, picked_runs, rows_by_adapter
 from backends.base import (
     CrossSpec,
     KVCache,
     Profiler,
     Sampling,
     Segment,
-    SegmentOutput,
     Slot,
     Step,
     TokenModel,
     unprofiled,
 )
-from backends.mlx.adapters import MlxAdapterRows
 from backends.mlx.cache import MlxCache, count_primitives
 from backends.mlx.kv_cache import MlxKVCache
 from backends.mlx.ops import MlxTextOps
 from backends.mlx.sample import MlxSamples, sample
-from backends.plan import PackedSegment, StepPlan, checkpoint_drafts, make_plan, roll_back_drafts, sampled_tokens
+from backends.plan import HostSamples, PackedSegment, PlannedStep, StepPlan, checkpoint_drafts, make_plan
 
 
 @dataclass(frozen=True)
@@ -53,51 +51,27 @@ class _ClearableKVCache(KVCache, Protocol):
         """Clear a failed sequence's rows."""
 
 
-class _Sampled:
-    """A step's samples on the host. Constructing it waits for the device."""
-
-    def __init__(self, ids: mx.array | None, drawn: MlxSamples | None) -> None:
-        self.ids: list[int] = []
-        self.logprobs: dict[int, float] = {}  # by sampled row
-        self.top: dict[int, list[tuple[int, float]]] = {}
-        if ids is None or drawn is None:
-            return
-        self.ids = np.array(ids).tolist()
-        self.fine = np.isfinite(np.array(drawn.best.astype(mx.float32)))
-        if drawn.chosen is None:
-            return
-        self.logprobs = dict(zip(drawn.logprob_rows, np.array(drawn.chosen).tolist(), strict=True))
-        self.top = {row: [] for row in drawn.logprob_rows}
-        if drawn.top_ids is not None and drawn.top is not None:
-            for row, ids_of_row, values in zip(drawn.logprob_rows, np.array(drawn.top_ids), np.array(drawn.top)):
-                self.top[row] = list(zip(ids_of_row.tolist(), values.tolist(), strict=True))
-
-
-class MlxPendingStep:
-    """Implements `backends.base.PendingStep`."""
-
+class MlxPendingStep(PlannedStep[mx.array]):
     def __init__(
         self, plan: StepPlan, kv: _ClearableKVCache, next_inputs: NextInputs, run: Callable[[list[Segment]], Any]
     ) -> None:
-        self._plan, self._kv, self._next_inputs, self._run = plan, kv, next_inputs, run
+        super().__init__(plan, kv, run)
+        self._clear, self._next_inputs = kv.clear, next_inputs
         self._ids: mx.array | None = None
         self._drawn: MlxSamples | None = None
-        self._logits: mx.array | None = None
-        self._hidden: dict[Slot, mx.array] = {}
         self._codes: mx.array | None = None
-        self._tokens: dict[Slot, SegmentOutput] | None = None
 
     def keep_hidden(self, hidden: mx.array) -> None:
         """Keep the hidden states of segments with `hidden` set."""
         for packed in self._plan.segments:
             if packed.segment.hidden:
-                self._hidden[packed.slot] = hidden[packed.start : packed.stop].astype(mx.float32)
+                self.hidden[packed.slot] = hidden[packed.start : packed.stop].astype(mx.float32)
 
     def sample(self, logits: mx.array, frame: Callable[[mx.array], tuple[mx.array, mx.array]] | None = None) -> None:
         """Add sampling to the step's graph. `frame` takes the sampled ids and completes a frame of codes."""
         plan = self._plan
-        if any(packed.segment.want for packed in plan.segments):
-            self._logits = logits.astype(mx.float32)
+        if self._wants_logits:
+            self.logits = logits.astype(mx.float32)
         if not plan.samplings:
             return
         self._ids, self._drawn = sample(taken(logits, plan.sampled), plan.samplings)
@@ -119,52 +93,25 @@ class MlxPendingStep:
 
     def arrays(self) -> list[mx.array]:
         drawn = [] if self._drawn is None else self._drawn.arrays()
-        return [a for a in (self._ids, self._logits, self._codes, *drawn, *self._hidden.values()) if a is not None]
+        return [a for a in (self._ids, self.logits, self._codes, *drawn, *self.hidden.values()) if a is not None]
 
-    def read(self) -> dict[Slot, SegmentOutput]:
-        if self._tokens is None:
-            self._tokens = self._read()
-        return self._tokens
+    def _samples(self) -> HostSamples:
+        if self._ids is None or (drawn := self._drawn) is None:
+            return HostSamples()
+        ids, best = np.array(self._ids).tolist(), np.array(drawn.best.astype(mx.float32)).tolist()
+        arrays = (drawn.chosen, drawn.top_ids, drawn.top)
+        chosen, top_ids, top = ([] if x is None else np.array(x).tolist() for x in arrays)
+        codes = None if self._codes is None else np.array(self._codes)
+        return HostSamples(ids, best, drawn.logprob_rows, chosen, top_ids, top, codes)
 
-    def _read(self) -> dict[Slot, SegmentOutput]:
-        sampled = _Sampled(self._ids, self._drawn)
-        tokens = sampled_tokens(self._plan, sampled.ids)
-        row = 0
-        for packed in self._plan.segments:
-            rows = range(row, row + (packed.segment.draft + 1 if packed.segment.sample is not None else 0))
-            row = rows.stop
-            if rows:
-                self._describe(packed, tokens[packed.slot], rows, sampled)
-        if self._logits is not None:
-            self._deal_logits(tokens)
-        for slot, hidden in self._hidden.items():
-            tokens[slot].hidden = states = np.array(hidden)
-            if not np.isfinite(states).all():
-                tokens[slot].nan = True
-                self._kv.clear(slot)
-        roll_back_drafts(self._kv, [packed.segment for packed in self._plan.segments], tokens, self._run)
-        return tokens
+    def _on_host(self, x: mx.array, rows: Sequence[int] | None = None) -> np.ndarray:
+        return np.array(x if rows is None else x[mx.array(list(rows), mx.int32)])
 
-    def _describe(self, packed: PackedSegment, token: SegmentOutput, rows: range, sampled: _Sampled) -> None:
-        used = rows[: len(token.ids)]
-        if not sampled.fine[used.start : used.stop].all():
-            token.ids, token.nan, token.accepted = [], True, 0
-            self._kv.clear(packed.slot)
-            return
-        if packed.segment.draft:
-            self._next_inputs[packed.slot] = NextInput(mx.array([token.ids[-1]], mx.int32), 0)
-        if all(at in sampled.logprobs for at in used):
-            token.logprobs = [sampled.logprobs[at] for at in used]
-            token.top = [sampled.top[at][: self._plan.samplings[at].logprobs] for at in used]
-        if self._codes is not None:
-            token.codes = np.array(self._codes[rows[-1]])
+    def _spoiled(self, slot: Slot) -> None:
+        self._clear(slot)
 
-    def _deal_logits(self, tokens: dict[Slot, SegmentOutput]) -> None:
-        wide = np.array(self._logits)
-        picked = {int(row): i for i, row in enumerate(self._plan.picked)}
-        for packed in self._plan.segments:
-            if packed.segment.want:
-                tokens[packed.slot].logits = wide[[picked[packed.start + i] for i in packed.segment.want]]
+    def _continue_from(self, slot: Slot, token: int) -> None:
+        self._next_inputs[slot] = NextInput(mx.array([token], mx.int32), 0)
 
 
 def taken(x: mx.array, rows: np.ndarray) -> mx.array:
@@ -340,3 +287,27 @@ class MlxRunner:
 def _on_device(x: Any, dtype: mx.Dtype) -> mx.array:
     made = x if isinstance(x, mx.array) else mx.array(np.ascontiguousarray(x))
     return made if made.dtype == dtype else made.astype(dtype)
+
+
+# -- adapters: rows are grouped by adapter, and what each group adds goes into the step's graph
+
+
+class MlxAdapterRows:
+    """Implements `backends.adapters.ActiveAdapters`."""
+
+    def __init__(self, runs: Sequence[AdapterRun], total: int) -> None:
+        self._rows = {
+            adapter: None if rows is None else mx.array(rows) for adapter, rows in rows_by_adapter(runs, total).items()
+        }
+
+    def add(self, sides: Sides, x: mx.array, y: mx.array) -> mx.array:
+        for adapter, rows in self._rows.items():
+            for side in sides.get(adapter, ()):
+                added = side.b(side.a(x if rows is None else mx.take(x, rows, axis=0))).astype(y.dtype)
+                if rows is not None:
+                    y = y.at[rows, ..., side.start : side.stop].add(added)
+                elif added.shape == y.shape:
+                    y = y + added
+                else:
+                    y = y.at[..., side.start : side.stop].add(added)
+        return y

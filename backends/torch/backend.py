@@ -109,7 +109,7 @@ class TorchBackend:
         return TorchFramePredictor(self.ops, parts)
 
     def encoder(
-        self, layers: Sequence[Callable[[Tensor, Any, EncoderAttention], Tensor]], rope: Rope | None
+        self, layers: Sequence[Callable[[Tensor, Any, EncoderAttention], Tensor]], rope: Rope | Sequence[Rope] | None
     ) -> EncoderRunner:
         return TorchEncoder(self.ops, layers, rope)
 

@@ -15,11 +15,11 @@ import torch
 from torch import Tensor
 
 from backends.base import EncoderAttention, FramePredictorParts, FrameSampling, Linear, Rope
-from backends.eager import AT_ONCE, EagerEncoder, EagerFramePredictor, places
+from backends.eager import AT_ONCE, EagerEncoder, EagerFramePredictor, for_each_rope, places
 from backends.torch.kernels import library
 from backends.torch.kernels.linear import AnyMatrix, KernelLinear
-from backends.torch.kernels.program import FrameProgram, Program
 from backends.torch.ops import TorchAngles, TorchTextOps
+from backends.torch.program import FrameProgram, Program
 from backends.torch.symbols import NotTraceable, Symbol
 from backends.torch.tracing import IN_FLOATS, ProgramTracer, trace
 
@@ -45,7 +45,7 @@ class TracedAttention:
 
 
 class TorchEncoder:
-    def __init__(self, ops: TorchTextOps, layers: Sequence[Layer], rope: Rope | None) -> None:
+    def __init__(self, ops: TorchTextOps, layers: Sequence[Layer], rope: Rope | Sequence[Rope] | None) -> None:
         self.ops, self.layers, self.rope = ops, list(layers), rope
         self.plain = EagerEncoder(ops, layers, rope)  # type: ignore[arg-type]  # the joined operations, see backend.py
         self._traced: _TracedLayers | None = None
@@ -65,10 +65,10 @@ class TorchEncoder:
             return plain
         starts = np.cumsum([0, *lens[:-1]])
         spans = np.array([(start, n, 0, n, 0) for start, n in zip(starts, lens)], np.int64)
-        angles: list[Tensor] = []
-        if self.rope is not None:
-            turned: TorchAngles = self.ops.angles(torch.from_numpy(places(lens)), self.rope)
-            angles = [turned.cos.contiguous(), turned.sin.contiguous()]
+        ropes = [] if self.rope is None else [self.rope] if isinstance(self.rope, Rope) else self.rope
+        at = torch.from_numpy(places(lens))
+        turned: list[TorchAngles] = [self.ops.angles(at, rope) for rope in ropes]
+        angles = [part.contiguous() for one in turned for part in (one.cos, one.sin)]
         nothing = np.zeros((1, len(lens), 4), np.int64)
         parts = self._traced.program.run_in_parts(x.float().contiguous(), spans, nothing, angles, self._traced.cuts)
         for part in parts:
@@ -80,7 +80,7 @@ class TorchEncoder:
 
     def _trace(self, width: int) -> _TracedLayers | None:
         tracer, cuts = ProgramTracer(width, [], IN_FLOATS), list[int]()
-        angles = None if self.rope is None else tracer.angles(self.rope)
+        angles = for_each_rope(self.rope, tracer.angles)
         x: Any = tracer.x
         try:
             for i, layer in enumerate(self.layers, 1):

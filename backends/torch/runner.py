@@ -10,7 +10,6 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +17,7 @@ import psutil
 import torch
 from torch import Tensor
 
-from backends.adapters import AdapterRun, adapters_of, picked_runs
+from backends.adapters import AdapterRun, Sides, adapters_of, picked_runs, rows_by_adapter
 from backends.base import (
     CrossSpec,
     Dense,
@@ -32,21 +31,19 @@ from backends.base import (
     unprofiled,
 )
 from backends.kv_cache import SMALLEST_CAPACITY
-from backends.plan import StepPlan, checkpoint_drafts, make_plan, roll_back_drafts, sampled_tokens
-from backends.torch.adapters import TorchAdapterRows
+from backends.plan import HostSamples, PlannedStep, StepPlan, checkpoint_drafts, make_plan
 from backends.torch.cache import TorchCache
 from backends.torch.cuda_graphs import DecodeGraphs
 from backends.torch.kernels import arena, library
 from backends.torch.kernels.formats import PACKINGS
 from backends.torch.kernels.linear import AnyMatrix, RowMatrix
 from backends.torch.kernels.packed import pack
-from backends.torch.kernels.program import Opcode
 from backends.torch.kv_cache import TorchKVCache
 from backends.torch.ops import TorchTextOps
+from backends.torch.program import FEW, Opcode, Program, TracedLogits, TracedModel
 from backends.torch.sample import TorchSamples, only_argmax, sample
 from backends.torch.tensors import upload
-from backends.torch.traced_model import FEW, TracedLogits, TracedModel, trace_logits, trace_model
-from backends.torch.tracing import ProgramTracer
+from backends.torch.tracing import ProgramTracer, trace_logits, trace_model
 
 Settle = Callable[[Sequence[Segment], Mapping[Slot, SegmentOutput]], None]
 
@@ -62,7 +59,7 @@ class TorchRunner:
         self.span: Profiler = unprofiled
         self.frame: Any = getattr(model, "frame", None)
         self.group = ops.group
-        self.settle: Settle = self._settle
+        self.settle: Settle | None = None  # in place of the step's own, of the first of several ranks
         may_capture = ops.device.type == "cuda" and not plain and (self.group is None or self.group.captures)
         self.graphs = DecodeGraphs(model, kv) if may_capture else None
         self.adapters = adapters_of(model)
@@ -132,9 +129,13 @@ class TorchRunner:
 
     def _trace_head(self, traced: TracedModel) -> None:
         made = trace_logits(self.model, traced.program.widths[traced.program.output])
-        if made is not None:
-            self._greedy = greedy_head(made[0])
-            self._head = TracedLogits(*made) if self._greedy is None else None
+        if made is None:
+            return
+        tracer, logits = made
+        self._greedy = greedy_head(tracer)
+        if self._greedy is None:
+            most = FEW * sum(tracer.widths)
+            self._head = TracedLogits(Program(tracer.lines, tracer.widths, logits.register, tracer.keep, most))
 
     def _logits(self, hidden: Tensor) -> Tensor:
         if self._head is not None and len(hidden) <= FEW and hidden.dtype == torch.float32:
@@ -281,13 +282,6 @@ class TorchRunner:
         ids = torch.empty(len(plan.samplings), dtype=torch.int32, device=logits.device)
         return TorchSamples(self.group.broadcast(ids), torch.zeros(len(ids)), [])
 
-    def _settle(self, segments: Sequence[Segment], tokens: Mapping[Slot, SegmentOutput]) -> None:
-        """After a step was read: drop rejected draft tokens."""
-        roll_back_drafts(self.kv, segments, tokens, self.run)
-        for segment in segments:
-            if segment.draft and tokens[segment.slot].ids:
-                self.set_last(segment.slot, tokens[segment.slot].ids[-1])
-
     def poison(self, slot: Slot) -> None:
         self.kv.poisoned.add(slot.id)
 
@@ -315,72 +309,33 @@ class TorchRunner:
             self.kv.close(slot)
 
 
-class TorchPendingStep:
-    """Implements `backends.base.PendingStep`."""
-
+class TorchPendingStep(PlannedStep[Tensor]):
     def __init__(self, runner: TorchRunner, plan: StepPlan) -> None:
-        self._runner, self._plan = runner, plan
-        self.logits: Tensor | None = None  # of the picked rows
-        self.hidden: dict[Slot, Tensor] = {}  # of the segments that asked for them
+        super().__init__(plan, runner.kv, runner.run)
+        self._runner = runner
         self.drawn: TorchSamples | None = None
         self.codes: Tensor | None = None
-        self._tokens: dict[Slot, SegmentOutput] | None = None
 
-    def read(self) -> dict[Slot, SegmentOutput]:
-        if self._tokens is None:
-            self._tokens = self._read()
-        return self._tokens
-
-    def _read(self) -> dict[Slot, SegmentOutput]:
-        plan, drawn = self._plan, self.drawn
-        tokens = sampled_tokens(plan, drawn.ids.tolist() if drawn is not None else [])
-        if drawn is not None:
-            self._complete(tokens, drawn)
-        if any(packed.segment.want is not None for packed in plan.segments):
-            self._add_logits(tokens)
-        for slot, hidden in self.hidden.items():
-            tokens[slot].hidden = rows = hidden.cpu().numpy()
-            if not np.isfinite(rows).all():
-                self._runner.kv.poisoned.add(slot.id)
-                tokens[slot].nan = True
-        self._runner.settle([packed.segment for packed in plan.segments], tokens)
-        return tokens
-
-    def _complete(self, tokens: dict[Slot, SegmentOutput], drawn: TorchSamples) -> None:
-        sound = [isfinite(best) for best in drawn.best.tolist()]
+    def _samples(self) -> HostSamples:
+        if (drawn := self.drawn) is None:
+            return HostSamples()
+        ids, best = drawn.ids.tolist(), drawn.best.tolist()
+        chosen, top_ids, top = ([] if x is None else x.tolist() for x in (drawn.chosen, drawn.top_ids, drawn.top))
         codes = None if self.codes is None else self.codes.cpu().numpy()
-        chosen = [] if drawn.chosen is None else drawn.chosen.tolist()
-        top_ids = [] if drawn.top_ids is None else drawn.top_ids.tolist()
-        top = [] if drawn.top is None else drawn.top.tolist()
-        of_row = {row: at for at, row in enumerate(drawn.logprob_rows)}
-        row = 0
-        for packed in self._plan.segments:
-            if packed.segment.sample is None:
-                continue
-            token, first = tokens[packed.slot], row
-            row += packed.segment.draft + 1
-            if not all(sound[first:row]):
-                self._runner.kv.poisoned.add(packed.slot.id)
-                token.ids, token.nan, token.accepted = [], True, 0
-                continue
-            if codes is not None:
-                token.codes = codes[row - 1]
-            rows = range(first, first + len(token.ids))
-            if first in of_row:
-                token.logprobs = [chosen[of_row[r]] for r in rows]
-                wanted = [self._plan.samplings[r].logprobs or 0 for r in rows]
-                if top:
-                    token.top = [list(zip(top_ids[of_row[r]][:n], top[of_row[r]][:n])) for r, n in zip(rows, wanted)]
-                else:
-                    token.top = [[] for _ in rows]
+        return HostSamples(ids, best, drawn.logprob_rows, chosen, top_ids, top, codes)
 
-    def _add_logits(self, tokens: dict[Slot, SegmentOutput]) -> None:
-        assert self.logits is not None
-        place = {int(row): at for at, row in enumerate(self._plan.picked)}
-        for packed in self._plan.segments:
-            if packed.segment.want is not None:
-                at = [place[packed.start + i] for i in packed.segment.want]
-                tokens[packed.slot].logits = self.logits[at].float().cpu().numpy()
+    def _on_host(self, x: Tensor, rows: Sequence[int] | None = None) -> np.ndarray:
+        made: np.ndarray = (x if rows is None else x[list(rows)]).float().cpu().numpy()
+        return made
+
+    def _spoiled(self, slot: Slot) -> None:
+        self._runner.poison(slot)
+
+    def _settle(self, segments: Sequence[Segment], tokens: Mapping[Slot, SegmentOutput]) -> None:
+        (self._runner.settle or super()._settle)(segments, tokens)
+
+    def _continue_from(self, slot: Slot, token: int) -> None:
+        self._runner.set_last(slot, token)
 
 
 def _rows(x: Tensor | np.ndarray, dtype: torch.dtype, device: torch.device) -> Tensor:
@@ -488,3 +443,27 @@ def shortlist_for(head: AnyMatrix) -> ArgmaxShortlist | None:
     if head.w.numel() < SHORTLIST_WEIGHTS or head.nbytes > psutil.virtual_memory().available:
         return None
     return ArgmaxShortlist(head)
+
+
+# -- adapters where a model runs operation by operation: rows are grouped by adapter. Traced programs have an instruction of their own
+
+
+class TorchAdapterRows:
+    """Implements `backends.adapters.ActiveAdapters`."""
+
+    def __init__(self, runs: Sequence[AdapterRun], total: int, device: torch.device) -> None:
+        self._rows = {
+            adapter: None if rows is None else upload(torch.from_numpy(rows), device)
+            for adapter, rows in rows_by_adapter(runs, total).items()
+        }
+
+    def add(self, sides: Sides, x: Tensor, y: Tensor) -> Tensor:
+        for adapter, rows in self._rows.items():
+            for side in sides.get(adapter, ()):
+                added = side.b(side.a(x if rows is None else x.index_select(0, rows)))
+                into = y[..., side.start : side.stop]
+                if rows is None:
+                    into += added
+                else:
+                    into.index_add_(0, rows, added.to(y.dtype))
+        return y

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from backends.torch.kernels.linear import KernelLinear, SymbolicInput
 from backends.torch.kernels.mixture import KernelMixture
-from backends.torch.kernels.program import MapFunction
+from backends.torch.program import MapFunction
 
 REFLECTED = {"add": "__radd__", "sub": "__rsub__", "mul": "__rmul__", "div": "__rtruediv__", "truediv": "__rtruediv__"}
 

@@ -26,7 +26,9 @@ from backends.torch.kernels.formats import PANEL, KVDtype
 from backends.torch.kernels.library import LowRankSide
 from backends.torch.kernels.linear import KernelLinear, alike
 from backends.torch.kernels.mixture import KernelMixture
-from backends.torch.kernels.program import (
+from backends.torch.kv_cache import TorchKVCache
+from backends.torch.ops import TorchTextOps
+from backends.torch.program import (
     CONV_CHUNK,
     NO_VIEW,
     GateKind,
@@ -35,8 +37,9 @@ from backends.torch.kernels.program import (
     OperandView,
     Program,
     ProgramOp,
+    Trace,
+    TracedModel,
 )
-from backends.torch.kv_cache import TorchKVCache
 from backends.torch.symbols import NotTraceable, Opaque, Symbol, merged
 
 EVERY = 1 << 40  # more tokens than there are
@@ -85,7 +88,7 @@ class ProgramTracer:
         self.lines: list[ProgramOp] = []
         self.widths = [width]
         self.inputs: list[Rope | Tensor] = []  # what has a row for each position
-        self.longest = EVERY  # tokens of a sequence, beyond which a step takes less work operation by operation
+        self.longest = EVERY  # see `Trace`
         self.keep: list[object] = []
         self.x = Symbol(self, 0, (self.TOKENS, width))
 
@@ -474,21 +477,7 @@ class ProgramTracer:
 
 def can_be_traced(model: TokenModel) -> bool:
     with torch.inference_mode():
-        return trace_token_model(model, model.embed(torch.zeros(1, dtype=torch.int64)).shape[1], IN_FLOATS) is not None
-
-
-def trace_token_model(model: TokenModel, width: int, memory: KVDtypes, adapted: bool = False) -> Trace | None:
-    return trace(model, model.memory, width, memory, adapted)
-
-
-@dataclass(frozen=True)
-class Trace:
-    """A traced program, and the ropes and tables whose rows at each position it takes as inputs."""
-
-    program: Program
-    inputs: list[Rope | Tensor]
-    longest: int  # see `ProgramTracer`
-    adapters: list[str]
+        return trace(model, model.memory, model.embed(torch.zeros(1, dtype=torch.int64)).shape[1]) is not None
 
 
 def trace(
@@ -518,3 +507,21 @@ def trace(
     hidden = tracer.laid_out(hidden) if hidden.whole else tracer.copy(hidden)
     program = Program(tracer.lines, tracer.widths, hidden.register, [*tracer.keep, call])
     return Trace(program, tracer.inputs, tracer.longest, tracer.adapters)
+
+
+def trace_model(
+    model: TokenModel, kv: TorchKVCache, ops: TorchTextOps, width: int, adapted: bool = False
+) -> TracedModel | None:
+    """The model as one program over its KV cache; None where the kernels cannot run the model or read its KV dtype."""
+    traced = trace(model, model.memory, width, KVDtypes.of(kv), adapted)
+    return None if traced is None else TracedModel(traced, kv, ops)
+
+
+def trace_logits(model: TokenModel, width: int) -> tuple[ProgramTracer, Symbol] | None:
+    """What a model's head does; None where an operation has no instruction."""
+    tracer = ProgramTracer(width, [], IN_FLOATS)
+    try:
+        logits = model.logits(tracer.x)
+    except NotTraceable:
+        return None
+    return (tracer, logits) if isinstance(logits, Symbol) and logits.whole else None

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from backends.base import DType, Rope
-from backends.torch.kernels.program import GateKind, MapFunction
 from backends.torch.ops import TorchTextOps
+from backends.torch.program import GateKind, MapFunction
 from backends.torch.symbols import NotTraceable, Symbol
 from backends.torch.tracing import ProgramTracer, TracedPositions
 

@@ -23,3 +23,4 @@ class Sound:
 
     samples: np.ndarray
     key: str  # a hash of its content
+    language: str | None = None  # that is spoken, for a model that hears several

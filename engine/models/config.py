@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.errors import ConfigError
+from engine.models.config_defaults import completed
 
 _MISSING = object()
 
@@ -102,31 +103,13 @@ class TextConfig:
     tied: bool
 
 
-# What published configs of a family leave out, by its text model's type.
-LEFT_OUT: dict[str, dict[str, Any]] = {
-    "gemma3_text": {
-        "vocab_size": 262208,
-        "num_attention_heads": 8,
-        "num_key_value_heads": 4,
-        "head_dim": 256,
-        "max_position_embeddings": 131072,
-        "query_pre_attn_scalar": 256,
-        "sliding_window": 4096,
-        "tie_word_embeddings": True,
-    },
-    **{kind: {"tie_word_embeddings": True} for kind in ("gemma3n_text", "gemma4_text", "gemma4_unified_text")},
-}
-
-
 def text_fields(config: Mapping[str, Any]) -> Fields:
     """The token model's own object: `text_config`, or a talker's `talker_config`, where a checkpoint nests it, else
     the whole config."""
     name = next((n for n in ("text_config", "talker_config") if isinstance(config.get(n), Mapping)), None)
     outer = {k: config[k] for k in ("tie_word_embeddings", "quantization") if k in config} if name else {}
-    given = {**outer, **(config[name] if name else config)}
-    left_out = LEFT_OUT.get(str(given.get("model_type")), {})
-    known = {key: value for key, value in left_out.items() if given.get(key) is None}
-    return Fields({**given, **known}, f"config.json ({name})" if name else "config.json")
+    given = completed({**outer, **(config[name] if name else config)})
+    return Fields(given, f"config.json ({name})" if name else "config.json")
 
 
 def text_config(config: Mapping[str, Any], activations: Sequence[str] = ("silu", "swish")) -> TextConfig:

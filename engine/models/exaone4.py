@@ -27,7 +27,7 @@ def counted_pattern(config: Mapping[str, Any]) -> Mapping[str, Any]:
 def exaone4(w: View, config: Mapping[str, Any]) -> Decoder:
     c = text_config(counted_pattern(config))
     traits = Traits(qk_norm=("q_norm", "k_norm"), windows=layer_windows(c, pattern=4))
-    rope = text_rope(c, default_theta=1e6)
+    rope = text_rope(c)
     windowed = c.fields.int("sliding_window", default=0, least=0) > 0
     ropes = [rope if sliding or not windowed else None for sliding in sliding_layers(c, pattern=4)]
     return standard_decoder(w, c, ropes, traits, norms=NORMS_AFTER, kind=NormsAfter)

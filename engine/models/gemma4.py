@@ -159,6 +159,7 @@ class Gemma4Decoder(Decoder):
     def __init__(self, w: View, c: TextConfig) -> None:
         f = c.fields
         sliding, windows = sliding_layers(c, pattern=6), layer_windows(c, pattern=6)
+        sliding[-1], windows[-1] = False, None  # whatever the config says
         sources, shapes = shared_sources(c, sliding), head_shapes(c, sliding)
         width = f.int("hidden_size_per_layer_input", default=0, least=0)
         same, double = f.flag("attention_k_eq_v"), f.flag("use_double_wide_mlp")

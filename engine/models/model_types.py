@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.errors import BadRequest
-from engine.models.registry import ARCHITECTURES, PARTS
+from engine.models.registry import ARCHITECTURES, ENCODERS, PARTS
 
 AUTO = "auto"
 
@@ -23,6 +23,7 @@ ALIASES = {
     "qwen3moe": "qwen3_moe",
     "qwen3next": "qwen3_next",
     "qwen3vl": "qwen3_vl",
+    "xlm_roberta": "xlm-roberta",
 }
 
 
@@ -32,7 +33,7 @@ def model_type_named(text: str) -> str | None:
         return None
     plain = text.lower().replace("-", "_").replace(".", "_")
     kind = ALIASES.get(plain, plain)
-    if kind not in ARCHITECTURES and kind not in PARTS:
-        known = ", ".join(sorted({*ARCHITECTURES, "qwen25", "hunyuan"}))
+    if kind not in ARCHITECTURES and kind not in ENCODERS and kind not in PARTS:
+        known = ", ".join(sorted({*ARCHITECTURES, *ENCODERS, "qwen25", "hunyuan"}))
         raise BadRequest(f"There is no model type {text!r}. Choose one of: auto, {known}.", "model_type")
     return kind

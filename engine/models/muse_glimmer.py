@@ -54,7 +54,7 @@ def muse_glimmer(w: View, config: Mapping[str, Any]) -> Decoder:
         c = replace(
             c, fields=Fields({**f.values, "layer_types": [FULL if last else SLIDING for last in full]}, f.where)
         )
-    rope, windows = text_rope(c, default_theta=500000.0), layer_windows(c)
+    rope, windows = text_rope(c), layer_windows(c)
     thetas = f.find("layer_rope_theta", default=[0 if last else 1 for last in full])
     if not isinstance(thetas, list) or len(thetas) != c.layers:
         raise ConfigError(f"{f.where}: layer_rope_theta must have a number for each layer.")

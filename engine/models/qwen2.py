@@ -15,4 +15,4 @@ from engine.weights.view import View
 def qwen2(w: View, config: Mapping[str, Any]) -> Decoder:
     c = text_config(config)
     windows = layer_windows(c, used=False, first=28)
-    return standard_decoder(w, c, text_rope(c, default_theta=1e6), Traits(qkv_bias=True, windows=windows))
+    return standard_decoder(w, c, text_rope(c), Traits(qkv_bias=True, windows=windows))

@@ -21,7 +21,7 @@ def qwen3_traits(c: TextConfig, first: int | None = 28) -> Traits:
 
 
 def qwen3(w: View, config: Mapping[str, Any]) -> Decoder:
-    return qwen3_decoder(w, text_config(config), default_theta=1e6)
+    return qwen3_decoder(w, text_config(config), default_theta=1e4)
 
 
 def qwen3_decoder(w: View, c: TextConfig, default_theta: float, body: str = "model", head: str = "lm_head") -> Decoder:
@@ -38,5 +38,5 @@ def qwen3_moe(w: View, config: Mapping[str, Any]) -> Decoder:
             return Mlp(v.sub("mlp"), c.hidden, c.ffn)
         return SparseMoe(v.sub("mlp"), c)
 
-    rope = text_rope(c, default_theta=1e6)
+    rope = text_rope(c)
     return Decoder(w, c, rope, lambda v, i: Attention(v.sub("self_attn"), c, i, traits), mlp)

@@ -8,6 +8,7 @@ from typing import Any
 from backends.base import TokenModel
 from engine.errors import UnsupportedArchitecture
 from engine.loaded import MakePart
+from engine.models.bert import bert, nomic_bert, roberta
 from engine.models.bicodec import bicodec_decoder, bicodec_encoder
 from engine.models.bitnet import bitnet
 from engine.models.codec12 import codec_decoder, codec_encoder
@@ -15,6 +16,7 @@ from engine.models.cohere2 import cohere2
 from engine.models.config import named_architectures
 from engine.models.deepseek import deepseek_v2, deepseek_v3
 from engine.models.ecapa import speaker_encoder
+from engine.models.embedding_gemma import embedding_gemma
 from engine.models.ernie4_5 import ernie4_5, ernie4_5_moe
 from engine.models.exaone4 import exaone4
 from engine.models.gemma3 import gemma3
@@ -29,6 +31,7 @@ from engine.models.lfm2 import lfm2, lfm2_moe, lfm3
 from engine.models.llama import llama, seed_oss, smollm3
 from engine.models.minimax_m2 import minimax_m2
 from engine.models.ministral3 import ministral3
+from engine.models.modernbert import modernbert
 from engine.models.moonshine import moonshine, moonshine_streaming
 from engine.models.muse_glimmer import muse_glimmer
 from engine.models.nemotron_h import nemotron_h
@@ -44,6 +47,7 @@ from engine.models.qwen3_tts import qwen3_tts
 from engine.models.qwen3_vl import qwen3_vl
 from engine.models.silero import silero_vad
 from engine.models.snac import snac
+from engine.models.text_encoder import TextEncoder
 from engine.models.wav2vec2 import wav2vec2
 from engine.weights.view import View
 
@@ -123,6 +127,25 @@ PARTS: dict[str, MakePart] = {
 # Parts that hear differences which a half-precision float has not: computed in f32 whatever else is chosen.
 EXACT_PARTS = frozenset(PARTS) - {"pp_doclayout_v2", "pp_doclayout_v3"}
 
+# Models that read texts whole and write none: embedding models, and cross-encoders, which rank.
+MakeEncoder = Callable[[View, Mapping[str, Any]], TextEncoder]
+ENCODERS: dict[str, MakeEncoder] = {
+    "bert": bert,
+    "camembert": roberta,
+    "gemma3_text": embedding_gemma,  # where it attends in both directions, see `find_encoder`
+    "modernbert": modernbert,
+    "nomic_bert": nomic_bert,
+    "roberta": roberta,
+    "xlm-roberta": roberta,
+}
+
+
+def find_encoder(config: Mapping[str, Any]) -> MakeEncoder | None:
+    kind = str(config.get("model_type"))
+    if kind in ARCHITECTURES and config.get("use_bidirectional_attention") is not True:
+        return None
+    return ENCODERS.get(kind)
+
 
 def part_kind(config: Mapping[str, Any], piece: str = "") -> str:
     """What PARTS knows the part of a checkpoint by: the whole of it, or a piece that was asked for."""
@@ -143,6 +166,7 @@ def find_architecture(config: Mapping[str, Any], name: str, library: str = "", h
         tried = f"; {library} was tried and does not know it either" if library else ""
         raise UnsupportedArchitecture(
             f"{name} has the architecture `{model_type}`{named_architectures(config)}, which Grus does not know{tried}. "
-            f"Supported: {', '.join(sorted(ARCHITECTURES))}." + (f" {hint}." if hint and not library else "")
+            f"Supported: {', '.join(sorted({*ARCHITECTURES, *ENCODERS}))}."
+            + (f" {hint}." if hint and not library else "")
         )
     return maker

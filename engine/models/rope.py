@@ -47,7 +47,7 @@ def rope_fields(f: Fields) -> Fields:
         if f.find(name, default=None) is not None:
             inner, trained = f.sub(name), "original_max_position_embeddings"
             outer = {trained: f.values[trained]} if f.find(trained, default=None) is not None else {}  # Phi's place
-            return Fields({**outer, **inner.values}, inner.where)
+            return Fields({**inner.values, **outer}, inner.where)
     return Fields({}, f.where)
 
 
@@ -108,7 +108,7 @@ def _llama3(rope: Fields, theta: float, dims: int, context: int) -> dict[str, An
     factor = rope.float("factor", above=0)
     low = rope.float("low_freq_factor", above=0)
     high = rope.float("high_freq_factor", above=low)
-    original = rope.int("original_max_position_embeddings")
+    original = rope.int("original_max_position_embeddings", default=context)
 
     def stretch(x: float) -> float:
         wavelength = 2 * math.pi / x
@@ -163,7 +163,7 @@ def _factors(rope: Fields, theta: float, dims: int, context: int) -> dict[str, A
 
 def _longrope(rope: Fields, theta: float, dims: int, context: int) -> dict[str, Any]:
     """Two sets of factors: texts up to the trained length have one, longer ones the other from their first token on."""
-    trained = rope.int("original_max_position_embeddings")
+    trained = rope.int("original_max_position_embeddings", default=context)
     factor = rope.float("factor", default=context / trained, above=0)
     usual = math.sqrt(1 + math.log(factor) / math.log(trained)) if factor > 1 < trained else 1.0
     made = {

@@ -7,8 +7,10 @@ neither stop strings nor what a reply means.
 from __future__ import annotations
 
 import codecs
-from collections.abc import Collection, Iterable
-from typing import Protocol
+from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple, Protocol
+
+from engine.text.scanner import Scanner
 
 
 class Tokens(Protocol):
@@ -57,3 +59,32 @@ class Detokenizer:
                 raw = raw[1:]
                 self._strip -= 1
         return raw
+
+
+# -- stop strings: a reply ends where one appears, and no part of one gets out before that is certain. Stop tokens are the engine's.
+
+
+class Stopped(NamedTuple):
+    text: str  # to be shown
+    stop: str | None  # the stop string that ended the reply
+
+
+class StopMatcher:
+    """One per reply. After a stop everything else is swallowed."""
+
+    def __init__(self, stops: Sequence[str]) -> None:
+        self._scanner = Scanner(stops) if stops else None
+        self.stop: str | None = None
+
+    def push(self, text: str) -> Stopped:
+        if self.stop is not None:
+            return Stopped("", self.stop)
+        if self._scanner is None:
+            return Stopped(text, None)
+        scan = self._scanner.feed(text)
+        self.stop = scan.match
+        return Stopped(scan.text, scan.match)
+
+    def flush(self) -> str:
+        """The reply has ended for another reason: what was held back is ordinary text."""
+        return self._scanner.flush() if self._scanner is not None else ""

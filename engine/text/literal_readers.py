@@ -15,7 +15,6 @@ from engine.text.tool_readers import StepReader
 _WORDS = {"True": "true", "False": "false", "None": "null", "true": "true", "false": "false", "null": "null"}
 _WORD = re.compile(r"[^\s,\[\](){}:='\"<]+")
 _CLOSES = {"(": ")", "[": "]", "{": "}"}
-_JSON_CLOSES = {"(": "]", "[": "]", "{": "}"}
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "\\": "\\", "'": "'", '"': '"', "/": "/", "\n": ""}
 _ESCAPED_CODE = {"x": 2, "u": 4, "U": 8}
 _HELD_MOST = 300  # characters of a name or a key that is not complete

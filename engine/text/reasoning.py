@@ -39,9 +39,6 @@ class ReasoningTags:
         return None if keep else ReasoningSplitter(self, started)
 
 
-_USUAL = ReasoningTags("<think>", "</think>")
-
-
 class ReasoningSplitter:
     """One per reply. `started`: the prompt ends inside the reasoning (see `ReasoningTags.opened_in`)."""
 
@@ -54,11 +51,6 @@ class ReasoningSplitter:
         self._close = Scanner([tags.close])
         self._close_answer = Scanner([tags.answer[1]] if tags.answer else [])
         self._pieces: list[Piece] = []
-
-    @classmethod
-    def after_prompt(cls, prompt: str, tags: ReasoningTags = _USUAL) -> ReasoningSplitter:
-        """For the reply to a rendered prompt, which tells whether the reasoning has already begun."""
-        return cls(tags, started=tags.opened_in(prompt))
 
     def push(self, text: str) -> list[Piece]:
         while text:

@@ -122,6 +122,21 @@ class Tokenizer:
                 break
         return ids[:count]
 
+    def pair(self, first: str, second: str, most: int) -> tuple[list[int], list[int]]:
+        """Two texts as one, with what the tokenizer puts around and between them: ids, and of each token which text it is
+        from. Of more than `most` tokens, the longer text loses its end."""
+        own = self._backend.num_special_tokens_to_add(is_pair=True)
+        one, two = self._backend.encode_batch([first, second], add_special_tokens=False)
+        room, (short, long) = max(0, most - own), sorted([len(one), len(two)])
+        if short + long > room:
+            kept = max(room - short, -(-room // 2))  # of the longer one
+            kept_short = min(short, room - kept)
+            keep_one, keep_two = (kept, kept_short) if len(one) > len(two) else (kept_short, kept)
+            one.truncate(keep_one)
+            two.truncate(keep_two)
+        both = self._backend.post_process(one, two, True)
+        return both.ids, both.type_ids
+
     def _parts(self, text: str, add_special: bool, parse_special: bool) -> Iterator[tuple[list[int], int]]:
         """Ids, and up to where in the text. Other threads run while a part is encoded."""
         backend = self._backend if parse_special else self._literal

@@ -1,7 +1,8 @@
 """What bytes a token stands for, read from the decoder that a tokenizer file describes.
 
 Two families cover language models: byte-level BPE, whose tokens spell bytes with printable characters, and
-SentencePiece, whose tokens are text with a mark for the space and `<0xNN>` for single bytes. Knows no ids and no files.
+SentencePiece, whose tokens are text with a mark for the space and `<0xNN>` for single bytes. Encoders have WordPiece too, whose
+tokens are words, and marked parts that continue one. Knows no ids and no files.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ class Spelling:
     byte_fallback: bool = False
     replacements: tuple[tuple[str, str], ...] = ()
     strip: int = 0  # spaces that are dropped where a text begins
+    continues: str = ""  # WordPiece's mark of a token that continues a word; others begin one
 
     def bytes_of(self, token: str) -> bytes:
         if self.byte_level:
@@ -43,6 +45,9 @@ class Spelling:
                 return token.encode()
         if self.byte_fallback and (match := _BYTE_TOKEN.fullmatch(token)):
             return bytes([int(match[1], 16)])
+        if self.continues:
+            inside = token.startswith(self.continues)
+            return (token.removeprefix(self.continues) if inside else f" {token}").encode()
         for old, new in self.replacements:
             token = token.replace(old, new)
         return token.encode()
@@ -52,7 +57,7 @@ def spelling_of(decoder: Mapping[str, Any] | None) -> Spelling:
     """Read the `decoder` of a tokenizer.json."""
     byte_level = byte_fallback = False
     replacements: list[tuple[str, str]] = []
-    strip = 0
+    strip, continues = 0, ""
     for step in _steps(decoder):
         kind = step.get("type")
         if kind == "ByteLevel":
@@ -67,12 +72,14 @@ def spelling_of(decoder: Mapping[str, Any] | None) -> Spelling:
             strip = 0 if scheme == "never" else 1
         elif kind == "Strip" and step.get("content") == " " and not step.get("stop"):
             strip = int(step.get("start", 0))
+        elif kind == "WordPiece":
+            continues, strip = str(step.get("prefix") or "##"), 1
         elif kind != "Fuse":
             raise TokenizerError(
                 f"The tokenizer decodes with {kind or 'nothing'!r}, which no language model that Grus reads uses. "
                 "Byte-level BPE and SentencePiece tokenizers are supported."
             )
-    return Spelling(byte_level, byte_fallback, tuple(replacements), strip)
+    return Spelling(byte_level, byte_fallback, tuple(replacements), strip, continues)
 
 
 def _steps(decoder: Mapping[str, Any] | None) -> Iterator[Mapping[str, Any]]:

@@ -122,9 +122,9 @@ def pixel_limits(settings: Fields, least: int, most: int) -> tuple[int, int]:
     return low, high
 
 
-def channel_values(settings: Fields, name: str, default: float = 0.5) -> tuple[float, float, float]:
+def channel_values(settings: Fields, name: str) -> tuple[float, float, float]:
     """One number for each of red, green and blue."""
-    values = settings.find(name, default=[default] * 3)
+    values = settings.find(name, default=[0.5] * 3)
     if not (isinstance(values, list) and len(values) == 3 and all(isinstance(v, int | float) for v in values)):
         raise ConfigError(f"{settings.where}: `{name}` must be three numbers, not {values!r}.")
     red, green, blue = map(float, values)

@@ -11,8 +11,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from backends.base import Raw
 from engine.errors import ConfigError, ModelNotFound
 from engine.weights import quantization, safetensors
@@ -108,6 +106,8 @@ def _read_object(path: Path) -> dict[str, Any] | None:
 
 def _read_yaml(path: Path) -> dict[str, Any] | None:
     """The same in the form that some older projects write. No object but plain data is ever made of it."""
+    import yaml
+
     try:
         value = yaml.safe_load(path.read_bytes())
     except FileNotFoundError:

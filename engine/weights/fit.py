@@ -18,7 +18,7 @@ from engine.weights.gguf.ternary import I2_S
 from engine.weights.gguf.types import FLOATS, TYPES
 from engine.weights.packed_tensors import PackedTensors
 from engine.weights.quantize import Quantized, chosen
-from engine.weights.source import Source, SourceMatrix
+from engine.weights.source import Source, SourceMatrix, SourceOver
 
 # Bits a weight of the types whose grids the CPU kernels resolve while they pack.
 IN_PANELS = {
@@ -113,20 +113,14 @@ def kinds_of(tensors: Mapping[str, Raw]) -> list[str]:
     return sorted(total, key=lambda kind: -total[kind])
 
 
-class WithoutBlocks:
+class WithoutBlocks(SourceOver):
     """A source whose blocks come as affine triples, or as f32 matrices."""
 
     def __init__(self, source: Source, affine: bool) -> None:
-        self._source = source
+        super().__init__(source)
         self._affine = affine
-        self.where = source.where
-        self.names = source.names
 
-    def raw(self, name: str) -> Raw | None:
-        return self._source.raw(name)
-
-    def matrix(self, stem: str, shape: tuple[int, ...], inputs_first: bool = False) -> SourceMatrix:
-        found = self._source.matrix(stem, shape, inputs_first)
+    def changed(self, found: SourceMatrix, stem: str, shape: tuple[int, ...]) -> SourceMatrix:
         if not isinstance(found.weight, Blocks):
             return found
         weight = found.weight

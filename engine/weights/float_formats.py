@@ -20,7 +20,6 @@ from backends.base import Blocks, Dense, Raw, Weight
 from engine.weights.gguf.blocks import decode
 from engine.weights.gguf.iqblocks import E4M3, e4m3
 from engine.weights.made import Made, computed
-from engine.weights.openai import mxfp4
 
 SCALE_TYPES = ("F32", "F16", "BF16", "U8", "F8_E8M0", "F8_E4M3")
 
@@ -153,3 +152,37 @@ def of_mode(mode: str, packed: Raw, scales: Raw, shape: tuple[int, ...]) -> Weig
     if mode == "nvfp4":
         return nvfp4(replace(packed, dtype="U8", shape=(*outer, columns // 2)), scales, None, False, shape)
     return fp8(replace(packed, dtype="F8_E4M3", shape=shape), scales, shape)
+
+
+# -- experts as gpt-oss's files hold them: all in one tensor, which is plain with inputs before outputs, or MXFP4
+#
+# MXFP4 is `NAME_blocks` (16 bytes of two values each, the earlier one in the low half) beside `NAME_scales` (powers of two, one for 32
+# values). That is GGUF's type in another order of bytes, which a backend gets.
+
+
+def mxfp4(blocks: Raw, scales: Raw) -> Blocks:
+    """As GGUF's blocks: the scale, then bytes with value i in the low half and value i + 16 in the high one."""
+    shape = (*blocks.shape[:-2], blocks.shape[-2] * 32)
+    count = int(np.prod(scales.shape))
+
+    def make() -> np.ndarray:
+        made = np.empty((count, 17), np.uint8)
+        made[:, 0] = np.frombuffer(scales.buffer, np.uint8)
+        pairs = np.frombuffer(blocks.buffer, np.uint8).reshape(count, 2, 8)
+        low, high = (np.stack((half & 15, half >> 4), -1).reshape(count, 16) for half in (pairs[:, 0], pairs[:, 1]))
+        made[:, 1:] = low | high << 4
+        return made
+
+    return Blocks(Made(blocks, "MXFP4", shape, 17 * count, make), "MXFP4", shape)
+
+
+def outputs_first(raw: Raw) -> Dense:
+    """A plain tensor `[experts, in, out]` as `[experts, out, in]`."""
+    experts, inp, out = raw.shape
+    item = raw.nbytes // max(1, experts * inp * out)
+
+    def make() -> np.ndarray:
+        stored = np.frombuffer(raw.buffer, f"V{item}").reshape(raw.shape)
+        return np.ascontiguousarray(stored.swapaxes(1, 2)).view(np.uint8)
+
+    return Dense(Made(raw, raw.dtype, (experts, out, inp), raw.nbytes, make))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +13,8 @@ import numpy as np
 
 from engine.errors import WeightsError
 from engine.weights import affine
-from engine.weights.experts import is_stacked, of_one, stacked
 from engine.weights.gguf.encode import encode
+from engine.weights.gguf.writer import whole_file
 from engine.weights.quantization import Packing
 from engine.weights.quantize import is_embedding, stays_whole
 from engine.weights.stored import Stored
@@ -114,16 +113,8 @@ def _packed(stored: Stored, parts: Sequence[str], packing: Packing, dtype: str) 
 
 def write(path: Path, units: Sequence[Unit], kind: str, progress: Callable[[int, int], None] | None = None) -> None:
     """Write a safetensors file beside the target and move it there when it is whole."""
-    unfinished = path.with_name(f"{path.name}.part")
-    try:
-        with unfinished.open("wb") as file:
-            _write(file, units, kind, progress or (lambda done, total: None))
-        os.replace(unfinished, path)
-    except OSError as error:
-        raise WeightsError(f"{path} cannot be written: {error.strerror or error}.") from None
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            unfinished.unlink()
+    with whole_file(path) as file:
+        _write(file, units, kind, progress or (lambda done, total: None))
 
 
 def _write(file: IO[bytes], units: Sequence[Unit], kind: str, progress: Callable[[int, int], None]) -> None:
@@ -148,3 +139,38 @@ def _write(file: IO[bytes], units: Sequence[Unit], kind: str, progress: Callable
 
 def write_json(path: Path, value: Mapping[str, Any]) -> None:
     path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+# -- mixtures of experts: one tensor an expert, as repositories publish them, or all in one stacked tensor
+
+_EXPERT = re.compile(r"(.*)\.experts\.(\d+)\.(\w+)\.weight")
+_STACKED = re.compile(r"(.*)\.switch_mlp\.(\w+)\.weight")
+
+
+def stacked(names: Mapping[str, str], where: str) -> dict[str, list[str]]:
+    """Name of a tensor with its experts stacked -> what it is made of. `names`: the name to go by -> the stored one."""
+    units: dict[str, list[str]] = {}
+    experts: dict[str, dict[int, str]] = {}
+    for name, stored in names.items():
+        match = _EXPERT.fullmatch(name)
+        if match is None:
+            units[name] = [stored]
+            continue
+        stem = f"{match[1]}.switch_mlp.{match[3]}.weight"
+        experts.setdefault(stem, {})[int(match[2])] = stored
+        units[stem] = []
+    for stem, numbered in experts.items():
+        if sorted(numbered) != list(range(len(numbered))):
+            raise WeightsError(f"{where}: some experts of {stem} are missing.")
+        units[stem] = [numbered[i] for i in range(len(numbered))]
+    return units
+
+
+def of_one(name: str, expert: int) -> str:
+    """The published name of one expert of a stacked tensor."""
+    match = _STACKED.fullmatch(name)
+    return f"{match[1]}.experts.{expert}.{match[2]}.weight" if match else name
+
+
+def is_stacked(name: str) -> bool:
+    return _STACKED.fullmatch(name) is not None

@@ -11,21 +11,21 @@ import json
 import math
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from backends.base import Raw
 from engine.errors import ConfigError, ModelNotFound, UnsupportedArchitecture, WeightsError
 from engine.hub.cache import ADAPTER, adapter_base
+from engine.weights.expert_lora import expert_matrix, peft_experts, peft_parameter
 from engine.weights.gguf import reader
 from engine.weights.gguf.blocks import dequantize
 from engine.weights.gguf.names import to_model
 from engine.weights.gguf.orders import rotary_halves
 from engine.weights.gguf.source import PAIRED
+from engine.weights.lora_pair import LoraPair
 from engine.weights.made import computed
 from engine.weights.pickled import read_pickled
 from engine.weights.safetensors import read_file
@@ -40,11 +40,9 @@ _BODY = re.compile(r"^((model|language_model|text_model|backbone)\.)+")
 _NOT_TEXT = re.compile(r"(^|[._])(vision|visual|audio|image|multi_modal_projector)")
 # PEFT's settings that change what an adapter computes, and what they are called
 _REFUSED = {
-    "use_dora": "DoRA",
     "lora_bias": "biases of its own (lora_bias)",
     "modules_to_save": "whole modules of its own (modules_to_save)",
     "trainable_token_indices": "embeddings of its own (trainable_token_indices)",
-    "target_parameters": "expert parameters (target_parameters)",
     "layer_replication": "replicated layers (layer_replication)",
     "alora_invocation_tokens": "activation by tokens (aLoRA)",
     "use_qalora": "QALoRA",
@@ -59,30 +57,6 @@ _MOVES_THE_BASE = ("pissa", "olora", "corda", "loftq", "lora_ga")  # initializat
 
 
 @dataclass(frozen=True)
-class LoraPair:
-    """What an adapter adds to one matrix: `scale * b @ a`."""
-
-    a: Raw  # [rank, in]
-    b: Raw  # [out, rank]
-    scale: float
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.b.shape[0], self.a.shape[1]
-
-    @property
-    def scaled(self) -> Raw:
-        """`b` with the scale in it, f32."""
-        b, scale = self.b, np.float32(self.scale)
-        return computed(b, b.shape, lambda: dequantize(b) * scale)
-
-    def delta(self) -> np.ndarray:
-        """f32 `[out, in]`"""
-        product: np.ndarray = dequantize(self.scaled) @ dequantize(self.a)
-        return product
-
-
-@dataclass(frozen=True)
 class LoraFiles:
     """An adapter as it is stored."""
 
@@ -94,16 +68,21 @@ class LoraFiles:
 
     @property
     def nbytes(self) -> int:
-        return sum(raw.nbytes for pair in self.pairs.values() for raw in (pair.a, pair.b))
+        return sum(pair.nbytes for pair in self.pairs.values())
 
     @property
     def ranks(self) -> list[int]:
-        return sorted({pair.a.shape[0] for pair in self.pairs.values()})
+        return sorted({pair.a.shape[-2] for pair in self.pairs.values()})
 
     @property
     def targets(self) -> list[str]:
         """The last words of the matrices' names."""
         return sorted({name.rpartition(".")[2] for name in self.pairs})
+
+    def times(self, factor: float) -> LoraFiles:
+        """The adapter with another strength."""
+        pairs = {name: replace(pair, scale=pair.scale * factor) for name, pair in self.pairs.items()}
+        return replace(self, pairs=pairs)
 
     @cached_property
     def digest(self) -> str:
@@ -111,8 +90,8 @@ class LoraFiles:
         sha = hashlib.sha256()
         for name, pair in sorted(self.pairs.items()):
             sha.update(f"{name} {pair.scale!r} {pair.a.dtype} {pair.a.shape} {pair.b.shape}\0".encode())
-            sha.update(pair.a.buffer)
-            sha.update(pair.b.buffer)
+            for raw in (pair.a, pair.b, pair.magnitude):
+                sha.update(raw.buffer if raw else b"")
         return sha.hexdigest()[:16]
 
 
@@ -180,14 +159,53 @@ def _peft(folder: Path, config: Mapping[str, Any]) -> LoraFiles:
                 f"The adapter {folder} has the tensor {name:.200}, which is no part of a LoRA."
             )
         module, part = found[1], found[2]
-        if part == "lora_magnitude_vector":
-            raise UnsupportedArchitecture(f"The adapter {folder} has DoRA, which Grus does not compute.")
         if part.startswith("lora_embedding"):
             raise UnsupportedArchitecture(f"The adapter {folder} changes the embedding, which Grus does not compute.")
-        halves.setdefault(module, {})[part[-1].lower()] = raw
+        halves.setdefault(module, {})["m" if part == "lora_magnitude_vector" else part[-1].lower()] = raw
     scale = _PeftScale(folder / ADAPTER, config)
-    pairs = {module: _pair(folder, module, both, scale.of(module, both)) for module, both in halves.items()}
+    pairs = {}
+    for stored, both in halves.items():
+        module = _peft_module(folder, stored, config)
+        if "m" in both and not config.get("use_dora"):
+            raise WeightsError(f"The adapter {folder} has sizes of DoRA for {module:.200}, but use_dora is not set.")
+        place, parts = expert_matrix(module), both
+        if place is not None and place.expert is None:
+            parts = _peft_stacked(folder, module, both, scale.rank(module))
+        pairs[module] = _pair(folder, module, parts, scale.of(module, parts), bool(config.get("use_dora")))
     return _checked(LoraFiles(str(folder), "PEFT", str(config.get("base_model_name_or_path") or ""), pairs))
+
+
+def _peft_module(folder: Path, stored: str, config: Mapping[str, Any]) -> str:
+    """The name of the matrix that a module of the file changes: of one that holds experts, by `target_parameters`."""
+    if not re.search(r"\.(experts|base_layer)$", stored):
+        return stored
+    targets = config.get("target_parameters")
+    found = peft_parameter(stored, [str(target) for target in targets] if isinstance(targets, list) else [])
+    if not found or expert_matrix(found) is None:
+        raise UnsupportedArchitecture(
+            f"The adapter {folder} changes {stored:.200}, which its target_parameters do not name as a matrix of experts."
+        )
+    return found
+
+
+def _peft_stacked(folder: Path, module: str, both: dict[str, Raw], rank: float) -> dict[str, Raw]:
+    """The matrices of all experts, which PEFT stores as one of each half."""
+    a, b = both.get("a"), both.get("b")
+    if (
+        a is None
+        or b is None
+        or len(a.shape) != 2
+        or len(b.shape) != 2
+        or a.dtype not in FLOATS
+        or b.dtype not in FLOATS
+    ):
+        return both  # refused below
+    if rank != int(rank) or 0 in a.shape or a.shape[0] % int(rank) or b.shape[1] != a.shape[0]:
+        raise WeightsError(
+            f"The adapter {folder} has for {module:.200} the shapes {list(a.shape)} and {list(b.shape)}, which are not of rank {rank:g}."
+        )
+    lowered, raised = peft_experts(a, b, int(rank))
+    return {**both, "a": lowered, "b": raised}
 
 
 class _PeftScale:
@@ -203,14 +221,15 @@ class _PeftScale:
 
     def of(self, module: str, both: Mapping[str, Raw]) -> float:
         alpha = self._first(self._alphas, module, self._alpha)
-        rank = self._first(self._ranks, module, self._rank)
-        a = both.get("a")
-        stored = (
-            a.shape[0] if a is not None and len(a.shape) == 2 and a.shape[0] else rank
-        )  # other shapes are refused below
+        rank, a = self.rank(module), both.get("a")
+        # other shapes are refused below
+        stored = a.shape[-2] if a is not None and len(a.shape) in (2, 3) and a.shape[-2] else rank
         if rank != stored:
             raise ConfigError(f"{self._where} gives {module} the rank {rank:g}, but its tensors have {stored}.")
         return alpha / (math.sqrt(rank) if self._root else rank)
+
+    def rank(self, module: str) -> float:
+        return self._first(self._ranks, module, self._rank)
 
     def _patterns(self, config: Mapping[str, Any], field: str) -> dict[str, float]:
         given = config.get(field) or {}
@@ -239,8 +258,8 @@ class _PeftScale:
 
 def _mlx(folder: Path, config: Mapping[str, Any]) -> LoraFiles:
     kind = config.get("fine_tune_type", "lora")
-    if kind != "lora":
-        raise UnsupportedArchitecture(f"The adapter {folder} was tuned by {kind!r:.40}; Grus reads LoRA alone.")
+    if kind not in ("lora", "dora"):
+        raise UnsupportedArchitecture(f"The adapter {folder} was tuned by {kind!r:.40}; Grus reads LoRA and DoRA.")
     given = config.get("lora_parameters")
     scale = (given if isinstance(given, dict) else {}).get("scale")
     if isinstance(scale, bool) or not isinstance(scale, int | float) or not math.isfinite(scale):
@@ -250,16 +269,13 @@ def _mlx(folder: Path, config: Mapping[str, Any]) -> LoraFiles:
     halves: dict[str, dict[str, Raw]] = {}
     for name, raw in read_file(folder / MLX_FILE).items():
         module, _, part = name.rpartition(".")
-        if part not in ("lora_a", "lora_b") or not module:
+        if part not in ("lora_a", "lora_b", *["m"] * (kind == "dora")) or not module:
             raise UnsupportedArchitecture(
                 f"The adapter {folder} has the tensor {name:.200}, which is no part of a LoRA."
             )
-        if len(raw.shape) == 3:
-            raise UnsupportedArchitecture(
-                f"The adapter {folder} changes the experts {module:.200}, which Grus does not compute."
-            )
-        halves.setdefault(module, {})[part[-1]] = _transposed(raw)
-    pairs = {module: _pair(folder, module, both, float(scale)) for module, both in halves.items()}
+        # those of experts, with three axes, are stored as they are
+        halves.setdefault(module, {})[part[-1]] = raw if part == "m" else _transposed(raw)
+    pairs = {module: _pair(folder, module, both, float(scale), kind == "dora") for module, both in halves.items()}
     return _checked(LoraFiles(str(folder), "MLX", str(config.get("model") or ""), pairs))
 
 
@@ -288,26 +304,34 @@ def _gguf(path: Path) -> LoraFiles:
         halves.setdefault(to_model(arch, stem).removesuffix(".weight"), {})[part[-1]] = raw
     pairs = {}
     for module, both in halves.items():
-        rank = both["a"].shape[0] if "a" in both and both["a"].shape else 0
+        rank = both["a"].shape[-2] if "a" in both and len(both["a"].shape) > 1 else 0
         pairs[module] = _pair(path, module, both, alpha / rank if alpha and rank else 1.0)
     base = data.get("general.base_model.0.repo_url") or data.get("general.base_model.0.name") or ""
     return _checked(LoraFiles(str(path), "GGUF", str(base).removeprefix("https://huggingface.co/"), pairs, arch))
 
 
-def _pair(where: Path, module: str, both: Mapping[str, Raw], scale: float) -> LoraPair:
+def _pair(where: Path, module: str, both: Mapping[str, Raw], scale: float, dora: bool = False) -> LoraPair:
     for half in "ab":
         if half not in both:
             raise WeightsError(f"The adapter {where} has no lora_{half.upper()} for {module:.200}. Download it again.")
-    a, b = both["a"], both["b"]
+    a, b, sizes = both["a"], both["b"], both.get("m")
+    place = expert_matrix(module)
+    axes = 3 if place is not None and place.expert is None else 2
     for raw in (a, b):
-        if raw.dtype not in FLOATS or len(raw.shape) != 2 or 0 in raw.shape:
+        if raw.dtype not in FLOATS or len(raw.shape) != axes or 0 in raw.shape:
             stored = f"{raw.dtype} {list(raw.shape)}"
-            raise WeightsError(f"The adapter {where} stores {raw.name:.200} as {stored}; a matrix of floats is needed.")
-    if a.shape[0] != b.shape[1]:
+            what = "a matrix of floats" if axes == 2 else "a matrix of floats for each expert"
+            raise WeightsError(f"The adapter {where} stores {raw.name:.200} as {stored}; {what} is needed.")
+    if a.shape[-2] != b.shape[-1] or a.shape[:-2] != b.shape[:-2]:
         raise WeightsError(
             f"The adapter {where} has for {module:.200} the shapes {list(a.shape)} and {list(b.shape)}, which have no rank in common."
         )
-    return LoraPair(a, b, scale)
+    if dora and (sizes is None or sizes.dtype not in FLOATS or math.prod(sizes.shape) != b.shape[-2]):
+        stored = "none" if sizes is None else f"{sizes.dtype} {list(sizes.shape)}"
+        raise WeightsError(
+            f"The adapter {where} needs {b.shape[-2]:,} sizes (DoRA) for {module:.200}, and has {stored}."
+        )
+    return LoraPair(a, b, scale, sizes)
 
 
 def _checked(files: LoraFiles) -> LoraFiles:
@@ -331,18 +355,27 @@ def is_text(name: str) -> bool:
 
 
 def fitted(
-    files: LoraFiles, shapes: Mapping[str, tuple[int, ...]], config: Mapping[str, Any], done: Collection[str] = ()
+    files: LoraFiles,
+    shapes: Mapping[str, tuple[int, ...]],
+    config: Mapping[str, Any],
+    done: Collection[str] | None = None,
 ) -> dict[str, LoraPair]:
     """The adapter's pairs by the names of the model's matrices, which have these `shapes`; without those `done`, modules of the
-    adapter. Raises for what does not fit."""
+    adapter that are merged into weights. None: nothing is merged, requests choose the adapter. Raises for what does not fit."""
     by_tail = {tail(name): name for name in shapes if is_text(name)}
     if "lm_head" not in by_tail and "embed_tokens" in by_tail:
         by_tail["lm_head"] = by_tail["embed_tokens"]
     found: dict[str, LoraPair] = {}
     unknown = []
     for module, pair in files.pairs.items():
-        if module in done:
+        if module in (done or ()):
             continue
+        if done is None and (pair.magnitude is not None or expert_matrix(module) is not None):
+            what = "has DoRA" if pair.magnitude is not None else "changes a mixture's experts"
+            raise UnsupportedArchitecture(
+                f"The adapter {files.where} {what}, for {module:.200}, and can only be merged while its model loads: give it "
+                "without a name."
+            )
         if not is_text(module):
             raise UnsupportedArchitecture(
                 f"The adapter {files.where} changes {module:.200}; Grus applies adapters to the language model alone."
@@ -387,4 +420,4 @@ def in_models_order(files: LoraFiles, module: str, pair: LoraPair, config: Mappi
     if not isinstance(heads, int) or heads <= 0 or rows % (2 * heads):
         return pair  # its shape does not fit either
     order = rotary_halves(rows, heads)
-    return LoraPair(pair.a, computed(b, b.shape, lambda: dequantize(b)[order]), pair.scale)
+    return replace(pair, b=computed(b, b.shape, lambda: dequantize(b)[order]))

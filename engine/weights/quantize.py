@@ -17,7 +17,7 @@ from engine.weights.gguf.blocks import decode_rows
 from engine.weights.gguf.encode import encode
 from engine.weights.gguf.types import FLOATS, TYPES
 from engine.weights.made import Made
-from engine.weights.source import Source, SourceMatrix
+from engine.weights.source import Source, SourceMatrix, SourceOver
 
 KINDS = {"q8_0": "Q8_0", "q4_0": "Q4_0", "q4_k": "Q4_K", "q6_k": "Q6_K"}
 CHOICES = ("auto", "none", *KINDS)
@@ -74,24 +74,18 @@ def kind_for(quant: str, stem: str, shape: tuple[int, ...]) -> str | None:
     return next((kind for kind in (wanted, "Q8_0") if shape[-1] % TYPES[kind].weights == 0), None)
 
 
-class Quantized:
+class Quantized(SourceOver):
     """A source whose plain matrices come as blocks. What is stored in blocks or packed already stays so.
 
     `by_backend`: the backend quantizes while it loads, which is much faster than it is done here.
     """
 
     def __init__(self, source: Source, quant: str, by_backend: bool = False) -> None:
-        self._source = source
+        super().__init__(source)
         self._quant = quant
         self._by_backend = by_backend
-        self.where = source.where
-        self.names = source.names
 
-    def raw(self, name: str) -> Raw | None:
-        return self._source.raw(name)
-
-    def matrix(self, stem: str, shape: tuple[int, ...], inputs_first: bool = False) -> SourceMatrix:
-        found = self._source.matrix(stem, shape, inputs_first)
+    def changed(self, found: SourceMatrix, stem: str, shape: tuple[int, ...]) -> SourceMatrix:
         kind = kind_for(self._quant, stem, shape)
         if (
             found.ordered

@@ -223,6 +223,6 @@ def missing_shards(names: Iterable[str]) -> list[str]:
     return sorted(expected - present)
 
 
-def _some(names: list[str], limit: int = 20) -> str:
-    more = f" and {len(names) - limit:,} more" if len(names) > limit else ""
-    return ", ".join(names[:limit]) + more
+def _some(names: list[str]) -> str:
+    more = f" and {len(names) - 20:,} more" if len(names) > 20 else ""
+    return ", ".join(names[:20]) + more

@@ -12,9 +12,8 @@ from typing import Protocol
 
 from backends.base import Affine, Blocks, Dense, Raw, Weight
 from engine.errors import WeightsError
-from engine.weights.float_formats import WrongTensor, of_mode
+from engine.weights.float_formats import WrongTensor, mxfp4, of_mode, outputs_first
 from engine.weights.input_order import InputOrder
-from engine.weights.openai import mxfp4, outputs_first
 from engine.weights.problems import Problem
 from engine.weights.quantization import Quantization
 
@@ -41,6 +40,23 @@ class Source(Protocol):
     def matrix(self, stem: str, shape: tuple[int, ...], inputs_first: bool = False) -> SourceMatrix:
         """The matrix `stem.weight` of logical shape `shape`: `(out, in)` or `(experts, out, in)`. `inputs_first`: a plain tensor
         that holds all experts, under the name `stem` itself, is stored as `(experts, in, out)`."""
+
+
+class SourceOver:
+    """A source that has the tensors of another, and some of its matrices otherwise."""
+
+    def __init__(self, source: Source) -> None:
+        self._source, self.where, self.names = source, source.where, source.names
+
+    def raw(self, name: str) -> Raw | None:
+        return self._source.raw(name)
+
+    def matrix(self, stem: str, shape: tuple[int, ...], inputs_first: bool = False) -> SourceMatrix:
+        return self.changed(self._source.matrix(stem, shape, inputs_first), stem, shape)
+
+    def changed(self, found: SourceMatrix, stem: str, shape: tuple[int, ...]) -> SourceMatrix:
+        """What this source has in place of `found`."""
+        return found
 
 
 class Tensors:

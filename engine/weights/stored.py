@@ -11,10 +11,9 @@ from backends.base import Affine, Blocks, Raw, Weight
 from engine.errors import WeightsError
 from engine.weights import affine
 from engine.weights.checkpoint import Checkpoint
-from engine.weights.float_formats import of_mode
+from engine.weights.float_formats import mxfp4, of_mode
 from engine.weights.gguf.blocks import decode, decode_rows, dequantize
 from engine.weights.gguf.types import FLOATS, OF_FILES
-from engine.weights.openai import mxfp4
 from engine.weights.packed_tensors import PackedTensors
 
 

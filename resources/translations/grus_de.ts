@@ -29,6 +29,11 @@
         <translation>Eine Datei</translation>
     </message>
     <message>
+        <source>A key is one word of letters, digits and signs.</source>
+        <extracomment>app/runtime/remote/servers.py</extracomment>
+        <translation>Ein Schlüssel ist ein Wort aus Buchstaben, Ziffern und Zeichen.</translation>
+    </message>
+    <message>
         <source>A recording must be one row of finite samples.</source>
         <extracomment>engine/pipelines/speaking/voice.py</extracomment>
         <translation>Eine Aufnahme muss eine einzelne Reihe endlicher Abtastwerte sein.</translation>
@@ -37,6 +42,26 @@
         <source>A reply is being written in another conversation. Wait for it, or stop it.</source>
         <extracomment>app/gui/viewmodels/chat/conversation.py</extracomment>
         <translation>In einer anderen Unterhaltung wird gerade eine Antwort geschrieben. Warten Sie, oder stoppen Sie sie.</translation>
+    </message>
+    <message>
+        <source>A saved voice is not sent to a server elsewhere.</source>
+        <extracomment>app/runtime/remote/model.py</extracomment>
+        <translation>Eine gespeicherte Stimme wird nicht an einen entfernten Server gesendet.</translation>
+    </message>
+    <message>
+        <source>A server&apos;s address holds no password, no question mark and no hash. The key is asked for.</source>
+        <extracomment>app/runtime/remote/servers.py</extracomment>
+        <translation>Die Adresse eines Servers enthält kein Passwort, kein Fragezeichen und keine Raute. Nach dem Schlüssel wird gefragt.</translation>
+    </message>
+    <message>
+        <source>A server&apos;s address is like http://192.168.1.5:8000 or https://example.org/v1.</source>
+        <extracomment>app/runtime/remote/servers.py</extracomment>
+        <translation>Die Adresse eines Servers sieht so aus: http://192.168.1.5:8000 oder https://example.org/v1.</translation>
+    </message>
+    <message>
+        <source>A server&apos;s name has up to 40 letters, digits, dots and dashes: {name} does not fit.</source>
+        <extracomment>app/runtime/remote/servers.py</extracomment>
+        <translation>Der Name eines Servers hat bis zu 40 Buchstaben, Ziffern, Punkte und Bindestriche: {name} passt nicht.</translation>
     </message>
     <message>
         <source>A step of the engine failed: {kind}: {error}</source>
@@ -109,6 +134,11 @@
         <translation>Aktive Anfragen</translation>
     </message>
     <message>
+        <source>Add</source>
+        <extracomment>app/gui/models/remote_form.py</extracomment>
+        <translation>Hinzufügen</translation>
+    </message>
+    <message>
         <source>Add a folder</source>
         <extracomment>app/gui/models/pane.py, app/gui/settings/pane.py</extracomment>
         <translation>Ordner hinzufügen</translation>
@@ -122,6 +152,11 @@
         <source>Add a model folder…</source>
         <extracomment>app/gui/model_box.py</extracomment>
         <translation>Modellordner hinzufügen …</translation>
+    </message>
+    <message>
+        <source>Add a server</source>
+        <extracomment>app/gui/models/pane.py, app/gui/models/remote_form.py</extracomment>
+        <translation>Server hinzufügen</translation>
     </message>
     <message>
         <source>Add audio files</source>
@@ -140,7 +175,7 @@
     </message>
     <message>
         <source>Address</source>
-        <extracomment>app/gui/server/pane.py</extracomment>
+        <extracomment>app/gui/models/remote_form.py, app/gui/server/pane.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Adresse</translation>
     </message>
     <message>
@@ -194,6 +229,11 @@
         <translation>Fragen Sie, was Sie möchten</translation>
     </message>
     <message>
+        <source>Asking the server for its models.</source>
+        <extracomment>app/gui/models/remote_form.py</extracomment>
+        <translation>Der Server wird nach seinen Modellen gefragt.</translation>
+    </message>
+    <message>
         <source>Attach files</source>
         <extracomment>app/gui/chat/actions.py, app/gui/chat/composer.py</extracomment>
         <translation>Dateien anhängen</translation>
@@ -235,7 +275,7 @@
     </message>
     <message>
         <source>Cancel</source>
-        <extracomment>app/gui/read/pane.py, app/gui/settings/pane.py, app/gui/speak/pane.py</extracomment>
+        <extracomment>app/gui/models/remote_form.py, app/gui/read/pane.py, app/gui/settings/pane.py, app/gui/speak/pane.py</extracomment>
         <translation>Abbrechen</translation>
     </message>
     <message>
@@ -1014,6 +1054,11 @@
         <translation>Grus wurde mit --offline gestartet</translation>
     </message>
     <message>
+        <source>Grus was told to work offline</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>Grus soll offline arbeiten</translation>
+    </message>
+    <message>
         <source>HTML</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>HTML</translation>
@@ -1194,6 +1239,11 @@
         <translation>Zur neuesten Nachricht (Strg+Ende)</translation>
     </message>
     <message>
+        <source>Key</source>
+        <extracomment>app/gui/models/remote_form.py</extracomment>
+        <translation>Schlüssel</translation>
+    </message>
+    <message>
         <source>Keyboard shortcuts</source>
         <extracomment>app/gui/palette.py, app/gui/window.py</extracomment>
         <translation>Tastenkürzel</translation>
@@ -1217,6 +1267,11 @@
         <source>Larger text</source>
         <extracomment>app/gui/window.py</extracomment>
         <translation>Größere Schrift</translation>
+    </message>
+    <message>
+        <source>Leave empty if the server needs none</source>
+        <extracomment>app/gui/models/remote_form.py</extracomment>
+        <translation>Leer lassen, wenn der Server keinen braucht</translation>
     </message>
     <message>
         <source>Leave out tokens less likely than this share of the most likely one.</source>
@@ -1350,7 +1405,7 @@
     </message>
     <message>
         <source>Model</source>
-        <extracomment>app/gui/model_box.py, app/gui/server/pane.py</extracomment>
+        <extracomment>app/gui/model_box.py, app/gui/models/remote_form.py, app/gui/server/pane.py</extracomment>
         <translation>Modell</translation>
     </message>
     <message>
@@ -1397,6 +1452,11 @@
         <source>Move to</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Verschieben nach</translation>
+    </message>
+    <message>
+        <source>Name</source>
+        <extracomment>app/gui/models/remote_form.py</extracomment>
+        <translation>Name</translation>
     </message>
     <message>
         <source>Name of the voice</source>
@@ -1619,6 +1679,11 @@
         <translation>Auf dem Datenträger</translation>
     </message>
     <message>
+        <source>On other machines</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>Auf anderen Rechnern</translation>
+    </message>
+    <message>
         <source>On this machine</source>
         <extracomment>app/gui/models/pane.py</extracomment>
         <translation>Auf diesem Gerät</translation>
@@ -1654,6 +1719,11 @@
         <translation>Eine Tabelle</translation>
     </message>
     <message>
+        <source>Only if the server does not list it</source>
+        <extracomment>app/gui/models/remote_form.py</extracomment>
+        <translation>Nur wenn der Server es nicht auflistet</translation>
+    </message>
+    <message>
         <source>Only {free} are free.</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Nur {free} sind frei.</translation>
@@ -1662,6 +1732,11 @@
         <source>Open</source>
         <extracomment>app/gui/pane.py</extracomment>
         <translation>Öffnen</translation>
+    </message>
+    <message>
+        <source>Open at login</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Bei der Anmeldung öffnen</translation>
     </message>
     <message>
         <source>Open link</source>
@@ -2088,13 +2163,18 @@
     </message>
     <message>
         <source>Refresh</source>
-        <extracomment>app/gui/models/pane.py, app/gui/settings/pane.py</extracomment>
+        <extracomment>app/gui/models/pane.py, app/gui/settings/pane.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Aktualisieren</translation>
     </message>
     <message>
         <source>Regenerate</source>
         <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py</extracomment>
         <translation>Neu generieren</translation>
+    </message>
+    <message>
+        <source>Remote</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>Entfernt</translation>
     </message>
     <message>
         <source>Remove from the list</source>
@@ -2318,7 +2398,7 @@
     </message>
     <message>
         <source>Server</source>
-        <extracomment>app/gui/pane.py, app/gui/server/pane.py</extracomment>
+        <extracomment>app/gui/pane.py, app/gui/server/pane.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Server</translation>
     </message>
     <message>
@@ -2680,9 +2760,19 @@
         <translation>Das PDF ist passwortgeschützt. Geben Sie das Passwort ein.</translation>
     </message>
     <message>
+        <source>The address begins with http: others on the way can read what is sent, and the key.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>Die Adresse beginnt mit http: Andere auf dem Weg können mitlesen, was gesendet wird, auch den Schlüssel.</translation>
+    </message>
+    <message>
         <source>The best reasoning and code of its size, for 32 GB of fast memory.</source>
         <extracomment>resources/catalogue.json</extracomment>
         <translation>Bestes Schlussfolgern und bester Code seiner Größe, für 32 GB schnellen Arbeitsspeicher.</translation>
+    </message>
+    <message>
+        <source>The certificate of {name} at {host} is not valid.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>Das Zertifikat von {name} auf {host} ist ungültig.</translation>
     </message>
     <message>
         <source>The chat template of this model cannot be used.</source>
@@ -2945,6 +3035,16 @@
         <translation>Dasselbe, mit weniger Fehlern.</translation>
     </message>
     <message>
+        <source>The server {name} was removed, with its key.</source>
+        <extracomment>app/gui/viewmodels/models/remote.py</extracomment>
+        <translation>Der Server {name} wurde mit seinem Schlüssel entfernt.</translation>
+    </message>
+    <message>
+        <source>The servers cannot be kept in {file}: {reason}.</source>
+        <extracomment>app/runtime/remote/servers.py</extracomment>
+        <translation>Die Server können nicht in {file} gespeichert werden: {reason}.</translation>
+    </message>
+    <message>
         <source>The text</source>
         <extracomment>app/gui/read/document.py</extracomment>
         <translation>Der Text</translation>
@@ -2956,7 +3056,7 @@
     </message>
     <message>
         <source>The text has {length} characters; {most} are spoken at once.</source>
-        <extracomment>engine/pipelines/speaking/orpheus.py, engine/pipelines/speaking/spark.py</extracomment>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
         <translation>Der Text hat {length} Zeichen; {most} werden auf einmal gesprochen.</translation>
     </message>
     <message>
@@ -2986,7 +3086,7 @@
     </message>
     <message>
         <source>The token cannot be kept in {file}: {reason}.</source>
-        <extracomment>engine/hub/token.py</extracomment>
+        <extracomment>engine/secret_store.py</extracomment>
         <translation>Das Token lässt sich nicht in {file} speichern: {reason}.</translation>
     </message>
     <message>
@@ -3065,8 +3165,13 @@
         <translation>Es gibt keine gespeicherte Stimme namens {name}. Gespeichert: {known}.</translation>
     </message>
     <message>
+        <source>There is no server {name} here. Added: {have}.</source>
+        <extracomment>app/runtime/remote/servers.py</extracomment>
+        <translation>Es gibt hier keinen Server {name}. Hinzugefügt: {have}.</translation>
+    </message>
+    <message>
         <source>There is no text to speak.</source>
-        <extracomment>engine/pipelines/speaking/orpheus.py, engine/pipelines/speaking/spark.py</extracomment>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
         <translation>Es gibt keinen Text zum Sprechen.</translation>
     </message>
     <message>
@@ -3175,6 +3280,11 @@
         <translation>Das ist zu lang für das Modell: {tokens} Token, von denen es {limit} auf einmal verarbeiten kann.</translation>
     </message>
     <message>
+        <source>This machine could not be checked in time. Refresh in Models tries again.</source>
+        <extracomment>engine/machine.py</extracomment>
+        <translation>Dieser Rechner konnte nicht rechtzeitig geprüft werden. „Aktualisieren“ unter „Modelle“ versucht es erneut.</translation>
+    </message>
+    <message>
         <source>This machine only</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Nur dieses Gerät</translation>
@@ -3218,6 +3328,11 @@
         <source>This model takes no instructions. The CustomVoice and VoiceDesign models of size 1.7B follow them.</source>
         <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
         <translation>Dieses Modell nimmt keine Anweisungen an. Die Modelle CustomVoice und VoiceDesign der Größe 1.7B befolgen sie.</translation>
+    </message>
+    <message>
+        <source>This model was not found.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>Dieses Modell wurde nicht gefunden.</translation>
     </message>
     <message>
         <source>This month</source>
@@ -3441,7 +3556,7 @@
     </message>
     <message>
         <source>Waiting for the model.</source>
-        <extracomment>app/gui/viewmodels/chat/conversation.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/conversation.py, app/window_engine.py</extracomment>
         <translation>Wartet auf das Modell.</translation>
     </message>
     <message>
@@ -3675,6 +3790,11 @@
         <translation>zu groß</translation>
     </message>
     <message>
+        <source>vLLM, SGLang, llama-server, LM Studio, Ollama or another Grus. What you send to its models leaves this machine.</source>
+        <extracomment>app/gui/models/remote_form.py</extracomment>
+        <translation>vLLM, SGLang, llama-server, LM Studio, Ollama oder ein anderes Grus. Was Sie seinen Modellen senden, verlässt diesen Rechner.</translation>
+    </message>
+    <message>
         <source>very fast</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>sehr schnell</translation>
@@ -3760,9 +3880,19 @@
         <translation>{model} antwortet ohne die Bilder in dieser Unterhaltung.</translation>
     </message>
     <message>
+        <source>{model} clones no voices from here.</source>
+        <extracomment>app/runtime/remote/model.py</extracomment>
+        <translation>{model} klont von hier aus keine Stimmen.</translation>
+    </message>
+    <message>
         <source>{model} does not know the task {task}: the page is read as text. PaddleOCR-VL 1.5 knows every task.</source>
         <extracomment>engine/pipelines/reading/reader.py</extracomment>
         <translation>{model} kennt die Aufgabe {task} nicht: Die Seite wird als Text gelesen. PaddleOCR-VL 1.5 kennt alle Aufgaben.</translation>
+    </message>
+    <message>
+        <source>{model} does not speak.</source>
+        <extracomment>app/runtime/remote/model.py</extracomment>
+        <translation>{model} spricht nicht.</translation>
     </message>
     <message>
         <source>{model} does not speak. Qwen3-TTS, Orpheus and Spark-TTS models do.</source>
@@ -3820,6 +3950,11 @@
         <translation>{model} erhält den Text des Bildes.</translation>
     </message>
     <message>
+        <source>{model} runs on another server, which gives no times of words.</source>
+        <extracomment>engine/pipelines/listening/transcription.py</extracomment>
+        <translation>{model} läuft auf einem anderen Server, der keine Wortzeiten liefert.</translation>
+    </message>
+    <message>
         <source>{model} transcribes {own}, not {language}. Choose a model for that language.</source>
         <extracomment>engine/pipelines/listening/transcription.py</extracomment>
         <translation>{model} transkribiert {own}, nicht {language}. Wählen Sie ein Modell für diese Sprache.</translation>
@@ -3840,6 +3975,31 @@
         <translation>{names}: nicht unterstütztes Format. Unterstützt werden WAV, FLAC, MP3, OGG, Opus, AIFF, AU und CAF.</translation>
     </message>
     <message>
+        <source>{name} answered something that is not OpenAI&apos;s API. Is the address right?</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} hat etwas geantwortet, das nicht zur API von OpenAI gehört. Stimmt die Adresse?</translation>
+    </message>
+    <message>
+        <source>{name} answered with status {status}.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} hat mit Status {status} geantwortet.</translation>
+    </message>
+    <message>
+        <source>{name} answered with status {status}: {error}</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} hat mit Status {status} geantwortet: {error}</translation>
+    </message>
+    <message>
+        <source>{name} answers from another address. Add the address that it leads to.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} antwortet von einer anderen Adresse. Fügen Sie die Adresse hinzu, zu der sie führt.</translation>
+    </message>
+    <message>
+        <source>{name} answers: what you send leaves this machine.</source>
+        <extracomment>app/gui/viewmodels/models/remote.py</extracomment>
+        <translation>{name} antwortet: Was Sie senden, verlässt diesen Rechner.</translation>
+    </message>
+    <message>
         <source>{name} cannot be opened: it is damaged or password-protected.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>{name} lässt sich nicht öffnen: Die Datei ist beschädigt oder passwortgeschützt.</translation>
@@ -3848,6 +4008,11 @@
         <source>{name} cannot be opened: the file is damaged.</source>
         <extracomment>app/gui/viewmodels/chat/draft.py, app/gui/viewmodels/speak.py</extracomment>
         <translation>{name} lässt sich nicht öffnen: Die Datei ist beschädigt.</translation>
+    </message>
+    <message>
+        <source>{name} cannot be reached: nothing answers at {host}.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} ist nicht erreichbar: Unter {host} antwortet nichts.</translation>
     </message>
     <message>
         <source>{name} contains no text. Open it in Read first.</source>
@@ -3870,6 +4035,26 @@
         <translation>{name} kann keine Sprache erkennen. Moonshine-Modelle können es, zum Beispiel UsefulSensors/moonshine-base.</translation>
     </message>
     <message>
+        <source>{name} does not take this: {error}</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} nimmt dies nicht an: {error}</translation>
+    </message>
+    <message>
+        <source>{name} ended the connection before the reply was complete.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} hat die Verbindung beendet, bevor die Antwort vollständig war.</translation>
+    </message>
+    <message>
+        <source>{name} ended the reply: {error}</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} hat die Antwort abgebrochen: {error}</translation>
+    </message>
+    <message>
+        <source>{name} has no model {model}, or does not do this.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} hat kein Modell {model}, oder es kann dies nicht.</translation>
+    </message>
+    <message>
         <source>{name} has {own} samples a second; {least} to {most} are read.</source>
         <extracomment>engine/media/sound.py</extracomment>
         <translation>{name} hat {own} Abtastwerte pro Sekunde; möglich sind {least} bis {most}.</translation>
@@ -3883,6 +4068,26 @@
         <source>{name} holds samples that are no numbers. The file is damaged.</source>
         <extracomment>engine/media/sound.py</extracomment>
         <translation>{name} enthält ungültige Abtastwerte. Die Datei ist beschädigt.</translation>
+    </message>
+    <message>
+        <source>{name} ignored response_format: its reply is not JSON.</source>
+        <extracomment>app/runtime/remote/chat.py</extracomment>
+        <translation>{name} hat response_format ignoriert: Die Antwort ist kein JSON.</translation>
+    </message>
+    <message>
+        <source>{name} ignored response_format: {where} of its reply does not fit the schema.</source>
+        <extracomment>app/runtime/remote/chat.py</extracomment>
+        <translation>{name} hat response_format ignoriert: {where} der Antwort passt nicht zum Schema.</translation>
+    </message>
+    <message>
+        <source>{name} ignored tool_choice: its reply calls no tool.</source>
+        <extracomment>app/runtime/remote/chat.py</extracomment>
+        <translation>{name} hat tool_choice ignoriert: Die Antwort ruft kein Werkzeug auf.</translation>
+    </message>
+    <message>
+        <source>{name} is busy, or its limit is reached. Try again later.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} ist ausgelastet, oder sein Limit ist erreicht. Versuchen Sie es später erneut.</translation>
     </message>
     <message>
         <source>{name} is empty.</source>
@@ -3938,6 +4143,39 @@
         <source>{name} is too large.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>{name} ist zu groß.</translation>
+    </message>
+    <message>
+        <source>{name} lists no models. Name one by hand.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} listet keine Modelle auf. Geben Sie eines von Hand an.</translation>
+    </message>
+    <message>
+        <source>{name} refuses the key. Add it again, with the right one.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} lehnt den Schlüssel ab. Fügen Sie den Server mit dem richtigen erneut hinzu.</translation>
+    </message>
+    <message>
+        <source>{name} sent nothing for {seconds} seconds.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} hat {seconds} Sekunden lang nichts gesendet.</translation>
+    </message>
+    <message>
+        <source>{name} wants a key. Add it again, with its key.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} verlangt einen Schlüssel. Fügen Sie den Server mit seinem Schlüssel erneut hinzu.</translation>
+    </message>
+    <message numerus="yes">
+        <source>{name} was added, with {n} models.</source>
+        <extracomment>app/gui/viewmodels/models/remote.py</extracomment>
+        <translation>
+            <numerusform>{name} wurde mit {n} Modell hinzugefügt.</numerusform>
+            <numerusform>{name} wurde mit {n} Modellen hinzugefügt.</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>{name} was not asked, because {why}.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} wurde nicht gefragt: {why}.</translation>
     </message>
     <message>
         <source>{name} writes no text. Give it as the layout, and a vision model as the model.</source>
@@ -4042,7 +4280,7 @@
     </message>
     <message>
         <source>{path} cannot be read: {reason}.</source>
-        <extracomment>engine/media/documents.py</extracomment>
+        <extracomment>engine/media/documents.py, app/runtime/remote/chat.py</extracomment>
         <translation>{path} lässt sich nicht lesen: {reason}.</translation>
     </message>
     <message>

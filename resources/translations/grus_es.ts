@@ -29,6 +29,11 @@
         <translation>Un archivo</translation>
     </message>
     <message>
+        <source>A key is one word of letters, digits and signs.</source>
+        <extracomment>app/runtime/remote/servers.py</extracomment>
+        <translation>Una clave es una sola palabra de letras, cifras y signos.</translation>
+    </message>
+    <message>
         <source>A recording must be one row of finite samples.</source>
         <extracomment>engine/pipelines/speaking/voice.py</extracomment>
         <translation>Una grabación debe ser una sola serie de muestras finitas.</translation>
@@ -37,6 +42,26 @@
         <source>A reply is being written in another conversation. Wait for it, or stop it.</source>
         <extracomment>app/gui/viewmodels/chat/conversation.py</extracomment>
         <translation>Se está escribiendo una respuesta en otra conversación. Espera a que termine o detenla.</translation>
+    </message>
+    <message>
+        <source>A saved voice is not sent to a server elsewhere.</source>
+        <extracomment>app/runtime/remote/model.py</extracomment>
+        <translation>Una voz guardada no se envía a un servidor remoto.</translation>
+    </message>
+    <message>
+        <source>A server&apos;s address holds no password, no question mark and no hash. The key is asked for.</source>
+        <extracomment>app/runtime/remote/servers.py</extracomment>
+        <translation>La dirección de un servidor no contiene contraseña, signo de interrogación ni almohadilla. La clave se pide aparte.</translation>
+    </message>
+    <message>
+        <source>A server&apos;s address is like http://192.168.1.5:8000 or https://example.org/v1.</source>
+        <extracomment>app/runtime/remote/servers.py</extracomment>
+        <translation>La dirección de un servidor es como http://192.168.1.5:8000 o https://example.org/v1.</translation>
+    </message>
+    <message>
+        <source>A server&apos;s name has up to 40 letters, digits, dots and dashes: {name} does not fit.</source>
+        <extracomment>app/runtime/remote/servers.py</extracomment>
+        <translation>El nombre de un servidor tiene hasta 40 letras, cifras, puntos y guiones: {name} no vale.</translation>
     </message>
     <message>
         <source>A step of the engine failed: {kind}: {error}</source>
@@ -109,6 +134,11 @@
         <translation>Solicitudes activas</translation>
     </message>
     <message>
+        <source>Add</source>
+        <extracomment>app/gui/models/remote_form.py</extracomment>
+        <translation>Añadir</translation>
+    </message>
+    <message>
         <source>Add a folder</source>
         <extracomment>app/gui/models/pane.py, app/gui/settings/pane.py</extracomment>
         <translation>Añadir carpeta</translation>
@@ -122,6 +152,11 @@
         <source>Add a model folder…</source>
         <extracomment>app/gui/model_box.py</extracomment>
         <translation>Añadir carpeta de modelos…</translation>
+    </message>
+    <message>
+        <source>Add a server</source>
+        <extracomment>app/gui/models/pane.py, app/gui/models/remote_form.py</extracomment>
+        <translation>Añadir un servidor</translation>
     </message>
     <message>
         <source>Add audio files</source>
@@ -140,7 +175,7 @@
     </message>
     <message>
         <source>Address</source>
-        <extracomment>app/gui/server/pane.py</extracomment>
+        <extracomment>app/gui/models/remote_form.py, app/gui/server/pane.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Dirección</translation>
     </message>
     <message>
@@ -194,6 +229,11 @@
         <translation>Pregunta lo que quieras</translation>
     </message>
     <message>
+        <source>Asking the server for its models.</source>
+        <extracomment>app/gui/models/remote_form.py</extracomment>
+        <translation>Preguntando al servidor por sus modelos.</translation>
+    </message>
+    <message>
         <source>Attach files</source>
         <extracomment>app/gui/chat/actions.py, app/gui/chat/composer.py</extracomment>
         <translation>Adjuntar archivos</translation>
@@ -235,7 +275,7 @@
     </message>
     <message>
         <source>Cancel</source>
-        <extracomment>app/gui/read/pane.py, app/gui/settings/pane.py, app/gui/speak/pane.py</extracomment>
+        <extracomment>app/gui/models/remote_form.py, app/gui/read/pane.py, app/gui/settings/pane.py, app/gui/speak/pane.py</extracomment>
         <translation>Cancelar</translation>
     </message>
     <message>
@@ -1014,6 +1054,11 @@
         <translation>Grus se inició con --offline</translation>
     </message>
     <message>
+        <source>Grus was told to work offline</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>Grus debe trabajar sin conexión</translation>
+    </message>
+    <message>
         <source>HTML</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>HTML</translation>
@@ -1194,6 +1239,11 @@
         <translation>Ir al último mensaje (Ctrl+Fin)</translation>
     </message>
     <message>
+        <source>Key</source>
+        <extracomment>app/gui/models/remote_form.py</extracomment>
+        <translation>Clave</translation>
+    </message>
+    <message>
         <source>Keyboard shortcuts</source>
         <extracomment>app/gui/palette.py, app/gui/window.py</extracomment>
         <translation>Atajos de teclado</translation>
@@ -1217,6 +1267,11 @@
         <source>Larger text</source>
         <extracomment>app/gui/window.py</extracomment>
         <translation>Texto más grande</translation>
+    </message>
+    <message>
+        <source>Leave empty if the server needs none</source>
+        <extracomment>app/gui/models/remote_form.py</extracomment>
+        <translation>Dejar vacío si el servidor no la necesita</translation>
     </message>
     <message>
         <source>Leave out tokens less likely than this share of the most likely one.</source>
@@ -1350,7 +1405,7 @@
     </message>
     <message>
         <source>Model</source>
-        <extracomment>app/gui/model_box.py, app/gui/server/pane.py</extracomment>
+        <extracomment>app/gui/model_box.py, app/gui/models/remote_form.py, app/gui/server/pane.py</extracomment>
         <translation>Modelo</translation>
     </message>
     <message>
@@ -1397,6 +1452,11 @@
         <source>Move to</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Mover a</translation>
+    </message>
+    <message>
+        <source>Name</source>
+        <extracomment>app/gui/models/remote_form.py</extracomment>
+        <translation>Nombre</translation>
     </message>
     <message>
         <source>Name of the voice</source>
@@ -1619,6 +1679,11 @@
         <translation>En disco</translation>
     </message>
     <message>
+        <source>On other machines</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>En otros equipos</translation>
+    </message>
+    <message>
         <source>On this machine</source>
         <extracomment>app/gui/models/pane.py</extracomment>
         <translation>En este equipo</translation>
@@ -1654,6 +1719,11 @@
         <translation>Una tabla</translation>
     </message>
     <message>
+        <source>Only if the server does not list it</source>
+        <extracomment>app/gui/models/remote_form.py</extracomment>
+        <translation>Solo si el servidor no lo enumera</translation>
+    </message>
+    <message>
         <source>Only {free} are free.</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Solo quedan {free} libres.</translation>
@@ -1662,6 +1732,11 @@
         <source>Open</source>
         <extracomment>app/gui/pane.py</extracomment>
         <translation>Abrir</translation>
+    </message>
+    <message>
+        <source>Open at login</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Abrir al iniciar sesión</translation>
     </message>
     <message>
         <source>Open link</source>
@@ -2088,13 +2163,18 @@
     </message>
     <message>
         <source>Refresh</source>
-        <extracomment>app/gui/models/pane.py, app/gui/settings/pane.py</extracomment>
+        <extracomment>app/gui/models/pane.py, app/gui/settings/pane.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Actualizar</translation>
     </message>
     <message>
         <source>Regenerate</source>
         <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py</extracomment>
         <translation>Regenerar</translation>
+    </message>
+    <message>
+        <source>Remote</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>Remoto</translation>
     </message>
     <message>
         <source>Remove from the list</source>
@@ -2318,7 +2398,7 @@
     </message>
     <message>
         <source>Server</source>
-        <extracomment>app/gui/pane.py, app/gui/server/pane.py</extracomment>
+        <extracomment>app/gui/pane.py, app/gui/server/pane.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Servidor</translation>
     </message>
     <message>
@@ -2680,9 +2760,19 @@
         <translation>El PDF está protegido. Introduce su contraseña.</translation>
     </message>
     <message>
+        <source>The address begins with http: others on the way can read what is sent, and the key.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>La dirección empieza por http: otros en el camino pueden leer lo que se envía, y la clave.</translation>
+    </message>
+    <message>
         <source>The best reasoning and code of its size, for 32 GB of fast memory.</source>
         <extracomment>resources/catalogue.json</extracomment>
         <translation>El mejor razonamiento y código de su tamaño, para 32 GB de memoria rápida.</translation>
+    </message>
+    <message>
+        <source>The certificate of {name} at {host} is not valid.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>El certificado de {name} en {host} no es válido.</translation>
     </message>
     <message>
         <source>The chat template of this model cannot be used.</source>
@@ -2945,6 +3035,16 @@
         <translation>Lo mismo, con menos errores.</translation>
     </message>
     <message>
+        <source>The server {name} was removed, with its key.</source>
+        <extracomment>app/gui/viewmodels/models/remote.py</extracomment>
+        <translation>Se quitó el servidor {name} con su clave.</translation>
+    </message>
+    <message>
+        <source>The servers cannot be kept in {file}: {reason}.</source>
+        <extracomment>app/runtime/remote/servers.py</extracomment>
+        <translation>No se pueden guardar los servidores en {file}: {reason}.</translation>
+    </message>
+    <message>
         <source>The text</source>
         <extracomment>app/gui/read/document.py</extracomment>
         <translation>El texto</translation>
@@ -2956,7 +3056,7 @@
     </message>
     <message>
         <source>The text has {length} characters; {most} are spoken at once.</source>
-        <extracomment>engine/pipelines/speaking/orpheus.py, engine/pipelines/speaking/spark.py</extracomment>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
         <translation>El texto tiene {length} caracteres; se leen {most} de una vez.</translation>
     </message>
     <message>
@@ -2986,7 +3086,7 @@
     </message>
     <message>
         <source>The token cannot be kept in {file}: {reason}.</source>
-        <extracomment>engine/hub/token.py</extracomment>
+        <extracomment>engine/secret_store.py</extracomment>
         <translation>El token no se puede guardar en {file}: {reason}.</translation>
     </message>
     <message>
@@ -3065,8 +3165,13 @@
         <translation>No hay ninguna voz guardada llamada {name}. Guardadas: {known}.</translation>
     </message>
     <message>
+        <source>There is no server {name} here. Added: {have}.</source>
+        <extracomment>app/runtime/remote/servers.py</extracomment>
+        <translation>Aquí no hay ningún servidor {name}. Añadidos: {have}.</translation>
+    </message>
+    <message>
         <source>There is no text to speak.</source>
-        <extracomment>engine/pipelines/speaking/orpheus.py, engine/pipelines/speaking/spark.py</extracomment>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
         <translation>No hay texto que leer.</translation>
     </message>
     <message>
@@ -3175,6 +3280,11 @@
         <translation>Es demasiado largo para el modelo: {tokens} tokens, de los que puede procesar {limit} a la vez.</translation>
     </message>
     <message>
+        <source>This machine could not be checked in time. Refresh in Models tries again.</source>
+        <extracomment>engine/machine.py</extracomment>
+        <translation>No se pudo comprobar este equipo a tiempo. «Actualizar» en «Modelos» lo intenta de nuevo.</translation>
+    </message>
+    <message>
         <source>This machine only</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Solo este equipo</translation>
@@ -3218,6 +3328,11 @@
         <source>This model takes no instructions. The CustomVoice and VoiceDesign models of size 1.7B follow them.</source>
         <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
         <translation>Este modelo no admite instrucciones. Los modelos CustomVoice y VoiceDesign de tamaño 1.7B las siguen.</translation>
+    </message>
+    <message>
+        <source>This model was not found.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>No se encontró este modelo.</translation>
     </message>
     <message>
         <source>This month</source>
@@ -3441,7 +3556,7 @@
     </message>
     <message>
         <source>Waiting for the model.</source>
-        <extracomment>app/gui/viewmodels/chat/conversation.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/conversation.py, app/window_engine.py</extracomment>
         <translation>Esperando al modelo.</translation>
     </message>
     <message>
@@ -3675,6 +3790,11 @@
         <translation>demasiado grande</translation>
     </message>
     <message>
+        <source>vLLM, SGLang, llama-server, LM Studio, Ollama or another Grus. What you send to its models leaves this machine.</source>
+        <extracomment>app/gui/models/remote_form.py</extracomment>
+        <translation>vLLM, SGLang, llama-server, LM Studio, Ollama u otro Grus. Lo que envíe a sus modelos sale de este equipo.</translation>
+    </message>
+    <message>
         <source>very fast</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>muy rápido</translation>
@@ -3760,9 +3880,19 @@
         <translation>{model} responde sin las imágenes de esta conversación.</translation>
     </message>
     <message>
+        <source>{model} clones no voices from here.</source>
+        <extracomment>app/runtime/remote/model.py</extracomment>
+        <translation>{model} no clona voces desde aquí.</translation>
+    </message>
+    <message>
         <source>{model} does not know the task {task}: the page is read as text. PaddleOCR-VL 1.5 knows every task.</source>
         <extracomment>engine/pipelines/reading/reader.py</extracomment>
         <translation>{model} no conoce la tarea {task}: la página se lee como texto. PaddleOCR-VL 1.5 conoce todas las tareas.</translation>
+    </message>
+    <message>
+        <source>{model} does not speak.</source>
+        <extracomment>app/runtime/remote/model.py</extracomment>
+        <translation>{model} no habla.</translation>
     </message>
     <message>
         <source>{model} does not speak. Qwen3-TTS, Orpheus and Spark-TTS models do.</source>
@@ -3820,6 +3950,11 @@
         <translation>{model} recibe el texto de la imagen.</translation>
     </message>
     <message>
+        <source>{model} runs on another server, which gives no times of words.</source>
+        <extracomment>engine/pipelines/listening/transcription.py</extracomment>
+        <translation>{model} se ejecuta en otro servidor, que no da los tiempos de las palabras.</translation>
+    </message>
+    <message>
         <source>{model} transcribes {own}, not {language}. Choose a model for that language.</source>
         <extracomment>engine/pipelines/listening/transcription.py</extracomment>
         <translation>{model} transcribe {own}, no {language}. Elige un modelo para ese idioma.</translation>
@@ -3840,6 +3975,31 @@
         <translation>{names}: formato no compatible. Formatos compatibles: WAV, FLAC, MP3, OGG, Opus, AIFF, AU y CAF.</translation>
     </message>
     <message>
+        <source>{name} answered something that is not OpenAI&apos;s API. Is the address right?</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} respondió algo que no es la API de OpenAI. ¿Es correcta la dirección?</translation>
+    </message>
+    <message>
+        <source>{name} answered with status {status}.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} respondió con el estado {status}.</translation>
+    </message>
+    <message>
+        <source>{name} answered with status {status}: {error}</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} respondió con el estado {status}: {error}</translation>
+    </message>
+    <message>
+        <source>{name} answers from another address. Add the address that it leads to.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} responde desde otra dirección. Añada la dirección a la que lleva.</translation>
+    </message>
+    <message>
+        <source>{name} answers: what you send leaves this machine.</source>
+        <extracomment>app/gui/viewmodels/models/remote.py</extracomment>
+        <translation>Responde {name}: lo que envía sale de este equipo.</translation>
+    </message>
+    <message>
         <source>{name} cannot be opened: it is damaged or password-protected.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>{name} no se puede abrir: está dañado o protegido con contraseña.</translation>
@@ -3848,6 +4008,11 @@
         <source>{name} cannot be opened: the file is damaged.</source>
         <extracomment>app/gui/viewmodels/chat/draft.py, app/gui/viewmodels/speak.py</extracomment>
         <translation>{name} no se puede abrir: el archivo está dañado.</translation>
+    </message>
+    <message>
+        <source>{name} cannot be reached: nothing answers at {host}.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>No se puede acceder a {name}: nada responde en {host}.</translation>
     </message>
     <message>
         <source>{name} contains no text. Open it in Read first.</source>
@@ -3870,6 +4035,26 @@
         <translation>{name} no reconoce voz. Los modelos Moonshine sí, por ejemplo UsefulSensors/moonshine-base.</translation>
     </message>
     <message>
+        <source>{name} does not take this: {error}</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} no lo acepta: {error}</translation>
+    </message>
+    <message>
+        <source>{name} ended the connection before the reply was complete.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} cerró la conexión antes de completar la respuesta.</translation>
+    </message>
+    <message>
+        <source>{name} ended the reply: {error}</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} interrumpió la respuesta: {error}</translation>
+    </message>
+    <message>
+        <source>{name} has no model {model}, or does not do this.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} no tiene el modelo {model}, o no puede hacer esto.</translation>
+    </message>
+    <message>
         <source>{name} has {own} samples a second; {least} to {most} are read.</source>
         <extracomment>engine/media/sound.py</extracomment>
         <translation>{name} tiene {own} muestras por segundo; se leen de {least} a {most}.</translation>
@@ -3883,6 +4068,26 @@
         <source>{name} holds samples that are no numbers. The file is damaged.</source>
         <extracomment>engine/media/sound.py</extracomment>
         <translation>{name} contiene muestras no válidas. El archivo está dañado.</translation>
+    </message>
+    <message>
+        <source>{name} ignored response_format: its reply is not JSON.</source>
+        <extracomment>app/runtime/remote/chat.py</extracomment>
+        <translation>{name} ignoró response_format: su respuesta no es JSON.</translation>
+    </message>
+    <message>
+        <source>{name} ignored response_format: {where} of its reply does not fit the schema.</source>
+        <extracomment>app/runtime/remote/chat.py</extracomment>
+        <translation>{name} ignoró response_format: {where} de su respuesta no se ajusta al esquema.</translation>
+    </message>
+    <message>
+        <source>{name} ignored tool_choice: its reply calls no tool.</source>
+        <extracomment>app/runtime/remote/chat.py</extracomment>
+        <translation>{name} ignoró tool_choice: su respuesta no llama a ninguna herramienta.</translation>
+    </message>
+    <message>
+        <source>{name} is busy, or its limit is reached. Try again later.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} está ocupado o alcanzó su límite. Inténtelo más tarde.</translation>
     </message>
     <message>
         <source>{name} is empty.</source>
@@ -3938,6 +4143,39 @@
         <source>{name} is too large.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>{name} es demasiado grande.</translation>
+    </message>
+    <message>
+        <source>{name} lists no models. Name one by hand.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} no enumera modelos. Indique uno a mano.</translation>
+    </message>
+    <message>
+        <source>{name} refuses the key. Add it again, with the right one.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} rechaza la clave. Añádalo de nuevo con la correcta.</translation>
+    </message>
+    <message>
+        <source>{name} sent nothing for {seconds} seconds.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} no envió nada durante {seconds} segundos.</translation>
+    </message>
+    <message>
+        <source>{name} wants a key. Add it again, with its key.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} pide una clave. Añádalo de nuevo con su clave.</translation>
+    </message>
+    <message numerus="yes">
+        <source>{name} was added, with {n} models.</source>
+        <extracomment>app/gui/viewmodels/models/remote.py</extracomment>
+        <translation>
+            <numerusform>Se añadió {name} con {n} modelo.</numerusform>
+            <numerusform>Se añadió {name} con {n} modelos.</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>{name} was not asked, because {why}.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>No se preguntó a {name}: {why}.</translation>
     </message>
     <message>
         <source>{name} writes no text. Give it as the layout, and a vision model as the model.</source>
@@ -4042,7 +4280,7 @@
     </message>
     <message>
         <source>{path} cannot be read: {reason}.</source>
-        <extracomment>engine/media/documents.py</extracomment>
+        <extracomment>engine/media/documents.py, app/runtime/remote/chat.py</extracomment>
         <translation>No se puede leer {path}: {reason}.</translation>
     </message>
     <message>

@@ -29,6 +29,11 @@
         <translation>Un fichier</translation>
     </message>
     <message>
+        <source>A key is one word of letters, digits and signs.</source>
+        <extracomment>app/runtime/remote/servers.py</extracomment>
+        <translation>Une clé est un seul mot de lettres, de chiffres et de signes.</translation>
+    </message>
+    <message>
         <source>A recording must be one row of finite samples.</source>
         <extracomment>engine/pipelines/speaking/voice.py</extracomment>
         <translation>Un enregistrement doit être une seule suite d’échantillons finis.</translation>
@@ -37,6 +42,26 @@
         <source>A reply is being written in another conversation. Wait for it, or stop it.</source>
         <extracomment>app/gui/viewmodels/chat/conversation.py</extracomment>
         <translation>Une réponse est en cours d’écriture dans une autre conversation. Attendez-la, ou arrêtez-la.</translation>
+    </message>
+    <message>
+        <source>A saved voice is not sent to a server elsewhere.</source>
+        <extracomment>app/runtime/remote/model.py</extracomment>
+        <translation>Une voix enregistrée n’est pas envoyée à un serveur distant.</translation>
+    </message>
+    <message>
+        <source>A server&apos;s address holds no password, no question mark and no hash. The key is asked for.</source>
+        <extracomment>app/runtime/remote/servers.py</extracomment>
+        <translation>L’adresse d’un serveur ne contient ni mot de passe, ni point d’interrogation, ni dièse. La clé est demandée à part.</translation>
+    </message>
+    <message>
+        <source>A server&apos;s address is like http://192.168.1.5:8000 or https://example.org/v1.</source>
+        <extracomment>app/runtime/remote/servers.py</extracomment>
+        <translation>L’adresse d’un serveur ressemble à http://192.168.1.5:8000 ou https://example.org/v1.</translation>
+    </message>
+    <message>
+        <source>A server&apos;s name has up to 40 letters, digits, dots and dashes: {name} does not fit.</source>
+        <extracomment>app/runtime/remote/servers.py</extracomment>
+        <translation>Le nom d’un serveur a jusqu’à 40 lettres, chiffres, points et tirets : {name} ne convient pas.</translation>
     </message>
     <message>
         <source>A step of the engine failed: {kind}: {error}</source>
@@ -109,6 +134,11 @@
         <translation>Requêtes en cours</translation>
     </message>
     <message>
+        <source>Add</source>
+        <extracomment>app/gui/models/remote_form.py</extracomment>
+        <translation>Ajouter</translation>
+    </message>
+    <message>
         <source>Add a folder</source>
         <extracomment>app/gui/models/pane.py, app/gui/settings/pane.py</extracomment>
         <translation>Ajouter un dossier</translation>
@@ -122,6 +152,11 @@
         <source>Add a model folder…</source>
         <extracomment>app/gui/model_box.py</extracomment>
         <translation>Ajouter un dossier de modèles…</translation>
+    </message>
+    <message>
+        <source>Add a server</source>
+        <extracomment>app/gui/models/pane.py, app/gui/models/remote_form.py</extracomment>
+        <translation>Ajouter un serveur</translation>
     </message>
     <message>
         <source>Add audio files</source>
@@ -140,7 +175,7 @@
     </message>
     <message>
         <source>Address</source>
-        <extracomment>app/gui/server/pane.py</extracomment>
+        <extracomment>app/gui/models/remote_form.py, app/gui/server/pane.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Adresse</translation>
     </message>
     <message>
@@ -194,6 +229,11 @@
         <translation>Posez une question</translation>
     </message>
     <message>
+        <source>Asking the server for its models.</source>
+        <extracomment>app/gui/models/remote_form.py</extracomment>
+        <translation>Demande des modèles au serveur.</translation>
+    </message>
+    <message>
         <source>Attach files</source>
         <extracomment>app/gui/chat/actions.py, app/gui/chat/composer.py</extracomment>
         <translation>Joindre des fichiers</translation>
@@ -235,7 +275,7 @@
     </message>
     <message>
         <source>Cancel</source>
-        <extracomment>app/gui/read/pane.py, app/gui/settings/pane.py, app/gui/speak/pane.py</extracomment>
+        <extracomment>app/gui/models/remote_form.py, app/gui/read/pane.py, app/gui/settings/pane.py, app/gui/speak/pane.py</extracomment>
         <translation>Annuler</translation>
     </message>
     <message>
@@ -1014,6 +1054,11 @@
         <translation>Grus a été démarré avec --offline</translation>
     </message>
     <message>
+        <source>Grus was told to work offline</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>Grus doit travailler hors ligne</translation>
+    </message>
+    <message>
         <source>HTML</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>HTML</translation>
@@ -1194,6 +1239,11 @@
         <translation>Aller au dernier message (Ctrl+Fin)</translation>
     </message>
     <message>
+        <source>Key</source>
+        <extracomment>app/gui/models/remote_form.py</extracomment>
+        <translation>Clé</translation>
+    </message>
+    <message>
         <source>Keyboard shortcuts</source>
         <extracomment>app/gui/palette.py, app/gui/window.py</extracomment>
         <translation>Raccourcis clavier</translation>
@@ -1217,6 +1267,11 @@
         <source>Larger text</source>
         <extracomment>app/gui/window.py</extracomment>
         <translation>Texte plus grand</translation>
+    </message>
+    <message>
+        <source>Leave empty if the server needs none</source>
+        <extracomment>app/gui/models/remote_form.py</extracomment>
+        <translation>Laisser vide si le serveur n’en demande pas</translation>
     </message>
     <message>
         <source>Leave out tokens less likely than this share of the most likely one.</source>
@@ -1350,7 +1405,7 @@
     </message>
     <message>
         <source>Model</source>
-        <extracomment>app/gui/model_box.py, app/gui/server/pane.py</extracomment>
+        <extracomment>app/gui/model_box.py, app/gui/models/remote_form.py, app/gui/server/pane.py</extracomment>
         <translation>Modèle</translation>
     </message>
     <message>
@@ -1397,6 +1452,11 @@
         <source>Move to</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Déplacer vers</translation>
+    </message>
+    <message>
+        <source>Name</source>
+        <extracomment>app/gui/models/remote_form.py</extracomment>
+        <translation>Nom</translation>
     </message>
     <message>
         <source>Name of the voice</source>
@@ -1619,6 +1679,11 @@
         <translation>Sur le disque</translation>
     </message>
     <message>
+        <source>On other machines</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>Sur d’autres machines</translation>
+    </message>
+    <message>
         <source>On this machine</source>
         <extracomment>app/gui/models/pane.py</extracomment>
         <translation>Sur cet ordinateur</translation>
@@ -1654,6 +1719,11 @@
         <translation>Un tableau</translation>
     </message>
     <message>
+        <source>Only if the server does not list it</source>
+        <extracomment>app/gui/models/remote_form.py</extracomment>
+        <translation>Seulement si le serveur ne l’indique pas</translation>
+    </message>
+    <message>
         <source>Only {free} are free.</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Seulement {free} disponibles.</translation>
@@ -1662,6 +1732,11 @@
         <source>Open</source>
         <extracomment>app/gui/pane.py</extracomment>
         <translation>Ouvrir</translation>
+    </message>
+    <message>
+        <source>Open at login</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Ouvrir à l’ouverture de session</translation>
     </message>
     <message>
         <source>Open link</source>
@@ -2088,13 +2163,18 @@
     </message>
     <message>
         <source>Refresh</source>
-        <extracomment>app/gui/models/pane.py, app/gui/settings/pane.py</extracomment>
+        <extracomment>app/gui/models/pane.py, app/gui/settings/pane.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Actualiser</translation>
     </message>
     <message>
         <source>Regenerate</source>
         <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py</extracomment>
         <translation>Régénérer</translation>
+    </message>
+    <message>
+        <source>Remote</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>Distant</translation>
     </message>
     <message>
         <source>Remove from the list</source>
@@ -2318,7 +2398,7 @@
     </message>
     <message>
         <source>Server</source>
-        <extracomment>app/gui/pane.py, app/gui/server/pane.py</extracomment>
+        <extracomment>app/gui/pane.py, app/gui/server/pane.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Serveur</translation>
     </message>
     <message>
@@ -2680,9 +2760,19 @@
         <translation>Le PDF est protégé. Saisissez son mot de passe.</translation>
     </message>
     <message>
+        <source>The address begins with http: others on the way can read what is sent, and the key.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>L’adresse commence par http : d’autres sur le trajet peuvent lire ce qui est envoyé, et la clé.</translation>
+    </message>
+    <message>
         <source>The best reasoning and code of its size, for 32 GB of fast memory.</source>
         <extracomment>resources/catalogue.json</extracomment>
         <translation>Le meilleur raisonnement et le meilleur code de sa taille, pour 32 Go de mémoire rapide.</translation>
+    </message>
+    <message>
+        <source>The certificate of {name} at {host} is not valid.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>Le certificat de {name} sur {host} n’est pas valide.</translation>
     </message>
     <message>
         <source>The chat template of this model cannot be used.</source>
@@ -2945,6 +3035,16 @@
         <translation>Le même, avec moins d’erreurs.</translation>
     </message>
     <message>
+        <source>The server {name} was removed, with its key.</source>
+        <extracomment>app/gui/viewmodels/models/remote.py</extracomment>
+        <translation>Le serveur {name} a été retiré, avec sa clé.</translation>
+    </message>
+    <message>
+        <source>The servers cannot be kept in {file}: {reason}.</source>
+        <extracomment>app/runtime/remote/servers.py</extracomment>
+        <translation>Les serveurs ne peuvent pas être enregistrés dans {file} : {reason}.</translation>
+    </message>
+    <message>
         <source>The text</source>
         <extracomment>app/gui/read/document.py</extracomment>
         <translation>Le texte</translation>
@@ -2956,7 +3056,7 @@
     </message>
     <message>
         <source>The text has {length} characters; {most} are spoken at once.</source>
-        <extracomment>engine/pipelines/speaking/orpheus.py, engine/pipelines/speaking/spark.py</extracomment>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
         <translation>Le texte compte {length} caractères&#xa0;; {most} sont lus à la fois.</translation>
     </message>
     <message>
@@ -2986,7 +3086,7 @@
     </message>
     <message>
         <source>The token cannot be kept in {file}: {reason}.</source>
-        <extracomment>engine/hub/token.py</extracomment>
+        <extracomment>engine/secret_store.py</extracomment>
         <translation>Impossible de stocker le jeton dans {file}&#xa0;: {reason}.</translation>
     </message>
     <message>
@@ -3065,8 +3165,13 @@
         <translation>Aucune voix enregistrée ne s’appelle {name}. Enregistrées&#xa0;: {known}.</translation>
     </message>
     <message>
+        <source>There is no server {name} here. Added: {have}.</source>
+        <extracomment>app/runtime/remote/servers.py</extracomment>
+        <translation>Il n’y a pas de serveur {name} ici. Ajoutés : {have}.</translation>
+    </message>
+    <message>
         <source>There is no text to speak.</source>
-        <extracomment>engine/pipelines/speaking/orpheus.py, engine/pipelines/speaking/spark.py</extracomment>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
         <translation>Il n’y a pas de texte à lire.</translation>
     </message>
     <message>
@@ -3175,6 +3280,11 @@
         <translation>C’est trop long pour le modèle&#xa0;: {tokens} tokens, alors qu’il peut en traiter {limit} à la fois.</translation>
     </message>
     <message>
+        <source>This machine could not be checked in time. Refresh in Models tries again.</source>
+        <extracomment>engine/machine.py</extracomment>
+        <translation>Cette machine n’a pas pu être vérifiée à temps. « Actualiser » dans « Modèles » réessaie.</translation>
+    </message>
+    <message>
         <source>This machine only</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Cet ordinateur uniquement</translation>
@@ -3218,6 +3328,11 @@
         <source>This model takes no instructions. The CustomVoice and VoiceDesign models of size 1.7B follow them.</source>
         <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
         <translation>Ce modèle n’accepte pas d’instructions. Les modèles CustomVoice et VoiceDesign de taille 1.7B les suivent.</translation>
+    </message>
+    <message>
+        <source>This model was not found.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>Ce modèle est introuvable.</translation>
     </message>
     <message>
         <source>This month</source>
@@ -3441,7 +3556,7 @@
     </message>
     <message>
         <source>Waiting for the model.</source>
-        <extracomment>app/gui/viewmodels/chat/conversation.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/conversation.py, app/window_engine.py</extracomment>
         <translation>En attente du modèle.</translation>
     </message>
     <message>
@@ -3675,6 +3790,11 @@
         <translation>trop volumineux</translation>
     </message>
     <message>
+        <source>vLLM, SGLang, llama-server, LM Studio, Ollama or another Grus. What you send to its models leaves this machine.</source>
+        <extracomment>app/gui/models/remote_form.py</extracomment>
+        <translation>vLLM, SGLang, llama-server, LM Studio, Ollama ou un autre Grus. Ce que vous envoyez à ses modèles quitte cette machine.</translation>
+    </message>
+    <message>
         <source>very fast</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>très rapide</translation>
@@ -3760,9 +3880,19 @@
         <translation>{model} répond sans les images de cette conversation.</translation>
     </message>
     <message>
+        <source>{model} clones no voices from here.</source>
+        <extracomment>app/runtime/remote/model.py</extracomment>
+        <translation>{model} ne clone pas de voix depuis ici.</translation>
+    </message>
+    <message>
         <source>{model} does not know the task {task}: the page is read as text. PaddleOCR-VL 1.5 knows every task.</source>
         <extracomment>engine/pipelines/reading/reader.py</extracomment>
         <translation>{model} ne connaît pas la tâche {task}&#xa0;: la page est lue comme du texte. PaddleOCR-VL 1.5 connaît toutes les tâches.</translation>
+    </message>
+    <message>
+        <source>{model} does not speak.</source>
+        <extracomment>app/runtime/remote/model.py</extracomment>
+        <translation>{model} ne parle pas.</translation>
     </message>
     <message>
         <source>{model} does not speak. Qwen3-TTS, Orpheus and Spark-TTS models do.</source>
@@ -3820,6 +3950,11 @@
         <translation>{model} reçoit le texte de l’image.</translation>
     </message>
     <message>
+        <source>{model} runs on another server, which gives no times of words.</source>
+        <extracomment>engine/pipelines/listening/transcription.py</extracomment>
+        <translation>{model} fonctionne sur un autre serveur, qui ne donne pas les temps des mots.</translation>
+    </message>
+    <message>
         <source>{model} transcribes {own}, not {language}. Choose a model for that language.</source>
         <extracomment>engine/pipelines/listening/transcription.py</extracomment>
         <translation>{model} transcrit {own}, pas {language}. Choisissez un modèle pour cette langue.</translation>
@@ -3840,6 +3975,31 @@
         <translation>{names}&#xa0;: format non pris en charge. Formats pris en charge&#xa0;: WAV, FLAC, MP3, OGG, Opus, AIFF, AU et CAF.</translation>
     </message>
     <message>
+        <source>{name} answered something that is not OpenAI&apos;s API. Is the address right?</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} a répondu autre chose que l’API d’OpenAI. L’adresse est-elle juste ?</translation>
+    </message>
+    <message>
+        <source>{name} answered with status {status}.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} a répondu avec l’état {status}.</translation>
+    </message>
+    <message>
+        <source>{name} answered with status {status}: {error}</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} a répondu avec l’état {status} : {error}</translation>
+    </message>
+    <message>
+        <source>{name} answers from another address. Add the address that it leads to.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} répond depuis une autre adresse. Ajoutez l’adresse à laquelle elle mène.</translation>
+    </message>
+    <message>
+        <source>{name} answers: what you send leaves this machine.</source>
+        <extracomment>app/gui/viewmodels/models/remote.py</extracomment>
+        <translation>{name} répond : ce que vous envoyez quitte cette machine.</translation>
+    </message>
+    <message>
         <source>{name} cannot be opened: it is damaged or password-protected.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>Impossible d’ouvrir {name}&#xa0;: le fichier est endommagé ou protégé par mot de passe.</translation>
@@ -3848,6 +4008,11 @@
         <source>{name} cannot be opened: the file is damaged.</source>
         <extracomment>app/gui/viewmodels/chat/draft.py, app/gui/viewmodels/speak.py</extracomment>
         <translation>Impossible d’ouvrir {name}&#xa0;: le fichier est endommagé.</translation>
+    </message>
+    <message>
+        <source>{name} cannot be reached: nothing answers at {host}.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} est injoignable : rien ne répond sur {host}.</translation>
     </message>
     <message>
         <source>{name} contains no text. Open it in Read first.</source>
@@ -3870,6 +4035,26 @@
         <translation>{name} ne reconnaît pas la parole. Les modèles Moonshine le font, par exemple UsefulSensors/moonshine-base.</translation>
     </message>
     <message>
+        <source>{name} does not take this: {error}</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} ne l’accepte pas : {error}</translation>
+    </message>
+    <message>
+        <source>{name} ended the connection before the reply was complete.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} a fermé la connexion avant la fin de la réponse.</translation>
+    </message>
+    <message>
+        <source>{name} ended the reply: {error}</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} a interrompu la réponse : {error}</translation>
+    </message>
+    <message>
+        <source>{name} has no model {model}, or does not do this.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} n’a pas de modèle {model}, ou ne sait pas faire cela.</translation>
+    </message>
+    <message>
         <source>{name} has {own} samples a second; {least} to {most} are read.</source>
         <extracomment>engine/media/sound.py</extracomment>
         <translation>{name} a {own} échantillons par seconde&#xa0;; il est possible d’en lire de {least} à {most}.</translation>
@@ -3883,6 +4068,26 @@
         <source>{name} holds samples that are no numbers. The file is damaged.</source>
         <extracomment>engine/media/sound.py</extracomment>
         <translation>{name} contient des échantillons non valides. Le fichier est endommagé.</translation>
+    </message>
+    <message>
+        <source>{name} ignored response_format: its reply is not JSON.</source>
+        <extracomment>app/runtime/remote/chat.py</extracomment>
+        <translation>{name} a ignoré response_format : sa réponse n’est pas du JSON.</translation>
+    </message>
+    <message>
+        <source>{name} ignored response_format: {where} of its reply does not fit the schema.</source>
+        <extracomment>app/runtime/remote/chat.py</extracomment>
+        <translation>{name} a ignoré response_format : {where} de sa réponse ne suit pas le schéma.</translation>
+    </message>
+    <message>
+        <source>{name} ignored tool_choice: its reply calls no tool.</source>
+        <extracomment>app/runtime/remote/chat.py</extracomment>
+        <translation>{name} a ignoré tool_choice : sa réponse n’appelle aucun outil.</translation>
+    </message>
+    <message>
+        <source>{name} is busy, or its limit is reached. Try again later.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} est occupé, ou sa limite est atteinte. Réessayez plus tard.</translation>
     </message>
     <message>
         <source>{name} is empty.</source>
@@ -3938,6 +4143,39 @@
         <source>{name} is too large.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>{name} est trop volumineux.</translation>
+    </message>
+    <message>
+        <source>{name} lists no models. Name one by hand.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} n’indique aucun modèle. Saisissez-en un.</translation>
+    </message>
+    <message>
+        <source>{name} refuses the key. Add it again, with the right one.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} refuse la clé. Ajoutez-le de nouveau, avec la bonne.</translation>
+    </message>
+    <message>
+        <source>{name} sent nothing for {seconds} seconds.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} n’a rien envoyé pendant {seconds} secondes.</translation>
+    </message>
+    <message>
+        <source>{name} wants a key. Add it again, with its key.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} demande une clé. Ajoutez-le de nouveau, avec sa clé.</translation>
+    </message>
+    <message numerus="yes">
+        <source>{name} was added, with {n} models.</source>
+        <extracomment>app/gui/viewmodels/models/remote.py</extracomment>
+        <translation>
+            <numerusform>{name} a été ajouté, avec {n} modèle.</numerusform>
+            <numerusform>{name} a été ajouté, avec {n} modèles.</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>{name} was not asked, because {why}.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} n’a pas été interrogé : {why}.</translation>
     </message>
     <message>
         <source>{name} writes no text. Give it as the layout, and a vision model as the model.</source>
@@ -4042,7 +4280,7 @@
     </message>
     <message>
         <source>{path} cannot be read: {reason}.</source>
-        <extracomment>engine/media/documents.py</extracomment>
+        <extracomment>engine/media/documents.py, app/runtime/remote/chat.py</extracomment>
         <translation>Impossible de lire {path}&#xa0;: {reason}.</translation>
     </message>
     <message>

@@ -29,6 +29,11 @@
         <translation>ファイル</translation>
     </message>
     <message>
+        <source>A key is one word of letters, digits and signs.</source>
+        <extracomment>app/runtime/remote/servers.py</extracomment>
+        <translation>キーは文字、数字、記号からなる 1 語です。</translation>
+    </message>
+    <message>
         <source>A recording must be one row of finite samples.</source>
         <extracomment>engine/pipelines/speaking/voice.py</extracomment>
         <translation>録音は、有限な値のサンプルを 1 列に並べたものでなければなりません。</translation>
@@ -37,6 +42,26 @@
         <source>A reply is being written in another conversation. Wait for it, or stop it.</source>
         <extracomment>app/gui/viewmodels/chat/conversation.py</extracomment>
         <translation>別の会話で回答を生成しています。完了を待つか、停止してください。</translation>
+    </message>
+    <message>
+        <source>A saved voice is not sent to a server elsewhere.</source>
+        <extracomment>app/runtime/remote/model.py</extracomment>
+        <translation>保存した声はリモートサーバーに送信されません。</translation>
+    </message>
+    <message>
+        <source>A server&apos;s address holds no password, no question mark and no hash. The key is asked for.</source>
+        <extracomment>app/runtime/remote/servers.py</extracomment>
+        <translation>サーバーのアドレスにパスワード、?、# は使えません。キーは別に入力します。</translation>
+    </message>
+    <message>
+        <source>A server&apos;s address is like http://192.168.1.5:8000 or https://example.org/v1.</source>
+        <extracomment>app/runtime/remote/servers.py</extracomment>
+        <translation>サーバーのアドレスは http://192.168.1.5:8000 や https://example.org/v1 の形です。</translation>
+    </message>
+    <message>
+        <source>A server&apos;s name has up to 40 letters, digits, dots and dashes: {name} does not fit.</source>
+        <extracomment>app/runtime/remote/servers.py</extracomment>
+        <translation>サーバー名は英字、数字、ピリオド、ハイフンの 40 文字以内です。{name} は使えません。</translation>
     </message>
     <message>
         <source>A step of the engine failed: {kind}: {error}</source>
@@ -109,6 +134,11 @@
         <translation>処理中のリクエスト</translation>
     </message>
     <message>
+        <source>Add</source>
+        <extracomment>app/gui/models/remote_form.py</extracomment>
+        <translation>追加</translation>
+    </message>
+    <message>
         <source>Add a folder</source>
         <extracomment>app/gui/models/pane.py, app/gui/settings/pane.py</extracomment>
         <translation>フォルダーを追加</translation>
@@ -122,6 +152,11 @@
         <source>Add a model folder…</source>
         <extracomment>app/gui/model_box.py</extracomment>
         <translation>モデルのフォルダーを追加…</translation>
+    </message>
+    <message>
+        <source>Add a server</source>
+        <extracomment>app/gui/models/pane.py, app/gui/models/remote_form.py</extracomment>
+        <translation>サーバーを追加</translation>
     </message>
     <message>
         <source>Add audio files</source>
@@ -140,7 +175,7 @@
     </message>
     <message>
         <source>Address</source>
-        <extracomment>app/gui/server/pane.py</extracomment>
+        <extracomment>app/gui/models/remote_form.py, app/gui/server/pane.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>アドレス</translation>
     </message>
     <message>
@@ -194,6 +229,11 @@
         <translation>何でも聞いてください</translation>
     </message>
     <message>
+        <source>Asking the server for its models.</source>
+        <extracomment>app/gui/models/remote_form.py</extracomment>
+        <translation>サーバーにモデルを問い合わせています。</translation>
+    </message>
+    <message>
         <source>Attach files</source>
         <extracomment>app/gui/chat/actions.py, app/gui/chat/composer.py</extracomment>
         <translation>ファイルを添付</translation>
@@ -235,7 +275,7 @@
     </message>
     <message>
         <source>Cancel</source>
-        <extracomment>app/gui/read/pane.py, app/gui/settings/pane.py, app/gui/speak/pane.py</extracomment>
+        <extracomment>app/gui/models/remote_form.py, app/gui/read/pane.py, app/gui/settings/pane.py, app/gui/speak/pane.py</extracomment>
         <translation>キャンセル</translation>
     </message>
     <message>
@@ -1014,6 +1054,11 @@
         <translation>Grus は --offline で起動されました</translation>
     </message>
     <message>
+        <source>Grus was told to work offline</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>Grus はオフラインで動作する設定です</translation>
+    </message>
+    <message>
         <source>HTML</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>HTML</translation>
@@ -1194,6 +1239,11 @@
         <translation>最新のメッセージへ移動 (Ctrl+End)</translation>
     </message>
     <message>
+        <source>Key</source>
+        <extracomment>app/gui/models/remote_form.py</extracomment>
+        <translation>キー</translation>
+    </message>
+    <message>
         <source>Keyboard shortcuts</source>
         <extracomment>app/gui/palette.py, app/gui/window.py</extracomment>
         <translation>キーボードショートカット</translation>
@@ -1217,6 +1267,11 @@
         <source>Larger text</source>
         <extracomment>app/gui/window.py</extracomment>
         <translation>文字を大きく</translation>
+    </message>
+    <message>
+        <source>Leave empty if the server needs none</source>
+        <extracomment>app/gui/models/remote_form.py</extracomment>
+        <translation>サーバーが不要なら空のままにします</translation>
     </message>
     <message>
         <source>Leave out tokens less likely than this share of the most likely one.</source>
@@ -1350,7 +1405,7 @@
     </message>
     <message>
         <source>Model</source>
-        <extracomment>app/gui/model_box.py, app/gui/server/pane.py</extracomment>
+        <extracomment>app/gui/model_box.py, app/gui/models/remote_form.py, app/gui/server/pane.py</extracomment>
         <translation>モデル</translation>
     </message>
     <message>
@@ -1397,6 +1452,11 @@
         <source>Move to</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>移動先</translation>
+    </message>
+    <message>
+        <source>Name</source>
+        <extracomment>app/gui/models/remote_form.py</extracomment>
+        <translation>名前</translation>
     </message>
     <message>
         <source>Name of the voice</source>
@@ -1619,6 +1679,11 @@
         <translation>ディスク上</translation>
     </message>
     <message>
+        <source>On other machines</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>ほかのコンピューター</translation>
+    </message>
+    <message>
         <source>On this machine</source>
         <extracomment>app/gui/models/pane.py</extracomment>
         <translation>このコンピューター</translation>
@@ -1654,6 +1719,11 @@
         <translation>表のみ</translation>
     </message>
     <message>
+        <source>Only if the server does not list it</source>
+        <extracomment>app/gui/models/remote_form.py</extracomment>
+        <translation>サーバーが一覧に出さない場合のみ</translation>
+    </message>
+    <message>
         <source>Only {free} are free.</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>空きは {free} しかありません。</translation>
@@ -1662,6 +1732,11 @@
         <source>Open</source>
         <extracomment>app/gui/pane.py</extracomment>
         <translation>開く</translation>
+    </message>
+    <message>
+        <source>Open at login</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>ログイン時に開く</translation>
     </message>
     <message>
         <source>Open link</source>
@@ -2087,13 +2162,18 @@
     </message>
     <message>
         <source>Refresh</source>
-        <extracomment>app/gui/models/pane.py, app/gui/settings/pane.py</extracomment>
+        <extracomment>app/gui/models/pane.py, app/gui/settings/pane.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>更新</translation>
     </message>
     <message>
         <source>Regenerate</source>
         <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py</extracomment>
         <translation>再生成</translation>
+    </message>
+    <message>
+        <source>Remote</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>リモート</translation>
     </message>
     <message>
         <source>Remove from the list</source>
@@ -2317,7 +2397,7 @@
     </message>
     <message>
         <source>Server</source>
-        <extracomment>app/gui/pane.py, app/gui/server/pane.py</extracomment>
+        <extracomment>app/gui/pane.py, app/gui/server/pane.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>サーバー</translation>
     </message>
     <message>
@@ -2678,9 +2758,19 @@
         <translation>PDF は保護されています。パスワードを入力してください。</translation>
     </message>
     <message>
+        <source>The address begins with http: others on the way can read what is sent, and the key.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>アドレスが http で始まるため、送信内容とキーを経路上の第三者が読めます。</translation>
+    </message>
+    <message>
         <source>The best reasoning and code of its size, for 32 GB of fast memory.</source>
         <extracomment>resources/catalogue.json</extracomment>
         <translation>このサイズで最高の思考とコード。高速な 32 GB メモリー向け。</translation>
+    </message>
+    <message>
+        <source>The certificate of {name} at {host} is not valid.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{host} にある {name} の証明書は無効です。</translation>
     </message>
     <message>
         <source>The chat template of this model cannot be used.</source>
@@ -2943,6 +3033,16 @@
         <translation>同じ用途で、誤りがより少ないモデル。</translation>
     </message>
     <message>
+        <source>The server {name} was removed, with its key.</source>
+        <extracomment>app/gui/viewmodels/models/remote.py</extracomment>
+        <translation>サーバー {name} をキーとともに削除しました。</translation>
+    </message>
+    <message>
+        <source>The servers cannot be kept in {file}: {reason}.</source>
+        <extracomment>app/runtime/remote/servers.py</extracomment>
+        <translation>サーバーを {file} に保存できません: {reason}。</translation>
+    </message>
+    <message>
         <source>The text</source>
         <extracomment>app/gui/read/document.py</extracomment>
         <translation>テキスト</translation>
@@ -2954,7 +3054,7 @@
     </message>
     <message>
         <source>The text has {length} characters; {most} are spoken at once.</source>
-        <extracomment>engine/pipelines/speaking/orpheus.py, engine/pipelines/speaking/spark.py</extracomment>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
         <translation>テキストは {length} 文字です。一度に読み上げるのは {most} 文字までです。</translation>
     </message>
     <message>
@@ -2984,7 +3084,7 @@
     </message>
     <message>
         <source>The token cannot be kept in {file}: {reason}.</source>
-        <extracomment>engine/hub/token.py</extracomment>
+        <extracomment>engine/secret_store.py</extracomment>
         <translation>トークンを {file} に保存できません: {reason}。</translation>
     </message>
     <message>
@@ -3063,8 +3163,13 @@
         <translation>{name} という保存済みの声はありません。保存済み: {known}。</translation>
     </message>
     <message>
+        <source>There is no server {name} here. Added: {have}.</source>
+        <extracomment>app/runtime/remote/servers.py</extracomment>
+        <translation>サーバー {name} はありません。追加済み: {have}。</translation>
+    </message>
+    <message>
         <source>There is no text to speak.</source>
-        <extracomment>engine/pipelines/speaking/orpheus.py, engine/pipelines/speaking/spark.py</extracomment>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
         <translation>読み上げるテキストがありません。</translation>
     </message>
     <message>
@@ -3173,6 +3278,11 @@
         <translation>モデルには長すぎます: {tokens} トークンあります。一度に処理できるのは {limit} トークンまでです。</translation>
     </message>
     <message>
+        <source>This machine could not be checked in time. Refresh in Models tries again.</source>
+        <extracomment>engine/machine.py</extracomment>
+        <translation>このマシンを時間内に確認できませんでした。「モデル」の「更新」でもう一度試せます。</translation>
+    </message>
+    <message>
         <source>This machine only</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>このコンピューターのみ</translation>
@@ -3216,6 +3326,11 @@
         <source>This model takes no instructions. The CustomVoice and VoiceDesign models of size 1.7B follow them.</source>
         <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
         <translation>このモデルは指示に対応していません。1.7B の CustomVoice と VoiceDesign が対応しています。</translation>
+    </message>
+    <message>
+        <source>This model was not found.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>このモデルは見つかりません。</translation>
     </message>
     <message>
         <source>This month</source>
@@ -3439,7 +3554,7 @@
     </message>
     <message>
         <source>Waiting for the model.</source>
-        <extracomment>app/gui/viewmodels/chat/conversation.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/conversation.py, app/window_engine.py</extracomment>
         <translation>モデルを待っています。</translation>
     </message>
     <message>
@@ -3673,6 +3788,11 @@
         <translation>大きすぎます</translation>
     </message>
     <message>
+        <source>vLLM, SGLang, llama-server, LM Studio, Ollama or another Grus. What you send to its models leaves this machine.</source>
+        <extracomment>app/gui/models/remote_form.py</extracomment>
+        <translation>vLLM、SGLang、llama-server、LM Studio、Ollama、または別の Grus。そのモデルに送信した内容はこのコンピューターの外に出ます。</translation>
+    </message>
+    <message>
         <source>very fast</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>とても速い</translation>
@@ -3758,9 +3878,19 @@
         <translation>{model} はこの会話の画像を使わずに回答します。</translation>
     </message>
     <message>
+        <source>{model} clones no voices from here.</source>
+        <extracomment>app/runtime/remote/model.py</extracomment>
+        <translation>{model} の声の複製はここからは行えません。</translation>
+    </message>
+    <message>
         <source>{model} does not know the task {task}: the page is read as text. PaddleOCR-VL 1.5 knows every task.</source>
         <extracomment>engine/pipelines/reading/reader.py</extracomment>
         <translation>{model} は {task} に対応していないため、ページをテキストとして読み取ります。PaddleOCR-VL 1.5 はすべてに対応しています。</translation>
+    </message>
+    <message>
+        <source>{model} does not speak.</source>
+        <extracomment>app/runtime/remote/model.py</extracomment>
+        <translation>{model} は音声を生成しません。</translation>
     </message>
     <message>
         <source>{model} does not speak. Qwen3-TTS, Orpheus and Spark-TTS models do.</source>
@@ -3818,6 +3948,11 @@
         <translation>{model} には画像のテキストが渡されます。</translation>
     </message>
     <message>
+        <source>{model} runs on another server, which gives no times of words.</source>
+        <extracomment>engine/pipelines/listening/transcription.py</extracomment>
+        <translation>{model} は別のサーバーで動作しており、単語の時刻は得られません。</translation>
+    </message>
+    <message>
         <source>{model} transcribes {own}, not {language}. Choose a model for that language.</source>
         <extracomment>engine/pipelines/listening/transcription.py</extracomment>
         <translation>{model} が文字起こしできるのは {own} で、{language} ではありません。その言語のモデルを選んでください。</translation>
@@ -3838,6 +3973,31 @@
         <translation>{names}: 対応していない形式です。対応形式: WAV、FLAC、MP3、OGG、Opus、AIFF、AU、CAF。</translation>
     </message>
     <message>
+        <source>{name} answered something that is not OpenAI&apos;s API. Is the address right?</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} の応答は OpenAI の API ではありません。アドレスは正しいですか？</translation>
+    </message>
+    <message>
+        <source>{name} answered with status {status}.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} はステータス {status} を返しました。</translation>
+    </message>
+    <message>
+        <source>{name} answered with status {status}: {error}</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} はステータス {status} を返しました: {error}</translation>
+    </message>
+    <message>
+        <source>{name} answers from another address. Add the address that it leads to.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} は別のアドレスに転送します。転送先のアドレスを追加してください。</translation>
+    </message>
+    <message>
+        <source>{name} answers: what you send leaves this machine.</source>
+        <extracomment>app/gui/viewmodels/models/remote.py</extracomment>
+        <translation>{name} が応答します。送信した内容はこのコンピューターの外に出ます。</translation>
+    </message>
+    <message>
         <source>{name} cannot be opened: it is damaged or password-protected.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>{name} を開けません。破損しているか、パスワードで保護されています。</translation>
@@ -3846,6 +4006,11 @@
         <source>{name} cannot be opened: the file is damaged.</source>
         <extracomment>app/gui/viewmodels/chat/draft.py, app/gui/viewmodels/speak.py</extracomment>
         <translation>{name} を開けません。ファイルが破損しています。</translation>
+    </message>
+    <message>
+        <source>{name} cannot be reached: nothing answers at {host}.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} に接続できません。{host} から応答がありません。</translation>
     </message>
     <message>
         <source>{name} contains no text. Open it in Read first.</source>
@@ -3868,6 +4033,26 @@
         <translation>{name} は音声認識に対応していません。UsefulSensors/moonshine-base などの Moonshine モデルを使ってください。</translation>
     </message>
     <message>
+        <source>{name} does not take this: {error}</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} が受け付けませんでした: {error}</translation>
+    </message>
+    <message>
+        <source>{name} ended the connection before the reply was complete.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>回答が終わる前に {name} が接続を切断しました。</translation>
+    </message>
+    <message>
+        <source>{name} ended the reply: {error}</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} が回答を中断しました: {error}</translation>
+    </message>
+    <message>
+        <source>{name} has no model {model}, or does not do this.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} にモデル {model} がないか、この処理に対応していません。</translation>
+    </message>
+    <message>
         <source>{name} has {own} samples a second; {least} to {most} are read.</source>
         <extracomment>engine/media/sound.py</extracomment>
         <translation>{name} のサンプリングレートは毎秒 {own} です。対応しているのは {least}～{most} です。</translation>
@@ -3881,6 +4066,26 @@
         <source>{name} holds samples that are no numbers. The file is damaged.</source>
         <extracomment>engine/media/sound.py</extracomment>
         <translation>{name} に無効なサンプルがあります。ファイルが破損しています。</translation>
+    </message>
+    <message>
+        <source>{name} ignored response_format: its reply is not JSON.</source>
+        <extracomment>app/runtime/remote/chat.py</extracomment>
+        <translation>{name} は response_format を無視しました。回答が JSON ではありません。</translation>
+    </message>
+    <message>
+        <source>{name} ignored response_format: {where} of its reply does not fit the schema.</source>
+        <extracomment>app/runtime/remote/chat.py</extracomment>
+        <translation>{name} は response_format を無視しました。回答の {where} がスキーマに合いません。</translation>
+    </message>
+    <message>
+        <source>{name} ignored tool_choice: its reply calls no tool.</source>
+        <extracomment>app/runtime/remote/chat.py</extracomment>
+        <translation>{name} は tool_choice を無視しました。回答はツールを呼び出していません。</translation>
+    </message>
+    <message>
+        <source>{name} is busy, or its limit is reached. Try again later.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} は混雑しているか、上限に達しています。後でもう一度お試しください。</translation>
     </message>
     <message>
         <source>{name} is empty.</source>
@@ -3936,6 +4141,38 @@
         <source>{name} is too large.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>{name} は大きすぎます。</translation>
+    </message>
+    <message>
+        <source>{name} lists no models. Name one by hand.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} はモデルの一覧を返しません。手動で入力してください。</translation>
+    </message>
+    <message>
+        <source>{name} refuses the key. Add it again, with the right one.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} がキーを拒否しました。正しいキーで追加し直してください。</translation>
+    </message>
+    <message>
+        <source>{name} sent nothing for {seconds} seconds.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} から {seconds} 秒間何も届きませんでした。</translation>
+    </message>
+    <message>
+        <source>{name} wants a key. Add it again, with its key.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} にはキーが必要です。キーを付けて追加し直してください。</translation>
+    </message>
+    <message numerus="yes">
+        <source>{name} was added, with {n} models.</source>
+        <extracomment>app/gui/viewmodels/models/remote.py</extracomment>
+        <translation>
+            <numerusform>{name} を追加しました（モデル {n} 個）。</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>{name} was not asked, because {why}.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} には問い合わせませんでした: {why}。</translation>
     </message>
     <message>
         <source>{name} writes no text. Give it as the layout, and a vision model as the model.</source>
@@ -4033,7 +4270,7 @@
     </message>
     <message>
         <source>{path} cannot be read: {reason}.</source>
-        <extracomment>engine/media/documents.py</extracomment>
+        <extracomment>engine/media/documents.py, app/runtime/remote/chat.py</extracomment>
         <translation>{path} を読み取れません: {reason}。</translation>
     </message>
     <message>

@@ -29,6 +29,11 @@
         <translation>文件</translation>
     </message>
     <message>
+        <source>A key is one word of letters, digits and signs.</source>
+        <extracomment>app/runtime/remote/servers.py</extracomment>
+        <translation>密钥是由字母、数字和符号组成的一个词。</translation>
+    </message>
+    <message>
         <source>A recording must be one row of finite samples.</source>
         <extracomment>engine/pipelines/speaking/voice.py</extracomment>
         <translation>录音必须是一列有限的采样值。</translation>
@@ -37,6 +42,26 @@
         <source>A reply is being written in another conversation. Wait for it, or stop it.</source>
         <extracomment>app/gui/viewmodels/chat/conversation.py</extracomment>
         <translation>另一个对话正在生成回复。请等待其完成，或将其停止。</translation>
+    </message>
+    <message>
+        <source>A saved voice is not sent to a server elsewhere.</source>
+        <extracomment>app/runtime/remote/model.py</extracomment>
+        <translation>已保存的声音不会发送到远程服务器。</translation>
+    </message>
+    <message>
+        <source>A server&apos;s address holds no password, no question mark and no hash. The key is asked for.</source>
+        <extracomment>app/runtime/remote/servers.py</extracomment>
+        <translation>服务器地址不能包含密码、问号或井号。密钥另行输入。</translation>
+    </message>
+    <message>
+        <source>A server&apos;s address is like http://192.168.1.5:8000 or https://example.org/v1.</source>
+        <extracomment>app/runtime/remote/servers.py</extracomment>
+        <translation>服务器地址的形式如 http://192.168.1.5:8000 或 https://example.org/v1。</translation>
+    </message>
+    <message>
+        <source>A server&apos;s name has up to 40 letters, digits, dots and dashes: {name} does not fit.</source>
+        <extracomment>app/runtime/remote/servers.py</extracomment>
+        <translation>服务器名称最多 40 个字母、数字、点和连字符：{name} 不符合。</translation>
     </message>
     <message>
         <source>A step of the engine failed: {kind}: {error}</source>
@@ -109,6 +134,11 @@
         <translation>活动请求</translation>
     </message>
     <message>
+        <source>Add</source>
+        <extracomment>app/gui/models/remote_form.py</extracomment>
+        <translation>添加</translation>
+    </message>
+    <message>
         <source>Add a folder</source>
         <extracomment>app/gui/models/pane.py, app/gui/settings/pane.py</extracomment>
         <translation>添加文件夹</translation>
@@ -122,6 +152,11 @@
         <source>Add a model folder…</source>
         <extracomment>app/gui/model_box.py</extracomment>
         <translation>添加模型文件夹…</translation>
+    </message>
+    <message>
+        <source>Add a server</source>
+        <extracomment>app/gui/models/pane.py, app/gui/models/remote_form.py</extracomment>
+        <translation>添加服务器</translation>
     </message>
     <message>
         <source>Add audio files</source>
@@ -140,7 +175,7 @@
     </message>
     <message>
         <source>Address</source>
-        <extracomment>app/gui/server/pane.py</extracomment>
+        <extracomment>app/gui/models/remote_form.py, app/gui/server/pane.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>地址</translation>
     </message>
     <message>
@@ -194,6 +229,11 @@
         <translation>有问题，尽管问</translation>
     </message>
     <message>
+        <source>Asking the server for its models.</source>
+        <extracomment>app/gui/models/remote_form.py</extracomment>
+        <translation>正在向服务器查询其模型。</translation>
+    </message>
+    <message>
         <source>Attach files</source>
         <extracomment>app/gui/chat/actions.py, app/gui/chat/composer.py</extracomment>
         <translation>添加附件</translation>
@@ -235,7 +275,7 @@
     </message>
     <message>
         <source>Cancel</source>
-        <extracomment>app/gui/read/pane.py, app/gui/settings/pane.py, app/gui/speak/pane.py</extracomment>
+        <extracomment>app/gui/models/remote_form.py, app/gui/read/pane.py, app/gui/settings/pane.py, app/gui/speak/pane.py</extracomment>
         <translation>取消</translation>
     </message>
     <message>
@@ -1014,6 +1054,11 @@
         <translation>Grus 以 --offline 启动</translation>
     </message>
     <message>
+        <source>Grus was told to work offline</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>Grus 被设置为离线工作</translation>
+    </message>
+    <message>
         <source>HTML</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>HTML</translation>
@@ -1194,6 +1239,11 @@
         <translation>跳到最新消息 (Ctrl+End)</translation>
     </message>
     <message>
+        <source>Key</source>
+        <extracomment>app/gui/models/remote_form.py</extracomment>
+        <translation>密钥</translation>
+    </message>
+    <message>
         <source>Keyboard shortcuts</source>
         <extracomment>app/gui/palette.py, app/gui/window.py</extracomment>
         <translation>键盘快捷键</translation>
@@ -1217,6 +1267,11 @@
         <source>Larger text</source>
         <extracomment>app/gui/window.py</extracomment>
         <translation>放大文字</translation>
+    </message>
+    <message>
+        <source>Leave empty if the server needs none</source>
+        <extracomment>app/gui/models/remote_form.py</extracomment>
+        <translation>如果服务器不需要，请留空</translation>
     </message>
     <message>
         <source>Leave out tokens less likely than this share of the most likely one.</source>
@@ -1350,7 +1405,7 @@
     </message>
     <message>
         <source>Model</source>
-        <extracomment>app/gui/model_box.py, app/gui/server/pane.py</extracomment>
+        <extracomment>app/gui/model_box.py, app/gui/models/remote_form.py, app/gui/server/pane.py</extracomment>
         <translation>模型</translation>
     </message>
     <message>
@@ -1397,6 +1452,11 @@
         <source>Move to</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>移至</translation>
+    </message>
+    <message>
+        <source>Name</source>
+        <extracomment>app/gui/models/remote_form.py</extracomment>
+        <translation>名称</translation>
     </message>
     <message>
         <source>Name of the voice</source>
@@ -1619,6 +1679,11 @@
         <translation>磁盘占用</translation>
     </message>
     <message>
+        <source>On other machines</source>
+        <extracomment>app/gui/viewmodels/models/card.py</extracomment>
+        <translation>在其他计算机上</translation>
+    </message>
+    <message>
         <source>On this machine</source>
         <extracomment>app/gui/models/pane.py</extracomment>
         <translation>本机</translation>
@@ -1654,6 +1719,11 @@
         <translation>单个表格</translation>
     </message>
     <message>
+        <source>Only if the server does not list it</source>
+        <extracomment>app/gui/models/remote_form.py</extracomment>
+        <translation>仅当服务器未列出时填写</translation>
+    </message>
+    <message>
         <source>Only {free} are free.</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>仅剩 {free} 可用。</translation>
@@ -1662,6 +1732,11 @@
         <source>Open</source>
         <extracomment>app/gui/pane.py</extracomment>
         <translation>打开</translation>
+    </message>
+    <message>
+        <source>Open at login</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>登录时打开</translation>
     </message>
     <message>
         <source>Open link</source>
@@ -2087,13 +2162,18 @@
     </message>
     <message>
         <source>Refresh</source>
-        <extracomment>app/gui/models/pane.py, app/gui/settings/pane.py</extracomment>
+        <extracomment>app/gui/models/pane.py, app/gui/settings/pane.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>刷新</translation>
     </message>
     <message>
         <source>Regenerate</source>
         <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py</extracomment>
         <translation>重新生成</translation>
+    </message>
+    <message>
+        <source>Remote</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>远程</translation>
     </message>
     <message>
         <source>Remove from the list</source>
@@ -2317,7 +2397,7 @@
     </message>
     <message>
         <source>Server</source>
-        <extracomment>app/gui/pane.py, app/gui/server/pane.py</extracomment>
+        <extracomment>app/gui/pane.py, app/gui/server/pane.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>服务器</translation>
     </message>
     <message>
@@ -2678,9 +2758,19 @@
         <translation>此 PDF 受保护。请输入密码。</translation>
     </message>
     <message>
+        <source>The address begins with http: others on the way can read what is sent, and the key.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>地址以 http 开头：途中的其他人可以读取发送的内容和密钥。</translation>
+    </message>
+    <message>
         <source>The best reasoning and code of its size, for 32 GB of fast memory.</source>
         <extracomment>resources/catalogue.json</extracomment>
         <translation>同等大小中思考和代码能力最强，适合 32 GB 高速内存。</translation>
+    </message>
+    <message>
+        <source>The certificate of {name} at {host} is not valid.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name}（{host}）的证书无效。</translation>
     </message>
     <message>
         <source>The chat template of this model cannot be used.</source>
@@ -2943,6 +3033,16 @@
         <translation>用途相同，错误更少。</translation>
     </message>
     <message>
+        <source>The server {name} was removed, with its key.</source>
+        <extracomment>app/gui/viewmodels/models/remote.py</extracomment>
+        <translation>已移除服务器 {name} 及其密钥。</translation>
+    </message>
+    <message>
+        <source>The servers cannot be kept in {file}: {reason}.</source>
+        <extracomment>app/runtime/remote/servers.py</extracomment>
+        <translation>无法将服务器保存到 {file}：{reason}。</translation>
+    </message>
+    <message>
         <source>The text</source>
         <extracomment>app/gui/read/document.py</extracomment>
         <translation>文本</translation>
@@ -2954,7 +3054,7 @@
     </message>
     <message>
         <source>The text has {length} characters; {most} are spoken at once.</source>
-        <extracomment>engine/pipelines/speaking/orpheus.py, engine/pipelines/speaking/spark.py</extracomment>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
         <translation>文本有 {length} 个字符，一次可朗读 {most} 个。</translation>
     </message>
     <message>
@@ -2984,7 +3084,7 @@
     </message>
     <message>
         <source>The token cannot be kept in {file}: {reason}.</source>
-        <extracomment>engine/hub/token.py</extracomment>
+        <extracomment>engine/secret_store.py</extracomment>
         <translation>无法将令牌存储到 {file}：{reason}。</translation>
     </message>
     <message>
@@ -3063,8 +3163,13 @@
         <translation>没有名为 {name} 的已存声音。已存：{known}。</translation>
     </message>
     <message>
+        <source>There is no server {name} here. Added: {have}.</source>
+        <extracomment>app/runtime/remote/servers.py</extracomment>
+        <translation>这里没有服务器 {name}。已添加：{have}。</translation>
+    </message>
+    <message>
         <source>There is no text to speak.</source>
-        <extracomment>engine/pipelines/speaking/orpheus.py, engine/pipelines/speaking/spark.py</extracomment>
+        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
         <translation>没有可朗读的文本。</translation>
     </message>
     <message>
@@ -3173,6 +3278,11 @@
         <translation>对模型来说过长：共 {tokens} 个 token，而模型一次可处理 {limit} 个。</translation>
     </message>
     <message>
+        <source>This machine could not be checked in time. Refresh in Models tries again.</source>
+        <extracomment>engine/machine.py</extracomment>
+        <translation>未能及时检查此计算机。在“模型”中点按“刷新”可重试。</translation>
+    </message>
+    <message>
         <source>This machine only</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>仅本机</translation>
@@ -3216,6 +3326,11 @@
         <source>This model takes no instructions. The CustomVoice and VoiceDesign models of size 1.7B follow them.</source>
         <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
         <translation>此模型不接受指令。1.7B 的 CustomVoice 和 VoiceDesign 模型支持指令。</translation>
+    </message>
+    <message>
+        <source>This model was not found.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>未找到此模型。</translation>
     </message>
     <message>
         <source>This month</source>
@@ -3439,7 +3554,7 @@
     </message>
     <message>
         <source>Waiting for the model.</source>
-        <extracomment>app/gui/viewmodels/chat/conversation.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/conversation.py, app/window_engine.py</extracomment>
         <translation>正在等待模型。</translation>
     </message>
     <message>
@@ -3673,6 +3788,11 @@
         <translation>过大</translation>
     </message>
     <message>
+        <source>vLLM, SGLang, llama-server, LM Studio, Ollama or another Grus. What you send to its models leaves this machine.</source>
+        <extracomment>app/gui/models/remote_form.py</extracomment>
+        <translation>vLLM、SGLang、llama-server、LM Studio、Ollama 或另一个 Grus。您发送给其模型的内容会离开本机。</translation>
+    </message>
+    <message>
         <source>very fast</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>很快</translation>
@@ -3758,9 +3878,19 @@
         <translation>{model} 回复时不使用此对话中的图像。</translation>
     </message>
     <message>
+        <source>{model} clones no voices from here.</source>
+        <extracomment>app/runtime/remote/model.py</extracomment>
+        <translation>{model} 无法从这里克隆声音。</translation>
+    </message>
+    <message>
         <source>{model} does not know the task {task}: the page is read as text. PaddleOCR-VL 1.5 knows every task.</source>
         <extracomment>engine/pipelines/reading/reader.py</extracomment>
         <translation>{model} 不支持任务 {task}：页面将作为文本读取。PaddleOCR-VL 1.5 支持所有任务。</translation>
+    </message>
+    <message>
+        <source>{model} does not speak.</source>
+        <extracomment>app/runtime/remote/model.py</extracomment>
+        <translation>{model} 不能生成语音。</translation>
     </message>
     <message>
         <source>{model} does not speak. Qwen3-TTS, Orpheus and Spark-TTS models do.</source>
@@ -3818,6 +3948,11 @@
         <translation>{model} 会收到图像中的文字。</translation>
     </message>
     <message>
+        <source>{model} runs on another server, which gives no times of words.</source>
+        <extracomment>engine/pipelines/listening/transcription.py</extracomment>
+        <translation>{model} 在另一台服务器上运行，无法提供逐词时间。</translation>
+    </message>
+    <message>
         <source>{model} transcribes {own}, not {language}. Choose a model for that language.</source>
         <extracomment>engine/pipelines/listening/transcription.py</extracomment>
         <translation>{model} 转写 {own}，不支持 {language}。请选择支持该语言的模型。</translation>
@@ -3838,6 +3973,31 @@
         <translation>{names}：不支持的格式。支持的格式：WAV、FLAC、MP3、OGG、Opus、AIFF、AU 和 CAF。</translation>
     </message>
     <message>
+        <source>{name} answered something that is not OpenAI&apos;s API. Is the address right?</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} 的回答不符合 OpenAI 的 API。地址正确吗？</translation>
+    </message>
+    <message>
+        <source>{name} answered with status {status}.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} 返回了状态 {status}。</translation>
+    </message>
+    <message>
+        <source>{name} answered with status {status}: {error}</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} 返回了状态 {status}：{error}</translation>
+    </message>
+    <message>
+        <source>{name} answers from another address. Add the address that it leads to.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} 从另一个地址回答。请添加它指向的地址。</translation>
+    </message>
+    <message>
+        <source>{name} answers: what you send leaves this machine.</source>
+        <extracomment>app/gui/viewmodels/models/remote.py</extracomment>
+        <translation>由 {name} 回答：您发送的内容会离开本机。</translation>
+    </message>
+    <message>
         <source>{name} cannot be opened: it is damaged or password-protected.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>无法打开 {name}：文件已损坏或受密码保护。</translation>
@@ -3846,6 +4006,11 @@
         <source>{name} cannot be opened: the file is damaged.</source>
         <extracomment>app/gui/viewmodels/chat/draft.py, app/gui/viewmodels/speak.py</extracomment>
         <translation>无法打开 {name}：文件已损坏。</translation>
+    </message>
+    <message>
+        <source>{name} cannot be reached: nothing answers at {host}.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>无法连接 {name}：{host} 没有响应。</translation>
     </message>
     <message>
         <source>{name} contains no text. Open it in Read first.</source>
@@ -3868,6 +4033,26 @@
         <translation>{name} 不能识别语音。Moonshine 模型可以，例如 UsefulSensors/moonshine-base。</translation>
     </message>
     <message>
+        <source>{name} does not take this: {error}</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} 不接受此请求：{error}</translation>
+    </message>
+    <message>
+        <source>{name} ended the connection before the reply was complete.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} 在回答完成之前断开了连接。</translation>
+    </message>
+    <message>
+        <source>{name} ended the reply: {error}</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} 中断了回答：{error}</translation>
+    </message>
+    <message>
+        <source>{name} has no model {model}, or does not do this.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} 没有模型 {model}，或不支持此操作。</translation>
+    </message>
+    <message>
         <source>{name} has {own} samples a second; {least} to {most} are read.</source>
         <extracomment>engine/media/sound.py</extracomment>
         <translation>{name} 的采样率为每秒 {own}，支持 {least} 到 {most}。</translation>
@@ -3881,6 +4066,26 @@
         <source>{name} holds samples that are no numbers. The file is damaged.</source>
         <extracomment>engine/media/sound.py</extracomment>
         <translation>{name} 含有无效的采样值。文件已损坏。</translation>
+    </message>
+    <message>
+        <source>{name} ignored response_format: its reply is not JSON.</source>
+        <extracomment>app/runtime/remote/chat.py</extracomment>
+        <translation>{name} 忽略了 response_format：其回答不是 JSON。</translation>
+    </message>
+    <message>
+        <source>{name} ignored response_format: {where} of its reply does not fit the schema.</source>
+        <extracomment>app/runtime/remote/chat.py</extracomment>
+        <translation>{name} 忽略了 response_format：其回答的 {where} 不符合模式。</translation>
+    </message>
+    <message>
+        <source>{name} ignored tool_choice: its reply calls no tool.</source>
+        <extracomment>app/runtime/remote/chat.py</extracomment>
+        <translation>{name} 忽略了 tool_choice：其回答没有调用工具。</translation>
+    </message>
+    <message>
+        <source>{name} is busy, or its limit is reached. Try again later.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} 正忙，或已达到限额。请稍后再试。</translation>
     </message>
     <message>
         <source>{name} is empty.</source>
@@ -3936,6 +4141,38 @@
         <source>{name} is too large.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>{name} 过大。</translation>
+    </message>
+    <message>
+        <source>{name} lists no models. Name one by hand.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} 没有列出模型。请手动输入一个。</translation>
+    </message>
+    <message>
+        <source>{name} refuses the key. Add it again, with the right one.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} 拒绝了密钥。请用正确的密钥重新添加。</translation>
+    </message>
+    <message>
+        <source>{name} sent nothing for {seconds} seconds.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} 在 {seconds} 秒内没有发送任何内容。</translation>
+    </message>
+    <message>
+        <source>{name} wants a key. Add it again, with its key.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>{name} 需要密钥。请连同密钥重新添加。</translation>
+    </message>
+    <message numerus="yes">
+        <source>{name} was added, with {n} models.</source>
+        <extracomment>app/gui/viewmodels/models/remote.py</extracomment>
+        <translation>
+            <numerusform>已添加 {name}，含 {n} 个模型。</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>{name} was not asked, because {why}.</source>
+        <extracomment>app/runtime/remote/client.py</extracomment>
+        <translation>未询问 {name}：{why}。</translation>
     </message>
     <message>
         <source>{name} writes no text. Give it as the layout, and a vision model as the model.</source>
@@ -4033,7 +4270,7 @@
     </message>
     <message>
         <source>{path} cannot be read: {reason}.</source>
-        <extracomment>engine/media/documents.py</extracomment>
+        <extracomment>engine/media/documents.py, app/runtime/remote/chat.py</extracomment>
         <translation>无法读取 {path}：{reason}。</translation>
     </message>
     <message>

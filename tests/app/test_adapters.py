@@ -225,6 +225,51 @@ def test_adapters_come_and_go_while_the_server_runs(files: Files, tmp_path: Path
         assert held["models"] == ["tiny"]
 
 
+def test_llama_cpps_scales_of_adapters(files: Files, tmp_path: Path) -> None:
+    """They change the model's own replies, together and alone; its adapters' names stay what they are."""
+    sql, law = files.folders
+    given = ["--adapter", f"sql={sql}", "--adapter", f"law={law}", "--backend", "auto", "--voices-dir", tmp_path]
+    with served("--model", files.base, *given) as url:
+
+        def reply(model: str = "tiny") -> str:
+            made = post(url, "/completion", model=model, prompt=PROMPT, n_predict=16, temperature=0)
+            return str(made["content"])
+
+        def scaled(*scales: float) -> str:
+            body = [{"id": i, "scale": scale} for i, scale in enumerate(scales)]
+            assert httpx.post(f"{url}/lora-adapters", json=body, timeout=60).json() == {"success": True}
+            return reply()
+
+        base, of_sql = reply(), reply("tiny:sql")
+        assert httpx.get(f"{url}/lora-adapters").json() == [
+            {"id": 0, "path": "sql", "scale": 0.0}, {"id": 1, "path": "law", "scale": 0.0},
+        ]  # fmt: skip
+        assert scaled(1.0) == of_sql != base
+        assert httpx.get(f"{url}/lora-adapters").json()[0]["scale"] == 1.0
+        assert scaled(0.5, -0.5) not in (base, of_sql)
+        assert reply("tiny:sql") == of_sql
+        both = files.loras[1].merged(files.loras[0].merged(reference_cached("qwen3")))
+        assert scaled(1.0, 1.0) == text_of(files, both)
+        post(url, "/v1/unload", model="tiny")
+        assert reply() == text_of(files, both)  # loaded again
+        assert scaled() == scaled(0.0, 0.0) == base
+        for body in ([{"id": 2, "scale": 1.0}], [{"id": 0}], {"id": 0, "scale": 1.0}):
+            assert httpx.post(f"{url}/lora-adapters", json=body).status_code == 400
+
+
+def text_of(files: Files, model: Any) -> str:
+    """The reference's greedy text after the prompt."""
+    import torch
+
+    from engine.text.tokenizer import Tokenizer
+
+    tokenizer = Tokenizer.from_folder(files.base, {}, {})
+    ids = list(tokenizer.encode(PROMPT))
+    with torch.no_grad():
+        out = model.generate(torch.tensor([ids]), max_new_tokens=16, do_sample=False, eos_token_id=None, pad_token_id=0)
+    return tokenizer.decode(out[0, len(ids) :].tolist())
+
+
 def test_which_model_an_adapter_is_for() -> None:
     one, two = {"a": "./a"}, {"a": "./a", "b": "./b"}
     assert adapters(["x=./x", "y=o/y", "./z"], one).chosen == {"a": {"x": "./x", "y": "o/y"}}

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from engine.models.registry import ARCHITECTURES
+from engine.models.registry import ARCHITECTURES, ENCODERS
 from tests.app.conftest import Outcome
 from tests.checkpoints import save
 
@@ -121,7 +121,7 @@ def test_an_unknown_architecture_is_told_with_what_is_supported(command: Command
             f"{broken} has the architecture `mamba9` (`architectures`: Qwen3ForCausalLM), which Grus does not know"
             in said
         )
-        assert f"Supported: {', '.join(sorted(ARCHITECTURES))}." in said
+        assert f"Supported: {', '.join(sorted({*ARCHITECTURES, *ENCODERS}))}." in said
         assert ("mlx-lm was tried" in said) == (backend == "mlx")
         assert ("transformers was tried" in said) == (backend == "torch")
 

@@ -10,7 +10,7 @@ import soundfile
 import soxr
 
 from app.cli import main
-from app.commands import listen, microphone
+from app.commands import listen, sound_devices
 from tests.engine.pipelines.listening.conftest import RATE, talk
 from tests.speech_checkpoints import save
 
@@ -132,8 +132,8 @@ def test_pieces_of_the_microphone_join_without_a_seam(monkeypatch):
             def __exit__(self, *_):
                 pass
 
-    monkeypatch.setattr(microphone, "_library", lambda: Device)
-    coming = microphone.pieces()
+    monkeypatch.setattr(sound_devices, "_library", lambda: Device)
+    coming = sound_devices.pieces()
     heard = np.concatenate([next(coming) for _ in range(10)])
     coming.close()
     whole = soxr.resample(tone, 44100, 16000)

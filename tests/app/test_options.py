@@ -122,7 +122,7 @@ def test_what_cannot_be_is_one_sentence(model: Path, tmp_path: Path) -> None:
         (["--speculation", "off", "--draft", model], "Choose --draft or --speculation off, not both."),
         (["--draft", "no/such/folder"], "'no/such/folder' is neither a folder"),
         (["--kv-offload-dir", tmp_path / "file"], "it is a file"),
-        (["--model-type", "mamba9"], "There is no model type 'mamba9'. Choose one of: auto, bitnet,"),
+        (["--model-type", "mamba9"], "There is no model type 'mamba9'. Choose one of: auto, bert,"),
         (["--format", "onnx"], "--format: invalid choice: 'onnx'"),
     ]
     seen = several(*(["run", model, "Hi", *arguments] for arguments, _ in wrong))

@@ -273,7 +273,7 @@ def test_a_quantized_base_is_not_touched(base: Path, folders: list[Path], kind: 
     ]
     adapters.put("x", {"w": (halves[0], halves[1])})
     from backends.adapters import AdapterRun
-    from backends.torch.adapters import TorchAdapterRows
+    from backends.torch.runner import TorchAdapterRows
 
     x = torch.from_numpy(draw.normal(0, 1, (6, 256)).astype(np.float32))
     plain = linear(x).clone()
@@ -358,14 +358,12 @@ def spoiled(folder: Path, **config: Any) -> Path:
 
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"use_dora": True}, "DoRA"),
     ({"modules_to_save": ["lm_head"]}, "modules_to_save"),
     ({"bias": "all"}, "biases"),
     ({"lora_bias": True}, "lora_bias"),
     ({"peft_type": "IA3"}, "IA3"),
     ({"init_lora_weights": "pissa_niter_4"}, "pissa"),
     ({"trainable_token_indices": [1]}, "trainable_token_indices"),
-    ({"target_parameters": ["experts.down_proj"]}, "target_parameters"),
     ({"layer_replication": [[0, 1], [0, 2]]}, "layer_replication"),
     ({"alora_invocation_tokens": [1]}, "aLoRA"),
 ]

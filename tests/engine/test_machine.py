@@ -6,7 +6,7 @@ import pytest
 
 from engine.errors import BackendUnavailable
 from engine.loading import LoadOptions
-from engine.machine import Machine, look, needed_bytes
+from engine.machine import Machine, look, look_in_process, needed_bytes
 
 GB = 10**9
 
@@ -25,3 +25,9 @@ def test_this_machine(tmp_path, monkeypatch):
     assert machine.disk_free > 0
     with pytest.raises(BackendUnavailable, match="There is no device"):
         look(LoadOptions(device="abacus"))
+
+
+def test_what_a_process_of_its_own_refuses_is_said_in_the_same_words():
+    with pytest.raises(BackendUnavailable) as refused:
+        look_in_process(device="abacus")
+    assert str(refused.value) == "There is no device `abacus`. Choose auto, cpu, cuda, cuda:N or metal."

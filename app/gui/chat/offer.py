@@ -97,7 +97,8 @@ class OfferView(QWidget):
         self._row.setDirection(direction.LeftToRight if room <= width else direction.TopToBottom)
         if (inside := self.layout()) is not None:
             inside.activate()
-            self.setFixedHeight(inside.heightForWidth(width))
+            high = inside.heightForWidth(width) if inside.hasHeightForWidth() else inside.sizeHint().height()
+            self.setFixedHeight(high)
 
 
 def _title(action: OfferAction) -> str:

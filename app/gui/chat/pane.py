@@ -40,7 +40,7 @@ from app.gui.viewmodels.chat.draft import MessageDraft, picture_advice, place_of
 from app.gui.viewmodels.chat.find import ConversationFind, phrase_in
 from app.gui.viewmodels.chat.markdown import IncrementalMarkdown
 from app.gui.viewmodels.chat.message_views import MessageView, MessageViews
-from app.gui.viewmodels.models.library import MachineFacts
+from app.gui.viewmodels.models.library import MachineFacts, badges
 from app.gui.viewmodels.models.offer import ModelOffer
 from app.gui.widgets import EmptyState, icon_button, label
 from app.runtime.recommended import read_catalogue
@@ -500,12 +500,18 @@ class ChatPane(Pane):
         else:
             self.empty.offer(tr("Add a model folder"), self.model_box.choose_folder, main=True)
 
-    def _found(self, typed: str) -> list[tuple[str, Callable[[], Any]]]:
+    def _found(self, typed: str) -> list[tuple[str, Callable[[], Any], tuple[str, ...]]]:
         """For the palette: conversations and models."""
         lines = (
-            [(line.title, self._opens(line.id)) for line in self.conversation_list.all[:200]] if typed.strip() else []
+            [(line.title, self._opens(line.id), ()) for line in self.conversation_list.all[:200]]
+            if typed.strip()
+            else []
         )
-        models = [(tr("Use {model}", model=name), self._picks(name)) for name in self.model_box.known or ()]
+        box = self.model_box
+        models = [
+            (tr("Use {model}", model=name), self._picks(name), badges(box.abilities.get(name, ())))
+            for name in box.known or ()
+        ]
         return [*lines, *models]
 
     def _opens(self, id: int) -> Callable[[], Any]:

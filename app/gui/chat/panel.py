@@ -54,7 +54,7 @@ class Panel(QScrollArea):
         self.name.setAccessibleName(tr("Name to save as a preset"))
         self.name.returnPressed.connect(self._save_preset)
         self.thinking = thinking_box(lambda value: self._set("thinking", value))
-        self.fields = {option.name: number_field(option, partial(self._typed, option)) for option in OPTIONS}
+        self.fields = {option.name: number_field(look, option, partial(self._typed, option)) for option in OPTIONS}
         self.setWidget(self._build())
         talk.configured.connect(self.show_settings)
         self.read_presets()
@@ -92,11 +92,11 @@ class Panel(QScrollArea):
         grid.setHorizontalSpacing(GRID)
         grid.setVerticalSpacing(GRID // 2)
         for i, option in enumerate(OPTIONS):
-            title = label(tr(option.title))
+            title = label(tr(option.title), wrap=True)
             title.setBuddy(self.fields[option.name])
             title.setToolTip(tr(option.about))
             grid.addWidget(title, i, 0)
-            grid.addWidget(self.fields[option.name], i, 1)
+            grid.addWidget(self.fields[option.name], i, 1, Qt.AlignmentFlag.AlignRight)
         grid.addWidget(label(tr("Reasoning")), len(OPTIONS), 0)
         grid.addWidget(self.thinking, len(OPTIONS), 1)
         grid.setColumnStretch(0, 1)

@@ -6,16 +6,14 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QSize, Qt, QTimer, QUrl, Signal
-from PySide6.QtGui import QColor, QDesktopServices, QFocusEvent, QFont, QHideEvent, QPainter, QShowEvent
+from PySide6.QtCore import QPoint, Qt, QTimer, QUrl
+from PySide6.QtGui import QDesktopServices, QFont, QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QGridLayout,
     QHBoxLayout,
     QLabel,
     QLineEdit,
-    QListWidget,
-    QListWidgetItem,
     QMenu,
     QProgressBar,
     QPushButton,
@@ -23,9 +21,6 @@ from PySide6.QtWidgets import (
     QSizePolicy,
     QSplitter,
     QStackedWidget,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
     QTabBar,
     QToolButton,
     QVBoxLayout,
@@ -36,6 +31,8 @@ from app.gui.actions import ActionSpec, wear
 from app.gui.dialogs import choose_folder
 from app.gui.flow import FlowRow
 from app.gui.look import Look, restate
+from app.gui.models.list_view import ModelListView
+from app.gui.models.remote_form import ServerDialog
 from app.gui.pane import AppContext, Pane
 from app.gui.sampling_fields import DefaultsView
 from app.gui.texts import mark, size, tr
@@ -45,7 +42,6 @@ from app.gui.viewmodels.models.card import (
     ModelDetails,
     ModelDetailsSource,
     ModelFact,
-    ModelLine,
     downloaded_lines,
     recommended_lines,
     search_lines,
@@ -53,119 +49,12 @@ from app.gui.viewmodels.models.card import (
 )
 from app.gui.viewmodels.models.downloads import HubSearch
 from app.gui.viewmodels.models.library import MachineFacts, ModelLibrary
+from app.gui.viewmodels.models.remote import ServerForm
 from app.gui.viewmodels.settings import NetworkSettings
-from app.gui.widgets import EmptyState, icon_button, label, paint_badges, paint_row, text_button
+from app.gui.widgets import EmptyState, icon_button, label, text_button
 from app.runtime.recommended import read_catalogue
 
-# -- the views of the models pane: the list of models, and the card of one model
-
-Index = QModelIndex | QPersistentModelIndex
-_LINE = Qt.ItemDataRole.UserRole
-
-
-class ModelListView(QListWidget):
-    """`chosen(key)`: a person went to a model, by mouse or by keyboard."""
-
-    chosen = Signal(str)
-
-    def __init__(self, look: Look, name: str) -> None:
-        super().__init__()
-        self.setProperty("kind", "lines")
-        self.setAccessibleName(name)
-        self.setMouseTracking(True)
-        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.setItemDelegate(_Painter(look))
-        self.lines: list[ModelLine] = []
-        self.currentItemChanged.connect(self._went)
-        look.on_change(self, self.viewport().update)
-
-    def show_lines(self, lines: Sequence[ModelLine], key: str) -> None:
-        """The line of `key` stays current, and what is in sight stays in sight."""
-        if list(lines) != self.lines:
-            self.lines = list(lines)
-            place = self.verticalScrollBar().value()
-            self.blockSignals(True)
-            self.clear()
-            for line in lines:
-                item = QListWidgetItem(line.title)
-                item.setData(_LINE, line)
-                told = ", ".join(filter(None, (line.title, *line.badges, line.second, line.mark)))
-                item.setData(Qt.ItemDataRole.AccessibleTextRole, told)
-                item.setToolTip("" if line.heading else line.key)
-                if line.heading:
-                    item.setFlags(Qt.ItemFlag.NoItemFlags)
-                self.addItem(item)
-            self.blockSignals(False)
-            self.verticalScrollBar().setValue(place)
-        self.mark(key)
-
-    def row_of(self, key: str) -> int:
-        return next((i for i, line in enumerate(self.lines) if line.key == key and key), -1)
-
-    def mark(self, key: str) -> None:
-        """Make the line of `key` the current one, without telling."""
-        row = self.row_of(key)
-        if row != self.currentRow():
-            self.blockSignals(True)
-            self.setCurrentRow(row)
-            self.blockSignals(False)
-            self.viewport().update()
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        super().focusInEvent(event)
-        if self.currentRow() < 0:
-            self.setCurrentRow(next((i for i, line in enumerate(self.lines) if not line.heading), -1))
-
-    def _went(self, item: QListWidgetItem | None) -> None:
-        if item is not None:
-            self.chosen.emit(item.data(_LINE).key)
-
-
-class _Painter(QStyledItemDelegate):
-    def __init__(self, look: Look) -> None:
-        super().__init__()
-        self._look = look
-
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        line: ModelLine = index.data(_LINE)
-        text = option.fontMetrics.lineSpacing()
-        return QSize(100, text + GRID * 2 if line.heading else text * 2 + GRID * 2)
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        line: ModelLine = index.data(_LINE)
-        theme, room = self._look.theme, option.rect.adjusted(GRID, 1, -GRID, -1)
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if line.heading:
-            painter.setFont(self._look.font(0.9, QFont.Weight.DemiBold))
-            painter.setPen(QColor(theme.second))
-            below = Qt.AlignmentFlag.AlignBottom | Qt.AlignmentFlag.AlignLeft
-            painter.drawText(room.adjusted(GRID, 0, -GRID, -4), below, line.title)
-            painter.restore()
-            return
-        selected = bool(option.state & QStyle.StateFlag.State_Selected)
-        paint_row(painter, theme, room, option.state, selected)
-        self._words(painter, line, room.adjusted(GRID, 3, -GRID, -3))
-        painter.restore()
-
-    def _words(self, painter: QPainter, line: ModelLine, room: QRect) -> None:
-        theme, middle = self._look.theme, Qt.AlignmentFlag.AlignVCenter
-        half = room.height() // 2
-        upper, lower = room.adjusted(0, 0, 0, -half), room.adjusted(0, half, 0, 0)
-        painter.setFont(self._look.font())
-        metrics, cut = painter.fontMetrics(), Qt.TextElideMode.ElideRight
-        if line.mark:
-            painter.setPen(QColor(theme.ok if line.level == "ok" else theme.second))
-            painter.drawText(lower, middle | Qt.AlignmentFlag.AlignRight, line.mark)
-            lower.setRight(lower.right() - metrics.horizontalAdvance(line.mark) - GRID)
-        upper.setRight(upper.right() - paint_badges(painter, self._look, upper, line.badges))
-        painter.setPen(QColor(theme.text))
-        painter.drawText(upper, middle, metrics.elidedText(line.title, Qt.TextElideMode.ElideMiddle, upper.width()))
-        painter.setPen(QColor(theme.second))
-        painter.drawText(lower, middle, metrics.elidedText(line.second, cut, lower.width()))
-
+# -- the card of one model
 
 _WIDTH = 640  # pixels; lines of facts are read, not scanned
 _STEPS = 1000
@@ -211,12 +100,10 @@ class ModelDetailsView(QScrollArea):
         column = QVBoxLayout(inner)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GRID * 2)
-        parts: list[QWidget] = [self.title, self.about]
-        for part in parts:
-            column.addWidget(part)
+        column.addWidget(self.title)
+        column.addWidget(self.about)
         column.addLayout(self._actions)
-        parts = [self.bar, self.working, self.problem, self.token, self._facts, self.defaults]
-        for part in parts:
+        for part in (self.bar, self.working, self.problem, self.token, self._facts, self.defaults):
             column.addWidget(part)
         column.addStretch(1)
         body = QWidget()
@@ -301,6 +188,7 @@ ACTIONS = (
     ActionSpec("here", mark("Models on this machine"), "Ctrl+H", "", lambda pane: pane.turn_to(_HERE)),
     ActionSpec("good", mark("Recommended"), "Ctrl+G", "", lambda pane: pane.turn_to(_GOOD)),
     ActionSpec("folder", mark("Add a folder"), "Ctrl+O", "folder", lambda pane: pane.choose_folder()),
+    ActionSpec("server", mark("Add a server"), "Ctrl+Shift+O", "server", lambda pane: pane.add_server()),
     ActionSpec("again", mark("Refresh"), "Ctrl+R F5", "retry", lambda pane: pane.look_again()),
     ActionSpec("load", mark("Load or unload"), "Ctrl+L", "", lambda pane: pane.load_or_unload()),
     ActionSpec("chat", mark("Chat with this model"), "Ctrl+Return", "chat", lambda pane: pane.do("chat")),
@@ -331,13 +219,15 @@ class ModelsPane(Pane):
             context.core, context.preferences, self.library, self.machinery, self.finding, self.downloads, self.choices
         )
         context.actions.add_table(self, "models", tr("Models"), ACTIONS)
+        self.servers = ServerForm(context.work, context.say)
+        self.servers.added.connect(lambda name: context.models_changed())
         self.pages = QTabBar()
         self.pages.setUsesScrollButtons(False)
         self.field = QLineEdit()
         self.list = ModelListView(context.look, tr("Models"))
         self.state = label(kind="second", wrap=True)
         self.held = label(kind="second")
-        self.view = ModelDetailsView(context.look, self.do, DefaultsView(self.library))
+        self.view = ModelDetailsView(context.look, self.do, DefaultsView(self.library, context.look))
         self.empty = EmptyState(context.look, "models", tr("Models on this machine"),
                            tr("See what is installed, or download a recommended model that fits."))  # fmt: skip
         self._build()
@@ -346,6 +236,7 @@ class ModelsPane(Pane):
         self._timer.setInterval(_POLL)
         self._timer.timeout.connect(self.library.poll)
         self.library.look()
+        self.machinery.recall()
         self.machinery.look()
         self._show()
 
@@ -365,6 +256,8 @@ class ModelsPane(Pane):
         top.setContentsMargins(GRID * 2, GRID, GRID, 0)
         top.addWidget(self.field, 1)
         top.addWidget(folder)
+        wear(server := icon_button(self.context.look, "server", ""), self.context.actions["models.server"])
+        top.addWidget(server)
         side = QWidget()
         side.setProperty("kind", "side")
         side.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
@@ -437,6 +330,9 @@ class ModelsPane(Pane):
     def stop(self) -> bool:
         return self.downloads.pause_all()
 
+    def leaving(self) -> None:
+        self.machinery.end()
+
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._timer.start()
@@ -471,6 +367,11 @@ class ModelsPane(Pane):
 
     def choose_folder(self) -> None:
         choose_folder(self, tr("Add a model folder"), self.library.add_folder)
+
+    def add_server(self) -> None:
+        dialog = ServerDialog(self, self.servers)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
 
     def look_again(self) -> None:
         self.library.look()
@@ -531,6 +432,10 @@ class ModelsPane(Pane):
             QDesktopServices.openUrl(QUrl(f"https://huggingface.co/{name}"))
         elif action == "check" and model is not None:
             self.library.check(model)
+        elif action == "refresh" and model is not None:
+            self.servers.refresh(model.server)
+        elif model is not None and model.place == "remote":
+            self.servers.remove(model.server)
         elif model is not None:
             self.library.remove(model)
 

@@ -38,6 +38,7 @@ from app.gui.look import Look, restate
 from app.gui.pane import AppContext, Pane
 from app.gui.texts import mark, number, seconds, tr, trn
 from app.gui.theme import GRID
+from app.gui.viewmodels.models.library import badges
 from app.gui.viewmodels.server import (
     EVERYWHERE,
     HERE,
@@ -48,7 +49,7 @@ from app.gui.viewmodels.server import (
     masked,
     written,
 )
-from app.gui.widgets import ElidedBox, icon_button, label, text_button
+from app.gui.widgets import BadgeBox, ElidedBox, icon_button, label, text_button
 
 _HEIGHT = 132
 _SCALES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000)
@@ -245,7 +246,7 @@ class ServerPane(Pane):
         self.plot = Plot(context.look)
         self.requests = QListWidget()
         self.quiet = label(tr("No active requests."), "second")
-        self.program, self.model = ElidedBox(), ElidedBox()
+        self.program, self.model = ElidedBox(), BadgeBox(context.look)
         self.snippet, self.log = QPlainTextEdit(), QPlainTextEdit()
         self.where = label(kind="second")
         self._build()
@@ -253,7 +254,7 @@ class ServerPane(Pane):
         self._timer = QTimer(self)
         self._timer.setInterval(_EVERY)
         self._timer.timeout.connect(self.hosting.poll)
-        self._logged = 0
+        self._listed: dict[str, frozenset[Any]] = {}  # in the box of models
         self._show()
         if context.preferences.get("server.on"):
             self.hosting.start()
@@ -338,13 +339,13 @@ class ServerPane(Pane):
         column.addSpacing(GRID)
         column.addWidget(label(tr("Log"), "heading"))
         self.log.setPlaceholderText(tr("One line per request, without its content."))
+        for area in (self.snippet, self.log):
+            self.context.look.write_mono(area)
         column.addWidget(self.log, 1)
         self.context.look.on_change(self, self._dress)
         return body
 
     def _dress(self) -> None:
-        for box in (self.snippet, self.log):
-            box.setFont(self.context.look.mono)
         self.state.setFont(self.context.look.font(1.0, QFont.Weight.DemiBold))
 
     def _connect(self) -> None:
@@ -445,7 +446,7 @@ class ServerPane(Pane):
         if log != self.log.toPlainText():
             self.log.setPlainText(log)
             self.log.verticalScrollBar().setValue(self.log.verticalScrollBar().maximum())
-        if [self.model.itemText(i) for i in range(self.model.count())] != hosting.models:
+        if hosting.models != self._listed:
             self._fill_models()
         if [self.program.itemText(i) for i in range(self.program.count())] != hosting.programs:
             self._fill_programs()
@@ -463,7 +464,10 @@ class ServerPane(Pane):
         chosen = self.model.currentText() or str(self.context.preferences.get("model", ""))
         self.model.blockSignals(True)
         self.model.clear()
-        self.model.addItems(self.hosting.models)
+        for name, can in self.hosting.models.items():
+            self.model.add_model(name, name, badges(can))
+        self.model.fit_list()
+        self._listed = dict(self.hosting.models)
         self.model.setCurrentIndex(max(0, self.model.findText(chosen)))
         self.model.blockSignals(False)
         self._write()

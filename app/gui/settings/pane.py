@@ -35,6 +35,7 @@ from app.gui.theme import APPEARANCES, GRID
 from app.gui.viewmodels.settings import BACKENDS, DEVICES, ComputeSettings, NetworkSettings, StoredData, StoredKind
 from app.gui.viewmodels.transfer import Transfer
 from app.gui.widgets import icon_button, label, text_button
+from app.service import LoginStart
 
 
 class SettingsSection(QWidget):
@@ -104,7 +105,9 @@ class HotKeyEdit(QKeySequenceEdit):
     def _record(self, on: bool) -> None:
         self.recording = on
         if self._field is not None:
-            self._field.setPlaceholderText(tr("Press the keys") if on else tr("Press Enter, then the keys"))
+            told = tr("Press the keys") if on else tr("Press Enter, then the keys")
+            self._field.setPlaceholderText(told)
+            self._field.setToolTip(told)
 
     def event(self, event: QEvent) -> bool:
         """The window's shortcuts work while nothing is recorded; Qt's own field takes every key."""
@@ -210,7 +213,9 @@ class PrivacyView(QWidget):
             path.setToolTip(str(kept.path))
             column.addWidget(path)
             self._grid.addWidget(words, i, 0)
-            self._grid.addWidget(label(size(kept.nbytes)), i, 1, Qt.AlignmentFlag.AlignRight)
+            self._grid.addWidget(
+                label("…" if kept.nbytes is None else size(kept.nbytes)), i, 1, Qt.AlignmentFlag.AlignRight
+            )
             show = icon_button(self._look, "folder", tr("Show {what}", what=tr(kept.title)), _opens(kept), size=16)
             self._grid.addWidget(show, i, 2)
 
@@ -308,6 +313,9 @@ class SettingsPane(Pane):
         self.motion.toggled.connect(lambda on: context.preferences.put("reduce_motion", on))
         self.figures = QCheckBox(tr("Show tokens and time under replies"))
         self.figures.toggled.connect(lambda on: context.preferences.put("chat.figures", on))
+        self.login = QCheckBox(tr("Open at login"))
+        self.login.setChecked(LoginStart().on)
+        self.login.toggled.connect(self._open_at_login)
         languages = [("system", tr("System")), *LANGUAGES.items()]
         self.language = self._choice("language", tr("Language"), languages)
         self.backend = self._choice("backend", tr("Backend"), [(n, tr(t)) for n, t in BACKENDS], self.computing)
@@ -341,6 +349,7 @@ class SettingsPane(Pane):
         seen.add(tr("Language"), self.language)
         seen.put(self.motion)
         seen.put(self.figures)
+        seen.put(self.login)
         self.hotkey = HotKeyEdit(self.context.preferences)
         look.hold_width(self.hotkey, _CONTROL)
         self.hotkey_told = seen.add(tr("Global shortcut"), self.hotkey, " ")
@@ -423,6 +432,9 @@ class SettingsPane(Pane):
         self.appearance.setFocus()
         self.look_again()
 
+    def leaving(self) -> None:
+        self.computing.end()
+
     def stop(self) -> bool:
         """Esc: nothing is deleted."""
         asking = self.privacy.asking
@@ -467,6 +479,12 @@ class SettingsPane(Pane):
         self.context.core.use(apply, lambda _: self.context.models_changed())
 
     # -- drawing
+
+    def _open_at_login(self, on: bool) -> None:
+        try:
+            LoginStart().put(on)
+        except OSError as error:
+            self.context.show_error(str(error))
 
     def _show(self) -> None:
         preferences = self.context.preferences

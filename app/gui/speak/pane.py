@@ -124,6 +124,7 @@ class SpeakPane(ResultsPane[SpeechTake]):
         self.language.setToolTip(tr("Language"))
         self.language.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.language.setMinimumWidth(_NARROW)
+        self.language.addItem(tr("Detect language"), "auto")
         self.pitch, self.pace = LevelBox(tr("Pitch"), PITCHES), LevelBox(tr("Pace"), PACES)
         self.instructions = QLineEdit()
         self.instructions.setAccessibleName(tr("Instructions"))

@@ -13,7 +13,7 @@ import time
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from app.client_lines import client_lines
@@ -22,6 +22,7 @@ from app.gui.viewmodels.signal import Signal
 
 if TYPE_CHECKING:
     from app.gui.preferences import Preferences
+    from app.runtime.catalogue import Capability
     from app.runtime.models import ModelService
     from app.server.config import ServerSettings
     from app.server.listening import Hosted
@@ -138,6 +139,9 @@ class LiveRequest:
     seconds: float
 
 
+_Polled: TypeAlias = "tuple[list[LiveRequest], float, dict[str, frozenset[Capability]], list[str]]"
+
+
 class ServerControl:
     """`changed`: the switch; `moved`: requests, rates or the log."""
 
@@ -148,7 +152,7 @@ class ServerControl:
         self.problem = ""
         self.address = ""
         self.requests: Sequence[LiveRequest] = ()
-        self.models: list[str] = []
+        self.models: dict[str, frozenset[Capability]] = {}  # what each can do
         self.programs: list[str] = [*client_lines()]  # whose snippets work with the models that are here
         self.rates: deque[float] = deque([0.0] * SECONDS, maxlen=SECONDS)
         self.log: deque[str] = deque(maxlen=_LINES)
@@ -198,19 +202,19 @@ class ServerControl:
         """Once a second."""
         hosted = self._hosted
 
-        def look(service: ModelService) -> tuple[list[LiveRequest], float, list[str], list[str]]:
-            from app.runtime.catalogue import able
+        def look(service: ModelService) -> _Polled:
+            from app.runtime.catalogue import abilities
 
             now = time.monotonic()
             running = hosted.requests.running if hosted is not None else ()
             requests = [LiveRequest(each.id, each.model, now - each.began) for each in running]
-            names = [known.name for known in service.catalogue.all()]
-            voice = bool(able(service.catalogue, "listen") and able(service.catalogue, "speak"))
-            return requests, service.engine.stats().tokens_per_second, names, programs(voice)
+            models = abilities(service.catalogue)
+            voice = frozenset[str]().union(*models.values()) >= {"listen", "speak"}
+            return requests, service.engine.stats().tokens_per_second, models, programs(voice)
 
         self._core.use(look, self._seen)
 
-    def _seen(self, seen: tuple[list[LiveRequest], float, list[str], list[str]]) -> None:
+    def _seen(self, seen: _Polled) -> None:
         self.requests, rate, self.models, self.programs = seen
         self.rates.append(rate)
         self.moved()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,10 +36,17 @@ class ComputeSettings:
         self.changed = Signal()
         self.problem = ""
         self._before = self._chosen()
+        self._seen: list[Any] = []
         self.altered = False  # whether what is loaded was loaded by other choices
 
     def look(self) -> None:
-        self._machinery.look()
+        """What the choices come to, unless that is known."""
+        if self._machinery.machine is None or self._machinery.problem or self._seen != self._chosen():
+            self._seen = self._chosen()
+            self._machinery.look()
+
+    def end(self) -> None:
+        self._machinery.end()
 
     @property
     def outcome(self) -> str:
@@ -191,9 +198,14 @@ class NetworkSettings:
 
     def remove_all(self) -> None:
         """With everything else that is deleted."""
+        from app.runtime.remote.servers import forget_servers
         from engine.hub import token
 
-        self._run(token.forget_all)
+        def forget() -> None:
+            token.forget_all()
+            forget_servers()
+
+        self._run(forget)
 
     def _run(self, act: Callable[[], object]) -> None:
         self.busy, self.problem = True, ""
@@ -226,7 +238,7 @@ class StoredKind:
 
     title: str  # English; shown through `tr`
     path: Path
-    nbytes: int
+    nbytes: int | None = None  # None: not measured yet
     ours: bool = True  # whether Delete all deletes it
 
 
@@ -246,7 +258,7 @@ class StoredData:
         self._places, self._preferences, self._store, self._work = places, preferences, store, work
         self._say, self._wiped, self._reread = say, wiped, reread
         self.changed = Signal()
-        self.stored: list[StoredKind] = []
+        self.stored = kinds(places, preferences.get("cache_dir"))
         self.asking = False  # whether a person was asked if all shall be deleted
 
     def look(self) -> None:
@@ -296,21 +308,26 @@ class StoredData:
         self._say(sentence, level="error")
 
 
-def measure(places: AppFolders, cache_dir: str | None) -> list[StoredKind]:
-    """JobRunner off the UI thread: reads folders."""
+def kinds(places: AppFolders, cache_dir: str | None) -> list[StoredKind]:
     from engine.hub.cache import cache_folder
 
+    return [
+        StoredKind(mark("Conversations, results and voices"), places.database),
+        StoredKind(mark("Attachments"), places.attachments),
+        StoredKind(mark("Other data"), places.data),
+        StoredKind(mark("Settings"), places.preferences),
+        StoredKind(mark("Models, shared with other programs"), cache_folder(cache_dir), ours=False),
+    ]
+
+
+def measure(places: AppFolders, cache_dir: str | None) -> list[StoredKind]:
+    """JobRunner off the UI thread: reads folders."""
     database = [file for file in places.data.glob(f"{places.database.name}*") if file.is_file()]
     inside = {file.name for file in database}
     rest = [entry for entry in places.data.iterdir() if entry.name not in inside and entry != places.attachments]
-    hub = cache_folder(cache_dir)
-    return [
-        StoredKind(mark("Conversations, results and voices"), places.database, sum(f.stat().st_size for f in database)),
-        StoredKind(mark("Attachments"), places.attachments, _size(places.attachments)),
-        StoredKind(mark("Other data"), places.data, sum(map(_size, rest))),
-        StoredKind(mark("Settings"), places.preferences, _size(places.preferences)),
-        StoredKind(mark("Models, shared with other programs"), hub, _size(hub), ours=False),
-    ]
+    parts = {places.database: sum(file.stat().st_size for file in database), places.data: sum(map(_size, rest))}
+    found = kinds(places, cache_dir)
+    return [replace(kept, nbytes=parts[kept.path] if kept.path in parts else _size(kept.path)) for kept in found]
 
 
 def _size(path: Path) -> int:

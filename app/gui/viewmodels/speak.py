@@ -166,7 +166,10 @@ def offered(catalogue: Catalogue, name: str) -> SpeakOptions:
     """The options of the model of that name. Reads the disk: call it off the UI thread."""
     if not name:
         return SpeakOptions()
-    folder = resolve(catalogue.look_up(name).source, catalogue.cache_dir, download=False)
+    known = catalogue.look_up(name)
+    if known.server is not None:  # which voices it has its server knows
+        return SpeakOptions(words="may", needs_voice=False)
+    folder = resolve(known.source, catalogue.cache_dir, download=False)
     return offer_of(config_in(folder), folder, catalogue.cache_dir)
 
 

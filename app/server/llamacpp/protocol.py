@@ -107,6 +107,21 @@ class LlamaInputTokens(BaseModel):
     input_tokens: int
 
 
+class LlamaAdapterScale(RequestFields):
+    id: Annotated[int, Field(ge=0, lt=1 << 31)]
+    scale: Annotated[float, Field(ge=-1e3, le=1e3)]
+
+
+class LlamaAdapter(BaseModel):
+    id: int
+    path: str  # the adapter's name: where it lies is not told
+    scale: float
+
+
+class LlamaSuccess(BaseModel):
+    success: bool = True
+
+
 class LlamaProps(BaseModel):
     model_alias: str
     model_path: str  # the model's name: where it lies is not told

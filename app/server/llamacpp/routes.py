@@ -1,22 +1,25 @@
-"""llama.cpp's native routes that editors and scripts use: `/completion`, `/infill`, `/apply-template`, `/props`, and
+"""llama.cpp's native routes that editors and scripts use: `/completion`, `/infill`, `/apply-template`, `/props`, `/lora-adapters`, and
 `/v1/chat/completions/input_tokens`. A translation: what they do, the routes of the other families do too."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Request
+from pydantic import Field
 from starlette.responses import Response
 
+from app.bundled import grus_version
 from app.runtime.chat import json_grammar
 from app.server.body import JsonRoute
-from app.server.config import server_version
 from app.server.context import Here, Server, answer
 from app.server.errors import bad_request, unsupported
 from app.server.generation import GeneratedChoice, Generation, check_ids
 from app.server.images import check_counted
 from app.server.llamacpp.protocol import (
+    LlamaAdapter,
+    LlamaAdapterScale,
     LlamaAppliedTemplate,
     LlamaCompletionReply,
     LlamaCompletionRequest,
@@ -26,11 +29,13 @@ from app.server.llamacpp.protocol import (
     LlamaPrompt,
     LlamaPromptObject,
     LlamaProps,
+    LlamaSuccess,
 )
 from app.server.openai.shapes import LEAST_LOGPROB, token_text
 from app.server.openapi import errors, streams
 from app.server.requests import RequestGroup, event
 from app.server.sampling import repetition_window, report_schema, stop_list
+from engine.errors import CheckpointError
 from engine.loading import LoadedModel
 from engine.pipelines.prompt import Prompt, infill_prompt, placed, text_prompt
 from engine.text.tokenizer import Tokenizer
@@ -109,8 +114,34 @@ async def props(server: Here, model: str | None = None) -> LlamaProps:
         modalities={"vision": loaded.vision is not None, "audio": False},
         total_slots=int(server.service.engine_settings().get("max_concurrent", 1)),
         default_generation_settings=settings,
-        build_info=f"grus-{server_version()}",
+        build_info=f"grus-{grus_version()}",
     )
+
+
+@router.get("/lora-adapters", responses=errors(400, 404))
+async def lora_adapters(server: Here, model: str | None = None) -> list[LlamaAdapter]:
+    """The adapters of a model, and how strongly each takes part in requests to the model itself."""
+    scales = server.service.adapter_scales(server.service.known(model).model)
+    return [LlamaAdapter(id=i, path=name, scale=scale) for i, (name, scale) in enumerate(scales.items())]
+
+
+@router.post("/lora-adapters", responses=errors(400, 404))
+async def scale_lora_adapters(
+    body: Annotated[list[LlamaAdapterScale], Field(max_length=1000)], server: Here, model: str | None = None
+) -> LlamaSuccess:
+    """Compute requests to the model itself with these adapters together. One that is not named takes no part."""
+    name = server.service.known(model).model
+    names = list(server.service.adapter_scales(name))
+    for one in body:
+        if one.id >= len(names):
+            raise bad_request(
+                f"The model {name} has no adapter {one.id}. GET /lora-adapters lists those that it has.", "id"
+            )
+    try:
+        await server.service.scale_adapters(name, {names[one.id]: one.scale for one in body})
+    except CheckpointError as error:
+        raise bad_request(str(error), "id") from None
+    return LlamaSuccess()
 
 
 # -- from the request to the engine's

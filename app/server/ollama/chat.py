@@ -32,7 +32,6 @@ from app.server.errors import bad_request, unsupported
 from app.server.generation import check_ids
 from app.server.images import ImagePart, written_content
 from app.server.ollama.models import known_model
-from app.server.ollama.options import sampling
 from app.server.ollama.protocol import (
     LINES,
     OllamaChatReply,
@@ -57,7 +56,7 @@ from app.server.openapi import errors, streams
 from app.server.requests import RunningRequest, line
 from engine.errors import ContextOverflow
 from engine.loading import LoadedModel
-from engine.pipelines.embedding import text_ids
+from engine.pipelines.embedding import modules_of, text_ids
 from engine.pipelines.prompt import Prompt, infill_prompt, placed, text_prompt
 from engine.types import Event, Grammar, SamplingParams, Text, Timings, TokenLogprob
 
@@ -215,11 +214,12 @@ async def _embed(body: OllamaEmbedRequest, request: Request, server: Server) -> 
     texts = [text for text in [body.input] if text] if isinstance(body.input, str) else body.input or []
     server.check_prompt(sum(map(len, texts)))
     known_model(server, body.wanted)
-    name, model = await server.service.find(body.wanted)
+    name, model = await server.service.find(body.wanted, "embed")
     loaded = time.monotonic_ns()
     room = body.options.num_ctx if body.options is not None else None
     context = room if room is not None and room > 0 else None
-    rows = await tokenized(texts, lambda text: text_ids(model, text, context, cut=body.truncate is not False))
+    before = modules_of(model).prompt(None)
+    rows = await tokenized(texts, lambda text: text_ids(model, before + text, context, cut=body.truncate is not False))
     made = await server.embed(rows, name, model, body.dimensions, request)
     await _keep(body, server, name)
     return {
@@ -453,3 +453,35 @@ def _figures(timings: Timings, reason: str) -> dict[str, Any]:
 
 def _nanoseconds(seconds: float) -> int:
     return max(0, round(seconds * 1e9))
+
+
+# -- options as sampling parameters. Values beyond a range are its end, as in Ollama's own sampler
+
+_MOST = (1 << 31) - 1
+_LEAST_P = 1e-6  # nothing but the likeliest token
+
+
+def sampling(options: OllamaOptions) -> SamplingParams:
+    length = options.num_predict
+    repeat = options.repeat_penalty
+    last = options.repeat_last_n
+    if last == 0 or (repeat is not None and repeat <= 0):
+        repeat = 1.0  # off
+    return SamplingParams(
+        max_tokens=min(length, _MOST) if length is not None and length > 0 else None,
+        temperature=_clamped(options.temperature, 0.0, 100.0),
+        top_k=None if options.top_k is None else min(max(options.top_k, 0), _MOST),
+        top_p=_clamped(options.top_p, _LEAST_P, 1.0),
+        min_p=_clamped(options.min_p, 0.0, 1.0),
+        typical_p=_clamped(options.typical_p, _LEAST_P, 1.0),
+        repetition_penalty=_clamped(repeat, 1e-3, 100.0),
+        repetition_window=64 if last is None else min(max(last, 0), _MOST),  # 0 in the engine, and -1 here: all
+        presence_penalty=_clamped(options.presence_penalty, -100.0, 100.0) or 0.0,
+        frequency_penalty=_clamped(options.frequency_penalty, -100.0, 100.0) or 0.0,
+        seed=None if options.seed in (None, -1) else options.seed & ((1 << 63) - 1),
+        stop=tuple(options.stop or ()),
+    )
+
+
+def _clamped(value: float | None, low: float, high: float) -> float | None:
+    return None if value is None else min(max(value, low), high)

@@ -11,16 +11,16 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from app.runtime.catalogue import KnownModel, capabilities, config_in, folder_of
+from app.runtime.catalogue import KnownModel, capabilities, config_in, folder_of, main_use
 from app.runtime.models import ModelService
 from app.server.ollama.protocol import OllamaModelDetails, OllamaShowReply, timestamp
 from engine.errors import BadRequest, GrusError
 from engine.loading import sampling_defaults
 from engine.model_files import ModelFiles, open_model
 from engine.models.config import text_fields
-from engine.pipelines.embedding import POOLING_FILE
 from engine.pipelines.prompt import infill
 from engine.text.families import tags_for
+from engine.text.sentence_modules import POOLING_FILE
 from engine.text.template import ChatTemplate
 from engine.text.tokenizer import Tokenizer
 from engine.vision.processor import VisionProcessor
@@ -49,6 +49,8 @@ def tagged(name: str) -> str:
 
 
 def place_of(known: KnownModel, service: ModelService) -> Path:
+    if known.server is not None:  # no folder here, also where one has the model's name
+        return Path(known.name)
     loaded = service.loaded.get(known.model)
     return loaded.folder if loaded is not None else folder_of(known.source, service.catalogue.cache_dir)
 
@@ -104,7 +106,7 @@ class ModelFacts:
 
 def facts(known: KnownModel, service: ModelService) -> ModelFacts | None:
     """None: its files cannot be read. Reads the disk; call it from a thread."""
-    loaded, place = service.loaded.get(known.model), place_of(known, service)
+    loaded, place = service.facts_of(known), place_of(known, service)
     if loaded is not None and hasattr(loaded, "template"):
         return ModelFacts(
             known.name, place, loaded.config, loaded.tokenizer, loaded.template, loaded.defaults, loaded.context,
@@ -144,7 +146,7 @@ def shown(model: ModelFacts) -> OllamaShowReply:
 def _capabilities(model: ModelFacts) -> Iterator[str]:
     """In Ollama's words. A model that was made for vectors has only these, although others make vectors too."""
     can = capabilities(model.config, model.place)
-    if (model.place / POOLING_FILE).is_file():
+    if (model.place / POOLING_FILE).is_file() or main_use(can) == "embed":
         yield "embedding"
         return
     if not can & {"chat", "read"}:
@@ -152,7 +154,7 @@ def _capabilities(model: ModelFacts) -> Iterator[str]:
     yield "completion"
     if can & {"vision", "read"}:
         yield "vision"
-    if "tools" in model.source:
+    if "tools" in model.source or "remote" in can:
         yield "tools"
     if _fills(model.tokenizer):
         yield "insert"

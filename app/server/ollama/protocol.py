@@ -14,9 +14,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 from app.runtime.chat import Effort
 from app.server.body import Hint, Preference, RequestFields
 from app.server.errors import ApiError, bad_request, error_body
-from app.server.reasoning_fields import ReasoningBudget
 from app.server.requests import line
-from app.server.sampling import StopText, TokenId
+from app.server.sampling import ReasoningBudget, StopText, TokenId
 
 LINES = "application/x-ndjson"
 

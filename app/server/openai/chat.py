@@ -23,9 +23,8 @@ from app.server.errors import bad_request, unsupported
 from app.server.images import ImagePart, little_detail, written_content
 from app.server.openai.shapes import content_logprobs, fingerprint, finish_reason, usage
 from app.server.openapi import errors, streams
-from app.server.reasoning_fields import ReasoningFields
 from app.server.requests import DONE, RunningRequest, event, told_timings
-from app.server.sampling import Count, SamplingFields
+from app.server.sampling import Count, ReasoningFields, SamplingFields
 from engine.loading import LoadedModel
 from engine.types import FinishReason, Grammar, SamplingParams, Timings, TokenLogprob, new_id
 

@@ -15,7 +15,7 @@ from app.server.body import JsonRoute, RequestFields
 from app.server.context import Here, long_answer
 from app.server.generation import TokenIds, check_ids, split_prompts
 from app.server.openapi import errors
-from engine.pipelines.embedding import text_ids
+from engine.pipelines.embedding import modules_of, text_ids
 
 router = APIRouter(route_class=JsonRoute, tags=["OpenAI"])
 
@@ -30,6 +30,7 @@ class EmbeddingsRequest(RequestFields):
     )
     encoding_format: Literal["float", "base64"] | None = None
     dimensions: Annotated[int, Field(ge=1, lt=1 << 20)] | None = None
+    prompt_name: str | None = None  # of the model's own prompts, one that is put before each text
     user: str | None = None  # without effect on the vectors
 
 
@@ -56,10 +57,11 @@ async def embeddings(body: EmbeddingsRequest, request: Request, server: Here) ->
     """Vectors that stand for texts, of length one."""
     texts, prompts = split_prompts(body.input)
     server.check_prompt(sum(map(len, texts or prompts)))
-    name, model = await server.service.find(body.model)
+    name, model = await server.service.find(body.model, "embed")
     check_ids(prompts, model, "input")
-    if texts:
-        prompts = await tokenized(texts, lambda text: text_ids(model, text))
+    if body.prompt_name is not None or texts:
+        before = modules_of(model).prompt(body.prompt_name)
+        prompts = await tokenized(texts, lambda text: text_ids(model, before + text)) if texts else prompts
     made = await server.embed(prompts, name, model, body.dimensions, request)
     as_base64 = body.encoding_format == "base64"
     usage = {"prompt_tokens": made.prompt_tokens, "total_tokens": made.prompt_tokens}

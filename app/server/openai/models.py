@@ -24,9 +24,11 @@ from app.server.openapi import errors
 router = APIRouter(route_class=JsonRoute, tags=["OpenAI"])
 
 
-Kind = Literal["text", "speech", "transcription", "part"]
+Kind = Literal["text", "vectors", "ranking", "speech", "transcription", "part"]
 KINDS: dict[Use, Kind] = {  # what a model is mostly for, in the words of the HTTP interface
     "chat": "text",
+    "embed": "vectors",
+    "rank": "ranking",
     "read": "text",
     "speak": "speech",
     "listen": "transcription",
@@ -45,6 +47,7 @@ class ModelCard(BaseModel):
     app: str | None = None  # the application that has downloaded it: LM Studio, Ollama, llama.cpp
     context_length: int | None = None  # only of a model that is loaded
     parent: str | None = None  # of a model with an adapter: the model without it
+    server: str | None = None  # of a model elsewhere: the server that answers for it
 
 
 class ModelList(BaseModel):
@@ -81,6 +84,9 @@ def _for_anthropic(card: ModelCard, service: ModelService) -> AnthropicModel:
 
 def _card(known: KnownModel, service: ModelService) -> ModelCard:
     """Reads config.json from disk: call it in a thread."""
+    if known.config is not None:
+        use = main_use(capabilities(known.config))
+        return ModelCard(id=known.name, created=0, loaded=False, kind=KINDS[use], server=known.server)
     loaded = service.loaded.get(known.model)
     folder = loaded.folder if loaded is not None else folder_of(known.source, service.catalogue.cache_dir)
     return ModelCard(

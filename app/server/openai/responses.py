@@ -14,7 +14,7 @@ from starlette.responses import Response
 from app.server.body import JsonRoute
 from app.server.context import Here, Server, answer
 from app.server.errors import ApiError, as_api_error, bad_request, from_validation, unsupported
-from app.server.openai.responses_compaction import SUMMARIZE, CompactedResponse, CompactRequest, compacted
+from app.server.openai.responses_conversation import SUMMARIZE, CompactedResponse, CompactRequest, compacted
 from app.server.openai.responses_exchange import Exchange, numbered
 from app.server.openai.responses_output import ResponseEvent
 from app.server.openai.responses_protocol import (

@@ -10,8 +10,7 @@ from app.runtime.chat import Effort
 from app.server.body import Hint, Preference, RequestFields, type_of
 from app.server.openai.chat import Name
 from app.server.openai.responses_items import ResponseInput
-from app.server.reasoning_fields import ReasoningBudget
-from app.server.sampling import Count
+from app.server.sampling import Count, ReasoningBudget
 
 # -- tools
 

@@ -16,7 +16,7 @@ from app.runtime.chat import ChatRequest, ToolChoice
 from app.runtime.embedding import tokenized
 from app.server.body import JsonRoute, RequestFields
 from app.server.context import Here, long_answer
-from app.server.generation import check_ids
+from app.server.generation import check_ids, check_tokens
 from app.server.images import check_counted
 from app.server.openai.chat import ChatMessage, ChatTool, template_message
 from app.server.openai.shapes import token_text
@@ -97,6 +97,7 @@ async def tokenize(body: TokenizeRequest, request: Request, server: Here) -> Any
         texts = given if isinstance(given, list) else [given]
         server.check_prompt(sum(map(len, texts)))
         _, model = await server.service.find(body.model)
+        check_tokens(model, "model")
         begins = body.add_special if body.add_special_tokens is None else body.add_special_tokens
         if begins is None:
             begins = body.content is None

@@ -19,9 +19,8 @@ from app.server.generation import GeneratedChoice, Generation, check_ids, split_
 from app.server.images import ImagePart
 from app.server.openai.shapes import LEAST_LOGPROB, token_text
 from app.server.openapi import errors, streams
-from app.server.reasoning_fields import custom_budget
 from app.server.requests import DONE, RequestGroup, event, told_timings
-from app.server.sampling import repetition_window, stop_list
+from app.server.sampling import custom_budget, repetition_window, stop_list
 from app.server.sglang.protocol import SglangGenerateReply, SglangGenerateRequest, SglangSamplingParams
 from engine.loading import LoadedModel
 from engine.pipelines.prompt import Prompt, placed, text_prompt

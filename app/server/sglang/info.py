@@ -11,11 +11,11 @@ import numpy as np
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
+from app.bundled import grus_version
 from app.runtime.catalogue import capabilities, main_use, require
 from app.runtime.embedding import tokenized
 from app.server.audio.threads import cancel_scope, in_thread
 from app.server.body import JsonRoute
-from app.server.config import server_version
 from app.server.context import Here, answer
 from app.server.errors import ApiError, bad_request
 from app.server.generation import check_ids, split_prompts
@@ -35,7 +35,7 @@ from app.server.sglang.protocol import (
 from engine.loaded import LoadedPart
 from engine.loading import LoadedModel
 from engine.models.moonshine import SAMPLE_RATE
-from engine.pipelines.embedding import text_ids
+from engine.pipelines.embedding import modules_of, text_ids
 from engine.pipelines.listening.transcription import Transcriber, asr_model
 from engine.pipelines.speaking.qwen3_tts import Qwen3TTS, default_settings
 from engine.pipelines.speaking.speech import FRAME_RATE
@@ -60,7 +60,7 @@ async def model_info(server: Here) -> SglangModelInfo:
         model_path=str(model.folder),
         tokenizer_path=str(model.folder),
         device=device_name(model),
-        is_generation=use not in ("part", "layout"),
+        is_generation=use in ("chat", "read", "speak", "listen"),
         served_model_name=name,
         preferred_sampling_params=dict(model.defaults) or None,
         model_type=str(model.config.get("model_type", "")),
@@ -79,7 +79,7 @@ async def server_info(server: Here) -> SglangServerInfo:
     name, engine, stats = service.catalogue.default, service.engine_settings(), service.stats()
     loaded = next(iter(service.loaded.values()), None)
     return SglangServerInfo(
-        version=server_version(),
+        version=grus_version(),
         device=device_name(loaded) if loaded is not None else "none",
         served_model_name=name,
         model_path=await asyncio.to_thread(lambda: service.catalogue.look_up(name).source) if name else None,
@@ -109,7 +109,7 @@ async def health_generate(request: Request, server: Here) -> Health:
     """Generates one token or one frame of speech, or transcribes one second. Fails when that takes longer than 30 seconds."""
     name, model = await server.service.find_any(None)
     use = main_use(capabilities(model.config, model.folder))
-    if use in ("part", "layout"):
+    if use in ("part", "layout", "embed", "rank"):
         require("chat", name, model)
     scope = cancel_scope(server)
     try:
@@ -182,26 +182,25 @@ async def encode(body: SglangEncodeRequest, request: Request, server: Here) -> A
     given = body.input_ids or [] if body.text is None else body.text
     texts, lists = split_prompts(given)
     server.check_prompt(sum(map(len, texts or lists)))
-    name, model = await server.service.find(body.model)
+    name, model = await server.service.find(body.model, "embed")
     check_ids(lists, model, "input_ids")
     if texts:
-        lists = await tokenized(texts, lambda text: text_ids(model, text))
+        before = modules_of(model).prompt(None)
+        lists = await tokenized(texts, lambda text: text_ids(model, before + text))
     made = await server.embed(lists, name, model, None, request)
     replies = [
         {
             "embedding": row.tolist(),
-            "meta_info": {"id": new_id("emb"), "finish_reason": None, "prompt_tokens": timings.prompt_tokens},
+            "meta_info": {"id": new_id("emb"), "finish_reason": None, "prompt_tokens": tokens},
         }
-        for row, timings in zip(made.rows, made.timings)
+        for row, tokens in zip(made.rows, made.tokens)
     ]
     several = not isinstance(given, str) and isinstance(given[0], str | list)
     return answer(replies if several else replies[0])
 
 
-@router.post("/v1/score", responses=errors(400))
-@router.post("/v1/rerank", responses=errors(400), operation_id="v1_rerank")
-@router.post("/classify", responses=errors(400), operation_id="classify")
-async def refused(body: SglangUnsupportedRequest, request: Request) -> None:
-    """Refused: no model here ranks or classifies. /generate with `max_new_tokens` 0 scores texts."""
-    message = "is not supported. /generate scores texts, with return_logprob and max_new_tokens 0."
+@router.post("/classify", responses=errors(400))
+async def classify(body: SglangUnsupportedRequest, request: Request) -> None:
+    """Refused: no model here sorts texts into classes. /v1/rerank and /v1/score rank them."""
+    message = "is not supported. /v1/rerank and /v1/score rank texts."
     raise ApiError(400, f"{request.url.path} {message}", code="unsupported_parameter")

@@ -14,7 +14,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -25,6 +24,9 @@ from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent / "src"
 STEM = "_grus_kernels"  # of the file that is built with the package
+STAMP = FOLDER.with_name(
+    "digest.txt"
+)  # in a wheel and in a bundle, which have no sources: `digest` when they were built
 
 # No value depends on "-fno-trapping-math"; without it no loop with a comparison of floats becomes vectors.
 FLAGS = ["-std=c++20", "-O3", "-ffp-contract=off", "-fno-trapping-math", "-fPIC", "-fvisibility=hidden", "-Wno-psabi"]
@@ -54,8 +56,11 @@ def flags() -> list[str]:
 
 def digest() -> str:
     """A hash of everything that decides what the library does. The library carries it, so that a stale build is not used."""
+    found = files()
+    if not found:
+        return STAMP.read_text(encoding="ascii").strip() if STAMP.exists() else "none"
     sha = hashlib.sha256()
-    for path in files():
+    for path in found:
         sha.update(path.relative_to(FOLDER).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     sha.update(" ".join(FLAGS).encode())
     return sha.hexdigest()[:16]
@@ -94,13 +99,13 @@ def compiler() -> str | None:
     )
 
 
-def compile_into(target: Path, extra: Sequence[str] = ()) -> None:
+def compile_into(target: Path) -> None:
     """Compile the sources into the library `target`. The file is moved into place when complete."""
     tool = compiler()
     if tool is None:
         raise NoKernels("no C++ compiler was found; install g++ or clang++, or a wheel of Grus with built kernels")
     name, value = define()
-    command = [tool, *flags(), f"-I{FOLDER}", f"-D{name}={value}", *extra]
+    command = [tool, *flags(), f"-I{FOLDER}", f"-D{name}={value}"]
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent) as folder:
 
@@ -124,9 +129,9 @@ def _run(command: list[str]) -> None:
 
 
 def cached() -> Path:
-    """The library in the cache, compiled now if it is not there."""
-    if sys.platform == "win32":
-        raise NoKernels("this install came without built kernels")
+    """The library in the cache, compiled now if it is not there. An install without sources compiles nothing."""
+    if sys.platform == "win32" or not sources():
+        raise NoKernels("this install came without built kernels; a wheel of Grus for this system brings them")
     import fcntl
 
     tool = compiler() or "none"
@@ -138,6 +143,8 @@ def cached() -> Path:
         with open(target.parent / "lock", "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not target.exists():
+                if compiler():
+                    print("grus: The CPU kernels are compiled, once: about a minute.", file=sys.stderr)
                 compile_into(target)
     except OSError as error:
         raise NoKernels(f"the cache {target.parent} cannot be written ({error.strerror})") from error

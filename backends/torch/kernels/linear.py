@@ -21,7 +21,7 @@ from backends.base import BackendMissing, Dense, Raw, Weight
 from backends.torch.kernels import arena, formats
 from backends.torch.kernels.formats import PANEL, PackedFormat
 from backends.torch.kernels.library import Bf12Matrix, KernelMatrix, has_matrix_unit, library
-from backends.torch.kernels.packed import PackedMatrix, check_rows, pack, packing_of
+from backends.torch.kernels.packed import MatrixHandle, PackedMatrix, check_rows, pack, packing_of
 from backends.torch.tensors import STORED, mapped
 
 # -- lossless 12-bit encoding of bf16 rows (`bf12` in identifiers): a step reads a quarter less memory (src/formats/bf16_12bit.hpp)
@@ -81,14 +81,14 @@ def _encode(w: Tensor, address: int) -> tuple[Tensor, Tensor]:
 #
 # Rows are copied to huge pages, which are read half as fast again as a mapped file: at once if there is no file, otherwise in the
 # background (arena.py). f32 rows of a large file stay mapped, since copying takes longer than many a reply and the system can reclaim
-# mapped memory. The interface is that of `packed.PackedMatrix`, without experts.
+# mapped memory. There are no experts.
 
 TYPES = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
 SMALL = 1 << 30  # bytes of a file whose f32 rows move too
 MANY = 128  # tokens from which torch multiplies f32 rows as fast or faster, where there is no matrix unit (src/matmul/matmul.hpp)
 
 
-class RowMatrix:
+class RowMatrix(MatrixHandle):
     """`[rows, columns]`, columns next to each other. A model that computes in f32 takes rows of any float."""
 
     def __init__(self, raw: Raw, dtype: torch.dtype = torch.float32, moves: bool = True) -> None:
@@ -100,15 +100,11 @@ class RowMatrix:
         else:
             w = mapped(raw) if in_file or raw.dtype == "F32" else self._copy_to_huge_pages()
         self.w = w  # kept alive: the kernels hold its address
-        self.rows_each, self.columns = w.shape
-        self.library = library()
         packing = formats.PACKINGS[next(name for name, kept in TYPES.items() if kept == w.dtype)]
         row_bytes = w.stride(0) * w.itemsize
-        self.matrix = KernelMatrix(packing.format, 1, self.rows_each, self.columns, w.data_ptr(), None, row_bytes)
-        self.handle = ctypes.byref(self.matrix)
+        super().__init__(KernelMatrix(packing.format, 1, *w.shape, w.data_ptr(), None, row_bytes))
         self.nbytes = w.nbytes
         self.bf12: Bf12Rows | None = None
-        self.bias: Tensor | None = None
         if moves and in_file and (raw.dtype != "F32" or _worth_a_copy(raw.path)):
             arena.schedule(self)
 
@@ -136,29 +132,14 @@ class RowMatrix:
         self.matrix.data = self.w.data_ptr()
         arena.release(self._before.data_ptr(), self._before.nbytes)
 
-    def set_bias(self, bias: Tensor) -> None:
-        padded = torch.zeros(-(-self.rows_each // formats.PANEL) * formats.PANEL)
-        padded[: self.rows_each] = bias
-        self.bias = padded
-        self.matrix.bias = padded.data_ptr()
-
     def matmul(self, x: Tensor, out: Tensor) -> None:
-        """`out[t] = matrix @ x[t]`; f32, two axes, columns next to each other, rows any distance apart."""
-        if len(x) >= MANY and self.w.dtype == torch.float32 and not has_matrix_unit():
-            mine = out[:, : self.rows_each]
-            torch.mm(x, self.w.t(), out=mine)
-            if self.bias is not None:
-                mine += self.bias[: self.rows_each]
+        if len(x) < MANY or self.w.dtype != torch.float32 or has_matrix_unit():
+            super().matmul(x, out)
             return
-        self.library.grus_matmul(
-            self.handle,
-            x.data_ptr(),
-            x.shape[0],
-            x.stride(0),
-            out.data_ptr(),
-            out.stride(0),
-            torch.get_num_threads(),
-        )
+        mine = out[:, : self.rows_each]
+        torch.mm(x, self.w.t(), out=mine)
+        if self.bias is not None:
+            mine += self.bias[0, : self.rows_each]
 
     def rows(self, ids: Tensor) -> Tensor:
         """`[n, columns]` f32"""

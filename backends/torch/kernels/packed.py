@@ -41,14 +41,41 @@ def packing_of(weight: Weight, quant: str | None = None) -> PackedFormat | None:
     return packing if packing and columns % packing.columns == 0 else None
 
 
-class PackedMatrix:
+class MatrixHandle:
+    """What the kernels read of a matrix, its products and its bias, however its rows are stored."""
+
+    def __init__(self, matrix: KernelMatrix) -> None:
+        self.experts, self.rows_each, self.columns = matrix.experts, matrix.rows, matrix.columns
+        self.library = library()
+        self.matrix = matrix
+        self.handle = ctypes.byref(matrix)
+        self.bias: Tensor | None = None
+
+    def set_bias(self, bias: Tensor) -> None:
+        """`[experts * rows]`, added to every product."""
+        padded = torch.zeros(self.experts, -(-self.rows_each // PANEL) * PANEL)
+        padded[:, : self.rows_each] = bias.reshape(self.experts, self.rows_each)
+        self.bias = padded
+        self.matrix.bias = padded.data_ptr()
+
+    def matmul(self, x: Tensor, out: Tensor) -> None:
+        """`out[t] = matrix @ x[t]`; f32, two axes, columns next to each other, rows any distance apart."""
+        self.library.grus_matmul(
+            self.handle,
+            x.data_ptr(),
+            x.shape[0],
+            x.stride(0),
+            out.data_ptr(),
+            out.stride(0),
+            torch.get_num_threads(),
+        )
+
+
+class PackedMatrix(MatrixHandle):
     """`[rows, columns]`, or `[experts, rows, columns]`."""
 
     def __init__(self, packing: PackedFormat, experts: int, rows: int, columns: int) -> None:
-        self.experts, self.rows_each, self.columns = experts, rows, columns
-        self.library = library()
-        self.matrix = KernelMatrix(packing.format, experts, rows, columns, None, None, 0)
-        self.handle = ctypes.byref(self.matrix)
+        super().__init__(KernelMatrix(packing.format, experts, rows, columns, None, None, 0))
         self.nbytes: int = self.library.grus_packed_bytes(self.handle)
         self._panels = -(-rows // PANEL)  # of each expert
 
@@ -122,26 +149,7 @@ class PackedMatrix:
                     arena.release(stored.data + given[i], done - given[i])
                     given[i] = done
 
-    def set_bias(self, bias: Tensor) -> None:
-        """`[experts * rows]`, added to every product."""
-        padded = torch.zeros(self.experts, -(-self.rows_each // PANEL) * PANEL)
-        padded[:, : self.rows_each] = bias.reshape(self.experts, self.rows_each)
-        self.bias = padded
-        self.matrix.bias = padded.data_ptr()
-
     # -- using
-
-    def matmul(self, x: Tensor, out: Tensor) -> None:
-        """`out[t] = matrix @ x[t]`; f32, two axes, columns next to each other, rows any distance apart."""
-        self.library.grus_matmul(
-            self.handle,
-            x.data_ptr(),
-            x.shape[0],
-            x.stride(0),
-            out.data_ptr(),
-            out.stride(0),
-            torch.get_num_threads(),
-        )
 
     def rows(self, ids: Tensor) -> Tensor:
         """`[n, columns]` f32; rows of all experts are numbered through."""

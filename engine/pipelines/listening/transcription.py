@@ -62,12 +62,14 @@ class AsrModel:
     name: str
     start_id: int
     context: int
-    language: str
+    language: str  # "auto": any
     decode: Callable[[Sequence[int]], str]  # token ids to text
 
 
 def asr_model(name: str, loaded: Any) -> AsrModel:
     """The speech recognition model behind a name. Raises BadRequest for any other model."""
+    if "listen" in loaded.config.get("capabilities", ()):  # a model elsewhere, whose tokens are not known here
+        return AsrModel(name, 0, loaded.context, "auto", lambda ids: "")
     if loaded.config.get("model_type") not in LISTENING:  # the model may have been replaced since it was looked up
         raise BadRequest(
             ErrorText(
@@ -92,6 +94,7 @@ class Transcriber:
         self._engine = engine
         self._rules = rules
         self._vad = vad
+        self._language: str | None = None  # that is spoken, where the model hears several
 
     def listen(self, audio: Audio, *, language: str | None = None, words: bool = False,
                progress: Callable[[float], None] = lambda share: None) -> Transcript:  # fmt: skip
@@ -108,6 +111,11 @@ class Transcriber:
     ) -> Iterator[TranscriptSegment]:
         """Segments in order, each once it and all before it are done. Closing the iterator cancels the work."""
         self._check(audio, language)
+        if words and self.model.language == "auto":
+            raise BadRequest(
+                ErrorText("{model} runs on another server, which gives no times of words.", model=self.model.name),
+                "words",
+            )
         in_flight: deque[tuple[SampleSpan, np.ndarray, RequestHandle]] = deque()
         admitted = False  # later segments of a sound bypass the queue limit
         spans = iter(self.spans(audio))
@@ -134,7 +142,8 @@ class Transcriber:
         self.check_language(language)
 
     def check_language(self, language: str | None) -> None:
-        if language not in (None, "auto", self.model.language):
+        self._language = language if self.model.language == "auto" and language != "auto" else None
+        if self.model.language != "auto" and language not in (None, "auto", self.model.language):
             raise BadRequest(
                 ErrorText(
                     "{model} transcribes {own}, not {language}. Choose a model for that language.",
@@ -156,7 +165,7 @@ class Transcriber:
             temperature=0.0, max_tokens=most, logprobs=True, approximate_logprobs=True, repetition_penalty=penalty
         )
         key = hashlib.blake2b(samples.tobytes(), digest_size=16).hexdigest()
-        request = Request(self.model.name, [self.model.start_id], params, sound=Sound(samples, key))
+        request = Request(self.model.name, [self.model.start_id], params, sound=Sound(samples, key, self._language))
         return self._engine.submit(request, admitted=admitted)
 
     def segment(
@@ -174,7 +183,7 @@ class Transcriber:
             start=begins,
             end=begins + len(samples) / SAMPLE_RATE,
             text=text,
-            confidence=float(np.exp(np.mean(logprobs))) if logprobs else 0.0,
+            confidence=float(np.exp(np.mean(logprobs))) if logprobs else 1.0,  # not every server elsewhere says
             doubtful=loop is not None,
         )
         return replace(made, words=self._words(samples, made, result)) if words and text else made

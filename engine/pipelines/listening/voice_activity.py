@@ -10,7 +10,6 @@ import json
 import math
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -145,7 +144,7 @@ def segment_speech(
     return padded(spans + cutter.finish(length), rate, length, rules.pad)
 
 
-VOICE_ACTIVITY = str(Path(resources.__path__[0]) / "silero_vad")
+VOICE_ACTIVITY = str(resources.path("silero_vad"))
 _LABEL = "speech"  # text of a span in subtitle formats
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from engine.errors import BadRequest, ErrorText
 from engine.models.snac import SnacStream
 from engine.pipelines.speaking.speech import TRIES, RepetitionGuard, Take, max_frames, retry_takes, stream_take
-from engine.pipelines.speaking.voice import MODEL_DEFAULTS, Clone, OnCodes, SpeechSampling, VoiceSettings
+from engine.pipelines.speaking.voice import MODEL_DEFAULTS, Clone, OnCodes, SpeechSampling, VoiceSettings, checked_text
 from engine.tasks import EngineLike, Task
 from engine.types import Event, Request, SamplingParams, Text
 
@@ -103,16 +103,8 @@ class Orpheus:
 
     def prompt(self, text: str, settings: VoiceSettings) -> list[int]:
         self.check(settings)
-        if not text.strip():
-            raise BadRequest(ErrorText("There is no text to speak."), "input")
-        if len(text) > LONGEST_TEXT:
-            raise BadRequest(
-                ErrorText(
-                    "The text has {length} characters; {most} are spoken at once.", length=len(text), most=LONGEST_TEXT
-                ),
-                "input",
-            )
-        ids = self._tokenizer.encode(f"{settings.preset or VOICES[0]}: {text.strip()}", parse_special=False)
+        text = checked_text(text, LONGEST_TEXT)
+        ids = self._tokenizer.encode(f"{settings.preset or VOICES[0]}: {text}", parse_special=False)
         return [BEGIN, *ids, END_OF_TEXT, END_OF_TURN]
 
     def needs_example(self, settings: VoiceSettings) -> bool:

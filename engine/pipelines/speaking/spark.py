@@ -37,6 +37,7 @@ from engine.pipelines.speaking.voice import (
     SpeechSampling,
     VoiceSettings,
     checked_recording,
+    checked_text,
 )
 from engine.tasks import EngineLike, Task
 from engine.types import Event, Failed, Request, SamplingParams, Text
@@ -138,21 +139,13 @@ class SparkPrompts:
 
     def prompt(self, text: str, settings: VoiceSettings) -> list[int]:
         self.check(settings)
-        if not text.strip():
-            raise BadRequest(ErrorText("There is no text to speak."), "input")
-        if len(text) > LONGEST_TEXT:
-            raise BadRequest(
-                ErrorText(
-                    "The text has {length} characters; {most} are spoken at once.", length=len(text), most=LONGEST_TEXT
-                ),
-                "input",
-            )
+        text = checked_text(text, LONGEST_TEXT)
         clone = settings.clone
         if clone is None:
-            return self.designed(text.strip(), style_of(settings))
+            return self.designed(text, style_of(settings))
         said = clone.text if clone.codes is not None and clone.text else ""
         voice = [self._global[token] for token in self.voice_of(clone)]
-        ids = [*self._content("task_tts", said + text.strip()), *self._within("global_token", voice)]
+        ids = [*self._content("task_tts", said + text), *self._within("global_token", voice)]
         if said and clone.codes is not None:
             ids += [self._id("start_semantic_token"), *(self._semantic[code] for code in clone.codes.reshape(-1))]
         return ids

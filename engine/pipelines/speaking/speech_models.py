@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +13,14 @@ from engine.pipelines.speaking.spark import Spark, is_spark
 from engine.pipelines.speaking.speech import SpeechModel
 from engine.tasks import EngineLike
 
+MakeSpeech = Callable[[EngineLike], SpeechModel]  # of a model elsewhere
+
 
 def speaker(engine: EngineLike, model: str) -> SpeechModel:
     """The speech model of a loaded checkpoint. Raises BadRequest for any other model."""
-    config, folder = engine.task(model, _facts).result()
+    config, folder, elsewhere = engine.task(model, _facts).result()
+    if elsewhere is not None:
+        return elsewhere(engine)
     if config.get("model_type") == "qwen3_tts":
         return Qwen3TTS(engine, model)
     if is_orpheus(config):
@@ -28,6 +32,6 @@ def speaker(engine: EngineLike, model: str) -> SpeechModel:
     )
 
 
-def _facts(loaded: Any) -> Generator[None, None, tuple[Mapping[str, Any], Path]]:
-    return loaded.config, loaded.folder
+def _facts(loaded: Any) -> Generator[None, None, tuple[Mapping[str, Any], Path, MakeSpeech | None]]:
+    return loaded.config, loaded.folder, getattr(loaded, "speech_elsewhere", None)
     yield  # a task's work is a generator

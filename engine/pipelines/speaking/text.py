@@ -10,8 +10,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-
-from num2words import CONVERTER_CLASSES, num2words
+from typing import Any
 
 ISO = {
     "english": "en", "german": "de", "french": "fr", "spanish": "es", "italian": "it", "portuguese": "pt", "russian": "ru",
@@ -87,6 +86,8 @@ def in_words(text: str, language: str = "auto") -> str:
     """Numbers written out in words: dates, times, money and ordinals in English, plain numbers in other languages."""
     code = ISO.get(language.lower(), language.lower())
     code = "en" if code == "auto" else code
+    from num2words import CONVERTER_CLASSES
+
     if code not in CONVERTER_CLASSES:
         return text
     if code == "en":
@@ -96,17 +97,22 @@ def in_words(text: str, language: str = "auto") -> str:
     return pattern.sub(lambda m: _number(m, code), text)
 
 
+def _spelled(number: float, **how: Any) -> str:
+    from num2words import num2words  # 60 languages, 3 MB: imported when a text is spoken
+
+    return str(num2words(number, **how))
+
+
 def _number(m: re.Match[str], code: str) -> str:
     whole, fraction = re.sub(r"\D", "", m[2]), (m[3] or "").replace(",", ".")
     if code == "de" and len(whole) <= 2 and not fraction and _ORDINAL_DOT.match(m.string, m.end()):
         return m[0]
     if code == "de" and re.fullmatch(r"1[1-9]\d\d", m[2]) and not fraction:
-        return str(num2words(int(whole), lang=code, to="year"))
+        return _spelled(int(whole), lang=code, to="year")
     if len(whole) > MOST_DIGITS or (len(whole) > 1 and whole[0] == "0"):
-        return " ".join(num2words(int(digit), lang=code) for digit in whole) + fraction
+        return " ".join(_spelled(int(digit), lang=code) for digit in whole) + fraction
     value = float(whole + fraction) if fraction else int(whole)
-    said = num2words(-value if m[1] else value, lang=code)
-    return str(said)
+    return _spelled(-value if m[1] else value, lang=code)
 
 
 def _money(m: re.Match[str]) -> str:
@@ -114,31 +120,31 @@ def _money(m: re.Match[str]) -> str:
     if len(whole) > MOST_DIGITS:
         return m[0]
     value = int(whole) + (int(cents) / 100 if cents else 0)
-    said: str = num2words(float(value), lang="en", to="currency", currency=_CURRENCY[sign])
+    said = _spelled(float(value), lang="en", to="currency", currency=_CURRENCY[sign])
     return re.sub(r",? (?:and )?zero (?:cents?|pence|penny|sen)\b", "", said)
 
 
 def _date(m: re.Match[str]) -> str:
-    year = num2words(int(m[1]), lang="en", to="year")
-    return f"{_MONTHS[int(m[2]) - 1]} {num2words(int(m[3]), lang='en', to='ordinal')}, {year}"
+    year = _spelled(int(m[1]), lang="en", to="year")
+    return f"{_MONTHS[int(m[2]) - 1]} {_spelled(int(m[3]), lang='en', to='ordinal')}, {year}"
 
 
 def _time(m: re.Match[str]) -> str:
     hour, minute = int(m[1]), int(m[2])
     if minute == 0:
-        return f"{num2words(hour, lang='en')} o'clock" if 0 < hour < 13 else f"{num2words(hour, lang='en')} hundred"
-    spoken = num2words(minute, lang="en")
-    return f"{num2words(hour, lang='en')} {'oh ' if minute < 10 else ''}{spoken}"
+        return f"{_spelled(hour, lang='en')} o'clock" if 0 < hour < 13 else f"{_spelled(hour, lang='en')} hundred"
+    spoken = _spelled(minute, lang="en")
+    return f"{_spelled(hour, lang='en')} {'oh ' if minute < 10 else ''}{spoken}"
 
 
 _ENGLISH: list[tuple[re.Pattern[str], Callable[[re.Match[str]], str]]] = [
     (_MONEY, _money),
     (_DATE, _date),
     (_TIME, _time),
-    (_YEAR, lambda m: m[1] + str(num2words(int(m[2]), lang="en", to="year"))),
-    (_DAY, lambda m: f"{m[1]} {num2words(int(m[2]), lang='en', to='ordinal')}"),
+    (_YEAR, lambda m: m[1] + _spelled(int(m[2]), lang="en", to="year")),
+    (_DAY, lambda m: f"{m[1]} {_spelled(int(m[2]), lang='en', to='ordinal')}"),
     (_RANGE, lambda m: f"{m[1]} to "),
-    (_ORDINAL, lambda m: str(num2words(int(m[1]), lang="en", to="ordinal"))),
+    (_ORDINAL, lambda m: _spelled(int(m[1]), lang="en", to="ordinal")),
     (_PERCENT, lambda m: f"{m[1]} percent"),
 ]
 

@@ -69,11 +69,6 @@ class Clone:
     codes: np.ndarray | None = None  # [frames, groups]
     text: str | None = None  # their transcript
 
-    @property
-    def in_context(self) -> bool:
-        """True if the recording itself is continued."""
-        return self.codes is not None
-
 
 @dataclass(frozen=True, eq=False)
 class SpokenPassage:
@@ -98,6 +93,18 @@ SHORTEST_RECORDING, LONGEST_RECORDING = 0.5, 60.0  # seconds
 _SILENT = 1e-3  # amplitude of a silent recording
 _CEILING = 0.999  # of the largest amplitude: clipped samples lie above it
 _CLIPPED = 0.05  # of all samples; a full-scale sine has 0.03 there, speech almost none
+
+
+def checked_text(text: str, longest: int) -> str:
+    """The words of a text of at most `longest` characters. Raises BadRequest for more, or none."""
+    if not text.strip():
+        raise BadRequest(ErrorText("There is no text to speak."), "input")
+    if len(text) > longest:
+        raise BadRequest(
+            ErrorText("The text has {length} characters; {most} are spoken at once.", length=len(text), most=longest),
+            "input",
+        )
+    return text.strip()
 
 
 def checked_recording(samples: np.ndarray, rate: int) -> np.ndarray:

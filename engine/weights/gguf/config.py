@@ -16,9 +16,10 @@ import numpy as np
 from backends.base import Raw
 from engine.errors import ConfigError, UnsupportedArchitecture
 from engine.weights.gguf.blocks import dequantize
+from engine.weights.gguf.encoders import encoder_config
 from engine.weights.gguf.hybrids import HYBRIDS, expert_counts, rows_of
 from engine.weights.gguf.keys import Keys
-from engine.weights.gguf.names import MODEL_TYPES, layer_of
+from engine.weights.gguf.names import ENCODER_TYPES, MODEL_TYPES, layer_of
 from engine.weights.gguf.reader import Elements
 from engine.weights.gguf.source import LONG_FACTORS, ROPE_FACTORS, SHORT_FACTORS
 
@@ -30,10 +31,10 @@ def architecture(metadata: Mapping[str, Any], where: str) -> str:
     arch = metadata.get("general.architecture")
     if not isinstance(arch, str):
         raise ConfigError(f"{where} has no general.architecture, so it is not a model's file.")
-    if arch not in MODEL_TYPES:
+    if arch not in MODEL_TYPES and arch not in ENCODER_TYPES:
         raise UnsupportedArchitecture(
             f"{where} has the architecture `{arch}`, which Grus does not read from GGUF. "
-            f"Supported: {', '.join(sorted(MODEL_TYPES))}."
+            f"Supported: {', '.join(sorted({*MODEL_TYPES, *ENCODER_TYPES}))}."
         )
     if any(key.startswith("prism.hadamard") for key in metadata):
         raise UnsupportedArchitecture(f"{where} stores its weights rotated (prism.hadamard), which is not supported.")
@@ -49,6 +50,8 @@ def read(metadata: Mapping[str, Any], tensors: Mapping[str, Raw], where: str) ->
     hidden, heads = keys.int("embedding_length"), keys.int("attention.head_count")
     if hidden != embedding.shape[1]:
         raise ConfigError(f"{where} has embeddings of {embedding.shape[1]:,} numbers, but says {hidden:,}.")
+    if arch in ENCODER_TYPES:
+        return encoder_config(keys, tensors, embedding.shape[0]) | _pooling(keys) | _special_ids(metadata)
     head_dim = keys.int("attention.key_length", hidden // heads, most=_LARGEST_HEAD)
     layers = keys.int("block_count") - keys.int("nextn_predict_layers", 0, least=0)
     present = 1 + max((layer for name in tensors if (layer := layer_of(name)) is not None), default=-1)
@@ -73,8 +76,7 @@ def read(metadata: Mapping[str, Any], tensors: Mapping[str, Raw], where: str) ->
     }
     if keys.find("attention.sliding_window"):
         config["sliding_window"] = keys.int("attention.sliding_window")
-    if pooling := keys.int("pooling_type", 0, least=0):
-        config["pooling"] = _POOLINGS.get(pooling, f"type {pooling}")
+    config |= _pooling(keys)
     if arch == "hunyuan-dense":
         config["use_qk_norm"] = "blk.0.attn_q_norm.weight" in tensors
     config |= _mixture(keys, tensors, config["num_hidden_layers"])
@@ -86,7 +88,13 @@ def read(metadata: Mapping[str, Any], tensors: Mapping[str, Raw], where: str) ->
         config |= _latent(keys, tensors, config)
     if arch in _FAMILIES:
         config |= _FAMILIES[arch](keys, tensors, config)
+    config.setdefault("sliding_window", None)  # a file that says of none has none
     return config | _special_ids(metadata)
+
+
+def _pooling(keys: Keys) -> dict[str, str]:
+    pooling = keys.int("pooling_type", 0, least=0)
+    return {"pooling": _POOLINGS.get(pooling, f"type {pooling}")} if pooling else {}
 
 
 _ANY_WIDTH = (  # their own functions below say all of it

@@ -6,7 +6,7 @@ blocks mean. The CPU kernels make the same bytes many times faster; this is what
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 
@@ -93,8 +93,3 @@ def encode_plainly(rows: np.ndarray, kind: str) -> np.ndarray:
     for at in range(0, len(blocks), step):
         out[at : at + step] = ENCODERS[kind](blocks[at : at + step])
     return out.reshape(len(rows), -1)
-
-
-def encode_rows(rows: Iterable[np.ndarray], kind: str) -> Iterator[bytes]:
-    for part in rows:
-        yield encode(part, kind).tobytes()

@@ -14,7 +14,7 @@ import numpy as np
 
 from engine.errors import WeightsError
 from engine.models.config import TextConfig
-from engine.weights.experts import stacked
+from engine.weights.folder import stacked
 from engine.weights.gguf.encode import encode
 from engine.weights.gguf.families import config_of
 from engine.weights.gguf.layouts import GgufLayout, Tensor, stacked_tensor, stored_tensor

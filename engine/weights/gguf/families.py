@@ -74,15 +74,15 @@ def _sliding(c: TextConfig, pattern: int = 0, flags: Sequence[bool] | None = Non
     return {"attention.sliding_window": window, "attention.sliding_window_pattern": list(flags)}
 
 
-def _local_rope(c: TextConfig, dim: int | None = None, theta: float = 10000.0) -> KeyValues:
+def _local_rope(c: TextConfig, dim: int | None = None) -> KeyValues:
     """Of layers with a window; `dim`: the size of their heads, where it is written."""
     f = fields_of_kind(c.fields, SLIDING)
     if f is None:
-        return {"rope.freq_base_swa": c.fields.float("rope_local_base_freq", default=theta)}
+        return {"rope.freq_base_swa": c.fields.float("rope_local_base_freq", default=10000.0)}
     rope = f.sub("rope_parameters")
     if rope.find("rope_type", default="default") != "default":
         raise unsaid("the positions of layers with a window are scaled")
-    made: KeyValues = {"rope.freq_base_swa": rope.float("rope_theta", default=theta)}
+    made: KeyValues = {"rope.freq_base_swa": rope.float("rope_theta", default=10000.0)}
     if dim:
         made["rope.dimension_count_swa"] = int(dim * rope.float("partial_rotary_factor", default=1.0))
     return made

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+from engine.weights.gguf.encoders import BERT_NAMES, NOMIC_NAMES
+
 MODEL_TYPES = {
     "cohere2": "cohere2",
     "exaone4": "exaone4",
@@ -47,6 +49,8 @@ MODEL_TYPES = {
     "ernie4_5-moe": "ernie4_5_moe",
     "hunyuan-moe": "hunyuan_v1_moe",
 }
+# encoders of texts, which Grus reads and does not write
+ENCODER_TYPES = {"bert": "bert", "nomic-bert": "nomic_bert", "gemma-embedding": "gemma3_text"}
 _EVERYWHERE = {
     "token_embd.weight": "model.embed_tokens.weight",
     "output_norm.weight": "model.norm.weight",
@@ -357,6 +361,7 @@ _NAMES: dict[str, dict[str, str]] = {
     | _shared_expert("shared_experts")
     | {"blk.{}.exp_probs_b.bias": "model.layers.{}.mlp.moe_statics.e_score_correction_bias"},
 }
+_NAMES |= {"bert": BERT_NAMES, "nomic-bert": NOMIC_NAMES, "gemma-embedding": _NAMES["gemma3"]}
 _NAMES |= dict.fromkeys(("bitnet-b1.58", "bitnet-25"), _NAMES["bitnet"])
 _OURS = {arch: {ours: theirs for theirs, ours in names.items()} for arch, names in _NAMES.items()}
 _NUMBER = re.compile(r"(?<=\.)\d+(?=\.)")

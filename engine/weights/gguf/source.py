@@ -16,13 +16,14 @@ import numpy as np
 from backends.base import Blocks, Dense, Raw
 from engine.weights.gguf import ternary
 from engine.weights.gguf.blocks import dequantize
+from engine.weights.gguf.encoders import as_matrix
 from engine.weights.gguf.names import STACKED, layer_of, to_model
 from engine.weights.gguf.orders import grouped_heads, rotary_halves
 from engine.weights.gguf.types import FLOATS
 from engine.weights.integer_formats import ternary_codes
 from engine.weights.made import computed, reordered
 from engine.weights.problems import Problem
-from engine.weights.source import Source, SourceMatrix, split_raw, wrong
+from engine.weights.source import SourceMatrix, split_raw, wrong
 
 PAIRED = (
     "llama",
@@ -83,6 +84,7 @@ class GgufSource:
         return SourceMatrix(Blocks(raw, raw.dtype, raw.shape, factors), (name,))
 
     def _adapted(self, name: str, raw: Raw) -> Raw:
+        raw = as_matrix(name, raw)
         part = name.rpartition("layers.")[2].partition(".")[2]
         if self._arch in PAIRED and part.startswith(("self_attn.q_proj", "self_attn.k_proj")):
             c = self._config
@@ -133,24 +135,6 @@ def _mamba(part: str, raw: Raw) -> Raw:
     if part == "A_log" and raw.dtype in FLOATS:
         return computed(raw, raw.shape[:1], lambda: np.log(-dequantize(raw)).reshape(-1))
     return replace(raw, shape=(int(np.prod(raw.shape)),)) if part in ("D", "norm.weight") else raw
-
-
-class Dequantized:
-    """A source whose blocks come as plain f32 matrices: for a backend that has no kernel for a type, and for tests."""
-
-    def __init__(self, source: Source) -> None:
-        self._source = source
-        self.where = source.where
-        self.names = source.names
-
-    def raw(self, name: str) -> Raw | None:
-        return self._source.raw(name)
-
-    def matrix(self, stem: str, shape: tuple[int, ...], inputs_first: bool = False) -> SourceMatrix:
-        found = self._source.matrix(stem, shape, inputs_first)
-        if not isinstance(found.weight, Blocks):
-            return found
-        return replace(found, weight=as_dense(found.weight))
 
 
 def as_dense(weight: Blocks) -> Dense:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import IntEnum
+from functools import cached_property
 from typing import Any
 
-from tokenizers import AddedToken, decoders, normalizers, processors
+from tokenizers import AddedToken, Regex, decoders, models, normalizers, pre_tokenizers, processors
 from tokenizers import Tokenizer as Backend
 from tokenizers.models import BPE
 
@@ -49,6 +50,11 @@ class Vocabulary:
     @property
     def control(self) -> dict[str, int]:
         return {token: id for token, id in self.ids.items() if self.types[id] == TokenType.CONTROL}
+
+    @cached_property
+    def control_ids(self) -> frozenset[int]:
+        """Of control tokens, and of the unknown one."""
+        return frozenset(id for id, kind in enumerate(self.types) if kind in (TokenType.CONTROL, TokenType.UNKNOWN))
 
     def scores(self) -> list[float]:
         return self._numbers("scores", 0.0)
@@ -93,6 +99,8 @@ def build(vocabulary: Vocabulary, arch: str, config: Mapping[str, Any], generati
             backend, adds_bos = _sentencepiece(vocabulary, _merges_by_score(vocabulary)), True
         elif model == "gemma4":
             backend, adds_bos = _sentencepiece(vocabulary, vocabulary.merges()), True
+        elif model in ("bert", "t5"):
+            backend, adds_bos = (word_pieces if model == "bert" else unigram)(vocabulary), False
         else:
             raise TokenizerError(f"{where} has a tokenizer of the kind `{model}`, which is not supported. {_INSTEAD}")
         _add_tokens(backend, vocabulary)
@@ -100,7 +108,10 @@ def build(vocabulary: Vocabulary, arch: str, config: Mapping[str, Any], generati
         raise
     except Exception as error:  # the library raises bare Exception for whatever it cannot build
         raise TokenizerError(f"The tokenizer in {where} cannot be built ({error}). {_INSTEAD}") from error
-    _surround(backend, vocabulary, adds_bos)
+    if model in ("bert", "t5"):
+        surround(backend, vocabulary, words=model == "bert")
+    else:
+        _surround(backend, vocabulary, adds_bos)
     settings = {
         f"{ours}_token": vocabulary.tokens[id]
         for theirs, ours in _NAMED.items()
@@ -182,3 +193,55 @@ def _surround(backend: Backend, v: Vocabulary, adds_bos: bool) -> None:
     parts: Sequence[str] = [*(v.tokens[id] for id in before), "$A", *(v.tokens[id] for id in after)]
     specials = [(v.tokens[id], id) for id in {*before, *after}]
     backend.post_processor = processors.TemplateProcessing(single=list(parts), special_tokens=specials)
+
+
+# -- of encoders. A vocabulary of words (`bert`) has a mark before what begins a word and none before what continues one; that of
+# XLM-RoBERTa (`t5`) has scores.
+
+
+def word_pieces(v: Vocabulary) -> Backend:
+    """BERT's. A vocabulary without capitals is one of lower case."""
+    vocabulary = {_spelled(token, id in v.control_ids): id for token, id in v.ids.items()}
+    unknown = v.special("unknown")
+    backend = Backend(
+        models.WordPiece(vocab=vocabulary, unk_token=v.tokens[unknown] if unknown is not None else "[UNK]")
+    )
+    words = [token for token, id in v.ids.items() if id not in v.control_ids]
+    backend.normalizer = normalizers.BertNormalizer(lowercase=not any(word != word.lower() for word in words))
+    backend.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    backend.decoder = decoders.WordPiece()
+    return backend
+
+
+def _spelled(token: str, control: bool) -> str:
+    if control:
+        return token
+    return token.removeprefix(_SPACE) if token.startswith(_SPACE) else f"##{token}"
+
+
+def unigram(v: Vocabulary) -> Backend:
+    """XLM-RoBERTa's."""
+    unknown = v.special("unknown")
+    backend = Backend(models.Unigram(list(zip(v.tokens, v.scores())), unk_id=3 if unknown is None else unknown))
+    charsmap = v.metadata.get("tokenizer.ggml.precompiled_charsmap")
+    steps: list[Any] = [normalizers.Precompiled(bytes(charsmap.data))] if isinstance(charsmap, Elements) else []
+    backend.normalizer = normalizers.Sequence([*steps, normalizers.Replace(Regex(" {2,}"), " ")])
+    backend.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()])
+    backend.decoder = decoders.Metaspace()
+    return backend
+
+
+def surround(backend: Backend, v: Vocabulary, words: bool) -> None:
+    """What encoders read around a text, and between two."""
+    named = ("[CLS]", "[SEP]") if words else ("<s>", "</s>")
+    ids = [v.special(kind) if v.special(kind) is not None else v.ids.get(name)
+           for kind, name in zip(("cls", "seperator") if words else ("bos", "eos"), named)]  # fmt: skip
+    if None in ids:
+        return
+    before, after = (v.tokens[id] for id in ids if id is not None)
+    between = after if words else f"{after} {after}"
+    backend.post_processor = processors.TemplateProcessing(
+        single=f"{before} $A {after}",
+        pair=f"{before} $A {between} $B:1 {after}:1" if words else f"{before} $A {between} $B {after}",
+        special_tokens=[(token, int(id or 0)) for token, id in zip((before, after), ids)],
+    )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import struct
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -51,10 +51,17 @@ def write(
     progress: Callable[[int, int], None] | None = None,
 ) -> None:
     """Write beside the target and move it there when it is whole. `progress` gets bytes written and all."""
+    with whole_file(path) as file:
+        _write(file, metadata, plans, progress or (lambda done, total: None))
+
+
+@contextlib.contextmanager
+def whole_file(path: Path) -> Iterator[IO[bytes]]:
+    """A file beside `path` that takes its place when the block has ended; where it fails, nothing is left."""
     unfinished = path.with_name(f"{path.name}.part")
     try:
         with unfinished.open("wb") as file:
-            _write(file, metadata, plans, progress or (lambda done, total: None))
+            yield file
         os.replace(unfinished, path)
     except OSError as error:
         raise WeightsError(f"{path} cannot be written: {error.strerror or error}.") from None

@@ -21,6 +21,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.gui.widgets import ElidedLabel
+
 _ON_TOP = ("floating",)  # cards that lie over the content
 _SLACK = 1  # pixels of rounding
 _EDGE = 6  # flat buttons stand out by what is free around their icon, so that the icon is in line with the text
@@ -100,6 +102,8 @@ def _clipped(widget: QWidget) -> Iterator[str]:
     metrics = widget.fontMetrics()
     if isinstance(widget, QLabel) and widget.text() and widget.pixmap().isNull():
         room = widget.contentsRect()
+        if isinstance(widget, ElidedLabel) and widget.toolTip():
+            return
         if widget.wordWrap():
             if widget.heightForWidth(widget.width()) > widget.height() + _SLACK:
                 yield f"text of {widget.heightForWidth(widget.width())} in a height of {widget.height()}"

@@ -53,6 +53,7 @@ def open_grus(
 ) -> Iterator[Callable[..., Opened]]:
     """`open_grus()` opens a window on this test's folder; calling it again is a restart."""
     monkeypatch.setattr("engine.hub.token.token_file", lambda: tmp_path / "tokens" / "hub-tokens.json")
+    monkeypatch.setattr("app.runtime.remote.servers.servers_file", lambda: tmp_path / "tokens" / "remote-servers.json")
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
     opened: list[Window] = []
 

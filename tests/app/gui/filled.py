@@ -32,4 +32,7 @@ def open_filled(app: Any, folder: Path, theme: str = "light", language: str = "e
     screenshots.models(app, window)
     screenshots.server(app, window)
     window.open_pane("chat")
+    window.context.core.update(
+        model="Qwen3-0.6B", device="A processor with a name of its makers, 96 cores (CPU, kernels of its own)"
+    )
     return window

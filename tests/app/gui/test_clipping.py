@@ -13,9 +13,11 @@ from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QPlainTextEdit, Q
 
 from app.gui.language import LANGUAGES
 from app.main import close_context
+from engine.machine import Machine
 from tests.app.gui.clipping import faults
 from tests.app.gui.filled import open_filled
 
+GB = 10**9
 SIZES = ((720, 480), (1024, 700), (1280, 800), (1920, 1080))
 SCALES = (1.0, 1.5, 2.0)
 SMALLEST = (900, 640)  # what the window may ask for at twice the size of text; at the usual size it is SIZES[0]
@@ -27,6 +29,8 @@ def filled(qapp: QApplication, tmp_path_factory: pytest.TempPathFactory) -> Iter
     opened: dict[str, Any] = {}
     patch = pytest.MonkeyPatch()
     patch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
+    machine = Machine("torch", "cpu", 16 * GB, 12 * GB, 100 * GB, 50 * GB)
+    patch.setattr("engine.machine.look_in_process", lambda **asked: machine)  # a process each otherwise, with torch
 
     def shut() -> None:
         for window in opened.values():
@@ -77,8 +81,8 @@ def wrong(window: Any, size: tuple[int, int], scale: float) -> list[str]:
 def change(window: Any, scale: float, theme: str) -> None:
     window.context.preferences.put("appearance", theme)
     window.context.preferences.put("text_scale", scale)
-    while window.context.look._stale:  # panes that are not shown: the window is as wide as the widest of them
-        QApplication.processEvents()
+    window.context.look.settle()  # also panes that are not shown: the window is as wide as the widest of them
+    QApplication.processEvents()
 
 
 def test_the_check_sees_what_is_clipped_covered_and_outside(qapp: QApplication) -> None:

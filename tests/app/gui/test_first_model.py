@@ -42,7 +42,7 @@ class Desk:
         self.progress: Callable[[int, int], None] = lambda done, total: None
         self.downloads = Downloads(self.core, self.preferences, self.core.post, lambda *a, **m: None, self.fetch)
         self.machinery = MachineFacts(self.core, self.preferences)
-        self.machinery.look_apart = lambda: self.machinery._got(MACHINE)  # type: ignore[method-assign]
+        self.machinery.look = lambda: self.machinery._got(MACHINE)  # type: ignore[method-assign]
         self.began: list[str] = []
         self.offer = ModelOffer(self.core, self.preferences, self.downloads, self.machinery, lambda: [CHAT, HUGE, EARS])
         self.ready: list[tuple[str, str]] = []
@@ -117,7 +117,7 @@ def test_later_the_same_card_offers_what_is_missing_until_it_is_dismissed(desk: 
 
 def test_with_a_model_nothing_is_measured_and_without_one_in_a_process_of_its_own(desk: Desk) -> None:
     asked: list[int] = []
-    desk.machinery.look_apart = lambda: asked.append(1)  # type: ignore[method-assign]
+    desk.machinery.look = lambda: asked.append(1)  # type: ignore[method-assign]
     desk.add("mine", "qwen3")
     desk.offer.look()
     assert (asked, desk.offer.card) == ([], None)
@@ -166,8 +166,21 @@ def test_a_process_that_looks_is_killed_when_the_window_closes(tmp_path: Path, m
     core.use = lambda job, then=None, failed=None: core.run(lambda: job(None), then, failed)
     facts = MachineFacts(core, Preferences(tmp_path / "preferences.json"))
     facts.end()  # before the engine was there
-    facts.look_apart()
-    assert (facts.machine, facts._looking) == (None, None)
+    facts.look()
+    assert (facts.machine, facts._looking) == (None, [])
+
+
+def test_what_another_pane_finds_out_about_the_machine_reaches_the_card(desk: Desk) -> None:
+    """The look of the chat took too long; Models, where Refresh tries again, succeeds."""
+    desk.machinery.look = lambda: desk.machinery._failed("Too slow.")  # type: ignore[method-assign]
+    desk.offer.look()
+    card = desk.offer.card
+    assert card is not None
+    assert card.sentence == "Too slow."
+    MachineFacts(desk.core, desk.preferences)._got(MACHINE)
+    card = desk.offer.card
+    assert card is not None
+    assert card.action == "download"
 
 
 def test_the_card_is_in_the_chat_and_the_first_conversation_waits(open_grus: Callable[..., Opened]) -> None:

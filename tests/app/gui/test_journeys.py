@@ -29,6 +29,7 @@ from tests.engine.pipelines.reading.sheets import font
 from tests.needs import need_program
 
 ROOT = Path(__file__).resolve().parents[3]
+FIGURES = "GRUS_JOURNEYS"  # environment variable: the file that gets a line of JSON for each, for tests/bench/window.py
 MOST_BLOCK = 100  # milliseconds that the UI thread works in one turn beside other tests; 50 when it is alone: `tests.bench window`
 MOST_MEMORY = 1200  # MB with the Guide and the Reader in memory
 
@@ -148,7 +149,7 @@ def app(desktop: str, pulse: Pulse, tmp_path_factory: pytest.TempPathFactory) ->
 
 
 @pytest.fixture
-def person(app: Person) -> Iterator[Person]:
+def person(app: Person, request: pytest.FixtureRequest) -> Iterator[Person]:
     """Before: Chat, nothing on top. After: what the docstring of this file says."""
     app.press("Escape")
     app.pane(1, "chat")
@@ -157,8 +158,12 @@ def person(app: Person) -> Iterator[Person]:
     assert app.app.poll() is None
     app.until("not faults()", 5)
     block, doing = app.see("block()")
+    memory = app.see("memory()")
+    if figures := os.environ.get(FIGURES):
+        with Path(figures).open("a") as file:
+            file.write(json.dumps([request.node.name, block, memory]) + "\n")
     assert block <= MOST_BLOCK, doing
-    assert app.see("memory()") < MOST_MEMORY
+    assert memory < MOST_MEMORY
 
 
 def test_a_first_question_is_answered(person: Person) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QAbstractButton, QApplication, QToolButton, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QPlainTextEdit, QToolButton, QWidget
 
 from app.gui.look import icon
 from app.gui.theme import DARK
@@ -28,7 +28,7 @@ def open_all(grus: Opened) -> None:
 
 
 def settle(grus: Opened) -> None:
-    grus.until(lambda: not grus.context.look._stale)
+    grus.context.look.settle()
     QApplication.processEvents()
 
 
@@ -59,18 +59,20 @@ def test_a_toolbar_keeps_its_icons(grus: Opened, pane: str) -> None:
     assert [drawn(one) for one in buttons] == before
 
 
-@pytest.mark.parametrize("pane", ["chat", "read", "speak", "listen", "models", "server", "settings"])
-def test_colours_and_size_change_at_once_with_every_pane_open(grus: Opened, pane: str) -> None:
+def test_colours_and_size_change_at_once_with_every_pane_open(grus: Opened) -> None:
     open_all(grus)
-    grus.window.open_pane(pane)
-    QApplication.processEvents()
-    colours, size = [], []
-    for change in (0.1, -0.1, 0.1)[:TRIES]:
-        colours.append(worked(grus.window.switch_appearance))
-        settle(grus)
-        size.append(worked(lambda by=change: grus.window.scale_text(by)))  # type: ignore[misc]
-        settle(grus)
-    assert (min(colours) < MOST, min(size) < MOST) == (True, True), (colours, size)
+    took: dict[str, tuple[float, float]] = {}
+    for spec in grus.window.specs:
+        grus.window.open_pane(spec.name)
+        QApplication.processEvents()
+        colours, size = [], []
+        for change in (0.1, -0.1, 0.1)[:TRIES]:
+            colours.append(worked(grus.window.switch_appearance))
+            settle(grus)
+            size.append(worked(lambda by=change: grus.window.scale_text(by)))  # type: ignore[misc]
+            settle(grus)
+        took[spec.name] = min(colours), min(size)
+    assert {name: each for name, each in took.items() if max(each) >= MOST} == {}
 
 
 def test_ten_steps_of_size_take_less_than_a_second(grus: Opened) -> None:
@@ -86,8 +88,10 @@ def test_every_part_comes_into_the_new_look(grus: Opened) -> None:
     grus.window.switch_appearance()
     grus.window.scale_text(0.5)
     look = grus.context.look
+    QApplication.processEvents()
     assert grus.window.panes["chat"].styleSheet() == look._sheet
-    settle(grus)
+    assert not look.settled
+    grus.until(lambda: look.settled)
     assert {part.styleSheet() for part in look._parts} == {look._sheet}
     small = {
         f"{type(one).__name__} {one.accessibleName()}"
@@ -96,6 +100,25 @@ def test_every_part_comes_into_the_new_look(grus: Opened) -> None:
         if type(one) is not QWidget and one.font().pointSizeF() <= base  # containers in a scroll area hold no text
     }
     assert small == set()
+
+
+def test_the_hints_of_logs_grow_with_the_text(grus: Opened) -> None:
+    server = grus.window.open_pane("server")
+    grus.window.show_log()
+
+    def inked(area: QPlainTextEdit) -> int:
+        """Rows of pixels with letters."""
+        seen = area.viewport().grab().toImage()
+        paper = seen.pixel(seen.width() - 1, seen.height() - 1)
+        return sum(any(seen.pixel(x, y) != paper for x in range(seen.width())) for y in range(seen.height()))
+
+    areas = (server.log, grus.window.log.text)
+    QApplication.processEvents()
+    before = [inked(area) for area in areas]
+    grus.window.scale_text(1.0)
+    settle(grus)
+    for area, rows in zip(areas, before, strict=True):
+        assert inked(area) > 1.5 * rows > 0
 
 
 def test_a_pane_that_was_hidden_is_shown_in_the_new_look(grus: Opened) -> None:

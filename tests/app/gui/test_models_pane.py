@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,7 @@ def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeHub]:
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
     machine = Machine("torch", "cpu", 16 * GB, 12 * GB, 100 * GB, 50 * GB)
     monkeypatch.setattr("engine.machine.look", lambda *asked: machine)
+    monkeypatch.setattr("engine.machine.look_in_process", lambda **asked: machine)
     described = Description("tiny", "", "qwen3", runs=True, stored_as="bf16", parameters=10**6, backend="torch")
     monkeypatch.setattr("engine.describe.describe", lambda *asked: described)  # spares the tests a backend's imports
     with hub_here(monkeypatch) as fake:
@@ -92,7 +94,9 @@ def test_a_model_is_loaded_shows_what_it_holds_and_is_unloaded(open_models: Any)
     press(grus, pane, "unload")
     grus.until(lambda: "load" in pane.view.buttons)
     assert grus.engine.models_loaded == {}
-    assert pane.held.text().startswith("No model is loaded. Grus uses ")
+    grus.context.core.update(memory=1_234_000_000)  # of the whole process, as the status strip shows
+    pane.library.changed()
+    assert pane.held.text() == "No model is loaded. Grus uses 1.2 GB."
 
 
 def test_search_tells_everything_before_the_download(open_models: Any, hub: FakeHub) -> None:
@@ -222,6 +226,15 @@ def test_a_folder_without_a_model_is_refused_in_plain_words(open_models: Any, tm
     assert grus.context.preferences.get("model_folders") is None
 
 
+def test_a_field_of_the_defaults_stands_beside_its_name(open_models: Any) -> None:
+    grus, pane = open_models()
+    grus.window.resize(1600, 900)
+    go(grus, pane, "tiny")
+    grus.until(pane.view.defaults.isVisible)
+    for name, field in pane.view.defaults.fields.items():
+        assert field.mapTo(pane.view.defaults, field.rect().topRight()).x() <= 340, name
+
+
 def test_defaults_of_a_model_reach_its_replies(open_models: Any) -> None:
     grus, pane = open_models()
     go(grus, pane, "tiny")
@@ -298,6 +311,15 @@ def test_what_a_model_can_do_stands_in_every_list(open_models: Any, hub: FakeHub
     grus.until(lambda: box.known == ["tiny"])
     assert box.itemData(0, BADGES) == ("Chat",)
     assert box.itemData(0, Qt.ItemDataRole.AccessibleTextRole) == "tiny, Chat"
+    finder = grus.window.palette_card
+    finder.open()
+    grus.qtbot.keyClicks(finder.field, "use tiny")
+    line = finder.results.currentItem()
+    assert line.data(Qt.ItemDataRole.UserRole).badges == ("Chat",)
+    assert line.data(Qt.ItemDataRole.AccessibleTextRole) == "Use tiny, Chat"
+    bare = finder.results.grab(finder.results.visualItemRect(line)).toImage()
+    line.setData(Qt.ItemDataRole.UserRole, replace(line.data(Qt.ItemDataRole.UserRole), badges=()))
+    assert finder.results.grab(finder.results.visualItemRect(line)).toImage() != bare
 
 
 def test_a_gated_model_asks_for_its_token_where_it_is_and_is_downloaded(open_models: Any, hub: FakeHub) -> None:

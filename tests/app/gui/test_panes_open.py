@@ -100,6 +100,18 @@ def test_the_ears_hear(tmp_path: Path) -> None:
     assert open_all(tmp_path, "sure")[1][0] == "mlx_vlm"
 
 
+@pytest.mark.skipif(bool(no_window()), reason=no_window())
+def test_an_idle_window_does_not_hold_what_it_does_not_need(tmp_path: Path) -> None:
+    """Every pane and the engine are imported, and no model: no server's event loop and TLS, no grammars, no numbers in words."""
+    code = (
+        "import importlib, sys; import app.main, app.runtime.models; from app.gui.pane import PANES\n"
+        "for spec in PANES: importlib.import_module(spec.module)\n"
+        "print(*sorted({'asyncio', 'ssl', 'llguidance', 'num2words', 'yaml'} & sys.modules.keys()))"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=100)
+    assert (ran.returncode, ran.stdout.strip()) == (0, ""), ran.stderr
+
+
 def test_no_part_of_a_pane_is_a_window_for_a_moment(grus: Opened) -> None:
     """Settings showed fifteen of its labels so, one after another, when it was opened."""
     watch, app = Watch(), QApplication.instance()

@@ -14,10 +14,12 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication
 
 from app.client_lines import client_lines
 from app.gui.server.pane import scale_for
 from app.gui.viewmodels.server import written
+from app.gui.widgets import BADGES
 from tests.app.gui.conftest import Opened
 
 
@@ -170,6 +172,21 @@ def test_lines_for_every_program_name_the_server_the_key_and_the_model(open_serv
     compile(written("Python", "http://127.0.0.1:1", "key", "m"), "snippet", "exec")
     settings = written("Zed", "http://127.0.0.1:1", "key", "m").partition("\n#")[0]
     assert json.loads(settings)["language_models"]["openai_compatible"]["Grus"]["api_url"] == "http://127.0.0.1:1/v1"
+
+
+def test_what_a_model_can_do_stands_behind_its_name(open_server: Any) -> None:
+    grus, pane = open_server()
+    pane.hosting.poll()
+    grus.until(lambda: pane.model.count())
+    assert (pane.model.currentText(), pane.model.itemData(0, BADGES)) == ("tiny", ("Chat",))
+    assert pane.model.itemData(0, Qt.ItemDataRole.AccessibleTextRole) == "tiny, Chat"
+    pane.model.showPopup()
+    QApplication.processEvents()
+    row = pane.model.view().visualRect(pane.model.model().index(0, 0))
+    pixels = pane.model.view().grab(row.adjusted(row.width() // 2, 0, 0, 0)).toImage()
+    colours = {pixels.pixel(x, y) for x in range(pixels.width()) for y in range(pixels.height())}
+    assert len(colours) > 2  # a frame and letters, and not the background alone
+    pane.model.hidePopup()
 
 
 def test_the_axis_ends_at_a_round_number() -> None:

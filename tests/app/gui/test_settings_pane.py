@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from engine.hub import offline
 from engine.hub import token as token_module
 from engine.hub.download import download
 from engine.hub.searching import facts, search
+from engine.loading import LoadOptions
 from engine.machine import Machine
 from tests.app.gui.conftest import Opened
 from tests.asserting import every
@@ -40,7 +42,10 @@ def open_settings(
         share = 0.7 if limit is None else limit if isinstance(limit, float) else 0.5
         return Machine("torch", "cpu", 16 * GB, round(16 * GB * share), 100 * GB)
 
-    monkeypatch.setattr("engine.machine.look", look)
+    monkeypatch.setattr(
+        "engine.machine.look_in_process",
+        lambda backend, device, cache_dir, limit, again, started: look(LoadOptions(backend, device), limit, again),
+    )
 
     def open_it(**preferences: Any) -> tuple[Opened, Any]:
         grus = open_grus(**preferences)
@@ -249,3 +254,21 @@ def test_a_token_is_kept_hidden_and_deleted_with_everything(open_settings: Any) 
     pane.privacy.delete_all()
     grus.until(lambda: not kept.exists(), 10)
     grus.until(lambda: not pane.access.removable)
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="where other systems keep it, tests/packaging/test_service.py knows"
+)
+def test_the_window_opens_at_login_when_switched_on(
+    open_settings: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    file = tmp_path / "config" / "autostart" / "org.grus.Grus.desktop"
+    _, pane = open_settings()
+    assert not pane.login.isChecked()
+    pane.login.toggle()
+    assert file.is_file()
+    _, pane = open_settings()
+    assert pane.login.isChecked()
+    pane.login.toggle()
+    assert not file.exists()

@@ -348,7 +348,7 @@ def test_a_question_does_not_wait_for_a_vacuum(
         while store._vacuuming is None:
             time.sleep(0.001)
         assert [line.title for line in store.ask(conversations.listed).result(10)] == ["large"]
-    assert "interrupted" in caplog.text
+    assert "the VACUUM did not end" in caplog.text  # SQLite's own word for it differs by version
     until(lambda: not store.ask(database.needs_vacuum).result() or time.sleep(0.5))
     assert left(data, "MARK") == []
 

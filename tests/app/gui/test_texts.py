@@ -18,7 +18,15 @@ from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit, QTabBar, QWidg
 from app.explain import explained
 from app.gui import texts
 from app.gui.language import FOLDER, LANGUAGES, PSEUDO, InstalledWords, best, pseudo
-from engine.errors import AccessRefused, ContextOverflow, ErrorText, GrusError, UnreadableFile, WeightsError
+from engine.errors import (
+    AccessRefused,
+    ContextOverflow,
+    ErrorText,
+    GrusError,
+    ModelNotFound,
+    UnreadableFile,
+    WeightsError,
+)
 from engine.pipelines.reading.recognizer import REPEATS
 from tests.app.gui.conftest import Opened
 from tests.asserting import every
@@ -137,6 +145,8 @@ def test_an_engine_s_error_is_in_the_person_s_language(spoken: InstalledWords) -
     assert explained(refused) == "Hugging Face wird nicht gefragt: HF_HUB_OFFLINE ist gesetzt."
     assert explained(long).startswith("Das ist zu lang für das Modell: 9000 Token, von denen es 4096")
     assert explained(weights).endswith("beschädigt oder unvollständig. Einzelheiten: model.safetensors is truncated.")
+    none = explained(ModelNotFound("/models/a.bin is a file, but not a GGUF file. Give the checkpoint's folder."))
+    assert none.startswith("Dieses Modell wurde nicht gefunden. Einzelheiten: /models/a.bin is a file")
     assert explained(GrusError("Not translated: {brace.")) == "Not translated: {brace."
     assert str(missing) == f"{missing}" == "There is no file a.pdf."
     assert pickle.loads(pickle.dumps(missing.text)).values == {"path": "a.pdf"}

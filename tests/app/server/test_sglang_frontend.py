@@ -130,7 +130,7 @@ def test_routes_beside_generate(live: Live) -> None:
     assert httpx.get(f"{live.url}/get_load").json()["num_waiting_reqs"] == 0
     assert httpx.get(f"{live.url}/health").status_code == 200
     assert httpx.put(f"{live.url}/generate", json={"text": "a"}).json()["text"] == "Hello there."
-    for path in ("/v1/score", "/v1/rerank", "/classify"):
+    for path in ("/classify",):
         assert path in refused(live, path, query="a", documents=["b"])["message"]
 
 

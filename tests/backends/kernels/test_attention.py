@@ -11,8 +11,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from backends.torch.kernels.formats import KVDtype
-from backends.torch.kernels.program import Opcode, Program, ProgramOp
 from backends.torch.kv_cache import PlainCodec, QuantizedCodec, Slab
+from backends.torch.program import Opcode, Program, ProgramOp
 
 KV_HEADS, CAPACITY = 2, 96
 WAYS = {

@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 
 from backends.torch.kernels import fused
-from backends.torch.kernels.program import Opcode, Program, ProgramOp
+from backends.torch.program import Opcode, Program, ProgramOp
 
 
 def normal(*shape: int, seed: int = 0) -> torch.Tensor:

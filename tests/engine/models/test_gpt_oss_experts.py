@@ -10,8 +10,8 @@ import pytest
 
 from backends.base import Raw, Segment
 from engine.loading import LoadOptions, load
+from engine.weights.float_formats import mxfp4
 from engine.weights.gguf.blocks import decode_rows, dequantize
-from engine.weights.openai import mxfp4
 from engine.weights.quantization import parse
 from tests import llamacpp_files
 from tests.checkpoints import reference, save, save_tokenizer

@@ -336,7 +336,7 @@ SIZES: dict[str, tuple[str, dict[str, Any]]] = {
 # whose experts are published one by one
 SPLIT = (
     *("Laguna", "Qwen3Moe", "MiniMaxM2", "Glm4Moe", "Glm4MoeLite", "DeepseekV2", "DeepseekV3"),
-    *("Lfm2Moe", "GraniteMoe", "GraniteMoeHybrid", "NemotronH", "Ernie4_5_Moe", "HunYuanMoEV1"),
+    *("Lfm2Moe", "GraniteMoe", "GraniteMoeShared", "GraniteMoeHybrid", "NemotronH", "Ernie4_5_Moe", "HunYuanMoEV1"),
 )
 
 
@@ -515,6 +515,23 @@ SIZES |= {
         "GraniteMoe",
         sizes(1024, 512, 24, 16, 8, 49155, num_local_experts=32, num_experts_per_tok=8, **GRANITE4),
     ),
+    "granite-moe-shared": (  # its experts beside one that every token goes through
+        "GraniteMoeShared",
+        sizes(
+            1536,
+            512,
+            40,
+            24,
+            8,
+            49160,
+            num_local_experts=62,
+            num_experts_per_tok=6,
+            shared_intermediate_size=1024,
+            **GRANITE4,
+        ),
+    ),
+    "qwen3-next-80b-a3b": ("Qwen3Next", {}),  # as the class has it
+    "olmo-2-7b": ("Olmo2", sizes(4096, 11008, 32, 32, 32, 100352, rope_parameters=plain(5e5))),
     "granite-4.0-h-tiny": (
         "GraniteMoeHybrid",
         sizes(

@@ -13,7 +13,10 @@ import pytest
 from tests.checkpoints import save
 from tests.engine_driver import EngineDriver, greedy_replies
 
-NAMES = ("lfm2", "lfm3", "granite_hybrid", "nemotron_h_moe")
+NAMES = (
+    *("lfm2", "lfm2_moe", "lfm3", "granite_hybrid", "granite_hybrid_dense", "nemotron_h", "nemotron_h_moe"),
+    "qwen3_next",
+)
 RANDOM = np.random.default_rng(4)
 BEGINNING = RANDOM.integers(0, 250, 140).tolist()
 PROMPTS = [[*BEGINNING[: 140 - 7 * i], *RANDOM.integers(0, 250, 10 + 9 * i).tolist()] for i in range(3)]

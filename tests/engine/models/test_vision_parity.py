@@ -242,7 +242,7 @@ class TestParity:
         for (case, prompt), result in zip(prompts.items(), results):
             assert isinstance(result, Result), result
             _, want, margins = expected(name, case, prompt)
-            assert len(set(want)) > 10, "the reference repeats itself, so this would prove little"
+            assert len(set(want)) > 5, "the reference repeats itself, so this would prove little"
             agree(list(result.ids), want, margins)
 
     def test_work_that_is_cut_small_gives_the_same(self, worlds: Callable[..., World], name: str, backend: str) -> None:

@@ -25,7 +25,13 @@ from tests.qwen3_tts_cases import checkpoint
 
 NAMES = (
     *("mistral_window", "qwen2_window", "qwen3_moe_window", "phi3", "gpt_oss"),
-    *("gemma3", "gemma3n", "gemma4", "muse_glimmer", "laguna", "cohere2", "exaone4", "olmo3"),
+    *("gemma3", "gemma3n", "gemma4", "gemma4_unified", "muse_glimmer", "laguna", "cohere2", "exaone4", "olmo3", "lfm3"),
+)
+WHOLE = (  # the same through the engine, of architectures without windows, and of variants of those above
+    *("glm4", "glm4_moe", "glm4_moe_lite", "deepseek_v2", "deepseek_v3", "qwen3_5_moe", "minimax_m2"),
+    *("gemma4_moe", "laguna_wide", "ministral3", "smollm3", "bitnet", "seed_oss"),
+    *("granite", "granitemoe", "granitemoeshared", "ernie4_5", "ernie4_5_moe", "hunyuan", "hunyuan_moe"),
+    *("olmo2", "exaone4_full"),
 )
 MARGIN, STEP = 9, 16
 RANDOM = np.random.default_rng(4)
@@ -128,7 +134,7 @@ def test_layers_that_share_keys_and_values_keep_none(folder: Callable[[str], Pat
 
 
 @pytest.mark.parametrize("backend", ["torch", "mlx"])
-@pytest.mark.parametrize("name", [*NAMES, "glm4_moe", "deepseek_v3", "qwen3_5_moe"])
+@pytest.mark.parametrize("name", [*NAMES, *WHOLE])
 def test_through_the_engine(folder: Callable[[str], Path], tmp_path: Path, name: str, backend: str) -> None:
     driver = EngineDriver(folder(name), backend, tmp_path, 64, LENGTH)
     driver.goes_on(PROMPTS, greedy_replies(name, PROMPTS, LENGTH), begun=30, compared=10, hits=4)

@@ -19,7 +19,7 @@ from engine.model_files import open_model
 from engine.models.registry import find_architecture
 from engine.weights.view import Survey, survey
 from tests.checkpoints import save
-from tests.engine.parallel.test_ranks import prompts, replies
+from tests.engine.parallel.test_ranks import assert_alike, prompts, replies
 
 
 @pytest.fixture(autouse=True)
@@ -75,7 +75,7 @@ def test_what_the_cpu_multiplies_gives_the_same_tokens(
     with caplog.at_level(logging.WARNING, "grus.engine"):
         split = opened(folder(name), **how)
     assert words in caplog.text
-    assert replies(split, asked) == expected
+    assert_alike(expected, replies(split, asked))  # a product's last bits depend on where its matrix lies in memory
     assert len(set(moved)) == 2  # both devices were moved to
     found, nbytes = surveyed(folder(name))
     placement = plan(found, nbytes, None, how.get("gpu_layers"), how.get("cpu_moe"))

@@ -18,7 +18,8 @@ from engine.errors import BadRequest, GrusError, Unsupported
 from engine.loading import LoadedModel, LoadOptions, load
 from engine.types import Request, SamplingParams, Settings
 from engine.weights.convert import convert
-from tests.checkpoints import MODELS, save
+from tests.checkpoints import MODELS, reference_cached, save
+from tests.lora_adapters import random_lora
 from tests.rank_threads import ThreadTeam
 
 LENGTH = 16
@@ -175,7 +176,9 @@ def refused(folder: Path, ranks: int, kind: type[GrusError], words: str, **how: 
         opened(folder, ranks, **how)
 
 
-def test_what_cannot_be_split_starts_nothing(folder: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_split_starts_nothing(
+    folder: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     begun: list[Any] = []
     monkeypatch.setattr(shares, "Team", lambda *given: begun.append(given))
     llama = folder("llama")
@@ -184,7 +187,8 @@ def test_what_cannot_be_split_starts_nothing(folder: Callable[[str], Path], monk
     refused(llama, 0, BadRequest, "1 device or more")
     refused(llama, 2, Unsupported, "not both", cpu_moe=1)
     refused(llama, 2, GrusError, "no room for a conversation", memory_limit=1 << 20)
-    refused(llama, 2, Unsupported, "without adapters", merged=(str(llama),))
+    adapter = random_lora(reference_cached("llama"), 1).save_peft(tmp_path / "adapter")
+    refused(llama, 2, Unsupported, "without adapters", merged=(str(adapter),))
     assert begun == []
 
 

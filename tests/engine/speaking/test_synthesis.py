@@ -230,7 +230,7 @@ class TestCloning:
         assert np.allclose(voice.vector, cases()["speaker"], atol=1e-3)
 
     def test_without_its_words_it_is_a_vector(self, speakers: Speakers) -> None:
-        assert not speakers("base").clone(cases()["wav"]).in_context
+        assert speakers("base").clone(cases()["wav"]).codes is None
 
     @pytest.mark.parametrize(
         ("samples", "says"),

@@ -50,9 +50,7 @@ def test_what_is_what(text: str, expected: tuple[str, str]) -> None:
 
 def test_a_prompt_that_opened_the_tag() -> None:
     assert split(["hm</th", "ink>\n\nYes"], started=True) == ("hm", "Yes")
-    opened = ReasoningSplitter.after_prompt("<|im_start|>assistant\n<think>\n")
-    assert opened.push("hm</think>Yes") == [("reasoning", "hm"), ("answer", "Yes")]
-    assert ReasoningSplitter.after_prompt("<|im_start|>assistant\n").push("Yes") == [("answer", "Yes")]
+    assert split(["Yes"]) == ("", "Yes")
     assert THINK.opened_in("<|im_start|>assistant\n<think>\n")
     assert not THINK.opened_in("<|im_start|>assistant\n<think>\n\n</think>\n\n")
 

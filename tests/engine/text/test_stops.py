@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.text.detokenizer import StopMatcher
 from engine.text.scanner import Scanner
-from engine.text.stops import StopMatcher
 
 STOPS = st.lists(st.text("abc", min_size=1, max_size=4), max_size=4)
 PIECES = st.lists(st.text("abc", max_size=5))

@@ -11,9 +11,9 @@ import pytest
 from backends.base import Blocks, Dense, Raw
 from engine.errors import BadRequest
 from engine.weights.checkpoint import Checkpoint
+from engine.weights.fit import WithoutBlocks
 from engine.weights.gguf.blocks import dequantize
 from engine.weights.gguf.encode import encode
-from engine.weights.gguf.source import Dequantized
 from engine.weights.quantize import Quantized, chosen, kind_for, quantized
 from engine.weights.source import Tensors
 from engine.weights.view import build, survey
@@ -119,7 +119,7 @@ def test_a_model_quantized_while_it_loads(tmp_path: Path) -> None:
     found.check()
     assert found.parameters == stored.parameters
     assert found.weight_bytes < 0.3 * stored.weight_bytes
-    plain.model = build(make, Dequantized(source), plain.backend)
+    plain.model = build(make, WithoutBlocks(source, affine=False), plain.backend)
     plain.runner = plain.backend.runner(plain.model, plain.kv)
     with torch.no_grad():
         want = reference_cached("qwen3")(torch.tensor([prompt])).logits[0].numpy()

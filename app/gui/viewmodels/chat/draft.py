@@ -130,7 +130,9 @@ def picture_advice(
         return None
     pictures = [file for file in files if file.kind == "image"]
     unread = tuple(file for file in pictures if not file.text)
-    seeing = next((name for name, can in abilities.items() if "vision" in can and "chat" in can), "")
+    seeing = next(
+        (name for name, can in abilities.items() if {"vision", "chat"} <= set(can) and "remote" not in can), ""
+    )
     if unread:
         return PictureAdvice(tr("{model} does not support images.", model=model), unread, seeing)
     if pictures:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 import re
 from functools import cache
-from pathlib import Path
 from typing import Any
 
+import resources
 from engine.starter import GUIDE
 
-FILE = Path(__file__).resolve().parents[4] / "resources" / "guide_window.json"
+FILE = resources.path("guide_window.json")
 _ENGLISH = frozenset(
     [
         "the",

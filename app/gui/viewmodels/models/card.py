@@ -19,6 +19,7 @@ from app.gui.viewmodels.models.library import (
     fit_words,
     speed_words,
 )
+from app.gui.viewmodels.models.remote import answers_elsewhere
 from app.gui.viewmodels.signal import Signal
 from app.runtime.recommended import RecommendedModel, best, ranked
 
@@ -57,14 +58,17 @@ def downloaded_lines(library: ModelLibrary, downloads: Downloads, words: str = "
     models = [model for model in library.models if model.name not in paths and _fits(words, model.name)]
     for title, group in (
         (tr("In memory"), [model for model in models if model.resident]),
-        (tr("On disk"), [model for model in models if not model.resident and model.whole]),
+        (tr("On disk"), [one for one in models if not one.resident and one.whole and one.place != "remote"]),
         (tr("Incomplete"), [model for model in models if not model.whole]),
+        (tr("On other machines"), [model for model in models if model.place == "remote"]),
     ):
         lines += [ModelLine(title)] if group else []
         for model in group:
             held = model.resident
-            second = library.busy.get(model.name) or (
-                tr("{size} in memory", size=size(held.weights + held.talk)) if held else size(model.nbytes)
+            second = (
+                library.busy.get(model.name)
+                or model.address
+                or (tr("{size} in memory", size=size(held.weights + held.talk)) if held else size(model.nbytes))
             )
             told = (tr("loaded"), "ok") if held else ("", "")
             lines.append(ModelLine(model.name, model.name, second, *told, badges(model.abilities)))
@@ -120,7 +124,7 @@ def _short(n: int) -> str:
 
 
 ModelAction = Literal[
-    "download", "pause", "resume", "drop", "load", "unload", "chat", "check", "delete", "forget", "page"
+    "download", "pause", "resume", "drop", "load", "unload", "chat", "check", "delete", "forget", "page", "refresh"
 ]
 
 
@@ -179,6 +183,8 @@ class ModelDetailsSource:
         if not self.name:
             return ModelDetails()
         model = self._library.find(self.name)
+        if model is not None and model.place == "remote":
+            return _remote(model)
         if model is not None and model.whole:
             return self._here(model)
         return self._elsewhere(self.name, model)
@@ -265,7 +271,7 @@ class ModelDetailsSource:
             if searched or ("/" in name and name not in self._choices):  # of those enough is known without asking
                 self._finding.ask_facts(name)
             return
-        if name in self._described:
+        if name in self._described or model.place == "remote":
             return
 
         def ask(service: Any) -> Description:
@@ -287,6 +293,19 @@ class ModelDetailsSource:
         self.changed()
 
 
+def _remote(model: InstalledModel) -> ModelDetails:
+    """A model of a server elsewhere."""
+    rows = [ModelFact(tr("Server"), model.server), ModelFact(tr("Address"), model.address)]
+    actions: list[ModelAction] = ["chat"] if "chat" in model.abilities else []
+    return ModelDetails(
+        title=model.source,
+        about=answers_elsewhere(model.name),
+        rows=rows,
+        actions=[*actions, "refresh", "forget"],
+        defaults="chat" in model.abilities,
+    )
+
+
 def title_of(action: ModelAction) -> str:
     titles: dict[ModelAction, Callable[[], str]] = {
         "download": lambda: tr("Download"),
@@ -299,6 +318,7 @@ def title_of(action: ModelAction) -> str:
         "check": lambda: tr("Verify files"),
         "delete": lambda: tr("Delete"),
         "forget": lambda: tr("Remove from the list"),
+        "refresh": lambda: tr("Refresh"),
         "page": lambda: tr("Show on Hugging Face"),
     }
     return titles[action]()

@@ -39,6 +39,7 @@ _BADGES = {
     "read": mark("Documents"),
     "listen": mark("Transcription"),
     "speak": mark("Speech"),
+    "remote": mark("Remote"),
 }
 # what a recommended model of a task can do, and what Hugging Face's tasks mean
 OF_TASK: dict[str, tuple[str, ...]] = {
@@ -69,8 +70,16 @@ class MachineFacts:
         self.changed = Signal()
         self.machine: Machine | None = None
         self.problem = ""
-        self._looking: Popen[str] | None = None
+        self._looking: list[Popen[str]] = []
         self._over = False
+        preferences.changed.connect(lambda key: self._take(preferences.get(key)) if key == _KEPT else None)
+
+    def _take(self, kept: Any) -> None:
+        """Another view has looked."""
+        if kept and (self.machine is None or vars(self.machine) != kept):
+            self.recall()
+            self.problem = ""
+            self.changed()
 
     def recall(self) -> None:
         """What an earlier look found, until the next one."""
@@ -80,42 +89,31 @@ class MachineFacts:
             with contextlib.suppress(TypeError):  # an older Grus kept other facts
                 self.machine = Machine(**kept)
 
-    def look_apart(self) -> None:
-        """Look in a process of its own, which gives the memory of a backend's library back."""
-        options = {name: self._preferences.get(name, "auto") for name in ("backend", "device")}
-        options |= {"cache_dir": self._preferences.get("cache_dir"), "limit": self._preferences.get("memory_limit")}
+    def look(self, again: bool = False) -> None:
+        """In a process of its own, which gives the memory of a backend's library back, unless a model is loaded and with it the
+        library. `again`: measure the memory's bandwidth even if it is known."""
+        preferences = self._preferences
+        options = {name: preferences.get(name, "auto") for name in ("backend", "device")}
+        options["cache_dir"] = preferences.get("cache_dir")
+        limit = preferences.get("memory_limit")
 
-        def ask(service: Any) -> Machine:
-            from engine.machine import look_in_process
+        def ask(service: ModelService) -> Machine:
+            from engine.loading import LoadOptions
+            from engine.machine import look, look_in_process
 
             if self._over:
                 raise BackendUnavailable("The window is closed.")
-            return look_in_process(**options, started=lambda process: setattr(self, "_looking", process))
+            if service.resident():
+                return look(LoadOptions(**options), limit, again)
+            return look_in_process(**options, limit=limit, again=again, started=self._looking.append)
 
         self._core.use(ask, self._got, self._failed)
 
     def end(self) -> None:
         """The window closes, and waits for no other process."""
         self._over = True
-        if self._looking is not None:
-            self._looking.kill()
-
-    def look(self, again: bool = False) -> None:
-        """`again`: measure the memory's bandwidth even if it is known."""
-        preferences = self._preferences
-
-        def ask(service: Any) -> Machine:
-            from engine.loading import LoadOptions
-            from engine.machine import look
-
-            options = LoadOptions(
-                backend=preferences.get("backend", "auto"),
-                device=preferences.get("device", "auto"),
-                cache_dir=preferences.get("cache_dir"),
-            )
-            return look(options, preferences.get("memory_limit"), again)
-
-        self._core.use(ask, self._got, self._failed)
+        for process in self._looking:
+            process.kill()
 
     def _got(self, machine: Machine) -> None:
         self.machine, self.problem = machine, ""
@@ -160,7 +158,7 @@ def fit_mark(machine: Machine | None, nbytes: int) -> str:
     return words[machine.fit(nbytes)]
 
 
-Place = Literal["cache", "folder", "grus", "app"]
+Place = Literal["cache", "folder", "grus", "app", "remote"]
 UNDO_SECONDS = 30.0  # a deleted model can be put back for so long
 _WEIGHTS = (".safetensors", ".gguf", ".bin", ".pt", ".pth")
 
@@ -176,7 +174,7 @@ class ModelMemory:
 
 @dataclass(frozen=True)
 class InstalledModel:
-    """One model on this machine."""
+    """One model on this machine, or of a server elsewhere."""
 
     name: str
     source: str  # a path, or a repository of the cache
@@ -187,6 +185,8 @@ class InstalledModel:
     quants: tuple[str, ...] = ()  # of a repository of GGUF files: those that are here
     app: str = ""  # whose it is, of those that another application has downloaded
     abilities: frozenset[str] = frozenset()
+    server: str = ""  # of a model elsewhere: who answers for it, and where
+    address: str = ""
 
     @property
     def whole(self) -> bool:
@@ -395,7 +395,7 @@ class ModelLibrary:
 
 def on_disk(service: ModelService) -> list[InstalledModel]:
     """Everything that could be loaded, and what a cut-off download left; in memory first, then by name."""
-    from app.runtime.catalogue import capabilities_of
+    from app.runtime.catalogue import capabilities_of, capabilities_of_known
     from engine.hub.cache import cached_models
     from engine.starter import starters
 
@@ -403,6 +403,11 @@ def on_disk(service: ModelService) -> list[InstalledModel]:
     found: dict[str, InstalledModel] = {}
     for known in service.catalogue.all():
         if known.base is not None:  # a model with an adapter: its files are listed as they lie
+            continue
+        if known.server is not None and service.catalogue.remotes is not None:
+            about = InstalledModel(known.name, known.source, 0, "remote", abilities=capabilities_of_known(known))
+            url = service.catalogue.remotes.get(known.server).url
+            found[known.name] = replace(about, server=known.server, address=url)
             continue
         path = Path(known.source).expanduser()
         if path.exists():

@@ -74,7 +74,7 @@ class ModelOffer:
             self._able = able
             if not able["chat"] and self._machinery.machine is None and not self._asked:
                 self._asked = True
-                self._machinery.look_apart()
+                self._machinery.look()
             for task, choice in list(self._taken.items()):
                 name = next((name for name in able[task] if name.partition(":")[0] == choice.repo), None)
                 if name is not None:

@@ -194,3 +194,15 @@ def test_a_row_of_a_table_is_no_heading() -> None:
         for r, texts in zip(*(lambda d: (d.regions, texts_of(d, sheet)))(PageSplitter().detect(sheet.image)))
     ]
     assert [texts for label, texts in found if label == "heading"] == [["A Heading"]]
+
+
+def test_a_single_row_of_cells_between_paragraphs_is_no_heading() -> None:
+    """Its letters are larger than those around it, as a heading's are."""
+    sheet = Sheet((900, 700))
+    sheet.line(60, 40, "A Heading", 44)
+    end = sheet.paragraph(60, 130, prose(30, 60, 1), 18)
+    for column, word in enumerate(("ITEM", "QTY", "PRICE")):
+        sheet.line(60 + 260 * column, end + 60, word, 26)
+    sheet.paragraph(60, end + 160, prose(30, 60, 2), 18)
+    labels = [region.label for region in PageSplitter().detect(sheet.image).regions]
+    assert labels == ["heading", "text", "text", "text"]

@@ -44,7 +44,7 @@ def test_a_voice_comes_back_as_it_was(voices):
 def test_a_voice_of_colour_alone_has_no_text(voices):
     keep(voices, clone=Clone(VECTOR))
     found = voices.load("me")
-    assert (found.codes, found.text, found.in_context) == (None, None, False)
+    assert (found.codes, found.text) == (None, None)
 
 
 def test_the_list_is_by_name_and_a_name_is_taken_once(voices):

@@ -20,10 +20,9 @@ from engine.errors import WeightsError
 from engine.loading import LoadOptions
 from engine.models.registry import find_architecture
 from engine.weights.convert import convert
-from engine.weights.fit import IN_PANELS, fitted, grown_bytes
+from engine.weights.fit import IN_PANELS, WithoutBlocks, fitted, grown_bytes
 from engine.weights.gguf.checkpoint import GgufCheckpoint, open_gguf
 from engine.weights.gguf.reader import STRING, Elements, read
-from engine.weights.gguf.source import Dequantized
 from engine.weights.gguf.types import TYPES
 from engine.weights.source import Source
 from engine.weights.view import build
@@ -124,7 +123,7 @@ def test_every_matrix_has_the_packages_values(plain: Path, tmp_path: Path, seed:
         weight = checkpoint.source.matrix(stem, floats[stored].shape).weight
         assert isinstance(weight, Blocks)
         kinds.add(weight.type)
-        dense = Dequantized(checkpoint.source).matrix(stem, floats[stored].shape).weight
+        dense = WithoutBlocks(checkpoint.source, affine=False).matrix(stem, floats[stored].shape).weight
         assert dense is not None
         got = np.frombuffer(dense.data.buffer, np.float32).reshape(floats[stored].shape)
         # a factor is multiplied before the values here, and behind them in the reference
@@ -138,7 +137,7 @@ def test_every_matrix_has_the_packages_values(plain: Path, tmp_path: Path, seed:
 def test_a_mixed_file_answers_as_its_floats_do(plain: Path, tmp_path: Path, backend: str) -> None:
     mixed(plain, tmp_path / "m.gguf")
     checkpoint = open_gguf(tmp_path / "m.gguf")
-    want = Opened(checkpoint, "mlx", Dequantized(checkpoint.source)).logits(PROMPT)
+    want = Opened(checkpoint, "mlx", WithoutBlocks(checkpoint.source, affine=False)).logits(PROMPT)
     got = Opened(checkpoint, backend).logits(PROMPT)
     # MLX has IQ2_XS and IQ2_S anew in 8 bits; the CPU kernels round activations to as many
     assert np.linalg.norm(got - want) <= 0.05 * np.linalg.norm(want)

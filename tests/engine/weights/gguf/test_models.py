@@ -16,11 +16,11 @@ from engine.loading import LoadOptions, load
 from engine.models.registry import find_architecture
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.convert import convert
+from engine.weights.fit import WithoutBlocks
 from engine.weights.gguf.blocks import dequantize
 from engine.weights.gguf.checkpoint import GgufCheckpoint, open_gguf
-from engine.weights.gguf.source import Dequantized
 from engine.weights.quantize import Quantized
-from engine.weights.source import Source, Tensors
+from engine.weights.source import Source, SourceOver, Tensors
 from engine.weights.view import View, build, survey
 from tests import llamacpp_files
 from tests.checkpoints import reference_cached, save
@@ -52,7 +52,7 @@ class FromGguf(Driver):
     def __init__(self, checkpoint: GgufCheckpoint, backend: str) -> None:
         self.backend = pick(backend, "cpu", "f32")
         make = find_architecture(checkpoint.config, checkpoint.where)
-        source = Dequantized(checkpoint.source)
+        source = WithoutBlocks(checkpoint.source, affine=False)
         self.model = build(lambda view: make(view, checkpoint.config), source, self.backend)
         self.kv = self.backend.kv(self.model.memory, 1 << 30)
         self.runner = self.backend.runner(self.model, self.kv)
@@ -123,7 +123,7 @@ def shapes(config: dict, source: Source) -> dict[str, tuple[int, ...]]:
     """Every matrix that a model asks for."""
     asked: dict[str, tuple[int, ...]] = {}
 
-    class Asking(Dequantized):
+    class Asking(SourceOver):
         def matrix(self, stem: str, shape: tuple[int, ...], inputs_first: bool = False):
             asked[stem] = shape
             return super().matrix(stem, shape, inputs_first)

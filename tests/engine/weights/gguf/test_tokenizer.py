@@ -209,7 +209,7 @@ GOOD = {
     [
         ({"tokenizer.ggml.tokens": None}, "has no tokenizer"),
         ({"tokenizer.ggml.tokens": "abc"}, "has no tokenizer"),
-        ({"tokenizer.ggml.model": "bert"}, "kind `bert`"),
+        ({"tokenizer.ggml.model": "rwkv"}, "kind `rwkv`"),
         ({"tokenizer.ggml.pre": "gpt-17"}, "as `gpt-17` does"),
         ({"tokenizer.ggml.merges": None}, "without merges"),
         ({"tokenizer.ggml.merges": ["ab"]}, "not a pair"),

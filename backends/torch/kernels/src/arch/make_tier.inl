@@ -1,4 +1,13 @@
-// Fills the table of a tier's kernels. Included by each tier after tile.inl, fused_ops.inl, map.inl, recurrence.inl, conv.inl and winograd.inl.
+// The kernels, written once over sixteen lanes, and the table of them. Each tier includes it after its lanes and constants.
+#include "matmul/tile.inl"
+#include "attention/kv_rows.inl"
+#include "formats/bf16_12bit.inl"
+#include "program/fused_ops.inl"
+#include "program/map.inl"
+#include "program/recurrence.inl"
+#include "attention/decode_attention.inl"
+#include "conv/conv.inl"
+#include "conv/winograd.inl"
 
 template <Code C, int Halves, bool Minima, bool Stored>
 void fill_as(TileKernel (&row)[kWidths]) {

@@ -40,15 +40,6 @@ INLINE Ints dot(Ints total, const Bytes (&w)[N], const int8_t* a) {
     return total;
 }
 
-#include "matmul/tile.inl"
-#include "attention/kv_rows.inl"
-#include "formats/bf16_12bit.inl"
-#include "program/fused_ops.inl"
-#include "program/map.inl"
-#include "program/recurrence.inl"
-#include "attention/decode_attention.inl"
-#include "conv/conv.inl"
-#include "conv/winograd.inl"
 #include "arch/make_tier.inl"
 
 }  // namespace

@@ -19,15 +19,6 @@ constexpr int kPositions = 12, kPanels = 2;
 constexpr int kSignedBias = 128;
 
 #include "arch/avx512/lanes512.inl"
-#include "matmul/tile.inl"
-#include "attention/kv_rows.inl"
-#include "formats/bf16_12bit.inl"
-#include "program/fused_ops.inl"
-#include "program/map.inl"
-#include "program/recurrence.inl"
-#include "attention/decode_attention.inl"
-#include "conv/conv.inl"
-#include "conv/winograd.inl"
 #include "arch/make_tier.inl"
 
 }  // namespace

@@ -23,15 +23,6 @@ constexpr int kPositions = 6, kPanels = 1;
 constexpr int kSignedBias = 0;
 
 #include "arch/neon/lanes_neon.inl"
-#include "matmul/tile.inl"
-#include "attention/kv_rows.inl"
-#include "formats/bf16_12bit.inl"
-#include "program/fused_ops.inl"
-#include "program/map.inl"
-#include "program/recurrence.inl"
-#include "attention/decode_attention.inl"
-#include "conv/conv.inl"
-#include "conv/winograd.inl"
 #include "arch/make_tier.inl"
 
 }  // namespace

@@ -128,15 +128,6 @@ INLINE void split_bf16(const uint8_t* from, Floats& even, Floats& odd) {
     odd = each([&](int i) { return from_bf16(half_at(from, 2 * i + 1)); });
 }
 
-#include "matmul/tile.inl"
-#include "attention/kv_rows.inl"
-#include "formats/bf16_12bit.inl"
-#include "program/fused_ops.inl"
-#include "program/map.inl"
-#include "program/recurrence.inl"
-#include "attention/decode_attention.inl"
-#include "conv/conv.inl"
-#include "conv/winograd.inl"
 #include "arch/make_tier.inl"
 
 }  // namespace

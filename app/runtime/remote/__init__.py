@@ -1,0 +1,1 @@
+"""Models of servers elsewhere that speak OpenAI's API: kept servers, their client, and their models as the runtime knows models."""

@@ -1,0 +1,547 @@
+"""A model's pass as a list of instructions that C++ runs in one call (src/program/program.hpp).
+
+`tracing` writes the instructions. `Program` holds them and their registers: a register is an f32 array `[tokens, width]`, and
+registers with disjoint lifetimes share memory. `TracedModel` runs a program over one KV cache: it gives each step the addresses of what
+every sequence keeps, and the angles of its positions. `FrameProgram` completes frames of speech codec tokens.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from backends.adapters import AdapterRun
+from backends.base import CrossSpec, FrameSampling, KVSpec, Rope, Slot
+from backends.plan import StepPlan
+from backends.torch.kernels import arena
+from backends.torch.kernels.library import CodecFrame, Instruction, ProgramStep, RegisterView, library
+from backends.torch.kernels.linear import AnyMatrix
+from backends.torch.kernels.mixture import KernelMixture
+from backends.torch.kv_cache import Slab, TorchKVCache
+from backends.torch.ops import RotaryCache, TorchTextOps
+
+KEPT = 1 << 18  # numbers of all registers
+FEW = 64  # tokens, for which registers are kept from step to step
+
+
+class Opcode(IntEnum):
+    """`grus::Opcode`."""
+
+    (
+        MULTIPLY,
+        GATE,
+        NORM,
+        ADD_NORM,
+        HEADS,
+        ATTENTION,
+        SWIGLU,
+        LAYER_NORM,
+        CROSS_ATTENTION,
+        GELU,
+        ENCODER_ATTENTION,
+        GEGLU,
+        MAP,
+        STORE,
+        CONV,
+        RECUR,
+        HEAD_PRODUCT,
+        MIXTURE,
+        LOW_RANK,
+    ) = range(19)
+
+
+class MapFunction(IntEnum):
+    """`grus::MapFunction`."""
+
+    (
+        ADD,
+        SUBTRACT,
+        MULTIPLY,
+        DIVIDE,
+        AFFINE,
+        CLAMP,
+        SILU,
+        SIGMOID,
+        TANH,
+        GELU_TANH,
+        RELU,
+        SOFTPLUS,
+        EXP,
+        SQRT,
+        SUM,
+    ) = range(15)
+
+
+class GateKind(IntEnum):
+    """The first of `grus::Activation`: what a GATE does with the gates."""
+
+    SILU, GELU = range(2)
+
+
+CONV_CHUNK = 256  # channels whose weights lie together, see src/program/program.cpp
+
+
+class OperandView(NamedTuple):
+    """Rows of numbers among the columns of a virtual register; register -1: among the instruction's weights `w`, -2: of its `angles`."""
+
+    register: int
+    at: int = 0
+    apart: int = 0  # from row to row
+    step: int = 1  # from number to number
+
+
+NO_VIEW = OperandView(-1)
+
+
+@dataclass
+class ProgramOp:
+    """One instruction on virtual registers."""
+
+    opcode: Opcode
+    reads: list[int]
+    writes: list[int]
+    fields: dict[str, Any] = field(default_factory=dict)
+    views: Sequence[OperandView] = ()
+
+
+@dataclass(frozen=True)
+class _RegisterLayout:
+    """Addresses of a run's registers, and the input and output registers as tensors, which keep the memory alive."""
+
+    addresses: np.ndarray
+    input: Tensor
+    output: Tensor
+
+
+class Program:
+    """`widths` are those of the written registers; register 0 is the input."""
+
+    def __init__(
+        self, ops: Sequence[ProgramOp], widths: Sequence[int], output: int, keep: Sequence[object], most: int = KEPT
+    ) -> None:
+        """`most`: numbers of all registers together that are kept from step to step."""
+        self._keep, self._most = list(keep), most  # what the instructions point to
+        places, self.widths = _share_registers(ops, widths, output)
+        self.input, self.output = places[0], places[output]
+        self._code = (Instruction * len(ops))(*(_instruction(op, places) for op in ops))
+        self._widths = np.array(self.widths, np.int64)
+        self._offsets = np.cumsum([0, *self.widths[:-1]]).astype(np.int64)
+        self._registers = torch.empty(0)
+        self._known: dict[int, _RegisterLayout] = {}  # by tokens
+        self._library = library()
+
+    def run(
+        self,
+        x: Tensor,
+        spans: np.ndarray,
+        memory: np.ndarray,
+        angles: Sequence[Tensor],
+        runs: np.ndarray | None = None,
+    ) -> Tensor:
+        """`x [tokens, width]`; `spans` int64 `[n, 5]` and `memory` `[layers, n, 4]` as in src/program/program.hpp; `angles` cos and sin in
+        turn; `runs` int64 `[n, 3]` of adapters. The next run overwrites the result."""
+        layout = self._register_layout(x.shape[0])
+        if x.dtype == torch.float32:
+            ctypes.memmove(layout.input.data_ptr(), x.data_ptr(), 4 * x.numel())
+        else:
+            layout.input.copy_(x)
+        turns = np.array([a.data_ptr() for a in angles], np.int64)
+        step = self._step(layout.addresses, x.shape[0], spans, memory, turns)
+        if runs is not None:
+            step.runs, step.run_count = runs.ctypes.data, len(runs)
+        self._library.grus_run_program(ctypes.byref(step), torch.get_num_threads())
+        return layout.output
+
+    def run_in_parts(
+        self, x: Tensor, spans: np.ndarray, memory: np.ndarray, angles: Sequence[Tensor], cuts: Sequence[int]
+    ) -> Generator[Tensor | None, None, None]:
+        """The same, with a None before each instruction in `cuts`, and the result at the end, in memory of its own."""
+        tokens = x.shape[0]
+        registers = arena.zeros(4 * tokens * sum(self.widths)).view(torch.float32)
+        # not by torch, whose threads would spin beside the kernels' own
+        ctypes.memmove(self._view(registers, self.input, tokens).data_ptr(), x.data_ptr(), 4 * x.numel())
+        keep: list[object] = []
+        step = self.step(registers, tokens, spans, memory, angles, keep)
+        for begin, end in pairwise([0, *cuts, len(self._code)]):
+            step.code = ctypes.addressof(self._code) + begin * ctypes.sizeof(Instruction)
+            step.length = end - begin
+            self._library.grus_run_program(ctypes.byref(step), torch.get_num_threads())
+            if end < len(self._code):
+                yield None
+        del keep
+        yield self._view(registers, self.output, tokens)
+
+    def step(
+        self,
+        registers: Tensor,
+        tokens: int,
+        spans: np.ndarray,
+        memory: np.ndarray,
+        angles: Sequence[Tensor],
+        keep: list[object],
+    ) -> ProgramStep:
+        """A pass over `tokens` tokens, whose registers take the beginning of `registers`. It points to what it is given, and to
+        what it adds to `keep`."""
+        turns = np.array([a.data_ptr() for a in angles], np.int64)
+        addresses = self._addresses(registers, tokens)
+        keep += [addresses, turns]
+        return self._step(addresses, tokens, spans, memory, turns)
+
+    def _step(
+        self, addresses: np.ndarray, tokens: int, spans: np.ndarray, memory: np.ndarray, turns: np.ndarray
+    ) -> ProgramStep:
+        return ProgramStep(
+            ctypes.addressof(self._code),
+            len(self._code),
+            tokens,
+            addresses.ctypes.data,
+            self._widths.ctypes.data,
+            spans.ctypes.data,
+            len(spans),
+            memory.ctypes.data,
+            turns.ctypes.data,
+        )
+
+    def _register_layout(self, tokens: int) -> _RegisterLayout:
+        """Layout of the registers of a run. For few tokens it is cached."""
+        if (known := self._known.get(tokens)) is not None:
+            return known
+        needed = tokens * sum(self.widths)
+        if (
+            needed > self._most
+        ):  # memory that the system clears page by page as it is first written: large pages take less
+            return self._layout_in(arena.zeros(4 * needed).view(torch.float32), tokens)
+        if self._registers.numel() < needed:
+            self._registers = torch.empty(needed)
+            self._known.clear()
+        made = self._layout_in(self._registers, tokens)
+        if tokens <= FEW:
+            self._known[tokens] = made
+        return made
+
+    def _layout_in(self, registers: Tensor, tokens: int) -> _RegisterLayout:
+        views = (self._view(registers, register, tokens) for register in (self.input, self.output))
+        return _RegisterLayout(self._addresses(registers, tokens), *views)
+
+    def _addresses(self, registers: Tensor, tokens: int) -> np.ndarray:
+        made: np.ndarray = registers.data_ptr() + 4 * tokens * self._offsets
+        return made
+
+    def _view(self, registers: Tensor, register: int, tokens: int) -> Tensor:
+        width, start = self.widths[register], tokens * int(self._offsets[register])
+        return registers[start : start + tokens * width].view(tokens, width)
+
+
+def _share_registers(ops: Sequence[ProgramOp], widths: Sequence[int], output: int) -> tuple[list[int], list[int]]:
+    """Physical register of each virtual one, and their widths: a register is reused after its last reader."""
+    last = {register: at for at, op in enumerate(ops) for register in (*op.reads, *op.writes)}
+    last[output] = len(ops)
+    places, made, free = [0] * len(widths), [widths[0]], list[int]()
+    placed = {0}
+    for at, op in enumerate(ops):
+        for register in op.writes:
+            if register in placed:
+                continue  # written in parts, or in place
+            placed.add(register)
+            found = next((place for place in free if made[place] == widths[register]), None)
+            if found is None:
+                found = len(made)
+                made.append(widths[register])
+            else:
+                free.remove(found)
+            places[register] = found
+        free += {places[register] for register in (*op.reads, *op.writes) if last[register] == at}
+    return places, made
+
+
+_FIELDS = frozenset(name for name, *_ in Instruction._fields_)
+
+
+def _instruction(op: ProgramOp, places: Sequence[int]) -> Instruction:
+    reads, writes = [places[r] for r in op.reads], [places[r] for r in op.writes]
+    made = Instruction(
+        opcode=op.opcode,
+        **{"in": reads[0]},
+        other=reads[1] if len(reads) > 1 else 0,
+        out=writes[0] if writes else 0,
+        sum=writes[1] if len(writes) > 1 else 0,
+    )
+    for name, value in op.fields.items():
+        if name not in _FIELDS:  # ctypes would take any name, and the kernel would never see it
+            raise AttributeError(f"An instruction has no field {name!r}.")
+        if isinstance(value, AnyMatrix):
+            value = ctypes.addressof(value.matrix)
+        elif isinstance(value, KernelMixture):
+            value = ctypes.addressof(value.params)
+        elif isinstance(value, Tensor):
+            value = value.data_ptr()
+        elif isinstance(value, ctypes.Array):
+            value = ctypes.addressof(value)
+        setattr(made, name, value)
+    for i, view in enumerate(op.views):
+        index = view.register if view.register < 0 else places[view.register]
+        made.views[i] = RegisterView(index, view.at, view.apart, view.step)
+    return made
+
+
+# -- over one KV cache
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A traced program, and the ropes and tables whose rows at each position it takes as inputs."""
+
+    program: Program
+    inputs: list[Rope | Tensor]
+    longest: int  # tokens of a sequence, beyond which a step takes less work operation by operation
+    adapters: list[str]
+
+
+class TracedModel:
+    """A model as one program over one KV cache."""
+
+    def __init__(self, traced: Trace, kv: TorchKVCache, ops: TorchTextOps) -> None:
+        self.program, self.kv = traced.program, kv
+        self._inputs = [RotaryCache(ops, made) if isinstance(made, Rope) else TableRows(made) for made in traced.inputs]
+        self._longest = traced.longest
+        self._own = {layer: spec for layer, spec in enumerate(kv.specs) if isinstance(spec, KVSpec)}
+        self._crossed = [layer for layer, spec in enumerate(kv.specs) if isinstance(spec, CrossSpec)]
+        self._recurrent = list(kv.states)
+        self._adapters = {name: i for i, name in enumerate(traced.adapters)}
+        # capacity -> addresses, rows' bytes and tokens' bytes, [own, 4]
+        self._slabs: dict[int, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
+        self._last: tuple[list[Any], np.ndarray] = [], np.empty(0, np.int64)  # places of the last run's
+        self._version = -1
+        self._cross: dict[int, _CrossAddresses] = {}  # by slot id
+
+    def fits(self, plan: StepPlan) -> bool:
+        """Whether the program is the less work of both ways."""
+        return all(len(packed) < self._longest for packed in plan.segments)
+
+    def run(self, plan: StepPlan, x: Tensor, runs: Sequence[AdapterRun] = ()) -> Tensor:
+        """The hidden states of all packed tokens, overwritten by the next run."""
+        if self._version != self.kv.version:
+            self._slabs.clear()
+            self._last = [], np.empty(0, np.int64)
+            self._version = self.kv.version
+        spans = np.array([(s.start, len(s), s.past, s.slot.capacity, 0) for s in plan.segments], np.int64)
+        slots = [packed.slot for packed in plan.segments]
+        memory = self._memory(slots)
+        if self._recurrent:
+            memory[self._recurrent] = self._state_memory(slots)
+        if self._crossed:
+            for i, packed in enumerate(plan.segments):
+                memory[self._crossed, i, :2], spans[i, 4] = self._cross_memory(packed.slot)
+        angles = [part for rows in self._inputs for part in rows.at(plan.pos)]
+        rows = [(run.start, run.stop - run.start, self._adapters[run.adapter]) for run in runs]
+        table = np.array(rows, np.int64) if rows else None
+        return self.program.run(x.contiguous(), spans, memory, angles, table)  # any float: the registers are f32
+
+    def commit(self, plan: StepPlan) -> None:
+        """The step has succeeded: its recurrent states become the sequences' own."""
+        if self._recurrent:
+            self.kv.swap_states({packed.slot.place.state for packed in plan.segments})
+
+    def _state_memory(self, slots: Sequence[Slot]) -> np.ndarray:
+        """Addresses of each recurrent layer's states of each slot, and of their spares, `[recurrent layers, slots, 4]`."""
+        tables = [(s.conv, s.spare_conv, s.matrix, s.spare) for s in self.kv.states.values()]
+        bases = np.array([[table.data_ptr() for table in four] for four in tables], np.int64)
+        strides = np.array([[table.stride(0) * table.itemsize for table in four] for four in tables], np.int64)
+        rows = np.array([slot.place.state for slot in slots], np.int64)
+        made: np.ndarray = bases[:, None] + rows[None, :, None] * strides[:, None]
+        return made
+
+    def _memory(self, slots: Sequence[Slot]) -> np.ndarray:
+        """Addresses of each layer's keys and values of each slot, `[layers, slots, 4]`. Most steps reuse the last step's."""
+        places = [(slot.capacity, slot.place.row, *slot.place.firsts.items()) for slot in slots]
+        if self._last[0] != places:
+            own = list(self._own)
+            memory = np.zeros((len(self.kv.specs), len(slots), 4), np.int64)
+            for i, slot in enumerate(slots):
+                base, row_bytes, token_bytes = self._slab(slot.capacity)
+                # where position 0 would lie: the kernels count from there, and read nothing before the first that is kept
+                firsts = np.array([[slot.place.first(spec)] for spec in self._own.values()], np.int64)
+                memory[own, i] = base + slot.place.row * row_bytes - firsts * token_bytes
+            self._last = places, memory
+        return self._last[1]
+
+    def _slab(self, capacity: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        found = self._slabs.get(capacity)
+        if found is None:
+            pairs = [self.kv.slabs[capacity][layer] for layer in self._own]
+            found = self._slabs[capacity] = (
+                _places(pairs, lambda p: p.data_ptr()),
+                _places(pairs, lambda p: p.stride(0) * p.itemsize),
+                _places(pairs, lambda p: p.stride(2) * p.itemsize),
+            )
+        return found
+
+    def _cross_memory(self, slot: Slot) -> tuple[np.ndarray, int]:
+        """Addresses of a sequence's encoder keys and values, `[cross layers, 2]`, and their length."""
+        stored = self.kv.cross.get(slot.id)
+        known = self._cross.get(slot.id)
+        if known is not None and known.stored is stored:
+            return known.places, known.length
+        pairs = [self.kv.cross_of(slot, layer) for layer in self._crossed]
+        lengths = {part.shape[1] for pair in pairs for part in pair}
+        if len(lengths) != 1 or 0 in lengths:
+            raise ValueError(
+                f"slot {slot.id} has no encoder keys, or not of one length, in every layer: put them first"
+            )
+        places = np.array([[k.data_ptr(), v.data_ptr()] for k, v in pairs], np.int64)
+        self._cross = {key: value for key, value in self._cross.items() if key in self.kv.cross}
+        self._cross[slot.id] = found = _CrossAddresses(stored, places, lengths.pop())
+        return found.places, found.length
+
+
+class TableRows:
+    """A table with a row for each position, in the place of a rope's angles."""
+
+    def __init__(self, table: Tensor) -> None:
+        self.table = table
+
+    def at(self, pos: np.ndarray) -> tuple[Tensor, Tensor]:
+        rows = self.table[torch.from_numpy(pos if pos.ndim == 1 else pos[0]).long()]
+        return rows, rows
+
+
+@dataclass(frozen=True)
+class _CrossAddresses:
+    """Addresses of a sequence's encoder keys and values; valid while the KV cache still holds `stored`."""
+
+    stored: object
+    places: np.ndarray
+    length: int
+
+
+def _places(pairs: Sequence[tuple[Slab, ...]], what: Callable[[Tensor], int]) -> np.ndarray:
+    """`what` of the planes of each layer's keys and values, `[layers, 4]` in the order of src/program/program.hpp; 0 where there is none."""
+    made = np.zeros((len(pairs), 4), np.int64)
+    for row, pair in zip(made, pairs):
+        for i, slab in enumerate(pair):
+            row[i::2][: len(slab.planes)] = [what(plane) for plane in slab.planes]
+    return made
+
+
+class TracedLogits:
+    """A head as one program: between its product and its result lies more than torch should be woken for."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+
+    def __call__(self, hidden: Tensor) -> Tensor:
+        """The next call overwrites the result."""
+        span, nothing = np.zeros((1, 5), np.int64), np.zeros((1, 1, 4), np.int64)
+        span[0, 1] = len(hidden)
+        return self.program.run(hidden.contiguous(), span, nothing, [])
+
+
+# -- frames of speech codec tokens, completed in one call: for each codebook a pass through the layers, its head, sampling, and the
+# embedding of the chosen code (src/codec/codec_frame.cpp).
+#
+# Buffers are set up once for each number of sequences, since only the inputs change from frame to frame.
+
+NUMBERS = 8  # of sequence counts whose buffers are kept
+
+
+class FrameProgram:
+    """`program` runs the layers; `turns(places)` returns the cosines and sines of its rotary embeddings, alternating."""
+
+    def __init__(
+        self,
+        program: Program,
+        turns: Callable[[Tensor], list[Tensor]],
+        specs: Sequence[KVSpec],
+        heads: Sequence[AnyMatrix],
+        tables: Sequence[AnyMatrix],
+        narrow: AnyMatrix | None,
+    ) -> None:
+        self.program, self.turns, self.specs, self.narrow = program, turns, list(specs), narrow
+        self.heads, self.tables = list(heads), list(tables)
+        self._addresses = [_addresses(heads), _addresses(tables)]
+        self.buffers: dict[int, _FrameBuffers] = {}
+        self._library = library()
+
+    def run(
+        self, hidden: Tensor, first: Tensor, ids: Tensor, noise: np.ndarray, random: np.ndarray, choice: FrameSampling
+    ) -> tuple[Tensor, Tensor]:
+        n, more = noise.shape
+        codes = torch.empty(n, 1 + more, dtype=torch.int32)
+        codes[:, 0] = ids
+        total = first.to(torch.float32, copy=True, memory_format=torch.contiguous_format)
+        hidden = hidden.float().contiguous()
+        noise, random = np.ascontiguousarray(noise, np.float32), np.ascontiguousarray(random, np.int32)
+        frame = self._buffers_for(n).frame
+        frame.hidden, frame.total, frame.codes = hidden.data_ptr(), total.data_ptr(), codes.data_ptr()
+        frame.noise, frame.random = noise.ctypes.data, random.ctypes.data
+        frame.temperature, frame.top_k, frame.top_p = choice.temperature, choice.top_k, choice.top_p
+        self._library.grus_codec_frame(ctypes.byref(frame), torch.get_num_threads())
+        return codes, total
+
+    def _buffers_for(self, n: int) -> _FrameBuffers:
+        if n not in self.buffers:
+            if len(self.buffers) == NUMBERS:
+                self.buffers.pop(next(iter(self.buffers)))
+            self.buffers[n] = _FrameBuffers(self, n)
+        return self.buffers[n]
+
+    def frame(self, n: int, passes: ctypes.Array[ProgramStep], x: Tensor, logits: Tensor) -> CodecFrame:
+        return CodecFrame(
+            passes=ctypes.addressof(passes),
+            count=len(passes),
+            sequences=n,
+            width=self.tables[0].columns,
+            vocab=self.heads[0].rows_each,
+            input=self.program.input,
+            output=self.program.output,
+            narrow=None if self.narrow is None else ctypes.addressof(self.narrow.matrix),
+            heads=self._addresses[0].ctypes.data,
+            tables=self._addresses[1].ctypes.data,
+            x=x.data_ptr(),
+            logits=logits.data_ptr(),
+        )
+
+
+class _FrameBuffers:
+    """Registers, KV cache, segments and rotary angles for `n` sequences. The first pass takes two tokens of each."""
+
+    def __init__(self, owner: FrameProgram, n: int) -> None:
+        count = len(owner.heads)
+        self._x = torch.empty(2 * n, owner.tables[0].columns)
+        self.logits = torch.empty(n, owner.heads[0].rows_each)
+        self._registers = torch.empty(2 * n * sum(owner.program.widths))
+        self._memory = torch.zeros(2 * n * sum(spec.heads * spec.dim for spec in owner.specs) * (count + 1))
+        self._keep: list[object] = []
+        memory = self._rows(owner.specs, n, count + 1)
+        passes = [self._pass(owner, n, 0, 2, count + 1, memory)]
+        passes += [self._pass(owner, n, 1 + i, 1, count + 1, memory) for i in range(1, count)]
+        self._passes = (ProgramStep * count)(*passes)
+        self.frame = owner.frame(n, self._passes, self._x, self.logits)
+
+    def _pass(self, owner: FrameProgram, n: int, seen: int, each: int, longest: int, memory: np.ndarray) -> ProgramStep:
+        spans = np.array([(i * each, each, seen, longest, 0) for i in range(n)], np.int64)
+        place = torch.arange(seen, seen + each, dtype=torch.int32).repeat(n)
+        angles = owner.turns(place)
+        self._keep += [spans, angles, memory]
+        return owner.program.step(self._registers, n * each, spans, memory, angles, self._keep)
+
+    def _rows(self, specs: Sequence[KVSpec], n: int, longest: int) -> np.ndarray:
+        """Where each sequence's keys and values lie, `[layers, n, 4]` as in src/program/program.hpp."""
+        sizes = [spec.heads * longest * spec.dim for spec in specs]
+        starts = np.cumsum([0, *(2 * n * size for size in sizes[:-1])])
+        rows = [start + size * np.arange(2 * n).reshape(n, 2) for start, size in zip(starts, sizes)]
+        made = np.zeros((len(specs), n, 4), np.int64)
+        made[..., :2] = self._memory.data_ptr() + 4 * np.array(rows, np.int64)
+        return made
+
+
+def _addresses(matrices: Sequence[AnyMatrix]) -> np.ndarray:
+    return np.array([ctypes.addressof(m.matrix) for m in matrices], np.int64)

@@ -1,0 +1,361 @@
+"""Makes the application with a Python of its own, and what people install: .deb, .rpm, AppImage, .dmg, a setup program.
+
+    python packaging/bundle.py app                 build/bundle/grus, by PyInstaller
+    python packaging/bundle.py tar deb rpm         out of that, into dist/
+    python packaging/bundle.py appimage --runtime FILE
+    python packaging/bundle.py dmg                 on a Mac; signed where GRUS_SIGN names an identity
+    python packaging/bundle.py setup               on Windows, with Inno Setup
+    python packaging/bundle.py sizes               what takes the room
+
+`app` runs in an environment with a wheel of Grus, PyTorch's build for CPUs, and packaging/requirements.txt. The oldest system that
+a Linux bundle serves is the one that it is made on. Briefcase is not used: it clones its templates while it builds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import os
+import shutil
+import subprocess
+import sys
+import time
+from email.utils import formatdate
+from pathlib import Path
+from string import Template
+
+import project
+
+from app.bundled import DESKTOP_ID, grus_version
+from app.system_packages import requirements
+
+HERE = project.ROOT / "packaging" / "bundle"
+BUILD = project.ROOT / "build" / "bundle"
+DIST = project.ROOT / "dist"
+MAINTAINER = "The Grus authors <grus@localhost>"
+DEBIAN = {"x86_64": "amd64", "aarch64": "arm64"}
+_LIBRARY_COLUMN, _DNF_COLUMN = 0, 1  # of packaging/system.txt
+_GROUP = 20  # lines of the table of sizes
+
+
+class BundleError(SystemExit):
+    def __init__(self, message: str) -> None:
+        super().__init__(f"bundle: {message}")
+
+
+def run(*command: str | Path, cwd: Path | None = None, **environment: str) -> None:
+    words = [str(word) for word in command]
+    if shutil.which(words[0]) is None:
+        raise BundleError(f"{words[0]} is not installed")
+    if subprocess.run(words, cwd=cwd, env={**os.environ, **environment}).returncode:
+        raise BundleError(f"{' '.join(words[:3])} failed")
+
+
+def machine() -> str:
+    return os.uname().machine if hasattr(os, "uname") else "x86_64"
+
+
+def application() -> Path:
+    """The bundle that `app` made."""
+    folder = BUILD / ("Grus.app" if sys.platform == "darwin" else "grus")
+    if not folder.exists():
+        raise BundleError("there is no bundle yet: python packaging/bundle.py app")
+    return folder
+
+
+def make_app() -> Path:
+    work = BUILD / "work"
+    words = [
+        "-m",
+        "PyInstaller",
+        "--noconfirm",
+        "--distpath",
+        str(BUILD),
+        "--workpath",
+        str(work),
+        str(HERE / "grus.spec"),
+    ]
+    run(
+        sys.executable,
+        *words,
+        cwd=project.ROOT,
+        PYTHONPATH=os.pathsep.join([str(project.ROOT), os.environ.get("PYTHONPATH", "")]),
+    )
+    if sys.platform == "linux":
+        strip_libraries(application())
+    return application()
+
+
+def strip_libraries(folder: Path) -> None:
+    """Debugging symbols of torch and of Python, which come with them. numpy's OpenBLAS breaks when it is stripped."""
+    for pattern in ("torch/lib/*.so*", "libpython*.so*"):
+        for library in (folder / "_internal").glob(pattern):
+            if library.is_file() and not library.is_symlink():
+                run("strip", "--strip-unneeded", library)
+
+
+def filled(name: str, **more: str) -> str:
+    """A text of packaging/bundle with its variables filled in."""
+    values = {
+        "version": grus_version(),
+        "repository": os.environ.get("GITHUB_REPOSITORY", "grus/grus"),
+        "date": time.strftime("%Y-%m-%d", time.gmtime(source_date())),
+        **more,
+    }
+    return Template((HERE / name).read_text(encoding="utf-8")).substitute(values)
+
+
+def source_date() -> int:
+    """When the source was committed: the same sources make the same packages."""
+    return int(os.environ.get("SOURCE_DATE_EPOCH") or project.git("log", "-1", "--format=%ct"))
+
+
+def lay_out(root: Path) -> Path:
+    """The files of a Linux package below `root`, as /usr has them."""
+    shutil.rmtree(root, ignore_errors=True)
+    usr = root / "usr"
+    shutil.copytree(application(), usr / "lib" / "grus", symlinks=True)
+    texts = {
+        f"share/applications/{DESKTOP_ID}.desktop": (HERE / f"{DESKTOP_ID}.desktop").read_text(encoding="utf-8"),
+        f"share/metainfo/{DESKTOP_ID}.metainfo.xml": filled(f"{DESKTOP_ID}.metainfo.xml"),
+        f"share/icons/hicolor/scalable/apps/{DESKTOP_ID}.svg": icon(),
+    }
+    for place, text in texts.items():
+        (usr / place).parent.mkdir(parents=True, exist_ok=True)
+        (usr / place).write_text(text, encoding="utf-8")
+    (usr / "bin").mkdir()
+    (usr / "bin" / "grus").symlink_to("../lib/grus/grus")
+    _compressed(usr / "share" / "man" / "man1" / "grus.1.gz", (HERE / "grus.1").read_bytes())
+    for path in root.rglob("*"):
+        if not path.is_symlink():
+            program = path.is_dir() or path == usr / "lib" / "grus" / "grus" or path.name == "torch_shm_manager"
+            path.chmod(0o755 if program else 0o644)
+    return root
+
+
+def icon() -> str:
+    """The crane as the application's icon, in the colour of the window's accent."""
+    from app.gui.theme import LIGHT
+
+    drawn = (project.ROOT / "resources" / "icons" / "crane.svg").read_text(encoding="utf-8")
+    return drawn.replace("currentColor", LIGHT.accent).replace("<svg ", '<svg width="128" height="128" ', 1)
+
+
+def _compressed(file: Path, data: bytes) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(gzip.compress(data, 9, mtime=0))
+
+
+def system_names(column: int) -> list[str]:
+    """The system's packages that Grus needs, in one package manager's names."""
+    cells = [line.packages[column] for line in requirements() if line.library and line.when == "run"]
+    return list(dict.fromkeys(name for cell in cells for name in cell.split(",") if name not in ("-", "base")))
+
+
+def oldest_glibc() -> str:
+    """The C library of this machine: an older one may not load what was made here."""
+    import platform
+
+    return platform.libc_ver()[1]
+
+
+def make_deb() -> Path:
+    root = lay_out(BUILD / "deb")
+    size = sum(path.lstat().st_size for path in root.rglob("*")) // 1024
+    name = f"grus_{grus_version()}_{DEBIAN[machine()]}.deb"
+    # Newer systems have these under names with t64, which provide the old ones.
+    depends = [f"libc6 (>= {oldest_glibc()})", *(n for n in system_names(_LIBRARY_COLUMN) if n != "libportaudio2")]
+    control = root / "DEBIAN"
+    control.mkdir()
+    fields = {
+        "Package": "grus", "Version": grus_version(), "Architecture": DEBIAN[machine()], "Maintainer": MAINTAINER,
+        "Installed-Size": str(size), "Depends": ", ".join(depends), "Section": "science", "Priority": "optional",
+        "Homepage": f"https://github.com/{os.environ.get('GITHUB_REPOSITORY', 'grus/grus')}",
+        "Description": "private AI on your own machine\n"
+        " Grus chats, reads documents, speaks and listens with language models that\n run on this machine, in a window, on the command line, and as a server.",
+    }  # fmt: skip
+    (control / "control").write_text("".join(f"{key}: {value}\n" for key, value in fields.items()), encoding="utf-8")
+    about = root / "usr" / "share" / "doc" / "grus"
+    changes = f"grus ({grus_version()}) stable; urgency=medium\n\n  * See CHANGELOG.md.\n\n -- {MAINTAINER}  {formatdate(source_date())}\n"
+    _compressed(about / "changelog.gz", changes.encode())
+    (about / "copyright").write_text(
+        "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n\nFiles: *\nCopyright: The Grus authors\n"
+        "License: Apache-2.0\n On Debian systems the text is in /usr/share/common-licenses/Apache-2.0.\n"
+        " The licences of what comes with it are beside the files, in /usr/lib/grus/_internal.\n",
+        encoding="utf-8",
+    )
+    overrides = root / "usr" / "share" / "lintian" / "overrides" / "grus"
+    overrides.parent.mkdir(parents=True)
+    shutil.copyfile(HERE / "lintian-overrides", overrides)
+    DIST.mkdir(exist_ok=True)
+    run("dpkg-deb", "--root-owner-group", "-Zxz", "--build", root, DIST / name, SOURCE_DATE_EPOCH=str(source_date()))
+    shutil.rmtree(root)
+    return DIST / name
+
+
+RPM = """\
+Name: grus
+Version: {version}
+Release: 1
+Summary: Private AI on your own machine
+License: Apache-2.0
+URL: https://github.com/{repository}
+AutoReqProv: no
+Requires: {requires}
+%define __os_install_post %{{nil}}
+%define _build_id_links none
+%define _binary_payload w6.xzdio
+%description
+Grus chats, reads documents, speaks and listens with language models that run on this machine.
+%files
+/usr/bin/grus
+/usr/lib/grus
+/usr/share/applications/{id}.desktop
+/usr/share/icons/hicolor/scalable/apps/{id}.svg
+/usr/share/man/man1/grus.1.gz
+/usr/share/metainfo/{id}.metainfo.xml
+"""
+
+
+def make_rpm() -> Path:
+    root = lay_out(BUILD / "rpm")
+    spec = BUILD / "grus.spec"
+    version = grus_version().replace(".dev", "~dev")
+    spec.write_text(
+        RPM.format(
+            version=version,
+            id=DESKTOP_ID,
+            repository=os.environ.get("GITHUB_REPOSITORY", "grus/grus"),
+            requires=", ".join(system_names(_DNF_COLUMN)),
+        ),
+        encoding="utf-8",
+    )
+    out = BUILD / "rpms"
+    defines = ["--define", f"_topdir {BUILD / 'rpmbuild'}", "--define", f"_rpmdir {out}", "--buildroot", root]
+    run("rpmbuild", "-bb", "--noclean", "--target", machine(), *defines, spec)
+    DIST.mkdir(exist_ok=True)
+    made = next(out.rglob("*.rpm"))
+    target = DIST / made.name
+    shutil.move(made, target)
+    for folder in (root, BUILD / "rpmbuild", out):
+        shutil.rmtree(folder, ignore_errors=True)
+    return target
+
+
+def make_tar() -> Path:
+    root = lay_out(BUILD / "tar")
+    DIST.mkdir(exist_ok=True)
+    target = DIST / f"grus-linux-{machine()}.tar.xz"
+    times = ["--sort=name", "--owner=0", "--group=0", "--numeric-owner", f"--mtime=@{source_date()}"]
+    run("tar", *times, "-C", root, "-cJf", target, "usr", XZ_OPT="-6 -T0")
+    shutil.rmtree(root)
+    return target
+
+
+APPRUN = """\
+#!/bin/sh
+here=$(dirname "$(readlink -f "$0")")
+exec "$here/usr/lib/grus/grus" "$@"
+"""
+
+
+def make_appimage(runtime: Path | None) -> Path:
+    """A file that runs: the runtime, then the application as a squashfs."""
+    if runtime is None or not runtime.is_file():
+        raise BundleError(
+            "an AppImage begins with the type-2 runtime: --runtime FILE, of github.com/AppImage/type2-runtime"
+        )
+    root = lay_out(BUILD / "AppDir")
+    (root / "AppRun").write_text(APPRUN, encoding="utf-8")
+    (root / "AppRun").chmod(0o755)
+    (root / f"{DESKTOP_ID}.desktop").symlink_to(f"usr/share/applications/{DESKTOP_ID}.desktop")
+    (root / f"{DESKTOP_ID}.svg").symlink_to(f"usr/share/icons/hicolor/scalable/apps/{DESKTOP_ID}.svg")
+    (root / ".DirIcon").symlink_to(f"{DESKTOP_ID}.svg")
+    image = BUILD / "squashfs"
+    image.unlink(missing_ok=True)
+    run("mksquashfs", root, image, "-root-owned", "-noappend", "-comp", "zstd", "-Xcompression-level", "19", "-quiet")
+    DIST.mkdir(exist_ok=True)
+    target = DIST / f"Grus-{grus_version()}-{machine()}.AppImage"
+    with target.open("wb") as whole:
+        for part in (runtime, image):
+            with part.open("rb") as file:
+                shutil.copyfileobj(file, whole)
+    target.chmod(0o755)
+    image.unlink()
+    shutil.rmtree(root)
+    return target
+
+
+def make_dmg() -> Path:
+    """Signed with the hardened runtime, notarized and stapled where the identity and the profile are given; the image too."""
+    app, identity, profile = application(), os.environ.get("GRUS_SIGN", ""), os.environ.get("GRUS_NOTARY", "")
+    if identity:
+        sign = [
+            "codesign",
+            "--force",
+            "--timestamp",
+            "--options",
+            "runtime",
+            "--entitlements",
+            HERE / "entitlements.plist",
+            "--sign",
+            identity,
+        ]
+        for library in sorted([*app.rglob("*.dylib"), *app.rglob("*.so")]):
+            run(*sign, library)
+        run(*sign, "--deep", app)
+    DIST.mkdir(exist_ok=True)
+    image = DIST / f"Grus-{grus_version()}.dmg"
+    image.unlink(missing_ok=True)
+    folder = BUILD / "dmg"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    run("ditto", app, folder / app.name)
+    (folder / "Applications").symlink_to("/Applications")
+    run("hdiutil", "create", "-volname", "Grus", "-srcfolder", folder, "-format", "ULMO", image)
+    if identity:
+        run("codesign", "--timestamp", "--sign", identity, image)
+    if identity and profile:
+        run("xcrun", "notarytool", "submit", image, "--keychain-profile", profile, "--wait")
+        for stapled in (image, app):
+            run("xcrun", "stapler", "staple", stapled)
+    return image
+
+
+def make_setup() -> Path:
+    version = grus_version()
+    run("iscc", f"/DVersion={version}", f"/DSource={application()}", HERE / "grus.iss")
+    return DIST / f"Grus-{version}-setup.exe"
+
+
+def sizes() -> None:
+    """The largest parts of the bundle, in MB."""
+    folder = application()
+    inner = folder / "_internal" if (folder / "_internal").exists() else folder
+    parts: dict[str, int] = {}
+    for path in folder.rglob("*"):
+        if path.is_file() and not path.is_symlink():
+            name = path.relative_to(inner).parts[0] if path.is_relative_to(inner) else path.name
+            parts[name] = parts.get(name, 0) + path.stat().st_size
+    for name, size in sorted(parts.items(), key=lambda part: -part[1])[:_GROUP]:
+        print(f"{size / 1e6:8.1f}  {name}")
+    print(f"{sum(parts.values()) / 1e6:8.1f}  in all")
+
+
+def main() -> None:
+    makers = {"app": make_app, "tar": make_tar, "deb": make_deb, "rpm": make_rpm, "dmg": make_dmg, "setup": make_setup}
+    parser = argparse.ArgumentParser(description="Makes the application and what people install.")
+    parser.add_argument("what", nargs="+", choices=[*makers, "appimage", "sizes"])
+    parser.add_argument("--runtime", type=Path, help="of AppImages, type 2")
+    given = parser.parse_args()
+    for what in given.what:
+        if what == "sizes":
+            sizes()
+            continue
+        made = make_appimage(given.runtime) if what == "appimage" else makers[what]()
+        size = f", {made.stat().st_size / 1e6:.1f} MB" if made.is_file() else ""
+        print(f"{made.relative_to(project.ROOT)}{size}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,12 @@
+"""Where a bundled Grus starts: first what a bundle lacks is made good, then the command line begins."""
+
+import sys
+
+from app.bundled import begin
+
+if begin(sys.argv[1:]):
+    sys.exit(0)
+
+from app.cli import main
+
+sys.exit(main())

@@ -1,0 +1,197 @@
+"""Tries what people install on systems that nobody prepared: bare Debian and Ubuntu, made by debootstrap.
+
+    python packaging/clean_systems.py dist/grus_1.2.3_amd64.deb                    on every system whose archive answers
+    python packaging/clean_systems.py dist/*.deb --only debian-12 --before OLD.deb   with an upgrade from the version before
+    python packaging/clean_systems.py dist/*.deb --appimage dist/*.AppImage
+
+On each it installs the package, talks to the Guide, reads a page, serves, opens the window under Xvfb, upgrades with its data kept, and
+removes it. No Python, no compiler and no library of a screen is there before. Needs root and debootstrap. A system whose archive is not to
+be had is said, and left out. Ends with a table, and with 1 if anything failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+SYSTEMS = {
+    "debian-12": ("bookworm", "http://deb.debian.org/debian"),
+    "debian-13": ("trixie", "http://deb.debian.org/debian"),
+    "ubuntu-22.04": ("jammy", "http://archive.ubuntu.com/ubuntu"),
+    "ubuntu-24.04": ("noble", "http://archive.ubuntu.com/ubuntu"),
+}
+_PATIENCE = 900  # seconds of one step
+APT = "apt-get install -y --no-install-recommends -o Dpkg::Options::=--force-unsafe-io -qq"
+
+
+@dataclass
+class CleanSystem:
+    """A root folder that commands run in, and what they said."""
+
+    name: str
+    root: Path
+    results: list[tuple[str, str, float]] = field(default_factory=list)
+
+    def run(self, command: str, timeout: float = _PATIENCE) -> subprocess.CompletedProcess[str]:
+        inner = (
+            'set -e; r=$1; mount --make-rprivate /; mount -t proc proc "$r/proc" 2>/dev/null || mount --bind /proc "$r/proc"; '
+            'mount --rbind /dev "$r/dev"; mount --rbind /sys "$r/sys"; '
+            'exec chroot "$r" /usr/bin/env -i HOME=/root LANG=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin '
+            'DEBIAN_FRONTEND=noninteractive XDG_RUNTIME_DIR=/tmp sh -c "$2"'
+        )
+        words = ["unshare", "-m", "bash", "-c", inner, "clean", str(self.root), command]
+        return subprocess.run(words, capture_output=True, text=True, timeout=timeout)
+
+    def step(self, what: str, command: str, expect: str = "", user: bool = True) -> bool:
+        """One line of the table. `expect` must match what the command printed; `user`: not as root."""
+        if user:
+            command = f"su person -c {_quoted(f'cd; {command}')}"
+        started = time.monotonic()
+        try:
+            done = self.run(command)
+            said = done.stdout + done.stderr
+            good = done.returncode == 0 and re.search(expect, said) is not None
+        except subprocess.TimeoutExpired:
+            said, good = f"no end after {_PATIENCE} s", False
+        took = time.monotonic() - started
+        self.results.append((what, "ok" if good else "FAILED", took))
+        print(f"{self.name}: {what}: {'ok' if good else 'FAILED'} ({took:.1f} s)", flush=True)
+        if not good:
+            print("    " + "\n    ".join(said.strip().splitlines()[-15:]), flush=True)
+        return good
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "'\\''") + "'"
+
+
+def mirror_of_this_machine() -> str:
+    """Where this machine gets Debian's packages, for the systems of the same archive."""
+    for file in [Path("/etc/apt/sources.list"), *Path("/etc/apt/sources.list.d").glob("*")]:
+        if file.is_file():
+            found = re.search(
+                r"^(?:URIs:|deb(?: \[[^]]*\])?)\s+((?:https?|file):\S+)", file.read_text(errors="replace"), re.MULTILINE
+            )
+            if found:
+                return found[1]
+    return ""
+
+
+@contextmanager
+def clean_system(name: str, scratch: Path) -> Iterator[CleanSystem | None]:
+    """A fresh root folder; None where the archive is not to be had. Removed at the end."""
+    suite, archive = SYSTEMS[name]
+    if name.startswith("debian") and (here := mirror_of_this_machine()):
+        archive = here
+    root = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=scratch))
+    try:
+        keys = "/usr/share/keyrings/ubuntu-archive-keyring.gpg"
+        more = [f"--keyring={keys}"] if name.startswith("ubuntu") and Path(keys).exists() else []
+        scripts = Path("/usr/share/debootstrap/scripts") / suite
+        made = scripts.exists() and subprocess.run(
+            ["debootstrap", "--variant=minbase", "--include=ca-certificates", *more, suite, str(root), archive],
+            capture_output=True,
+            text=True,
+        )
+        if not made or made.returncode:
+            why = made.stdout.strip().splitlines()[-1:] if made else ["debootstrap does not know it"]
+            print(f"{name}: its archive is not to be had here: {''.join(why)}", flush=True)
+            yield None
+            return
+        for file in ("/etc/resolv.conf", "/etc/hosts", *map(str, Path("/etc/apt/apt.conf.d").glob("*proxy*"))):
+            if Path(file).exists():
+                shutil.copyfile(file, root / file.lstrip("/"))
+        system = CleanSystem(name, root)
+        system.run("useradd -m person; apt-get update -qq")
+        yield system
+    finally:
+        shutil.rmtree(root, ignore_errors=True)
+
+
+SERVE = """
+grus serve --port 8099 >serve.log 2>&1 & server=$!
+for i in $(seq 120); do grep -q "serves on" serve.log && break; sleep 1; done
+exec 3<>/dev/tcp/127.0.0.1/8099
+printf 'GET /v1/models HTTP/1.0\\r\\nHost: 127.0.0.1\\r\\n\\r\\n' >&3
+cat <&3; kill $server; wait $server || true
+"""
+WINDOW = "GRUS_SAY_READY=1 timeout 40 xvfb-run -a grus app || [ $? -eq 124 ]"
+
+
+def try_package(system: CleanSystem, package: Path, before: Path | None) -> None:
+    bare = system.run("command -v python3 gcc c++ Xvfb")
+    assert not bare.stdout.strip(), f"{system.name} is not bare: {bare.stdout}"
+    if before is not None:
+        _install(system, before, "the version before is installed")
+        system.step(
+            "a setting of the version before",
+            "grus token; mkdir -p .local/share/Grus; echo kept > .local/share/Grus/mine",
+        )
+    if not _install(system, package, "upgraded" if before else "installed"):
+        return
+    system.step("--version", "grus --version", r"grus \d")
+    system.step("doctor", "grus doctor", r"kernels\)")
+    system.step(
+        "chat", "echo 'is anything sent over the network?' | grus chat", "Nothing that you write leaves this machine"
+    )
+    system.step("read", "grus read /usr/lib/grus/_internal/resources/starter/page.png", "Every autumn the cranes")
+    system.step("serve", f"bash -c {_quoted(SERVE)}", '"id": ?"guide"')
+    system.run(f"{APT} xvfb xauth")
+    system.step("window", WINDOW, r"ready after [\d.]+ s")
+    if before is not None:
+        system.step("data is kept", "cat .local/share/Grus/mine", "kept")
+    system.step("removed", "apt-get purge -y -qq grus && ! command -v grus && ! test -e /usr/lib/grus", user=False)
+
+
+def _install(system: CleanSystem, package: Path, what: str) -> bool:
+    shutil.copyfile(package, system.root / "tmp" / package.name)
+    done = system.step(what, f"{APT} /tmp/{package.name}", user=False)
+    (system.root / "tmp" / package.name).unlink()
+    return done
+
+
+def try_appimage(system: CleanSystem, image: Path) -> None:
+    """Extracted, as where there is no FUSE."""
+    shutil.copyfile(image, system.root / "tmp" / "Grus.AppImage")
+    system.step(
+        "AppImage: extracted",
+        "cd /tmp && chmod +x Grus.AppImage && ./Grus.AppImage --appimage-extract >/dev/null",
+        user=False,
+    )
+    system.step("AppImage: chat", "echo hello | /tmp/squashfs-root/AppRun chat", "Guide")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description="Tries a package on bare systems.")
+    parser.add_argument("package", type=Path)
+    parser.add_argument("--before", type=Path, help="the .deb of the version before")
+    parser.add_argument("--appimage", type=Path)
+    parser.add_argument("--only", nargs="+", choices=list(SYSTEMS), default=list(SYSTEMS))
+    parser.add_argument("--scratch", type=Path, default=Path("/var/tmp"))
+    given = parser.parse_args(arguments)
+    tried: list[CleanSystem] = []
+    for name in given.only:
+        with clean_system(name, given.scratch) as system:
+            if system is not None:
+                tried.append(system)
+                try_package(system, given.package, given.before)
+                if given.appimage:
+                    try_appimage(system, given.appimage)
+    for system in tried:
+        for what, result, took in system.results:
+            print(f"| {system.name} | {what} | {result} | {took:.1f} s |")
+    failed = [what for system in tried for what, result, _ in system.results if result != "ok"]
+    return 1 if failed or not tried else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,120 @@
+"""What a bundle is made from: valid files for desktops and stores, all that is imported by name, names that agree."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import plistlib
+import re
+import shutil
+import subprocess
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+import yaml
+
+from app.bundled import DESKTOP_ID
+from tests.asserting import every
+from tests.needs import need_program
+from tests.packaging.tools import ROOT, script
+
+bundle = script("bundle")
+HERE = ROOT / "packaging" / "bundle"
+SPEC = (HERE / "grus.spec").read_text(encoding="utf-8")
+
+
+def constant(name: str) -> list[str]:
+    """A list or tuple of strings in the recipe, without what it is joined with."""
+    for node in ast.parse(SPEC).body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == name:
+            return [
+                leaf.value
+                for leaf in ast.walk(node.value)
+                if isinstance(leaf, ast.Constant) and isinstance(leaf.value, str)
+            ]
+    raise AssertionError(f"the recipe has no {name}")
+
+
+def test_every_module_of_qt_that_the_window_imports_is_in_it() -> None:
+    from tests.test_system_libraries import qt_modules
+
+    assert qt_modules() <= set(constant("QT"))
+
+
+def test_nothing_that_grus_needs_is_left_out() -> None:
+    """A package that is excluded must be one that only tests and extras use, or a part of torch that no model runs through."""
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    needed = {re.split(r"[^\w-]", text, maxsplit=1)[0].lower() for text in project["dependencies"]} - {
+        "torch",
+        "mlx",
+        "mlx-lm",
+    }
+    excluded = {name.lower().replace("_", "-") for name in constant("EXCLUDED")}
+    assert needed & excluded == set()
+
+
+def test_what_the_recipe_names_of_grus_is_there() -> None:
+    assert every(importlib.util.find_spec(name) is not None for name in (*constant("OWN"), "backends.torch.triton"))
+
+
+def test_the_identifier_is_the_same_everywhere() -> None:
+    assert (HERE / f"{DESKTOP_ID}.desktop").is_file()
+    root = ET.fromstring(bundle.filled(f"{DESKTOP_ID}.metainfo.xml"))
+    assert root.findtext("id") == DESKTOP_ID
+    assert root.findtext("launchable") == f"{DESKTOP_ID}.desktop"
+    assert yaml.safe_load((HERE / "flatpak.yml").read_text(encoding="utf-8"))["id"] == DESKTOP_ID
+    assert f"Icon={DESKTOP_ID}\n" in (HERE / f"{DESKTOP_ID}.desktop").read_text(encoding="utf-8")
+
+
+def test_macos_may_compile_kernels_and_listen() -> None:
+    rights = plistlib.loads((HERE / "entitlements.plist").read_bytes())
+    assert rights["com.apple.security.cs.allow-jit"] is True
+    assert rights["com.apple.security.device.audio-input"] is True
+
+
+def test_a_package_asks_for_the_libraries_of_the_window() -> None:
+    debian, fedora = bundle.system_names(0), bundle.system_names(1)
+    assert {"libegl1", "libxcb-cursor0", "fonts-dejavu-core", "libglib2.0-0"} <= set(debian)
+    assert {"libglvnd-egl", "xcb-util-cursor"} <= set(fedora)
+    assert not {"-", "base"} & {*debian, *fedora}
+
+
+def test_the_icon_is_a_drawing_in_the_accent_of_the_window() -> None:
+    root = ET.fromstring(bundle.icon())
+    assert root.get("width") == root.get("height") == "128"
+    assert "currentColor" not in bundle.icon()
+
+
+def test_the_desktop_file_is_valid() -> None:
+    need_program("desktop-file-validate")
+    done = subprocess.run(
+        ["desktop-file-validate", str(HERE / f"{DESKTOP_ID}.desktop")], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_the_metainfo_is_valid(tmp_path: Path) -> None:
+    need_program("appstreamcli")
+    file = tmp_path / f"{DESKTOP_ID}.metainfo.xml"
+    file.write_text(bundle.filled(file.name), encoding="utf-8")
+    done = subprocess.run(["appstreamcli", "validate", "--no-net", str(file)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_manual_page_is_read_without_a_warning() -> None:
+    if shutil.which("man") is None:
+        pytest.skip("needs man")
+    command = ["man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", str(HERE / "grus.1")]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_without_a_bundle_there_is_a_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(bundle, "BUILD", tmp_path)
+    with pytest.raises(SystemExit, match=r"bundle\.py app"):
+        bundle.make_deb()
+    with pytest.raises(SystemExit, match="--runtime"):
+        bundle.make_appimage(None)

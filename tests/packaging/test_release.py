@@ -1,0 +1,172 @@
+"""A release's texts: its version from the tag, the changelog's section, checksums, what updates read, and the templates."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.asserting import every
+from tests.packaging.tools import ROOT, need_tool, script
+
+project, release = script("project"), script("release")
+LOG = "# Changelog\n\n## Unreleased\n\n- New.\n\n## 0.1.0 (2026-01-02)\n\n- First.\n"
+
+
+@pytest.mark.parametrize(
+    ("described", "version"),
+    [
+        ("v1.2.3-0-gabcdef0", "1.2.3"),
+        ("v1.2.3rc1-0-gabcdef0", "1.2.3rc1"),
+        ("v0.0.9-7-gabcdef0", "{base}.dev7"),
+        ("", "{base}.dev0"),
+        ("1.2.3-0-gab", "{base}.dev0"),
+    ],
+)
+def test_the_version_is_the_tags(described: str, version: str) -> None:
+    assert project.version(described) == version.format(base=project.base_version())
+
+
+def test_a_version_that_was_released_is_not_worked_on() -> None:
+    with pytest.raises(SystemExit, match="Raise its version first"):
+        project.version(f"v{project.base_version()}-3-gabcdef0")
+
+
+def test_a_copy_of_the_tree_has_the_version_and_nothing_that_git_ignores(tmp_path: Path) -> None:
+    tree = project.copy_tree(tmp_path / "tree", "9.8.7")
+    assert 'version = "9.8.7"\n' in (tree / "pyproject.toml").read_text(encoding="utf-8")
+    assert (tree / "resources" / "system.txt").is_file()
+    assert not (tree / "resources" / "system.txt").is_symlink()
+    assert [path for path in tree.rglob("*") if path.suffix in (".so", ".pyc") or path.name == ".venv"] == []
+
+
+def test_the_changelog_is_cut() -> None:
+    closed = release.cut(LOG, "0.2.0", "2026-03-04")
+    assert closed == LOG.replace("## Unreleased\n", "## Unreleased\n\n## 0.2.0 (2026-03-04)\n")
+    assert release.section(closed, "0.2.0") == "- New.\n"
+    assert release.section(closed, "0.1.0") == "- First.\n"
+    assert release.section(LOG, "0.2.0.dev4") == "- New.\n"
+    with pytest.raises(SystemExit, match=r"has 0\.1\.0 already"):
+        release.cut(LOG, "0.1.0", "2026-03-04")
+    with pytest.raises(SystemExit, match="nothing"):
+        release.cut(closed, "0.3.0", "2026-03-04")
+
+
+def test_the_projects_changelog_can_be_cut() -> None:
+    text = release.CHANGELOG.read_text(encoding="utf-8")
+    assert release.section(release.cut(text, "99.0.0", "2026-03-04"), "99.0.0").startswith("- ")
+
+
+@pytest.fixture
+def dist(tmp_path: Path) -> Path:
+    """One file of every kind."""
+    folder = tmp_path / "dist"
+    folder.mkdir()
+    for kind, ends in release.KINDS.items():
+        (folder / (ends if ends.startswith("grus") else f"grus-0.2.0{ends}")).write_text(kind)
+    return folder
+
+
+def test_checksums_and_the_feed_name_every_file(dist: Path) -> None:
+    release.files(dist, project.version(), "someone/grus")
+    sums = dict(reversed(line.split("  ")) for line in (dist / "SHA256SUMS").read_text().splitlines())
+    assert len(sums) == len(release.KINDS)
+    assert every(hashlib.sha256((dist / name).read_bytes()).hexdigest() == digest for name, digest in sums.items())
+    feed = json.loads((dist / "latest.json").read_text(encoding="utf-8"))
+    assert set(feed["files"]) == set(release.KINDS)
+    assert feed["files"]["deb"]["url"].startswith("https://github.com/someone/grus/releases/download/v")
+    assert feed["files"]["deb"]["sha256"] == hashlib.sha256(b"deb").hexdigest()
+    if shutil.which("sha256sum"):
+        assert subprocess.run(["sha256sum", "--quiet", "-c", "SHA256SUMS"], cwd=dist).returncode == 0
+
+
+def test_every_template_is_filled(dist: Path) -> None:
+    made = release.fill(dist, "0.2.0", "someone/grus")
+    assert len(made) == len([path for path in release.TEMPLATES.rglob("*") if path.is_file()])
+    for path in made:
+        text = path.read_text(encoding="utf-8")
+        assert "0.2.0" in text
+        assert "$version" not in text
+        assert "$repository" not in text
+        if path.suffix in (".yaml", ".yml") and path.parent.name == "winget":
+            assert yaml.safe_load(text)["PackageVersion"] == "0.2.0"
+    recipe = yaml.safe_load(
+        (dist / "packages" / "conda-forge" / "meta.yaml")
+        .read_text(encoding="utf-8")
+        .replace("{{", "")
+        .replace("}}", "")
+    )
+    names = {line.split()[0] for line in recipe["requirements"]["run"]}
+    assert {"python", "pytorch", "numpy", "pyside6", "fastapi", "llguidance"} <= names
+    build = dist / "packages" / "aur" / "PKGBUILD"
+    assert subprocess.run(["bash", "-n", str(build)]).returncode == 0
+    assert '"$srcdir/usr" "$pkgdir/usr"' in build.read_text(encoding="utf-8")
+
+
+def test_a_template_whose_file_is_missing_is_left_out(dist: Path) -> None:
+    next(dist.glob("*.dmg")).unlink()
+    assert "grus-app.rb" not in {path.name for path in release.fill(dist, "0.2.0", "someone/grus")}
+
+
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_a_workflow_may_write_nothing_unless_a_job_says_so(path: Path) -> None:
+    workflow = yaml.safe_load(path.read_text(encoding="utf-8"))
+    assert workflow["permissions"] == {"contents": "read"}
+    for job in workflow["jobs"].values():
+        assert job["timeout-minutes"] <= 90
+        checkouts = [step for step in job["steps"] if step.get("uses", "").startswith("actions/checkout@")]
+        assert every(step["with"]["persist-credentials"] is False for step in checkouts)
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_a_workflows_scripts_are_there(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    for name in re.findall(r"packaging/[\w./-]+\.(?:py|sh|txt|yml)", text):
+        assert (ROOT / name).is_file(), name
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    assert {name for line in re.findall(r"\bmake ([a-z -]+)", text) for name in line.split()} <= targets
+
+
+def test_workflows_follow_their_schema() -> None:
+    command = [need_tool("check-jsonschema"), "--builtin-schema", "vendor.github-workflows", *map(str, WORKFLOWS)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_sbom_lists_what_grus_stands_on(tmp_path: Path) -> None:
+    need_tool("cyclonedx-py")
+    python = Path(need_tool("cyclonedx-py")).with_name("python")
+    command = ["bash", str(ROOT / "packaging" / "bundle" / "sbom.sh"), str(tmp_path)]
+    subprocess.run(
+        command, check=True, env={"PATH": "/usr/bin:/bin", "PYTHON": str(python)}, timeout=120, capture_output=True
+    )
+    bom = json.loads((tmp_path / "grus.cdx.json").read_text(encoding="utf-8"))
+    assert (bom["bomFormat"], bom["metadata"]["component"]["name"]) == ("CycloneDX", "grus")
+    assert {"torch", "numpy", "pyside6", "llguidance"} <= {part["name"].lower() for part in bom["components"]}
+
+
+def test_scripts_are_clean_for_shellcheck() -> None:
+    if shutil.which("shellcheck") is None:
+        pytest.skip("needs shellcheck")
+    files = [str(path) for path in (ROOT / "packaging" / "bundle").glob("*.sh")]
+    done = subprocess.run(["shellcheck", *files], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_every_packaging_tool_has_its_reason() -> None:
+    from tests.test_docs import table_under
+
+    lines = (ROOT / "packaging" / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    names = {re.split(r"[^\w-]", line, maxsplit=1)[0] for line in lines if not line.startswith("#")}
+    rows = table_under("docs/dependencies.md", "To package")
+    assert {row[0] for row in rows} == names
+    assert every(row[2] for row in rows)

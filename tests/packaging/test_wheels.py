@@ -1,0 +1,135 @@
+"""Wheels: what is in them, their tags, and that a wheel with kernels serves as an install without a compiler."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backends.torch.kernels import build
+from tests.packaging.tools import ROOT, need_tool, script
+
+wheels = script("wheels")
+LINUX = next(target for target in wheels.TARGETS if target.name == "linux-x86_64")
+KERNELS = wheels.KERNELS
+
+
+def base(folder: Path) -> Path:
+    """A wheel as setuptools makes it, with a few files."""
+    wheel = folder / "grus-1.2.3-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("grus.py", "answer = 42\n")
+        archive.writestr(f"{KERNELS}/__init__.py", "")
+        archive.writestr(f"{KERNELS}/src/module.cpp", "int main() {}\n")
+        archive.writestr("grus-1.2.3.dist-info/METADATA", "Metadata-Version: 2.1\nName: grus\nVersion: 1.2.3\n")
+        archive.writestr("grus-1.2.3.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        archive.writestr("grus-1.2.3.dist-info/RECORD", "")
+    return wheel
+
+
+def library(folder: Path, target: Any = LINUX, digest: str | None = None) -> Path:
+    """Bytes that look like the library."""
+    file = folder / target.library
+    names = b"".join(name.encode() + b"\0" for name in wheels.exported())
+    file.write_bytes(target.magic + names + (build.digest() if digest is None else digest).encode())
+    return file
+
+
+def test_every_function_that_grus_calls_is_asked_for() -> None:
+    from backends.torch.kernels.library import _SIGNATURES
+
+    assert set(wheels.exported()) == set(_SIGNATURES)
+
+
+@pytest.mark.parametrize("target", wheels.TARGETS, ids=lambda target: target.name)
+def test_a_wheel_has_kernels_and_their_stamp_in_place_of_sources(target: Any, tmp_path: Path) -> None:
+    made = wheels.assemble(base(tmp_path), tmp_path / "out", target, library(tmp_path, target))
+    assert made.name == f"grus-1.2.3-py3-none-{target.tag}.whl"
+    with zipfile.ZipFile(made) as archive:
+        names = set(archive.namelist())
+        assert archive.read(f"{KERNELS}/digest.txt").decode().strip() == build.digest()
+        about = archive.read("grus-1.2.3.dist-info/WHEEL").decode()
+    assert f"{KERNELS}/{target.library}" in names
+    assert [name for name in names if "/src/" in name] == []
+    assert about.endswith(f"Root-Is-Purelib: false\nTag: py3-none-{target.tag}\n")
+
+
+def test_the_pure_wheel_has_neither(tmp_path: Path) -> None:
+    made = wheels.assemble(base(tmp_path), tmp_path / "out", None, None)
+    with zipfile.ZipFile(made) as archive:
+        assert [name for name in archive.namelist() if "digest" in name or "/src/" in name or ".so" in name] == []
+
+
+def test_the_same_files_make_the_same_wheel(tmp_path: Path) -> None:
+    first, second = (
+        wheels.assemble(base(tmp_path), tmp_path / name, LINUX, library(tmp_path)).read_bytes() for name in ("a", "b")
+    )
+    assert first == second
+
+
+def test_the_record_holds(tmp_path: Path) -> None:
+    """pip checks it, so pip installs the wheel."""
+    made = wheels.assemble(base(tmp_path), tmp_path / "out", None, None)
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "-q",
+        "--no-deps",
+        "--no-index",
+        "--target",
+        str(tmp_path / "site"),
+        str(made),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "site" / "grus.py").read_text() == "answer = 42\n"
+
+
+def test_a_library_that_is_wrong_is_refused(tmp_path: Path) -> None:
+    windows = next(target for target in wheels.TARGETS if target.name == "windows-x64")
+    with pytest.raises(SystemExit, match="no library of that system"):
+        wheels.checked(library(tmp_path), windows)
+    with pytest.raises(SystemExit, match="digest of its sources"):
+        wheels.checked(library(tmp_path, digest="0" * 16), LINUX)
+    broken = library(tmp_path)
+    broken.write_bytes(broken.read_bytes().replace(b"grus_matmul\0", b"grus_nothing\0"))
+    with pytest.raises(SystemExit, match="lacks grus_matmul"):
+        wheels.checked(broken, LINUX)
+
+
+def test_a_compiler_that_fails_ends_everything(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="wheels: zig"):
+        wheels.zig("c++", str(tmp_path / "nowhere.cpp"))
+
+
+@pytest.mark.slow
+def test_the_pure_wheel_says_that_its_kernels_are_missing(tmp_path: Path) -> None:
+    need_tool("pyproject-build")
+    python = str(Path(need_tool("pyproject-build")).with_name("python"))
+    out = tmp_path / "dist"
+    made = subprocess.run(
+        [python, str(ROOT / "packaging" / "wheels.py"), "--only", "pure", "--out", str(out), "--version", "1.2.3"],
+        capture_output=True, text=True, timeout=280,
+    )  # fmt: skip
+    assert made.returncode == 0, made.stderr
+    with zipfile.ZipFile(next(out.glob("*.whl"))) as archive:
+        archive.extractall(tmp_path / "site")
+    env = {
+        **os.environ,
+        "PYTHONPATH": str(tmp_path / "site"),
+        "XDG_CACHE_HOME": str(tmp_path / "cache"),
+        "GRUS_KERNELS": "",
+    }
+    code = "from backends.torch.kernels import library; print(library.why_not()); from app.cli import main; main(['--version'])"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120
+    )
+    assert "came without built kernels" in done.stdout, done.stderr
+    assert "grus 1.2.3" in done.stdout
