@@ -13,7 +13,7 @@ from engine.models.config import text_fields
 from engine.weights.lora import LoraFiles, LoraPair, fitted, is_adapter
 
 # Model types whose linears belong to more than one network, or that write no text.
-_WITHOUT = frozenset({"qwen3_tts", "moonshine", "moonshine_streaming", "paddleocr_vl"})
+_WITHOUT = frozenset({"qwen3_tts", "moonshine", "moonshine_streaming", "paddleocr_vl", "whisper"})
 
 
 def adapters_for(config: Mapping[str, Any]) -> Adapters | None:
