@@ -42,6 +42,12 @@ def no_kernels() -> str:
     return "" if library.available() else f"needs the CPU kernels: {library.why_not()}"
 
 
+def need_kernels() -> None:
+    """Skips the test where the CPU kernels are missing."""
+    if reason := no_kernels():
+        pytest.skip(reason)
+
+
 def no_program(*names: str) -> str:
     """Which of these programs are missing here."""
     absent = [name for name in names if shutil.which(name) is None]

@@ -17,6 +17,19 @@ if not no_window():
     from PySide6.QtCore import QEvent, QObject
     from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 
+    class Watch(QObject):
+        """Remembers what was shown as a window of its own."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.seen: list[str] = []
+
+        def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+            if event.type() == QEvent.Type.Show and isinstance(watched, QWidget) and watched.isWindow():
+                self.seen.append(f"{type(watched).__name__} {watched.accessibleName()}")
+            return False
+
+
 ROOT = Path(__file__).resolve().parents[3]
 
 # Every pane is opened in a process of its own, with the engine that people have, and with ears for imports.
@@ -85,19 +98,6 @@ def test_no_pane_imports_a_library_for_models_on_the_ui_thread(tmp_path: Path) -
 
 def test_the_ears_hear(tmp_path: Path) -> None:
     assert open_all(tmp_path, "sure")[1][0] == "mlx_vlm"
-
-
-class Watch(QObject):
-    """Remembers what was shown as a window of its own."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.seen: list[str] = []
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Show and isinstance(watched, QWidget) and watched.isWindow():
-            self.seen.append(f"{type(watched).__name__} {watched.accessibleName()}")
-        return False
 
 
 def test_no_part_of_a_pane_is_a_window_for_a_moment(grus: Opened) -> None:

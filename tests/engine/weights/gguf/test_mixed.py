@@ -31,6 +31,7 @@ from tests.checkpoints import save
 from tests.driver import Driver
 from tests.engine.weights.gguf.files import plan
 from tests.engine.weights.gguf.files import save as save_gguf
+from tests.needs import need_kernels
 
 PROMPT = [5, 17, 33, 41, 8, 9, 60, 3, 200, 7, 7, 150, 99, 31, 64, 128, 254, 1, 2, 90, 77, 12, 180]
 WIDE = dict(hidden_size=256, intermediate_size=512, num_attention_heads=4, num_key_value_heads=4, head_dim=64)
@@ -148,6 +149,7 @@ def test_a_mixed_file_says_what_it_takes(plain: Path, tmp_path: Path) -> None:
     mixed(plain, tmp_path / "m.gguf")
     found = describe(str(tmp_path / "m.gguf"), LoadOptions(backend="torch", device="cpu"))
     assert found.runs, found.why_not
+    need_kernels()  # without them it is plain floats, and says so
     kept = [line for line in found.kept_as if "IQ2_XXS" in line]
     assert kept == ["IQ2_XXS in 3.31 bits a weight instead of 2.06: an index and a sign each, as the kernels read them"]
     tensors, backend = read(tmp_path / "m.gguf").tensors, pick("torch", "cpu", "f32")
