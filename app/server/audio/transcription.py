@@ -97,7 +97,8 @@ def _options(form: TranslationForm, listener: Transcriber) -> ListenOptions:
         except BadRequest:
             if not ignore(name):
                 raise
-            options = replace(options, **dict.fromkeys(given))
+            without: dict[str, Any] = {name: None}
+            options = replace(options, **without)
     listener.check(options)
     return options
 
