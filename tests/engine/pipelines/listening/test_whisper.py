@@ -82,7 +82,7 @@ def test_a_language_is_heard_or_named(ears: grus.Ears, asked: list[list[str]]) -
     asked.clear()
     assert ears.listen(talk(1), rate=RATE, language="ja").language == "ja"
     assert asked[0] == [START, "<|ja|>", "<|transcribe|>"]
-    with pytest.raises(BadRequest, match=r"does not know the language 'xx'. It knows: en, de, ja"):
+    with pytest.raises(BadRequest, match=r"does not know the language 'xx'. It knows: "):
         ears.listen(talk(1), rate=RATE, language="xx")
 
 
