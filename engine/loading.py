@@ -29,7 +29,7 @@ from engine.errors import (
 from engine.hub.resolve import resolve
 from engine.loaded import LoadedEncoder, LoadedPart, load_part
 from engine.model_files import ModelFiles, open_model
-from engine.models.config import named_architectures, text_fields
+from engine.models.config import CONTEXT, named_architectures, text_fields
 from engine.models.model_types import AUTO, model_type_named
 from engine.models.registry import (
     ARCHITECTURES,
@@ -291,7 +291,7 @@ def _load_model(name: str, folder: Path, opened: ModelFiles, options: LoadOption
     if not reads_foreign(backend, folder, config):
         make = find_architecture(config, name, backend.foreign_library, backend.foreign_note)
     tokenizer, template = opened.tokenizer, opened.template
-    context = text_fields(config).int("max_position_embeddings", "max_sequence_length", default=2048)
+    context = text_fields(config).int(*CONTEXT, default=2048)
     tensors = opened.tensors
     nbytes = opened.nbytes + grown_bytes(tensors, backend) if make is not None else whole_bytes(opened, backend)
     budget = kv_budget(backend, nbytes, options.memory_limit)

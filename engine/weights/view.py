@@ -143,10 +143,11 @@ class View:
         """Tensors that may be there unused: expressions searched in full names (anchor with ^ and $)."""
         self._pass.ignored += [re.compile(pattern) for pattern in patterns]
 
-    def linear(self, *parts: tuple[str, int], inp: int, bias: bool = False) -> Linear:
-        """One linear over `(name, outputs)` parts that share their input, merged along the output."""
+    def linear(self, *parts: tuple[str, int], inp: int, bias: bool | Sequence[bool] = False) -> Linear:
+        """One linear over `(name, outputs)` parts that share their input, merged along the output. `bias`: of all, or of each."""
         weights = [self._ordered(name, (out, inp)) for name, out in parts]
-        biases = [self._raw(f"{name}.bias", (out,)) if bias else None for name, out in parts]
+        biased = [bias] * len(parts) if isinstance(bias, bool) else bias
+        biases = [self._raw(f"{name}.bias", (out,)) if has else None for (name, out), has in zip(parts, biased)]
         if self.dry:
             linear = _stand_in(sum(out for _, out in parts), inp)
         else:

@@ -103,7 +103,7 @@ def engine() -> Deaf:
 
 @pytest.fixture
 def core(engine: Deaf, monkeypatch: pytest.MonkeyPatch) -> WindowEngine:
-    ear = AsrModel("ears", 1, 64, "en", lambda ids: "")
+    ear = AsrModel("ears", 1, 64, "en", lambda ids: "", lambda id: b"", lambda text: [])
     monkeypatch.setattr(pipelines, "speaker", lambda core, wanted: Voice(core.engine))
     monkeypatch.setattr(pipelines, "listener", lambda core, wanted: Transcriber(core.engine, ear))
     monkeypatch.setattr(pipelines, "recognizer", lambda core, wanted: Eyes(core.engine))

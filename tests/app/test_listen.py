@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 
 import numpy as np
 import pytest
@@ -12,7 +13,8 @@ import soxr
 from app.cli import main
 from app.commands import listen, sound_devices
 from tests.engine.pipelines.listening.conftest import RATE, talk
-from tests.speech_checkpoints import save
+from tests.needs import need_program
+from tests.speech_checkpoints import save, save_whisper
 
 
 @pytest.fixture(scope="module", params=["moonshine", "moonshine_streaming"])
@@ -163,3 +165,54 @@ def test_every_kind_of_file_is_heard(any_model, tmp_path, capsys):
         code, out, err = grus(capsys, "listen", tmp_path / name, "--model", any_model)
         assert (code, out) == (2, "")
         assert says in err
+
+
+@pytest.fixture(scope="module")
+def whisper(tmp_path_factory):
+    return str(save_whisper(tmp_path_factory.mktemp("listen") / "whisper-tiny", frames=200))
+
+
+def test_a_video_gets_subtitles_of_the_track_that_is_named(whisper, tmp_path, capsys):
+    """From two seconds on, with the times of the whole."""
+    need_program("ffmpeg")
+    soundfile.write(tmp_path / "quiet.wav", np.zeros(RATE), RATE)
+    soundfile.write(tmp_path / "talk.wav", talk(2), RATE)
+    film, given = tmp_path / "film.mkv", ("-f", "lavfi", "-i", "testsrc=size=64x48:rate=5:duration=6")
+    sounds = ("-i", tmp_path / "quiet.wav", "-i", tmp_path / "talk.wav")
+    command = [
+        "ffmpeg",
+        "-v",
+        "error",
+        *given,
+        *sounds,
+        *("-map", "0:v", "-map", "1:a", "-map", "2:a"),
+        "-c:v",
+        "mpeg4",
+    ]
+    subprocess.run([*map(str, command), str(film)], check=True, timeout=100)
+    code, out, err = grus(capsys, "listen", film, "--model", whisper)
+    assert (code, out) == (0, ""), err  # nobody speaks in the first track
+    code, out, err = grus(
+        capsys, "listen", film, "--model", whisper, "--track", "2", "--from", "2", "--subtitles", "--language", "de"
+    )
+    assert code == 0, err
+    assert "film.subtitled.mkv" in err
+    shown = subprocess.run(
+        ["ffmpeg", "-v", "error", "-i", str(tmp_path / "film.subtitled.mkv"), "-map", "0:s:0", "-f", "srt", "-"],
+        capture_output=True, text=True, check=True, timeout=100,
+    ).stdout  # fmt: skip
+    assert shown.splitlines()[0] == "1"
+    assert shown.splitlines()[1] >= "00:00:02"
+
+
+@pytest.mark.parametrize(("arguments", "says"), [
+    (["--translate"], "does not translate"),
+    (["--prompt", "Grus"], "takes no prompt"),
+    (["--track", "0"], "--track 1 or more"),
+    (["--from", "-1"], "0 seconds or more"),
+    (["--subtitles"], "muxed into"),
+])  # fmt: skip
+def test_what_this_model_or_file_cannot(arguments, says, files, model, capsys):
+    code, _, err = grus(capsys, "listen", files / "one.wav", "--model", model, *arguments)
+    assert code == 2
+    assert says in err
