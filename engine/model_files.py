@@ -74,9 +74,9 @@ class ModelFiles(ABC):
         return None
 
     @property
-    @abstractmethod
     def modules(self) -> SentenceModules:
         """What lies behind an embedding model's encoder."""
+        return SentenceModules()
 
     @property
     @abstractmethod
