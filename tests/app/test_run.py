@@ -174,7 +174,8 @@ def test_an_empty_prompt_is_no_model(command: Command) -> None:
     assert seen.err.startswith("grus: The prompt is empty.")
 
 
-def test_an_unknown_command_is_one_sentence(command: Command) -> None:
+def test_an_unknown_command_is_one_sentence(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.screen.has_screen", lambda: False)  # with one, `grus` alone opens the window
     for arguments, said in ((("sing",), "invalid choice: 'sing'"), ((), "required: COMMAND")):
         seen = command(*arguments)
         assert seen.code == 2
