@@ -228,7 +228,7 @@ def test_adapters_come_and_go_while_the_server_runs(files: Files, tmp_path: Path
 def test_llama_cpps_scales_of_adapters(files: Files, tmp_path: Path) -> None:
     """They change the model's own replies, together and alone; its adapters' names stay what they are."""
     sql, law = files.folders
-    given = ["--adapter", f"sql={sql}", "--adapter", f"law={law}", "--backend", "torch", "--voices-dir", tmp_path]
+    given = ["--adapter", f"sql={sql}", "--adapter", f"law={law}", "--backend", "auto", "--voices-dir", tmp_path]
     with served("--model", files.base, *given) as url:
 
         def reply(model: str = "tiny") -> str:
