@@ -1,7 +1,7 @@
 """A program of its own that decodes recordings and muxes subtitles with FFmpeg; `recordings.py` runs it.
 
 Parsers of sixty containers meet the files of strangers here: in a process with little memory that opens one file, writes none (unless
-it muxes), starts no program and reaches no network. It imports nothing of Grus.
+it muxes), starts no program and reaches no network. It imports nothing of Grus but two empty packages.
 
 What it sends: pieces of one letter, a length of four bytes, and so many bytes. `J` is an object of JSON, `D` samples (f32,
 channels interleaved). The last piece is a `J`.

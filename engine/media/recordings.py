@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import struct
 import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,9 +19,9 @@ from typing import IO, Any
 
 import numpy as np
 
+from engine.child import child_command, child_environment
 from engine.errors import BadRequest, ErrorText
 
-_CHILD = Path(__file__).with_name("ffmpeg_child.py")
 _STALLED = 60.0  # seconds without a block
 _LARGEST = 1 << 24  # bytes of a piece; more is no piece of the child's
 
@@ -118,7 +117,7 @@ def _blocks(pieces: Iterator[Mapping[str, Any] | bytes], channels: int) -> Itera
 @contextmanager
 def _child(*arguments: str, send: str | None = None) -> Iterator[Iterator[Mapping[str, Any] | bytes]]:
     """The pieces that the program sends. It ends with the context."""
-    command = [sys.executable, "-P", str(_CHILD), *arguments]
+    command = child_command("engine.media.ffmpeg_child", *arguments)
     flags = getattr(subprocess, "CREATE_NO_WINDOW", 0)
     given: int | IO[bytes] = subprocess.DEVNULL
     with tempfile.TemporaryFile() as text:
@@ -127,7 +126,12 @@ def _child(*arguments: str, send: str | None = None) -> Iterator[Iterator[Mappin
             text.seek(0)
             given = text
         with subprocess.Popen(
-            command, stdin=given, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, creationflags=flags
+            command,
+            stdin=given,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            creationflags=flags,
+            env=child_environment(),
         ) as child:
             try:
                 yield _pieces(child)

@@ -179,7 +179,9 @@ def test_a_decoder_that_dies_or_hangs_is_an_error(
     for program in ("import os; os.abort()", "import time; time.sleep(60)", "print('no pieces at all', flush=True)"):
         child = tmp_path / "child.py"
         child.write_text(program)
-        monkeypatch.setattr(recordings, "_CHILD", child)
+        monkeypatch.setattr(
+            recordings, "child_command", lambda module, *arguments, child=child: [sys.executable, str(child)]
+        )
         monkeypatch.setattr(recordings, "_STALLED", 2.0)
         with pytest.raises(BadRequest, match="its decoder stopped"):
             read_sound(folder / "good.m4a", RATE)
