@@ -154,7 +154,7 @@ async def score(
     instruction: str | None = None,
 ) -> Scores:
     """How relevant the second text of each pair is to the first: of a reranker a number between 0 and 1, of an embedding model
-    the cosine of both vectors. `instruction`: what Qwen3-Reranker is told that relevance is."""
+    the cosine of both vectors. `instruction`: the definition of relevance that Qwen3-Reranker receives."""
     size = sum(len(first) + len(second) for first, second in pairs)
     if isinstance(model, LoadedEncoder) and model.ranks:
         texts = await run_beside(size, lambda: [pair_input(model, first, second) for first, second in pairs])

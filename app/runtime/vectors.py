@@ -71,7 +71,7 @@ class EmbeddingModel(ServiceOwner):
     def rank(
         self, query: str, documents: Sequence[str], *, top: int | None = None, instruction: str | None = None
     ) -> list[RankedDocument]:
-        """The documents that fit the query best, best first. `instruction`: what Qwen3-Reranker is told that relevance is."""
+        """The documents that fit the query best, best first. `instruction`: the definition of relevance that Qwen3-Reranker receives."""
         pairs = [(query, document) for document in documents]
         made = _waited(score(pairs, self.name, self.loaded, _Direct(self.service), instruction))
         return [RankedDocument(at, made.values[at], documents[at]) for at in best_first(made.values, top)]

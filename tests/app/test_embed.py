@@ -12,6 +12,7 @@ import pytest
 import grus
 from app.cli import main
 from engine.errors import BadRequest, ContextOverflow, MissingCapability
+from tests.app.fresh import several
 from tests.asserting import every
 from tests.checkpoints import reference_cached
 from tests.checkpoints import save as save_decoder
@@ -189,3 +190,18 @@ def test_the_command_ranks(ranker: str, capsys: pytest.CaptureFixture[str]) -> N
     assert found[0]["score"] >= found[1]["score"]
     code, out, _ = run(capsys, "rerank", "blue sea", *TEXTS, "--model", ranker)
     assert [line.split("  ", 1)[1] for line in out.splitlines()][:2] == [one["text"] for one in found]
+
+
+@pytest.mark.parametrize("backend", ["torch", "mlx"])
+def test_both_commands_in_a_new_process(bert: str, ranker: str, backend: str) -> None:
+    where = ["--backend", backend, "--device", "cpu", "--dtype", "f32"]
+    made, ranked = several(
+        ["embed", *TEXTS, "--model", bert, *where],
+        ["rerank", "blue sea", *TEXTS, "--model", ranker, "--json", *where],
+    )
+    assert (made.code, ranked.code) == (0, 0), (made.err, ranked.err)
+    rows = np.array([json.loads(line) for line in made.out.splitlines()])
+    assert rows == pytest.approx(np.stack([wanted(bert, text) for text in TEXTS]), abs=1e-5)
+    scores = [json.loads(line)["score"] for line in ranked.out.splitlines()]
+    assert len(scores) == 3
+    assert scores == sorted(scores, reverse=True)

@@ -38,7 +38,7 @@ class RerankRequest(RequestFields):
     documents: Documents
     top_n: Annotated[int, Field(ge=1)] | None = None
     return_documents: bool = False
-    instruction: str | None = None  # what relevance is, for a model that is told so
+    instruction: str | None = None  # the definition of relevance, for a model that takes one
     user: str | None = None  # without effect on the scores
 
 

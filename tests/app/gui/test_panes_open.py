@@ -100,6 +100,7 @@ def test_the_ears_hear(tmp_path: Path) -> None:
     assert open_all(tmp_path, "sure")[1][0] == "mlx_vlm"
 
 
+@pytest.mark.skipif(bool(no_window()), reason=no_window())
 def test_an_idle_window_does_not_hold_what_it_does_not_need(tmp_path: Path) -> None:
     """Every pane and the engine are imported, and no model: no server's event loop and TLS, no grammars, no numbers in words."""
     code = (
