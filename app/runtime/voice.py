@@ -33,18 +33,13 @@ from engine.types import Failed, SamplingParams, Settings
 Sound = str | Path | bytes | np.ndarray
 
 
-def audio_of(sound: Sound, rate: int | None) -> Audio:
-    """A file, the bytes of a file, or samples (then with their `rate`), at the rate that models listen at."""
+def sound_of(sound: Sound, rate: int | None, track: int = 1, start: float = 0.0) -> Audio | SoundStream:
+    """A file or the bytes of a file, block by block, or samples (then with their `rate`), at the rate that models listen at."""
     if not isinstance(sound, np.ndarray):
-        return read_sound(sound, SAMPLE_RATE)
+        return SoundStream(sound, SAMPLE_RATE, track=track, start=start)
     if rate is None:
         raise BadRequest("Samples need their rate.", "rate")
     return from_array(sound, rate, SAMPLE_RATE)
-
-
-def stream_of(sound: str | Path | bytes, track: int = 1, start: float = 0.0) -> SoundStream:
-    """A file, or its bytes, block by block."""
-    return SoundStream(sound, SAMPLE_RATE, track=track, start=start)
 
 
 class VoiceActivity(ServiceOwner):
@@ -68,7 +63,7 @@ class VoiceActivity(ServiceOwner):
     ) -> Speech:
         """In a file, in a file's bytes, or in samples (then with their `rate`). `threshold`: how sure the model must be."""
         rules = speech_rules(threshold, min_speech_seconds, min_silence_seconds, pad_seconds)
-        return speech_in(self.service, audio_of(sound, rate), rules)
+        return speech_in(self.service, sound_of(sound, rate), rules)
 
 
 class Ears(ServiceOwner):
@@ -98,8 +93,7 @@ class Ears(ServiceOwner):
         `track`: of the sound tracks of a video. `start`: seconds at the beginning that are left out. `translate`: into English.
         `prompt`: what was said before, or names as they are spelled."""
         options = ListenOptions(language, words, translate, prompt)
-        given = audio_of(sound, rate) if isinstance(sound, np.ndarray) else stream_of(sound, track, start)
-        return self.listener.listen(given, options, progress=progress)
+        return self.listener.listen(sound_of(sound, rate, track, start), options, progress=progress)
 
 
 @dataclass(frozen=True, eq=False)

@@ -149,7 +149,8 @@ def test_stop_ends_what_the_engine_was_asked_for(
     core: WindowEngine, engine: Deaf, store: AppStore, tmp_path: Path, begin: Callable[..., Any]
 ) -> None:
     pane = begin(core, store, tmp_path)
-    until(lambda: engine.asked)
+    # the store answers on its own thread here, which a window does not: the work may ask before the pane knows that it began
+    until(lambda: engine.asked and pane._running)
     working = [thread for thread in threading.enumerate() if thread.name in ("grus-stream", "grus-region_0")]
     assert working
     assert pane.stop()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import subprocess
 
+import av
 import numpy as np
 import pytest
 import soundfile
@@ -12,8 +12,9 @@ import soxr
 
 from app.cli import main
 from app.commands import listen, sound_devices
+from tests.asserting import every
 from tests.engine.pipelines.listening.conftest import RATE, talk
-from tests.needs import need_program
+from tests.recordings import save_media
 from tests.speech_checkpoints import save, save_whisper
 
 
@@ -174,22 +175,8 @@ def whisper(tmp_path_factory):
 
 def test_a_video_gets_subtitles_of_the_track_that_is_named(whisper, tmp_path, capsys):
     """From two seconds on, with the times of the whole."""
-    need_program("ffmpeg")
-    soundfile.write(tmp_path / "quiet.wav", np.zeros(RATE), RATE)
-    soundfile.write(tmp_path / "talk.wav", talk(2), RATE)
-    film, given = tmp_path / "film.mkv", ("-f", "lavfi", "-i", "testsrc=size=64x48:rate=5:duration=6")
-    sounds = ("-i", tmp_path / "quiet.wav", "-i", tmp_path / "talk.wav")
-    command = [
-        "ffmpeg",
-        "-v",
-        "error",
-        *given,
-        *sounds,
-        *("-map", "0:v", "-map", "1:a", "-map", "2:a"),
-        "-c:v",
-        "mpeg4",
-    ]
-    subprocess.run([*map(str, command), str(film)], check=True, timeout=100)
+    tracks = [np.zeros(RATE, np.int16), (talk(2) * 32767).astype(np.int16)]
+    film = save_media(tmp_path / "film.mkv", "flac", tracks, RATE, pictures=True)
     code, out, err = grus(capsys, "listen", film, "--model", whisper)
     assert (code, out) == (0, ""), err  # nobody speaks in the first track
     code, out, err = grus(
@@ -197,12 +184,35 @@ def test_a_video_gets_subtitles_of_the_track_that_is_named(whisper, tmp_path, ca
     )
     assert code == 0, err
     assert "film.subtitled.mkv" in err
-    shown = subprocess.run(
-        ["ffmpeg", "-v", "error", "-i", str(tmp_path / "film.subtitled.mkv"), "-map", "0:s:0", "-f", "srt", "-"],
-        capture_output=True, text=True, check=True, timeout=100,
-    ).stdout  # fmt: skip
-    assert shown.splitlines()[0] == "1"
-    assert shown.splitlines()[1] >= "00:00:02"
+    with av.open(str(tmp_path / "film.subtitled.mkv")) as opened:
+        lines = [packet for packet in opened.demux(opened.streams.subtitles[0]) if packet.size]
+        assert lines
+        assert float(lines[0].pts * lines[0].time_base) >= 2
+
+
+@pytest.mark.parametrize("more", [["--language", "de", "--words"], ["--translate", "--prompt", "Grus grus"]])
+def test_whisper_hears_the_same_on_both_backends(whisper, tmp_path, capsys, more):
+    """A recording of a phone: the decoder's process, windows, encoder, timestamps, the rules for what is believed, and words."""
+    phone = save_media(tmp_path / "phone.m4a", "aac", [(talk(2) * 32767).astype(np.int16)], RATE)
+    heard = []
+    for backend in ("torch", "mlx"):
+        given = ["--model", whisper, "--backend", backend, "--format", "json", *more]
+        code = main(["listen", str(phone), *given])
+        seen = capsys.readouterr()
+        assert code == 0, seen.err
+        heard.append(json.loads(seen.out))
+    torch_s, mlx_s = heard
+    assert torch_s["text"].strip()
+    assert torch_s["text"] == mlx_s["text"]
+    assert torch_s["language"] == mlx_s["language"] == ("de" if "--language" in more else "en")
+    times = [[(part["start"], part["end"]) for part in one["segments"]] for one in heard]
+    assert times[0] == times[1]
+    assert every(start <= end for start, end in times[0])
+    if "--words" in more:
+        words = [[word for part in one["segments"] for word in part["words"]] for one in heard]
+        assert [word["text"] for word in words[0]] == [word["text"] for word in words[1]] != []
+        starts = [[word["start"] for word in one] for one in words]
+        np.testing.assert_allclose(starts[0], starts[1], atol=0.045)  # a frame of attention may tie
 
 
 @pytest.mark.parametrize(("arguments", "says"), [

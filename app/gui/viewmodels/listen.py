@@ -271,13 +271,15 @@ def _from_result(result: records.StoredResult) -> ListenRecording:
 def _transcribed(core: Any, model: str, source: Path) -> Iterator[tuple[str, Any]]:
     """Off the UI thread."""
     from app.runtime import pipelines
-    from engine.media.sound import read_sound
+    from engine.media.sound import SoundStream
 
     listener = pipelines.listener(core, model)
-    audio = read_sound(source, RATE)
-    yield "length", (audio.seconds, listener.model.language)
-    for segment in listener.segments(audio):
+    sound = SoundStream(source, RATE)  # of any length
+    for number, segment in enumerate(listener.segments(sound)):
+        if number == 0:
+            yield "length", (sound.expected, listener.model.language)
         yield "segment", segment
+    yield "length", (sound.seconds, listener.model.language)
 
 
 def captioned(core: Any, model: str, sound: queue.SimpleQueue[np.ndarray | None], keep: Path | None) -> Iterator[Any]:

@@ -28,7 +28,7 @@ from app.server.context import Server, with_errors
 from app.server.errors import bad_request, error_body
 from app.server.requests import COMMENT, StreamingReply, event
 from engine.errors import BadRequest
-from engine.media.sound import SoundStream, read_sound
+from engine.media.sound import SoundStream
 from engine.models.moonshine import SAMPLE_RATE
 from engine.pipelines.listening.transcript import Transcript, TranscriptSegment, as_srt, as_text, as_vtt
 from engine.pipelines.listening.transcription import ListenOptions, Transcriber
@@ -182,7 +182,7 @@ async def find_speech(server: Server, request: Request, form: ActivityForm) -> R
     scope = cancel_scope(server)
 
     def work() -> Generator[Speech, None, None]:
-        yield speech_in(scope, read_sound(data, SAMPLE_RATE, most=server.settings.max_sound_seconds), rules)
+        yield speech_in(scope, SoundStream(data, SAMPLE_RATE, most=server.settings.max_sound_seconds), rules)
 
     (speech,) = await ThreadedGenerator(work(), scope, server, request).whole(request.receive)
     if form.response_format == "json":

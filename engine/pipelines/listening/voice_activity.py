@@ -16,7 +16,7 @@ import numpy as np
 
 import resources
 from engine.errors import BadRequest
-from engine.media.sound import Audio
+from engine.media.sound import Audio, SoundStream
 from engine.models.moonshine import SAMPLE_RATE
 from engine.pipelines.listening.transcript import Transcript, TranscriptSegment, as_srt, as_vtt
 from engine.tasks import EngineLike
@@ -267,12 +267,16 @@ def speech_rules(threshold: float | None = None, least_speech: float | None = No
     return rules
 
 
-def speech_in(engine: EngineLike, audio: Audio, rules: VadRules | None = None) -> Speech:
-    """The speech in a sound at 16 kHz. Long speech is not split."""
-    if audio.rate != SAMPLE_RATE:
-        raise BadRequest(f"Voice activity is found at {SAMPLE_RATE} samples a second, not {audio.rate}.", "rate")
-    found = spans(engine, audio, rules or speech_rules())
-    return Speech([SpeechSpan(one.start / audio.rate, one.stop / audio.rate) for one in found], audio.seconds)
+def speech_in(engine: EngineLike, sound: Audio | SoundStream, rules: VadRules | None = None) -> Speech:
+    """The speech in a sound at 16 kHz. Long speech is not split. Of a stream no more is kept than the speech that goes on."""
+    if sound.rate != SAMPLE_RATE:
+        raise BadRequest(f"Voice activity is found at {SAMPLE_RATE} samples a second, not {sound.rate}.", "rate")
+    rules = rules or speech_rules()
+    if isinstance(sound, Audio):
+        found = spans(engine, sound, rules)
+    else:
+        found = [span for span, _ in speech_parts(engine, sound, rules)]
+    return Speech([SpeechSpan(one.start / sound.rate, one.stop / sound.rate) for one in found], sound.seconds)
 
 
 def as_dict(speech: Speech) -> dict[str, Any]:
