@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import av
 import numpy as np
@@ -14,7 +16,7 @@ from app.cli import main
 from app.commands import listen, sound_devices
 from tests.asserting import every
 from tests.engine.pipelines.listening.conftest import RATE, talk
-from tests.recordings import save_media
+from tests.recordings import save_media, save_silence
 from tests.speech_checkpoints import save, save_whisper
 
 
@@ -213,6 +215,38 @@ def test_whisper_hears_the_same_on_both_backends(whisper, tmp_path, capsys, more
         assert [word["text"] for word in words[0]] == [word["text"] for word in words[1]] != []
         starts = [[word["start"] for word in one] for one in words]
         np.testing.assert_allclose(starts[0], starts[1], atol=0.045)  # a frame of attention may tie
+
+
+_LONG = """
+import json, resource, sys
+import grus
+
+with grus.Ears(sys.argv[1], grus.LoadOptions(device="cpu")) as ears:
+    ears.listen(sys.argv[2])
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    heard = ears.listen(sys.argv[3])
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    print(json.dumps([heard.seconds, [part.start for part in heard.segments], grown]))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(5000)
+@pytest.mark.parametrize("hours", [1, 10])
+def test_memory_does_not_grow_with_the_length_of_what_is_heard(whisper, tmp_path, hours):
+    """An hour is 230 MB of samples, ten are 2.3 GB. Somebody speaks in the first and in the last minute."""
+    speech = (soxr.resample(talk(2), RATE, 8000) * 32767).astype(np.int16)
+    short = save_silence(tmp_path / "short.mka", 2 / 60, speech)
+    long = save_silence(tmp_path / "long.mka", hours, speech)
+    done = subprocess.run(
+        [sys.executable, "-c", _LONG, whisper, short, long], capture_output=True, text=True, timeout=4900
+    )
+    assert done.returncode == 0, done.stderr
+    seconds, starts, grown = json.loads(done.stdout)
+    assert seconds == 3600 * hours
+    assert starts[0] < 60
+    assert starts[-1] > seconds - 60
+    assert grown < 64_000  # KiB
 
 
 @pytest.mark.parametrize(("arguments", "says"), [
