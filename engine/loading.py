@@ -26,7 +26,7 @@ from engine.load_options import pick_backend as pick_backend
 from engine.load_options import split_piece as split_piece
 from engine.loaded import LoadedEncoder, LoadedPart, load_part
 from engine.model_files import ModelFiles, open_model
-from engine.models.config import named_architectures, text_fields
+from engine.models.config import CONTEXT, named_architectures, text_fields
 from engine.models.registry import EXACT_PARTS, MakeEncoder, find_architecture, find_encoder, find_part, part_kind
 from engine.parallel.team import Team
 from engine.shares import ModelShare, build_share, kv_budget, load_split, rank_devices, splits
@@ -236,7 +236,7 @@ def _load_model(name: str, folder: Path, opened: ModelFiles, options: LoadOption
     if not foreign:
         find_architecture(config, name, backend.foreign_library, backend.foreign_note)
     tokenizer, template = opened.tokenizer, opened.template
-    context = text_fields(config).int("max_position_embeddings", "max_sequence_length", default=2048)
+    context = text_fields(config).int(*CONTEXT, default=2048)
     team: Team | None = None
     merged = () if split else tuple(open_lora(fetch_adapter(source, options)) for source in options.merged)
     try:

@@ -33,7 +33,9 @@ HOST_SHARE = 0.9  # of the machine's memory, for weights beside the CPU
 
 log = logging.getLogger("grus.engine")
 
-UNSPLIT = frozenset({"qwen3_tts", "moonshine", "moonshine_streaming"})  # model types that are never split among ranks
+UNSPLIT = frozenset(
+    {"qwen3_tts", "moonshine", "moonshine_streaming", "whisper"}
+)  # model types that are never split among ranks
 
 
 @dataclass
