@@ -75,12 +75,9 @@ def make_app() -> Path:
         str(work),
         str(HERE / "grus.spec"),
     ]
-    run(
-        sys.executable,
-        *words,
-        cwd=project.ROOT,
-        PYTHONPATH=os.pathsep.join([str(project.ROOT), os.environ.get("PYTHONPATH", "")]),
-    )
+    # Not in the source: the bundle is made of the wheel, which has the kernels and knows where updates are announced.
+    BUILD.mkdir(parents=True, exist_ok=True)
+    run(sys.executable, *words, cwd=BUILD)
     if sys.platform == "linux":
         strip_libraries(application())
     return application()
