@@ -159,6 +159,7 @@ def test_the_pure_wheel_says_that_its_kernels_are_missing(tmp_path: Path) -> Non
     )  # fmt: skip
     assert made.returncode == 0, made.stderr
     with zipfile.ZipFile(next(out.glob("*.whl"))) as archive:
+        assert [name for name in archive.namelist() if name.endswith(".ts")] == []
         archive.extractall(tmp_path / "site")
     env = {
         **os.environ,
