@@ -169,6 +169,20 @@ def test_the_manual_page_is_read_without_a_warning() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.parametrize(
+    ("version", "packaged"),
+    [("1.2.3", "1.2.3"), ("1.2.3rc1", "1.2.3~rc1"), ("1.2.3.dev4", "1.2.3~dev4"), ("1.2.3b2", "1.2.3~b2")],
+)
+def test_what_comes_before_a_release_is_older_than_it(
+    version: str, packaged: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bundle, "grus_version", lambda: version)
+    assert bundle.package_version() == packaged
+    need_program("dpkg")
+    order = "eq" if packaged == "1.2.3" else "lt"
+    assert subprocess.run(["dpkg", "--compare-versions", packaged, order, "1.2.3"]).returncode == 0
+
+
 def test_without_a_bundle_there_is_a_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(bundle, "BUILD", tmp_path)
     with pytest.raises(SystemExit, match=r"bundle\.py app"):
