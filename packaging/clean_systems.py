@@ -74,12 +74,18 @@ def _quoted(text: str) -> str:
     return "'" + text.replace("'", "'\\''") + "'"
 
 
-def mirror_of_this_machine() -> str:
-    """Where this machine gets Debian's packages, for the systems of the same archive."""
-    for file in [Path("/etc/apt/sources.list"), *Path("/etc/apt/sources.list.d").glob("*")]:
+def mirror_of_this_machine(apt: Path = Path("/etc/apt")) -> str:
+    """Where this machine gets Debian's packages, for the systems of the same archive; files that apt reads, and no archive of others."""
+    for file in [
+        apt / "sources.list",
+        *sorted((apt / "sources.list.d").glob("*.list")),
+        *sorted((apt / "sources.list.d").glob("*.sources")),
+    ]:
         if file.is_file():
             found = re.search(
-                r"^(?:URIs:|deb(?: \[[^]]*\])?)\s+((?:https?|file):\S+)", file.read_text(errors="replace"), re.MULTILINE
+                r"^(?:URIs:|deb(?: \[[^]]*\])?)\s+((?:https?|file):\S+/debian)/?(?:\s|$)",
+                file.read_text(errors="replace"),
+                re.MULTILINE,
             )
             if found:
                 return found[1]

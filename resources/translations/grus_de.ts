@@ -34,6 +34,11 @@
         <translation>Ein Schlüssel ist ein Wort aus Buchstaben, Ziffern und Zeichen.</translation>
     </message>
     <message>
+        <source>A new version is downloaded over https only.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>Neue Versionen werden nur über https heruntergeladen.</translation>
+    </message>
+    <message>
         <source>A recording must be one row of finite samples.</source>
         <extracomment>engine/pipelines/speaking/voice.py</extracomment>
         <translation>Eine Aufnahme muss eine einzelne Reihe endlicher Abtastwerte sein.</translation>
@@ -194,6 +199,11 @@
         <translation>Alle Seiten</translation>
     </message>
     <message>
+        <source>Allow</source>
+        <extracomment>app/gui/window.py</extracomment>
+        <translation>Erlauben</translation>
+    </message>
+    <message>
         <source>Allowed web origins (CORS)</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Erlaubte Web-Ursprünge (CORS)</translation>
@@ -317,6 +327,31 @@
         <source>Chat with this model</source>
         <extracomment>app/gui/models/pane.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Mit diesem Modell chatten</translation>
+    </message>
+    <message>
+        <source>Check for new versions of Grus when it starts?</source>
+        <extracomment>app/gui/window.py</extracomment>
+        <translation>Beim Start nach neuen Versionen von Grus suchen?</translation>
+    </message>
+    <message>
+        <source>Check for new versions when Grus starts</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>Beim Start nach neuen Versionen suchen</translation>
+    </message>
+    <message>
+        <source>Check now</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>Jetzt suchen</translation>
+    </message>
+    <message>
+        <source>Checking for a new version failed: {reason}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>Die Suche nach einer neuen Version ist fehlgeschlagen: {reason}.</translation>
+    </message>
+    <message>
+        <source>Checking for a new version.</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>Nach einer neuen Version wird gesucht.</translation>
     </message>
     <message>
         <source>Checking the keyring.</source>
@@ -675,7 +710,7 @@
     </message>
     <message>
         <source>Download</source>
-        <extracomment>app/gui/chat/offer.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/settings/updates.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Herunterladen</translation>
     </message>
     <message>
@@ -702,6 +737,11 @@
         <source>Downloading {model}: {done} of {total}, about {left} s left.</source>
         <extracomment>app/window_engine.py</extracomment>
         <translation>{model} wird geladen: {done} von {total}, noch etwa {left} s.</translation>
+    </message>
+    <message>
+        <source>Downloading: {done} of {total}</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>Download: {done} von {total}</translation>
     </message>
     <message>
         <source>Draw a box around the area to read. Press Esc to cancel.</source>
@@ -1024,6 +1064,11 @@
         <translation>Grus kann nicht speichern: {reason}. Ihre Änderungen bleiben bis dahin im Arbeitsspeicher.</translation>
     </message>
     <message>
+        <source>Grus does not look for a new version: {reason}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>Grus sucht nicht nach einer neuen Version: {reason}.</translation>
+    </message>
+    <message>
         <source>Grus does not support the architecture of this model.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>Grus unterstützt die Architektur dieses Modells nicht.</translation>
@@ -1057,6 +1102,16 @@
         <source>Grus was told to work offline</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>Grus soll offline arbeiten</translation>
+    </message>
+    <message>
+        <source>Grus {version} is available.</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>Grus {version} ist verfügbar.</translation>
+    </message>
+    <message>
+        <source>Grus {version} is the newest version.</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>Grus {version} ist die neueste Version.</translation>
     </message>
     <message>
         <source>HTML</source>
@@ -1197,6 +1252,21 @@
         <source>Incomplete</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Unvollständig</translation>
+    </message>
+    <message>
+        <source>Install</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>Installieren</translation>
+    </message>
+    <message>
+        <source>Install and restart</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>Installieren und neu starten</translation>
+    </message>
+    <message>
+        <source>Install it as you installed Grus, for example: {command}</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>Installieren Sie es so, wie Sie Grus installiert haben, zum Beispiel: {command}</translation>
     </message>
     <message>
         <source>Instructions</source>
@@ -1687,6 +1757,11 @@
         <source>On this machine</source>
         <extracomment>app/gui/models/pane.py</extracomment>
         <translation>Auf diesem Gerät</translation>
+    </message>
+    <message>
+        <source>Once a day at most. Only the version of this Grus is sent.</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>Höchstens einmal am Tag. Gesendet wird nur die Version dieses Grus.</translation>
     </message>
     <message>
         <source>One chart</source>
@@ -2422,6 +2497,11 @@
         <translation>Auf {n} Zeichen gekürzt.</translation>
     </message>
     <message>
+        <source>Show</source>
+        <extracomment>app/gui/window.py</extracomment>
+        <translation>Anzeigen</translation>
+    </message>
+    <message>
         <source>Show Grus</source>
         <extracomment>app/gui/desktop.py</extracomment>
         <translation>Grus anzeigen</translation>
@@ -2795,6 +2875,11 @@
         <translation>Das Laufwerk ist voll, daher konnte {repo} nicht vollständig heruntergeladen werden{where}. Was angekommen ist, bleibt erhalten: Schaffen Sie Platz und laden Sie es erneut herunter, um fortzufahren.</translation>
     </message>
     <message>
+        <source>The download of {name} was interrupted. Start it again: it continues from there.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>Der Download von {name} wurde unterbrochen. Starten Sie ihn erneut: Er wird fortgesetzt.</translation>
+    </message>
+    <message>
         <source>The engine failed: {kind}: {error}</source>
         <extracomment>engine/engine.py, engine/tasks.py</extracomment>
         <translation>Die Engine ist fehlgeschlagen: {kind}: {error}</translation>
@@ -2910,6 +2995,21 @@
         <translation>Die Bibliothek, die Modelle ausführt.</translation>
     </message>
     <message>
+        <source>The list of new versions cannot be read. Nothing was changed.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>Die Liste der neuen Versionen kann nicht gelesen werden. Nichts wurde geändert.</translation>
+    </message>
+    <message>
+        <source>The list of new versions is not trusted: {reason}. Nothing was changed.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>Der Liste der neuen Versionen wird nicht vertraut: {reason}. Nichts wurde geändert.</translation>
+    </message>
+    <message>
+        <source>The list of new versions is too large. Nothing was changed.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>Die Liste der neuen Versionen ist zu groß. Nichts wurde geändert.</translation>
+    </message>
+    <message>
         <source>The log has more.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>Mehr steht im Protokoll.</translation>
@@ -2973,6 +3073,16 @@
         <source>The model {name} takes {size} MiB; the memory limit is {limit} MiB, and its sequences need room too.</source>
         <extracomment>engine/model_manager.py</extracomment>
         <translation>Das Modell {name} belegt {size} MiB; die Speichergrenze liegt bei {limit} MiB, und auch seine Sequenzen brauchen Platz.</translation>
+    </message>
+    <message>
+        <source>The new version is downloaded and its signature is valid.</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>Die neue Version ist heruntergeladen, und ihre Signatur ist gültig.</translation>
+    </message>
+    <message>
+        <source>The new version is downloaded and its signature is valid. In a terminal: {command}</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>Die neue Version ist heruntergeladen, und ihre Signatur ist gültig. In einem Terminal: {command}</translation>
     </message>
     <message>
         <source>The page</source>
@@ -3156,7 +3266,7 @@
     </message>
     <message>
         <source>The weights take {weights} of the {limit} that may be used, which leaves no room for a conversation. Choose a smaller or more strongly quantized model, or raise the memory limit.</source>
-        <extracomment>engine/loading.py</extracomment>
+        <extracomment>engine/shares.py</extracomment>
         <translation>Die Gewichte belegen {weights} von {limit}, die verwendet werden dürfen; für eine Unterhaltung bleibt kein Platz. Wählen Sie ein kleineres oder stärker quantisiertes Modell, oder erhöhen Sie die Speichergrenze.</translation>
     </message>
     <message>
@@ -3365,6 +3475,11 @@
         <translation>Dieser Monat</translation>
     </message>
     <message>
+        <source>This release has no file of the kind {kind}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>Zu dieser Version gibt es keine Datei der Art {kind}.</translation>
+    </message>
+    <message>
         <source>This system has no program that speaks ({hint}).</source>
         <extracomment>engine/media/system_speech.py</extracomment>
         <translation>Dieses System hat kein Programm, das spricht ({hint}).</translation>
@@ -3528,6 +3643,11 @@
         <source>Untitled</source>
         <extracomment>app/gui/chat/conversation_list.py</extracomment>
         <translation>Ohne Titel</translation>
+    </message>
+    <message>
+        <source>Updates</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>Updates</translation>
     </message>
     <message>
         <source>Use default</source>
@@ -3865,6 +3985,11 @@
         <translation>{done} von {total} Seiten</translation>
     </message>
     <message>
+        <source>{file} cannot be replaced: {reason}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>{file} kann nicht ersetzt werden: {reason}.</translation>
+    </message>
+    <message>
         <source>{file}: {reason}.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>{file}: {reason}.</translation>
@@ -4055,9 +4180,19 @@
         <translation>{name} enthält gescannte Seiten ohne Text. Öffnen Sie die Datei zuerst unter „Lesen“.</translation>
     </message>
     <message>
+        <source>{name} could not be downloaded: {reason}. What arrived is kept.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>{name} konnte nicht heruntergeladen werden: {reason}. Was angekommen ist, bleibt erhalten.</translation>
+    </message>
+    <message>
         <source>{name} could not be read as sound ({reason}). {formats} are read.</source>
         <extracomment>engine/media/sound.py</extracomment>
         <translation>{name} konnte nicht als Ton gelesen werden ({reason}). Möglich sind {formats}.</translation>
+    </message>
+    <message>
+        <source>{name} could not be saved: {reason}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>{name} konnte nicht gespeichert werden: {reason}.</translation>
     </message>
     <message>
         <source>{name} does not listen. Moonshine and Whisper models do: UsefulSensors/moonshine-base, for example.</source>
@@ -4158,6 +4293,11 @@
         <source>{name} is not supported. Choose a txt, md, pdf or epub file.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>{name} wird nicht unterstützt. Wählen Sie eine Datei im Format txt, md, pdf oder epub.</translation>
+    </message>
+    <message>
+        <source>{name} is not the file that was signed. It was deleted.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>{name} ist nicht die signierte Datei. Sie wurde gelöscht.</translation>
     </message>
     <message>
         <source>{name} is password-protected. Save a copy without a password.</source>

@@ -34,6 +34,11 @@
         <translation>Una clave es una sola palabra de letras, cifras y signos.</translation>
     </message>
     <message>
+        <source>A new version is downloaded over https only.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>Las versiones nuevas solo se descargan por https.</translation>
+    </message>
+    <message>
         <source>A recording must be one row of finite samples.</source>
         <extracomment>engine/pipelines/speaking/voice.py</extracomment>
         <translation>Una grabación debe ser una sola serie de muestras finitas.</translation>
@@ -194,6 +199,11 @@
         <translation>Todas las páginas</translation>
     </message>
     <message>
+        <source>Allow</source>
+        <extracomment>app/gui/window.py</extracomment>
+        <translation>Permitir</translation>
+    </message>
+    <message>
         <source>Allowed web origins (CORS)</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Orígenes web permitidos (CORS)</translation>
@@ -317,6 +327,31 @@
         <source>Chat with this model</source>
         <extracomment>app/gui/models/pane.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Chatear con este modelo</translation>
+    </message>
+    <message>
+        <source>Check for new versions of Grus when it starts?</source>
+        <extracomment>app/gui/window.py</extracomment>
+        <translation>¿Buscar versiones nuevas de Grus al iniciarlo?</translation>
+    </message>
+    <message>
+        <source>Check for new versions when Grus starts</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>Buscar versiones nuevas al iniciar Grus</translation>
+    </message>
+    <message>
+        <source>Check now</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>Buscar ahora</translation>
+    </message>
+    <message>
+        <source>Checking for a new version failed: {reason}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>No se pudo buscar una versión nueva: {reason}.</translation>
+    </message>
+    <message>
+        <source>Checking for a new version.</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>Buscando una versión nueva.</translation>
     </message>
     <message>
         <source>Checking the keyring.</source>
@@ -675,7 +710,7 @@
     </message>
     <message>
         <source>Download</source>
-        <extracomment>app/gui/chat/offer.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/settings/updates.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Descargar</translation>
     </message>
     <message>
@@ -702,6 +737,11 @@
         <source>Downloading {model}: {done} of {total}, about {left} s left.</source>
         <extracomment>app/window_engine.py</extracomment>
         <translation>Descargando {model}: {done} de {total}, quedan unos {left} s.</translation>
+    </message>
+    <message>
+        <source>Downloading: {done} of {total}</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>Descarga: {done} de {total}</translation>
     </message>
     <message>
         <source>Draw a box around the area to read. Press Esc to cancel.</source>
@@ -1024,6 +1064,11 @@
         <translation>Grus no puede guardar: {reason}. Tus cambios se conservan en memoria hasta que pueda.</translation>
     </message>
     <message>
+        <source>Grus does not look for a new version: {reason}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>Grus no busca una versión nueva: {reason}.</translation>
+    </message>
+    <message>
         <source>Grus does not support the architecture of this model.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>Grus no admite la arquitectura de este modelo.</translation>
@@ -1057,6 +1102,16 @@
         <source>Grus was told to work offline</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>Grus debe trabajar sin conexión</translation>
+    </message>
+    <message>
+        <source>Grus {version} is available.</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>Grus {version} está disponible.</translation>
+    </message>
+    <message>
+        <source>Grus {version} is the newest version.</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>Grus {version} es la versión más reciente.</translation>
     </message>
     <message>
         <source>HTML</source>
@@ -1197,6 +1252,21 @@
         <source>Incomplete</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Incompleto</translation>
+    </message>
+    <message>
+        <source>Install</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>Instalar</translation>
+    </message>
+    <message>
+        <source>Install and restart</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>Instalar y reiniciar</translation>
+    </message>
+    <message>
+        <source>Install it as you installed Grus, for example: {command}</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>Instálela como instaló Grus, por ejemplo: {command}</translation>
     </message>
     <message>
         <source>Instructions</source>
@@ -1687,6 +1757,11 @@
         <source>On this machine</source>
         <extracomment>app/gui/models/pane.py</extracomment>
         <translation>En este equipo</translation>
+    </message>
+    <message>
+        <source>Once a day at most. Only the version of this Grus is sent.</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>Una vez al día como máximo. Solo se envía la versión de este Grus.</translation>
     </message>
     <message>
         <source>One chart</source>
@@ -2422,6 +2497,11 @@
         <translation>Acortado a {n} caracteres.</translation>
     </message>
     <message>
+        <source>Show</source>
+        <extracomment>app/gui/window.py</extracomment>
+        <translation>Mostrar</translation>
+    </message>
+    <message>
         <source>Show Grus</source>
         <extracomment>app/gui/desktop.py</extracomment>
         <translation>Mostrar Grus</translation>
@@ -2795,6 +2875,11 @@
         <translation>El disco está lleno y {repo} no se pudo descargar por completo{where}. Lo descargado se conserva: libera espacio y descárgalo de nuevo para continuar.</translation>
     </message>
     <message>
+        <source>The download of {name} was interrupted. Start it again: it continues from there.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>La descarga de {name} se interrumpió. Iníciela de nuevo: continúa donde quedó.</translation>
+    </message>
+    <message>
         <source>The engine failed: {kind}: {error}</source>
         <extracomment>engine/engine.py, engine/tasks.py</extracomment>
         <translation>El motor falló: {kind}: {error}</translation>
@@ -2910,6 +2995,21 @@
         <translation>La biblioteca que ejecuta los modelos.</translation>
     </message>
     <message>
+        <source>The list of new versions cannot be read. Nothing was changed.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>No se puede leer la lista de versiones nuevas. No se cambió nada.</translation>
+    </message>
+    <message>
+        <source>The list of new versions is not trusted: {reason}. Nothing was changed.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>La lista de versiones nuevas no es de confianza: {reason}. No se cambió nada.</translation>
+    </message>
+    <message>
+        <source>The list of new versions is too large. Nothing was changed.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>La lista de versiones nuevas es demasiado grande. No se cambió nada.</translation>
+    </message>
+    <message>
         <source>The log has more.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>Hay más detalles en el registro.</translation>
@@ -2973,6 +3073,16 @@
         <source>The model {name} takes {size} MiB; the memory limit is {limit} MiB, and its sequences need room too.</source>
         <extracomment>engine/model_manager.py</extracomment>
         <translation>El modelo {name} ocupa {size} MiB; el límite de memoria es de {limit} MiB, y sus secuencias también necesitan espacio.</translation>
+    </message>
+    <message>
+        <source>The new version is downloaded and its signature is valid.</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>La versión nueva está descargada y su firma es válida.</translation>
+    </message>
+    <message>
+        <source>The new version is downloaded and its signature is valid. In a terminal: {command}</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>La versión nueva está descargada y su firma es válida. En una terminal: {command}</translation>
     </message>
     <message>
         <source>The page</source>
@@ -3156,7 +3266,7 @@
     </message>
     <message>
         <source>The weights take {weights} of the {limit} that may be used, which leaves no room for a conversation. Choose a smaller or more strongly quantized model, or raise the memory limit.</source>
-        <extracomment>engine/loading.py</extracomment>
+        <extracomment>engine/shares.py</extracomment>
         <translation>Los pesos ocupan {weights} de los {limit} que se pueden usar, lo que no deja espacio para una conversación. Elige un modelo más pequeño o más cuantizado, o aumenta el límite de memoria.</translation>
     </message>
     <message>
@@ -3365,6 +3475,11 @@
         <translation>Este mes</translation>
     </message>
     <message>
+        <source>This release has no file of the kind {kind}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>Esta versión no tiene ningún archivo del tipo {kind}.</translation>
+    </message>
+    <message>
         <source>This system has no program that speaks ({hint}).</source>
         <extracomment>engine/media/system_speech.py</extracomment>
         <translation>Este sistema no tiene ningún programa que hable ({hint}).</translation>
@@ -3528,6 +3643,11 @@
         <source>Untitled</source>
         <extracomment>app/gui/chat/conversation_list.py</extracomment>
         <translation>Sin título</translation>
+    </message>
+    <message>
+        <source>Updates</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>Actualizaciones</translation>
     </message>
     <message>
         <source>Use default</source>
@@ -3865,6 +3985,11 @@
         <translation>{done} de {total} páginas</translation>
     </message>
     <message>
+        <source>{file} cannot be replaced: {reason}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>No se puede reemplazar {file}: {reason}.</translation>
+    </message>
+    <message>
         <source>{file}: {reason}.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>{file}: {reason}.</translation>
@@ -4055,9 +4180,19 @@
         <translation>{name} contiene páginas escaneadas sin texto. Ábrelo primero en Leer.</translation>
     </message>
     <message>
+        <source>{name} could not be downloaded: {reason}. What arrived is kept.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>No se pudo descargar {name}: {reason}. Lo que llegó se conserva.</translation>
+    </message>
+    <message>
         <source>{name} could not be read as sound ({reason}). {formats} are read.</source>
         <extracomment>engine/media/sound.py</extracomment>
         <translation>{name} no se pudo leer como sonido ({reason}). Se pueden leer: {formats}.</translation>
+    </message>
+    <message>
+        <source>{name} could not be saved: {reason}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>No se pudo guardar {name}: {reason}.</translation>
     </message>
     <message>
         <source>{name} does not listen. Moonshine and Whisper models do: UsefulSensors/moonshine-base, for example.</source>
@@ -4158,6 +4293,11 @@
         <source>{name} is not supported. Choose a txt, md, pdf or epub file.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>{name} no es compatible. Elige un archivo txt, md, pdf o epub.</translation>
+    </message>
+    <message>
+        <source>{name} is not the file that was signed. It was deleted.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>{name} no es el archivo firmado. Se eliminó.</translation>
     </message>
     <message>
         <source>{name} is password-protected. Save a copy without a password.</source>

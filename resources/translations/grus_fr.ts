@@ -34,6 +34,11 @@
         <translation>Une clé est un seul mot de lettres, de chiffres et de signes.</translation>
     </message>
     <message>
+        <source>A new version is downloaded over https only.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>Les nouvelles versions ne sont téléchargées que par https.</translation>
+    </message>
+    <message>
         <source>A recording must be one row of finite samples.</source>
         <extracomment>engine/pipelines/speaking/voice.py</extracomment>
         <translation>Un enregistrement doit être une seule suite d’échantillons finis.</translation>
@@ -194,6 +199,11 @@
         <translation>Toutes les pages</translation>
     </message>
     <message>
+        <source>Allow</source>
+        <extracomment>app/gui/window.py</extracomment>
+        <translation>Autoriser</translation>
+    </message>
+    <message>
         <source>Allowed web origins (CORS)</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Origines web autorisées (CORS)</translation>
@@ -317,6 +327,31 @@
         <source>Chat with this model</source>
         <extracomment>app/gui/models/pane.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Discuter avec ce modèle</translation>
+    </message>
+    <message>
+        <source>Check for new versions of Grus when it starts?</source>
+        <extracomment>app/gui/window.py</extracomment>
+        <translation>Rechercher les nouvelles versions de Grus au démarrage ?</translation>
+    </message>
+    <message>
+        <source>Check for new versions when Grus starts</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>Rechercher les nouvelles versions au démarrage</translation>
+    </message>
+    <message>
+        <source>Check now</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>Rechercher maintenant</translation>
+    </message>
+    <message>
+        <source>Checking for a new version failed: {reason}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>La recherche d’une nouvelle version a échoué : {reason}.</translation>
+    </message>
+    <message>
+        <source>Checking for a new version.</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>Recherche d’une nouvelle version.</translation>
     </message>
     <message>
         <source>Checking the keyring.</source>
@@ -675,7 +710,7 @@
     </message>
     <message>
         <source>Download</source>
-        <extracomment>app/gui/chat/offer.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/settings/updates.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Télécharger</translation>
     </message>
     <message>
@@ -702,6 +737,11 @@
         <source>Downloading {model}: {done} of {total}, about {left} s left.</source>
         <extracomment>app/window_engine.py</extracomment>
         <translation>Téléchargement de {model}&#xa0;: {done} sur {total}, encore {left} s environ.</translation>
+    </message>
+    <message>
+        <source>Downloading: {done} of {total}</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>Téléchargement : {done} sur {total}</translation>
     </message>
     <message>
         <source>Draw a box around the area to read. Press Esc to cancel.</source>
@@ -1024,6 +1064,11 @@
         <translation>Grus ne peut pas enregistrer&#xa0;: {reason}. Vos modifications restent en mémoire en attendant.</translation>
     </message>
     <message>
+        <source>Grus does not look for a new version: {reason}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>Grus ne recherche pas de nouvelle version : {reason}.</translation>
+    </message>
+    <message>
         <source>Grus does not support the architecture of this model.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>Grus ne prend pas en charge l’architecture de ce modèle.</translation>
@@ -1057,6 +1102,16 @@
         <source>Grus was told to work offline</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>Grus doit travailler hors ligne</translation>
+    </message>
+    <message>
+        <source>Grus {version} is available.</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>Grus {version} est disponible.</translation>
+    </message>
+    <message>
+        <source>Grus {version} is the newest version.</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>Grus {version} est la version la plus récente.</translation>
     </message>
     <message>
         <source>HTML</source>
@@ -1197,6 +1252,21 @@
         <source>Incomplete</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Incomplet</translation>
+    </message>
+    <message>
+        <source>Install</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>Installer</translation>
+    </message>
+    <message>
+        <source>Install and restart</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>Installer et redémarrer</translation>
+    </message>
+    <message>
+        <source>Install it as you installed Grus, for example: {command}</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>Installez-la comme vous avez installé Grus, par exemple : {command}</translation>
     </message>
     <message>
         <source>Instructions</source>
@@ -1687,6 +1757,11 @@
         <source>On this machine</source>
         <extracomment>app/gui/models/pane.py</extracomment>
         <translation>Sur cet ordinateur</translation>
+    </message>
+    <message>
+        <source>Once a day at most. Only the version of this Grus is sent.</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>Une fois par jour au plus. Seule la version de ce Grus est envoyée.</translation>
     </message>
     <message>
         <source>One chart</source>
@@ -2422,6 +2497,11 @@
         <translation>Raccourci à {n} caractères.</translation>
     </message>
     <message>
+        <source>Show</source>
+        <extracomment>app/gui/window.py</extracomment>
+        <translation>Afficher</translation>
+    </message>
+    <message>
         <source>Show Grus</source>
         <extracomment>app/gui/desktop.py</extracomment>
         <translation>Afficher Grus</translation>
@@ -2795,6 +2875,11 @@
         <translation>Le disque est plein&#xa0;: le téléchargement de {repo} n’a pas pu se terminer{where}. Ce qui est arrivé est conservé&#xa0;: libérez de l’espace et relancez le téléchargement pour continuer.</translation>
     </message>
     <message>
+        <source>The download of {name} was interrupted. Start it again: it continues from there.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>Le téléchargement de {name} a été interrompu. Relancez-le : il reprend où il s’est arrêté.</translation>
+    </message>
+    <message>
         <source>The engine failed: {kind}: {error}</source>
         <extracomment>engine/engine.py, engine/tasks.py</extracomment>
         <translation>Le moteur a échoué&#xa0;: {kind}&#xa0;: {error}</translation>
@@ -2910,6 +2995,21 @@
         <translation>La bibliothèque qui exécute les modèles.</translation>
     </message>
     <message>
+        <source>The list of new versions cannot be read. Nothing was changed.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>La liste des nouvelles versions ne peut pas être lue. Rien n’a été modifié.</translation>
+    </message>
+    <message>
+        <source>The list of new versions is not trusted: {reason}. Nothing was changed.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>La liste des nouvelles versions n’est pas fiable : {reason}. Rien n’a été modifié.</translation>
+    </message>
+    <message>
+        <source>The list of new versions is too large. Nothing was changed.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>La liste des nouvelles versions est trop grande. Rien n’a été modifié.</translation>
+    </message>
+    <message>
         <source>The log has more.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>Le journal en dit plus.</translation>
@@ -2973,6 +3073,16 @@
         <source>The model {name} takes {size} MiB; the memory limit is {limit} MiB, and its sequences need room too.</source>
         <extracomment>engine/model_manager.py</extracomment>
         <translation>Le modèle {name} occupe {size} Mio&#xa0;; la limite de mémoire est de {limit} Mio, et ses séquences ont aussi besoin de place.</translation>
+    </message>
+    <message>
+        <source>The new version is downloaded and its signature is valid.</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>La nouvelle version est téléchargée et sa signature est valide.</translation>
+    </message>
+    <message>
+        <source>The new version is downloaded and its signature is valid. In a terminal: {command}</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>La nouvelle version est téléchargée et sa signature est valide. Dans un terminal : {command}</translation>
     </message>
     <message>
         <source>The page</source>
@@ -3156,7 +3266,7 @@
     </message>
     <message>
         <source>The weights take {weights} of the {limit} that may be used, which leaves no room for a conversation. Choose a smaller or more strongly quantized model, or raise the memory limit.</source>
-        <extracomment>engine/loading.py</extracomment>
+        <extracomment>engine/shares.py</extracomment>
         <translation>Les poids occupent {weights} des {limit} utilisables, ce qui ne laisse pas de place à une conversation. Choisissez un modèle plus petit ou plus fortement quantifié, ou augmentez la limite de mémoire.</translation>
     </message>
     <message>
@@ -3365,6 +3475,11 @@
         <translation>Ce mois-ci</translation>
     </message>
     <message>
+        <source>This release has no file of the kind {kind}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>Cette version n’a aucun fichier du type {kind}.</translation>
+    </message>
+    <message>
         <source>This system has no program that speaks ({hint}).</source>
         <extracomment>engine/media/system_speech.py</extracomment>
         <translation>Ce système n’a aucun programme de synthèse vocale ({hint}).</translation>
@@ -3528,6 +3643,11 @@
         <source>Untitled</source>
         <extracomment>app/gui/chat/conversation_list.py</extracomment>
         <translation>Sans titre</translation>
+    </message>
+    <message>
+        <source>Updates</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>Mises à jour</translation>
     </message>
     <message>
         <source>Use default</source>
@@ -3865,6 +3985,11 @@
         <translation>{done} pages sur {total}</translation>
     </message>
     <message>
+        <source>{file} cannot be replaced: {reason}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>{file} ne peut pas être remplacé : {reason}.</translation>
+    </message>
+    <message>
         <source>{file}: {reason}.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>{file}&#xa0;: {reason}.</translation>
@@ -4055,9 +4180,19 @@
         <translation>{name} contient des pages numérisées sans texte. Ouvrez-le d’abord dans Lire.</translation>
     </message>
     <message>
+        <source>{name} could not be downloaded: {reason}. What arrived is kept.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>{name} n’a pas pu être téléchargé : {reason}. Ce qui est arrivé est conservé.</translation>
+    </message>
+    <message>
         <source>{name} could not be read as sound ({reason}). {formats} are read.</source>
         <extracomment>engine/media/sound.py</extracomment>
         <translation>Impossible de lire {name} comme un son ({reason}). Formats lisibles&#xa0;: {formats}.</translation>
+    </message>
+    <message>
+        <source>{name} could not be saved: {reason}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>{name} n’a pas pu être enregistré : {reason}.</translation>
     </message>
     <message>
         <source>{name} does not listen. Moonshine and Whisper models do: UsefulSensors/moonshine-base, for example.</source>
@@ -4158,6 +4293,11 @@
         <source>{name} is not supported. Choose a txt, md, pdf or epub file.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>{name} n’est pas pris en charge. Choisissez un fichier txt, md, pdf ou epub.</translation>
+    </message>
+    <message>
+        <source>{name} is not the file that was signed. It was deleted.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>{name} n’est pas le fichier signé. Il a été supprimé.</translation>
     </message>
     <message>
         <source>{name} is password-protected. Save a copy without a password.</source>

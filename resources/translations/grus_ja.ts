@@ -34,6 +34,11 @@
         <translation>キーは文字、数字、記号からなる 1 語です。</translation>
     </message>
     <message>
+        <source>A new version is downloaded over https only.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>新しいバージョンは https でのみダウンロードされます。</translation>
+    </message>
+    <message>
         <source>A recording must be one row of finite samples.</source>
         <extracomment>engine/pipelines/speaking/voice.py</extracomment>
         <translation>録音は、有限な値のサンプルを 1 列に並べたものでなければなりません。</translation>
@@ -194,6 +199,11 @@
         <translation>すべてのページ</translation>
     </message>
     <message>
+        <source>Allow</source>
+        <extracomment>app/gui/window.py</extracomment>
+        <translation>許可</translation>
+    </message>
+    <message>
         <source>Allowed web origins (CORS)</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>許可する Web オリジン（CORS）</translation>
@@ -317,6 +327,31 @@
         <source>Chat with this model</source>
         <extracomment>app/gui/models/pane.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>このモデルでチャット</translation>
+    </message>
+    <message>
+        <source>Check for new versions of Grus when it starts?</source>
+        <extracomment>app/gui/window.py</extracomment>
+        <translation>起動時に Grus の新しいバージョンを確認しますか？</translation>
+    </message>
+    <message>
+        <source>Check for new versions when Grus starts</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>起動時に新しいバージョンを確認する</translation>
+    </message>
+    <message>
+        <source>Check now</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>今すぐ確認</translation>
+    </message>
+    <message>
+        <source>Checking for a new version failed: {reason}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>新しいバージョンの確認に失敗しました：{reason}。</translation>
+    </message>
+    <message>
+        <source>Checking for a new version.</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>新しいバージョンを確認しています。</translation>
     </message>
     <message>
         <source>Checking the keyring.</source>
@@ -675,7 +710,7 @@
     </message>
     <message>
         <source>Download</source>
-        <extracomment>app/gui/chat/offer.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/settings/updates.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>ダウンロード</translation>
     </message>
     <message>
@@ -702,6 +737,11 @@
         <source>Downloading {model}: {done} of {total}, about {left} s left.</source>
         <extracomment>app/window_engine.py</extracomment>
         <translation>{model} をダウンロード中: {done} / {total}、残り約 {left} 秒。</translation>
+    </message>
+    <message>
+        <source>Downloading: {done} of {total}</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>ダウンロード中：{total} 中 {done}</translation>
     </message>
     <message>
         <source>Draw a box around the area to read. Press Esc to cancel.</source>
@@ -1024,6 +1064,11 @@
         <translation>保存できません: {reason}。保存できるようになるまで、変更はメモリーに保持されます。</translation>
     </message>
     <message>
+        <source>Grus does not look for a new version: {reason}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>Grus は新しいバージョンを確認しません：{reason}。</translation>
+    </message>
+    <message>
         <source>Grus does not support the architecture of this model.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>Grus はこのモデルのアーキテクチャに対応していません。</translation>
@@ -1057,6 +1102,16 @@
         <source>Grus was told to work offline</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>Grus はオフラインで動作する設定です</translation>
+    </message>
+    <message>
+        <source>Grus {version} is available.</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>Grus {version} が利用できます。</translation>
+    </message>
+    <message>
+        <source>Grus {version} is the newest version.</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>Grus {version} は最新バージョンです。</translation>
     </message>
     <message>
         <source>HTML</source>
@@ -1197,6 +1252,21 @@
         <source>Incomplete</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>不完全</translation>
+    </message>
+    <message>
+        <source>Install</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>インストール</translation>
+    </message>
+    <message>
+        <source>Install and restart</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>インストールして再起動</translation>
+    </message>
+    <message>
+        <source>Install it as you installed Grus, for example: {command}</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>Grus をインストールしたときと同じ方法でインストールしてください。例：{command}</translation>
     </message>
     <message>
         <source>Instructions</source>
@@ -1687,6 +1757,11 @@
         <source>On this machine</source>
         <extracomment>app/gui/models/pane.py</extracomment>
         <translation>このコンピューター</translation>
+    </message>
+    <message>
+        <source>Once a day at most. Only the version of this Grus is sent.</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>多くても 1 日に 1 回です。送信されるのはこの Grus のバージョンだけです。</translation>
     </message>
     <message>
         <source>One chart</source>
@@ -2421,6 +2496,11 @@
         <translation>{n} 文字に短縮しました。</translation>
     </message>
     <message>
+        <source>Show</source>
+        <extracomment>app/gui/window.py</extracomment>
+        <translation>表示</translation>
+    </message>
+    <message>
         <source>Show Grus</source>
         <extracomment>app/gui/desktop.py</extracomment>
         <translation>Grus を表示</translation>
@@ -2793,6 +2873,11 @@
         <translation>ディスクがいっぱいのため、{repo} のダウンロードを完了できませんでした{where}。ダウンロード済みの分は残っています。空きを増やして、もう一度ダウンロードすると再開します。</translation>
     </message>
     <message>
+        <source>The download of {name} was interrupted. Start it again: it continues from there.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>{name} のダウンロードが中断されました。もう一度開始すると、続きから再開します。</translation>
+    </message>
+    <message>
         <source>The engine failed: {kind}: {error}</source>
         <extracomment>engine/engine.py, engine/tasks.py</extracomment>
         <translation>エンジンでエラーが発生しました: {kind}: {error}</translation>
@@ -2908,6 +2993,21 @@
         <translation>モデルを実行するライブラリです。</translation>
     </message>
     <message>
+        <source>The list of new versions cannot be read. Nothing was changed.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>新しいバージョンの一覧を読み込めません。何も変更されていません。</translation>
+    </message>
+    <message>
+        <source>The list of new versions is not trusted: {reason}. Nothing was changed.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>新しいバージョンの一覧は信頼できません：{reason}。何も変更されていません。</translation>
+    </message>
+    <message>
+        <source>The list of new versions is too large. Nothing was changed.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>新しいバージョンの一覧が大きすぎます。何も変更されていません。</translation>
+    </message>
+    <message>
         <source>The log has more.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>詳細はログにあります。</translation>
@@ -2971,6 +3071,16 @@
         <source>The model {name} takes {size} MiB; the memory limit is {limit} MiB, and its sequences need room too.</source>
         <extracomment>engine/model_manager.py</extracomment>
         <translation>モデル {name} は {size} MiB を使います。メモリーの上限は {limit} MiB で、シーケンス用の領域も必要です。</translation>
+    </message>
+    <message>
+        <source>The new version is downloaded and its signature is valid.</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>新しいバージョンがダウンロードされました。署名は有効です。</translation>
+    </message>
+    <message>
+        <source>The new version is downloaded and its signature is valid. In a terminal: {command}</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>新しいバージョンがダウンロードされました。署名は有効です。ターミナルで：{command}</translation>
     </message>
     <message>
         <source>The page</source>
@@ -3154,7 +3264,7 @@
     </message>
     <message>
         <source>The weights take {weights} of the {limit} that may be used, which leaves no room for a conversation. Choose a smaller or more strongly quantized model, or raise the memory limit.</source>
-        <extracomment>engine/loading.py</extracomment>
+        <extracomment>engine/shares.py</extracomment>
         <translation>使用できる {limit} のうち重みが {weights} を占め、会話の余地がありません。より小さいモデルか、より強く量子化されたモデルを選ぶか、メモリーの上限を上げてください。</translation>
     </message>
     <message>
@@ -3363,6 +3473,11 @@
         <translation>今月</translation>
     </message>
     <message>
+        <source>This release has no file of the kind {kind}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>このリリースには種類 {kind} のファイルがありません。</translation>
+    </message>
+    <message>
         <source>This system has no program that speaks ({hint}).</source>
         <extracomment>engine/media/system_speech.py</extracomment>
         <translation>このシステムには音声合成プログラムがありません（{hint}）。</translation>
@@ -3526,6 +3641,11 @@
         <source>Untitled</source>
         <extracomment>app/gui/chat/conversation_list.py</extracomment>
         <translation>無題</translation>
+    </message>
+    <message>
+        <source>Updates</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>アップデート</translation>
     </message>
     <message>
         <source>Use default</source>
@@ -3863,6 +3983,11 @@
         <translation>{done} / {total} ページ</translation>
     </message>
     <message>
+        <source>{file} cannot be replaced: {reason}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>{file} を置き換えられません：{reason}。</translation>
+    </message>
+    <message>
         <source>{file}: {reason}.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>{file}: {reason}。</translation>
@@ -4053,9 +4178,19 @@
         <translation>{name} はテキストのないスキャンページです。まず「読み取り」で開いてください。</translation>
     </message>
     <message>
+        <source>{name} could not be downloaded: {reason}. What arrived is kept.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>{name} をダウンロードできませんでした：{reason}。届いた分は保存されています。</translation>
+    </message>
+    <message>
         <source>{name} could not be read as sound ({reason}). {formats} are read.</source>
         <extracomment>engine/media/sound.py</extracomment>
         <translation>{name} を音声として読み込めませんでした（{reason}）。対応形式: {formats}。</translation>
+    </message>
+    <message>
+        <source>{name} could not be saved: {reason}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>{name} を保存できませんでした：{reason}。</translation>
     </message>
     <message>
         <source>{name} does not listen. Moonshine and Whisper models do: UsefulSensors/moonshine-base, for example.</source>
@@ -4156,6 +4291,11 @@
         <source>{name} is not supported. Choose a txt, md, pdf or epub file.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>{name} には対応していません。txt、md、pdf、epub のファイルを選んでください。</translation>
+    </message>
+    <message>
+        <source>{name} is not the file that was signed. It was deleted.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>{name} は署名されたファイルではありません。削除されました。</translation>
     </message>
     <message>
         <source>{name} is password-protected. Save a copy without a password.</source>

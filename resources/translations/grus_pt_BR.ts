@@ -34,6 +34,11 @@
         <translation>Uma chave é uma só palavra de letras, algarismos e sinais.</translation>
     </message>
     <message>
+        <source>A new version is downloaded over https only.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>Novas versões são baixadas somente por https.</translation>
+    </message>
+    <message>
         <source>A recording must be one row of finite samples.</source>
         <extracomment>engine/pipelines/speaking/voice.py</extracomment>
         <translation>Uma gravação deve ser uma única sequência de amostras finitas.</translation>
@@ -194,6 +199,11 @@
         <translation>Todas as páginas</translation>
     </message>
     <message>
+        <source>Allow</source>
+        <extracomment>app/gui/window.py</extracomment>
+        <translation>Permitir</translation>
+    </message>
+    <message>
         <source>Allowed web origins (CORS)</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Origens web permitidas (CORS)</translation>
@@ -317,6 +327,31 @@
         <source>Chat with this model</source>
         <extracomment>app/gui/models/pane.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Conversar com este modelo</translation>
+    </message>
+    <message>
+        <source>Check for new versions of Grus when it starts?</source>
+        <extracomment>app/gui/window.py</extracomment>
+        <translation>Procurar novas versões do Grus ao iniciá-lo?</translation>
+    </message>
+    <message>
+        <source>Check for new versions when Grus starts</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>Procurar novas versões quando o Grus iniciar</translation>
+    </message>
+    <message>
+        <source>Check now</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>Procurar agora</translation>
+    </message>
+    <message>
+        <source>Checking for a new version failed: {reason}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>Não foi possível procurar uma nova versão: {reason}.</translation>
+    </message>
+    <message>
+        <source>Checking for a new version.</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>Procurando uma nova versão.</translation>
     </message>
     <message>
         <source>Checking the keyring.</source>
@@ -675,7 +710,7 @@
     </message>
     <message>
         <source>Download</source>
-        <extracomment>app/gui/chat/offer.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/settings/updates.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Baixar</translation>
     </message>
     <message>
@@ -702,6 +737,11 @@
         <source>Downloading {model}: {done} of {total}, about {left} s left.</source>
         <extracomment>app/window_engine.py</extracomment>
         <translation>Baixando {model}: {done} de {total}, faltam cerca de {left} s.</translation>
+    </message>
+    <message>
+        <source>Downloading: {done} of {total}</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>Baixando: {done} de {total}</translation>
     </message>
     <message>
         <source>Draw a box around the area to read. Press Esc to cancel.</source>
@@ -1024,6 +1064,11 @@
         <translation>O Grus não consegue salvar: {reason}. Suas alterações ficam na memória até que consiga.</translation>
     </message>
     <message>
+        <source>Grus does not look for a new version: {reason}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>O Grus não procura uma nova versão: {reason}.</translation>
+    </message>
+    <message>
         <source>Grus does not support the architecture of this model.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>O Grus não oferece suporte à arquitetura deste modelo.</translation>
@@ -1057,6 +1102,16 @@
         <source>Grus was told to work offline</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>Grus deve trabalhar off-line</translation>
+    </message>
+    <message>
+        <source>Grus {version} is available.</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>O Grus {version} está disponível.</translation>
+    </message>
+    <message>
+        <source>Grus {version} is the newest version.</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>O Grus {version} é a versão mais recente.</translation>
     </message>
     <message>
         <source>HTML</source>
@@ -1197,6 +1252,21 @@
         <source>Incomplete</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Incompleto</translation>
+    </message>
+    <message>
+        <source>Install</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>Instalar</translation>
+    </message>
+    <message>
+        <source>Install and restart</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>Instalar e reiniciar</translation>
+    </message>
+    <message>
+        <source>Install it as you installed Grus, for example: {command}</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>Instale-a como instalou o Grus, por exemplo: {command}</translation>
     </message>
     <message>
         <source>Instructions</source>
@@ -1687,6 +1757,11 @@
         <source>On this machine</source>
         <extracomment>app/gui/models/pane.py</extracomment>
         <translation>Neste computador</translation>
+    </message>
+    <message>
+        <source>Once a day at most. Only the version of this Grus is sent.</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>No máximo uma vez por dia. Somente a versão deste Grus é enviada.</translation>
     </message>
     <message>
         <source>One chart</source>
@@ -2422,6 +2497,11 @@
         <translation>Reduzido a {n} caracteres.</translation>
     </message>
     <message>
+        <source>Show</source>
+        <extracomment>app/gui/window.py</extracomment>
+        <translation>Mostrar</translation>
+    </message>
+    <message>
         <source>Show Grus</source>
         <extracomment>app/gui/desktop.py</extracomment>
         <translation>Mostrar o Grus</translation>
@@ -2795,6 +2875,11 @@
         <translation>O disco está cheio, e {repo} não pôde ser baixado por completo{where}. O que chegou foi mantido: libere espaço e baixe novamente para continuar.</translation>
     </message>
     <message>
+        <source>The download of {name} was interrupted. Start it again: it continues from there.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>O download de {name} foi interrompido. Inicie-o de novo: ele continua de onde parou.</translation>
+    </message>
+    <message>
         <source>The engine failed: {kind}: {error}</source>
         <extracomment>engine/engine.py, engine/tasks.py</extracomment>
         <translation>O mecanismo falhou: {kind}: {error}</translation>
@@ -2910,6 +2995,21 @@
         <translation>A biblioteca que executa os modelos.</translation>
     </message>
     <message>
+        <source>The list of new versions cannot be read. Nothing was changed.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>A lista de novas versões não pode ser lida. Nada foi alterado.</translation>
+    </message>
+    <message>
+        <source>The list of new versions is not trusted: {reason}. Nothing was changed.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>A lista de novas versões não é confiável: {reason}. Nada foi alterado.</translation>
+    </message>
+    <message>
+        <source>The list of new versions is too large. Nothing was changed.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>A lista de novas versões é grande demais. Nada foi alterado.</translation>
+    </message>
+    <message>
         <source>The log has more.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>Há mais detalhes no registro.</translation>
@@ -2973,6 +3073,16 @@
         <source>The model {name} takes {size} MiB; the memory limit is {limit} MiB, and its sequences need room too.</source>
         <extracomment>engine/model_manager.py</extracomment>
         <translation>O modelo {name} ocupa {size} MiB; o limite de memória é de {limit} MiB, e as sequências dele também precisam de espaço.</translation>
+    </message>
+    <message>
+        <source>The new version is downloaded and its signature is valid.</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>A nova versão foi baixada e sua assinatura é válida.</translation>
+    </message>
+    <message>
+        <source>The new version is downloaded and its signature is valid. In a terminal: {command}</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>A nova versão foi baixada e sua assinatura é válida. Em um terminal: {command}</translation>
     </message>
     <message>
         <source>The page</source>
@@ -3156,7 +3266,7 @@
     </message>
     <message>
         <source>The weights take {weights} of the {limit} that may be used, which leaves no room for a conversation. Choose a smaller or more strongly quantized model, or raise the memory limit.</source>
-        <extracomment>engine/loading.py</extracomment>
+        <extracomment>engine/shares.py</extracomment>
         <translation>Os pesos ocupam {weights} dos {limit} que podem ser usados, o que não deixa espaço para uma conversa. Escolha um modelo menor ou mais quantizado, ou aumente o limite de memória.</translation>
     </message>
     <message>
@@ -3365,6 +3475,11 @@
         <translation>Este mês</translation>
     </message>
     <message>
+        <source>This release has no file of the kind {kind}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>Esta versão não tem nenhum arquivo do tipo {kind}.</translation>
+    </message>
+    <message>
         <source>This system has no program that speaks ({hint}).</source>
         <extracomment>engine/media/system_speech.py</extracomment>
         <translation>Este sistema não tem nenhum programa que fale ({hint}).</translation>
@@ -3528,6 +3643,11 @@
         <source>Untitled</source>
         <extracomment>app/gui/chat/conversation_list.py</extracomment>
         <translation>Sem título</translation>
+    </message>
+    <message>
+        <source>Updates</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>Atualizações</translation>
     </message>
     <message>
         <source>Use default</source>
@@ -3865,6 +3985,11 @@
         <translation>{done} de {total} páginas</translation>
     </message>
     <message>
+        <source>{file} cannot be replaced: {reason}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>{file} não pode ser substituído: {reason}.</translation>
+    </message>
+    <message>
         <source>{file}: {reason}.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>{file}: {reason}.</translation>
@@ -4055,9 +4180,19 @@
         <translation>{name} contém páginas digitalizadas sem texto. Abra-o primeiro em Ler.</translation>
     </message>
     <message>
+        <source>{name} could not be downloaded: {reason}. What arrived is kept.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>Não foi possível baixar {name}: {reason}. O que chegou foi mantido.</translation>
+    </message>
+    <message>
         <source>{name} could not be read as sound ({reason}). {formats} are read.</source>
         <extracomment>engine/media/sound.py</extracomment>
         <translation>Não foi possível ler {name} como som ({reason}). Podem ser lidos: {formats}.</translation>
+    </message>
+    <message>
+        <source>{name} could not be saved: {reason}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>Não foi possível salvar {name}: {reason}.</translation>
     </message>
     <message>
         <source>{name} does not listen. Moonshine and Whisper models do: UsefulSensors/moonshine-base, for example.</source>
@@ -4158,6 +4293,11 @@
         <source>{name} is not supported. Choose a txt, md, pdf or epub file.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>{name} não é compatível. Escolha um arquivo txt, md, pdf ou epub.</translation>
+    </message>
+    <message>
+        <source>{name} is not the file that was signed. It was deleted.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>{name} não é o arquivo assinado. Ele foi excluído.</translation>
     </message>
     <message>
         <source>{name} is password-protected. Save a copy without a password.</source>

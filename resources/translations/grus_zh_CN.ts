@@ -34,6 +34,11 @@
         <translation>密钥是由字母、数字和符号组成的一个词。</translation>
     </message>
     <message>
+        <source>A new version is downloaded over https only.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>新版本只通过 https 下载。</translation>
+    </message>
+    <message>
         <source>A recording must be one row of finite samples.</source>
         <extracomment>engine/pipelines/speaking/voice.py</extracomment>
         <translation>录音必须是一列有限的采样值。</translation>
@@ -194,6 +199,11 @@
         <translation>所有页面</translation>
     </message>
     <message>
+        <source>Allow</source>
+        <extracomment>app/gui/window.py</extracomment>
+        <translation>允许</translation>
+    </message>
+    <message>
         <source>Allowed web origins (CORS)</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>允许的网页来源 (CORS)</translation>
@@ -317,6 +327,31 @@
         <source>Chat with this model</source>
         <extracomment>app/gui/models/pane.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>与此模型聊天</translation>
+    </message>
+    <message>
+        <source>Check for new versions of Grus when it starts?</source>
+        <extracomment>app/gui/window.py</extracomment>
+        <translation>启动时检查 Grus 的新版本吗？</translation>
+    </message>
+    <message>
+        <source>Check for new versions when Grus starts</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>启动 Grus 时检查新版本</translation>
+    </message>
+    <message>
+        <source>Check now</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>立即检查</translation>
+    </message>
+    <message>
+        <source>Checking for a new version failed: {reason}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>检查新版本失败：{reason}。</translation>
+    </message>
+    <message>
+        <source>Checking for a new version.</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>正在检查新版本。</translation>
     </message>
     <message>
         <source>Checking the keyring.</source>
@@ -675,7 +710,7 @@
     </message>
     <message>
         <source>Download</source>
-        <extracomment>app/gui/chat/offer.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/settings/updates.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>下载</translation>
     </message>
     <message>
@@ -702,6 +737,11 @@
         <source>Downloading {model}: {done} of {total}, about {left} s left.</source>
         <extracomment>app/window_engine.py</extracomment>
         <translation>正在下载 {model}：{done}/{total}，约剩 {left} 秒。</translation>
+    </message>
+    <message>
+        <source>Downloading: {done} of {total}</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>正在下载：{done} / {total}</translation>
     </message>
     <message>
         <source>Draw a box around the area to read. Press Esc to cancel.</source>
@@ -1024,6 +1064,11 @@
         <translation>Grus 无法保存：{reason}。在此之前，更改会保留在内存中。</translation>
     </message>
     <message>
+        <source>Grus does not look for a new version: {reason}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>Grus 不检查新版本：{reason}。</translation>
+    </message>
+    <message>
         <source>Grus does not support the architecture of this model.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>Grus 不支持此模型的架构。</translation>
@@ -1057,6 +1102,16 @@
         <source>Grus was told to work offline</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>Grus 被设置为离线工作</translation>
+    </message>
+    <message>
+        <source>Grus {version} is available.</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>Grus {version} 可用。</translation>
+    </message>
+    <message>
+        <source>Grus {version} is the newest version.</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>Grus {version} 已是最新版本。</translation>
     </message>
     <message>
         <source>HTML</source>
@@ -1197,6 +1252,21 @@
         <source>Incomplete</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>不完整</translation>
+    </message>
+    <message>
+        <source>Install</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>安装</translation>
+    </message>
+    <message>
+        <source>Install and restart</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>安装并重新启动</translation>
+    </message>
+    <message>
+        <source>Install it as you installed Grus, for example: {command}</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>请用安装 Grus 时的方式安装，例如：{command}</translation>
     </message>
     <message>
         <source>Instructions</source>
@@ -1687,6 +1757,11 @@
         <source>On this machine</source>
         <extracomment>app/gui/models/pane.py</extracomment>
         <translation>本机</translation>
+    </message>
+    <message>
+        <source>Once a day at most. Only the version of this Grus is sent.</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>每天最多一次。只发送此 Grus 的版本号。</translation>
     </message>
     <message>
         <source>One chart</source>
@@ -2421,6 +2496,11 @@
         <translation>已截短为 {n} 个字符。</translation>
     </message>
     <message>
+        <source>Show</source>
+        <extracomment>app/gui/window.py</extracomment>
+        <translation>显示</translation>
+    </message>
+    <message>
         <source>Show Grus</source>
         <extracomment>app/gui/desktop.py</extracomment>
         <translation>显示 Grus</translation>
@@ -2793,6 +2873,11 @@
         <translation>磁盘已满，{repo} 未能下载完{where}。已下载的部分会保留：请腾出空间，然后重新下载以继续。</translation>
     </message>
     <message>
+        <source>The download of {name} was interrupted. Start it again: it continues from there.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>{name} 的下载已中断。重新开始即可从中断处继续。</translation>
+    </message>
+    <message>
         <source>The engine failed: {kind}: {error}</source>
         <extracomment>engine/engine.py, engine/tasks.py</extracomment>
         <translation>引擎失败：{kind}：{error}</translation>
@@ -2908,6 +2993,21 @@
         <translation>运行模型的库。</translation>
     </message>
     <message>
+        <source>The list of new versions cannot be read. Nothing was changed.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>无法读取新版本列表。未做任何更改。</translation>
+    </message>
+    <message>
+        <source>The list of new versions is not trusted: {reason}. Nothing was changed.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>新版本列表不可信：{reason}。未做任何更改。</translation>
+    </message>
+    <message>
+        <source>The list of new versions is too large. Nothing was changed.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>新版本列表过大。未做任何更改。</translation>
+    </message>
+    <message>
         <source>The log has more.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>详情请见日志。</translation>
@@ -2971,6 +3071,16 @@
         <source>The model {name} takes {size} MiB; the memory limit is {limit} MiB, and its sequences need room too.</source>
         <extracomment>engine/model_manager.py</extracomment>
         <translation>模型 {name} 占用 {size} MiB；内存上限为 {limit} MiB，其序列也需要空间。</translation>
+    </message>
+    <message>
+        <source>The new version is downloaded and its signature is valid.</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>新版本已下载，签名有效。</translation>
+    </message>
+    <message>
+        <source>The new version is downloaded and its signature is valid. In a terminal: {command}</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>新版本已下载，签名有效。在终端中运行：{command}</translation>
     </message>
     <message>
         <source>The page</source>
@@ -3154,7 +3264,7 @@
     </message>
     <message>
         <source>The weights take {weights} of the {limit} that may be used, which leaves no room for a conversation. Choose a smaller or more strongly quantized model, or raise the memory limit.</source>
-        <extracomment>engine/loading.py</extracomment>
+        <extracomment>engine/shares.py</extracomment>
         <translation>权重占用了可用 {limit} 中的 {weights}，没有空间进行对话。请选择更小或量化程度更高的模型，或提高内存上限。</translation>
     </message>
     <message>
@@ -3363,6 +3473,11 @@
         <translation>本月</translation>
     </message>
     <message>
+        <source>This release has no file of the kind {kind}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>此版本没有 {kind} 类型的文件。</translation>
+    </message>
+    <message>
         <source>This system has no program that speaks ({hint}).</source>
         <extracomment>engine/media/system_speech.py</extracomment>
         <translation>此系统没有语音合成程序（{hint}）。</translation>
@@ -3526,6 +3641,11 @@
         <source>Untitled</source>
         <extracomment>app/gui/chat/conversation_list.py</extracomment>
         <translation>未命名</translation>
+    </message>
+    <message>
+        <source>Updates</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>更新</translation>
     </message>
     <message>
         <source>Use default</source>
@@ -3863,6 +3983,11 @@
         <translation>{done}/{total} 页</translation>
     </message>
     <message>
+        <source>{file} cannot be replaced: {reason}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>无法替换 {file}：{reason}。</translation>
+    </message>
+    <message>
         <source>{file}: {reason}.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>{file}：{reason}。</translation>
@@ -4053,9 +4178,19 @@
         <translation>{name} 是不含文本的扫描页。请先在“阅读”中打开。</translation>
     </message>
     <message>
+        <source>{name} could not be downloaded: {reason}. What arrived is kept.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>无法下载 {name}：{reason}。已下载的部分会保留。</translation>
+    </message>
+    <message>
         <source>{name} could not be read as sound ({reason}). {formats} are read.</source>
         <extracomment>engine/media/sound.py</extracomment>
         <translation>无法将 {name} 作为声音读取（{reason}）。支持：{formats}。</translation>
+    </message>
+    <message>
+        <source>{name} could not be saved: {reason}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>无法保存 {name}：{reason}。</translation>
     </message>
     <message>
         <source>{name} does not listen. Moonshine and Whisper models do: UsefulSensors/moonshine-base, for example.</source>
@@ -4156,6 +4291,11 @@
         <source>{name} is not supported. Choose a txt, md, pdf or epub file.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>不支持 {name}。请选择 txt、md、pdf 或 epub 文件。</translation>
+    </message>
+    <message>
+        <source>{name} is not the file that was signed. It was deleted.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>{name} 不是已签名的文件，已被删除。</translation>
     </message>
     <message>
         <source>{name} is password-protected. Save a copy without a password.</source>
