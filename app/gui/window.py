@@ -310,6 +310,7 @@ class Window(QMainWindow):
         self._remember()
         for pane in self.panes.values():
             pane.leaving()
+        self.context.machinery.end()
         self.context.downloads.pause_all()
         super().closeEvent(event)
 

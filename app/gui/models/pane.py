@@ -48,7 +48,7 @@ from app.gui.viewmodels.models.card import (
     title_of,
 )
 from app.gui.viewmodels.models.downloads import HubSearch
-from app.gui.viewmodels.models.library import MachineFacts, ModelLibrary
+from app.gui.viewmodels.models.library import ModelLibrary
 from app.gui.viewmodels.models.remote import ServerForm
 from app.gui.viewmodels.settings import NetworkSettings
 from app.gui.widgets import EmptyState, icon_button, label, text_button
@@ -209,7 +209,7 @@ class ModelsPane(Pane):
     def __init__(self, context: AppContext) -> None:
         super().__init__(context)
         self.library = ModelLibrary(context.core, context.preferences, context.say, _later, context.models_changed)
-        self.machinery = MachineFacts(context.core, context.preferences)
+        self.machinery = context.machinery
         self.finding = HubSearch(context.work)
         self.downloads = context.downloads
         self.access = NetworkSettings(context.work, context.preferences)
@@ -236,7 +236,6 @@ class ModelsPane(Pane):
         self._timer.setInterval(_POLL)
         self._timer.timeout.connect(self.library.poll)
         self.library.look()
-        self.machinery.recall()
         self.machinery.look()
         self._show()
 
@@ -329,9 +328,6 @@ class ModelsPane(Pane):
 
     def stop(self) -> bool:
         return self.downloads.pause_all()
-
-    def leaving(self) -> None:
-        self.machinery.end()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
