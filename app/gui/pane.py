@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from app.gui.store.worker import AppStore
     from app.gui.viewmodels.models.downloads import Downloads
     from app.gui.viewmodels.updates import WindowUpdates
+    from app.gui.viewmodels.models.library import MachineFacts
     from app.window_engine import WindowEngine
 
 
@@ -57,6 +58,13 @@ class AppContext:
     hotkey: HotKey | None = None  # the key that brings the window to the front
     wiped: Signal = field(default_factory=Signal)  # all stored data is being deleted: panes reset themselves
     reread: Signal = field(default_factory=Signal)  # stored data may differ from what panes show: they reload it
+
+    @cached_property
+    def machinery(self) -> MachineFacts:
+        """What this machine is: Chat, Models and Settings show the same, and it is looked at once."""
+        from app.gui.viewmodels.models.library import MachineFacts
+
+        return MachineFacts(self.core, self.preferences)
 
     @cached_property
     def downloads(self) -> Downloads:

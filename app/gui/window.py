@@ -328,6 +328,7 @@ class Window(QMainWindow):
         self._remember()
         for pane in self.panes.values():
             pane.leaving()
+        self.context.machinery.end()
         self.context.downloads.pause_all()
         self.context.updates.close()
         super().closeEvent(event)

@@ -40,7 +40,7 @@ from app.gui.viewmodels.chat.draft import MessageDraft, picture_advice, place_of
 from app.gui.viewmodels.chat.find import ConversationFind, phrase_in
 from app.gui.viewmodels.chat.markdown import IncrementalMarkdown
 from app.gui.viewmodels.chat.message_views import MessageView, MessageViews
-from app.gui.viewmodels.models.library import MachineFacts, badges
+from app.gui.viewmodels.models.library import badges
 from app.gui.viewmodels.models.offer import ModelOffer
 from app.gui.widgets import EmptyState, icon_button, label
 from app.runtime.recommended import read_catalogue
@@ -97,9 +97,7 @@ class ChatPane(Pane):
         self.model_box = ModelBox(context, "chat")
         self.panel = Panel(context.look, self.talk, context.store)
         self.empty = EmptyState(context.look, "crane", tr("Ask anything"), tr("Replies are generated on this machine."))
-        self.machinery = MachineFacts(context.core, context.preferences)
-        self.machinery.recall()
-        self.offer = ModelOffer(context.core, context.preferences, context.downloads, self.machinery, read_catalogue)
+        self.offer = ModelOffer(context.core, context.preferences, context.downloads, context.machinery, read_catalogue)
         self.empty.hold(OfferView(context.look, self.offer, lambda: context.open_pane("models").turn_to_recommended()))
         self.chat_actions = ChatActions(self)
         self._build()
@@ -221,7 +219,6 @@ class ChatPane(Pane):
 
     def leaving(self) -> None:
         self.talk_bar.end()
-        self.machinery.end()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown):

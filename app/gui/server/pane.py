@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from PySide6.QtCore import QPointF, QRectF, Qt, QTimer
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import (
     QColor,
     QFont,
@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
     QListWidget,
     QPlainTextEdit,
     QScrollArea,
+    QSizePolicy,
     QSplitter,
     QVBoxLayout,
     QWidget,
@@ -113,6 +114,31 @@ class Plot(QWidget):
         painter.drawPolygon(QPolygonF([room.bottomLeft(), *points, room.bottomRight()]))
         painter.setPen(QPen(QColor(self._look.theme.accent), 1.5))
         painter.drawPolyline(QPolygonF(points))
+
+
+class TextLines(QPlainTextEdit):
+    """Lines to read and copy, as high as they are: at least `least` of them, at most `most`."""
+
+    def __init__(self, name: str, least: int, most: int) -> None:
+        super().__init__()
+        self._least, self._most = least, most
+        self.setReadOnly(True)
+        self.setAccessibleName(name)
+        self.setTabChangesFocus(True)
+        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.document().blockCountChanged.connect(lambda _: self.updateGeometry())
+        self.horizontalScrollBar().rangeChanged.connect(lambda *_: self.updateGeometry())  # a bar needs room, too
+
+    def sizeHint(self) -> QSize:
+        lines = min(self._most, max(self._least, self.blockCount()))
+        text = lines * self.fontMetrics().lineSpacing() + 3 * round(self.document().documentMargin())
+        bar = self.horizontalScrollBar()
+        margins = self.contentsMargins()
+        height = text + margins.top() + margins.bottom() + (bar.sizeHint().height() if bar.maximum() > 0 else 0)
+        return QSize(super().sizeHint().width(), height)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(super().minimumSizeHint().width(), self.sizeHint().height())
 
 
 class AccessPanel(QWidget):
@@ -247,7 +273,7 @@ class ServerPane(Pane):
         self.requests = QListWidget()
         self.quiet = label(tr("No active requests."), "second")
         self.program, self.model = ElidedBox(), BadgeBox(context.look)
-        self.snippet, self.log = QPlainTextEdit(), QPlainTextEdit()
+        self.snippet, self.log = TextLines(tr("Snippet"), 2, 10), TextLines(tr("Log"), 4, 4)
         self.where = label(kind="second")
         self._build()
         self._connect()
@@ -262,14 +288,11 @@ class ServerPane(Pane):
     def _build(self) -> None:
         self.copy_button = icon_button(self.context.look, "copy", "", size=16)
         wear(self.copy_button, self.context.actions["server.address"])
-        head = QHBoxLayout()
+        head = FlowRow(GRID * 2)
         head.setContentsMargins(GRID * 3, GRID * 2, GRID * 3, GRID * 2)
-        head.setSpacing(GRID * 2)
-        head.addWidget(self.switch)
-        head.addWidget(self.state)
-        head.addWidget(self.copy_button)
-        head.addWidget(self.problem, 1)
-        head.addStretch(1)
+        for part in (self.switch, self.state, self.copy_button):
+            head.addWidget(part)
+        self.problem.setContentsMargins(GRID * 3, 0, GRID * 3, GRID * 2)
         side = QScrollArea()
         side.setWidgetResizable(True)
         side.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -297,6 +320,7 @@ class ServerPane(Pane):
         main.setContentsMargins(0, 0, 0, 0)
         main.setSpacing(0)
         main.addLayout(head)
+        main.addWidget(self.problem)
         main.addWidget(splitter, 1)
 
     def _right(self) -> QWidget:
@@ -329,13 +353,8 @@ class ServerPane(Pane):
         wear(copy := icon_button(self.context.look, "copy", "", size=16), self.context.actions["server.snippet"])
         row.addWidget(copy)
         column.addLayout(row)
-        for area, name, height in ((self.snippet, tr("Snippet"), 120), (self.log, tr("Log"), 96)):
-            area.setReadOnly(True)
-            area.setAccessibleName(name)
-            area.setTabChangesFocus(True)
-            area.setMinimumHeight(height)
-            area.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        column.addWidget(self.snippet, 2)
+        self.snippet.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        column.addWidget(self.snippet)
         column.addSpacing(GRID)
         column.addWidget(label(tr("Log"), "heading"))
         self.log.setPlaceholderText(tr("One line per request, without its content."))
@@ -424,6 +443,7 @@ class ServerPane(Pane):
         if hosting.state == "off" and self.server_preferences.problem:
             problem = self.server_preferences.problem
         self.problem.setText(problem)
+        self.problem.setVisible(bool(problem))
         restate(self.problem, level="error" if problem else "")
         self._write()
 

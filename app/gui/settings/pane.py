@@ -260,7 +260,7 @@ def make(context: AppContext) -> Pane:
 class SettingsPane(Pane):
     def __init__(self, context: AppContext) -> None:
         super().__init__(context)
-        self.computing = ComputeSettings(context.core, context.preferences)
+        self.computing = ComputeSettings(context.machinery, context.preferences)
         self.privacy = StoredData(
             context.places, context.preferences, context.store, context.work, context.say, context.wiped, context.reread
         )
@@ -394,9 +394,6 @@ class SettingsPane(Pane):
     def entered(self) -> None:
         self.appearance.setFocus()
         self.look_again()
-
-    def leaving(self) -> None:
-        self.computing.end()
 
     def stop(self) -> bool:
         """Esc: nothing is deleted."""
