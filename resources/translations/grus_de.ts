@@ -1189,6 +1189,11 @@
         <translation>Importiert</translation>
     </message>
     <message>
+        <source>Importing: {done} of {total} conversations.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>Import: {done} von {total} Unterhaltungen.</translation>
+    </message>
+    <message>
         <source>In addition to the system&apos;s text size.</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Zusätzlich zur Schriftgröße des Systems.</translation>
@@ -1297,6 +1302,11 @@
         <source>Leave out tokens less likely than this share of the most likely one.</source>
         <extracomment>app/gui/viewmodels/sampling.py</extracomment>
         <translation>Token auslassen, die unwahrscheinlicher sind als dieser Anteil des wahrscheinlichsten.</translation>
+    </message>
+    <message>
+        <source>Left out, because they are malformed: {names}.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>Ausgelassen, weil fehlerhaft: {names}.</translation>
     </message>
     <message>
         <source>Level</source>
@@ -3166,7 +3176,7 @@
     </message>
     <message>
         <source>There is no file {path}.</source>
-        <extracomment>engine/media/documents.py</extracomment>
+        <extracomment>engine/media/documents.py, app/runtime/imports/export_file.py</extracomment>
         <translation>Die Datei {path} gibt es nicht.</translation>
     </message>
     <message>
@@ -3496,7 +3506,7 @@
     </message>
     <message>
         <source>Undo</source>
-        <extracomment>app/gui/bars.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/bars.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
         <translation>Rückgängig</translation>
     </message>
     <message>
@@ -3865,6 +3875,26 @@
         <translation>{file} enthält keine Einstellungen. Berichtigen Sie die Datei zuerst; nichts wurde geändert.</translation>
     </message>
     <message>
+        <source>{file} holds {name}, which leads out of its folder. It is not imported.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} enthält {name}, was aus dem Ordner hinausführt. Die Datei wird nicht importiert.</translation>
+    </message>
+    <message>
+        <source>{file} is damaged: it cannot be unpacked as a whole.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} ist beschädigt: Die Datei lässt sich nicht ganz entpacken.</translation>
+    </message>
+    <message>
+        <source>{file} is encrypted. Unpack it, and import what is in it.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} ist verschlüsselt. Entpacken Sie die Datei, und importieren Sie den Inhalt.</translation>
+    </message>
+    <message>
+        <source>{file} is no export of ChatGPT, Claude, LM Studio, Jan or Open WebUI that can be read.</source>
+        <extracomment>app/runtime/imports/exports.py</extracomment>
+        <translation>{file} ist kein lesbarer Export von ChatGPT, Claude, LM Studio, Jan oder Open WebUI.</translation>
+    </message>
+    <message>
         <source>{file} is no text in UTF-8. Nothing was changed.</source>
         <extracomment>app/agents/connecting.py</extracomment>
         <translation>{file} ist kein Text in UTF-8. Nichts wurde geändert.</translation>
@@ -3873,6 +3903,11 @@
         <source>{file} is written in a way that Grus cannot change safely ({why}). Nothing was changed.</source>
         <extracomment>app/agents/connecting.py</extracomment>
         <translation>{file} ist so geschrieben, dass Grus es nicht sicher ändern kann ({why}). Nichts wurde geändert.</translation>
+    </message>
+    <message>
+        <source>{file} unpacks to more than an export can be. It is not imported.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} wird entpackt größer, als ein Export sein kann. Die Datei wird nicht importiert.</translation>
     </message>
     <message>
         <source>{file}: {reason}.</source>
@@ -4298,6 +4333,14 @@
         <translation>
             <numerusform>{n} Token</numerusform>
             <numerusform>{n} Token</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} were there already.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>
+            <numerusform>{n} war schon da.</numerusform>
+            <numerusform>{n} waren schon da.</numerusform>
         </translation>
     </message>
     <message numerus="yes">

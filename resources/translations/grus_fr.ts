@@ -1189,6 +1189,11 @@
         <translation>Importée</translation>
     </message>
     <message>
+        <source>Importing: {done} of {total} conversations.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>Importation : {done} conversations sur {total}.</translation>
+    </message>
+    <message>
         <source>In addition to the system&apos;s text size.</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>En plus de la taille de texte du système.</translation>
@@ -1297,6 +1302,11 @@
         <source>Leave out tokens less likely than this share of the most likely one.</source>
         <extracomment>app/gui/viewmodels/sampling.py</extracomment>
         <translation>Exclut les tokens moins probables que cette fraction du plus probable.</translation>
+    </message>
+    <message>
+        <source>Left out, because they are malformed: {names}.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>Laissées de côté, car mal formées : {names}.</translation>
     </message>
     <message>
         <source>Level</source>
@@ -3166,7 +3176,7 @@
     </message>
     <message>
         <source>There is no file {path}.</source>
-        <extracomment>engine/media/documents.py</extracomment>
+        <extracomment>engine/media/documents.py, app/runtime/imports/export_file.py</extracomment>
         <translation>Le fichier {path} n’existe pas.</translation>
     </message>
     <message>
@@ -3496,7 +3506,7 @@
     </message>
     <message>
         <source>Undo</source>
-        <extracomment>app/gui/bars.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/bars.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
         <translation>Annuler l’action</translation>
     </message>
     <message>
@@ -3865,6 +3875,26 @@
         <translation>{file} ne contient pas de réglages. Corrigez-le d’abord ; rien n’a été modifié.</translation>
     </message>
     <message>
+        <source>{file} holds {name}, which leads out of its folder. It is not imported.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} contient {name}, qui sort de son dossier. Il n’est pas importé.</translation>
+    </message>
+    <message>
+        <source>{file} is damaged: it cannot be unpacked as a whole.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} est endommagé : il ne peut pas être décompressé en entier.</translation>
+    </message>
+    <message>
+        <source>{file} is encrypted. Unpack it, and import what is in it.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} est chiffré. Décompressez-le et importez son contenu.</translation>
+    </message>
+    <message>
+        <source>{file} is no export of ChatGPT, Claude, LM Studio, Jan or Open WebUI that can be read.</source>
+        <extracomment>app/runtime/imports/exports.py</extracomment>
+        <translation>{file} n’est pas un export lisible de ChatGPT, Claude, LM Studio, Jan ou Open WebUI.</translation>
+    </message>
+    <message>
         <source>{file} is no text in UTF-8. Nothing was changed.</source>
         <extracomment>app/agents/connecting.py</extracomment>
         <translation>{file} n’est pas un texte en UTF-8. Rien n’a été modifié.</translation>
@@ -3873,6 +3903,11 @@
         <source>{file} is written in a way that Grus cannot change safely ({why}). Nothing was changed.</source>
         <extracomment>app/agents/connecting.py</extracomment>
         <translation>{file} est écrit d’une façon que Grus ne peut pas modifier sans risque ({why}). Rien n’a été modifié.</translation>
+    </message>
+    <message>
+        <source>{file} unpacks to more than an export can be. It is not imported.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} devient, une fois décompressé, plus grand qu’un export ne peut l’être. Il n’est pas importé.</translation>
     </message>
     <message>
         <source>{file}: {reason}.</source>
@@ -4298,6 +4333,14 @@
         <translation>
             <numerusform>{n} token</numerusform>
             <numerusform>{n} tokens</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} were there already.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>
+            <numerusform>{n} était déjà là.</numerusform>
+            <numerusform>{n} étaient déjà là.</numerusform>
         </translation>
     </message>
     <message numerus="yes">

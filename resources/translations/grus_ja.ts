@@ -1189,6 +1189,11 @@
         <translation>読み込んだ会話</translation>
     </message>
     <message>
+        <source>Importing: {done} of {total} conversations.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>インポート中: {total} 件中 {done} 件の会話。</translation>
+    </message>
+    <message>
         <source>In addition to the system&apos;s text size.</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>システムの文字サイズに加えて適用されます。</translation>
@@ -1297,6 +1302,11 @@
         <source>Leave out tokens less likely than this share of the most likely one.</source>
         <extracomment>app/gui/viewmodels/sampling.py</extracomment>
         <translation>最も確率の高いトークンに対し、この割合より低いトークンを除外します。</translation>
+    </message>
+    <message>
+        <source>Left out, because they are malformed: {names}.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>形式に誤りがあるため除外しました: {names}。</translation>
     </message>
     <message>
         <source>Level</source>
@@ -3164,7 +3174,7 @@
     </message>
     <message>
         <source>There is no file {path}.</source>
-        <extracomment>engine/media/documents.py</extracomment>
+        <extracomment>engine/media/documents.py, app/runtime/imports/export_file.py</extracomment>
         <translation>ファイル {path} がありません。</translation>
     </message>
     <message>
@@ -3494,7 +3504,7 @@
     </message>
     <message>
         <source>Undo</source>
-        <extracomment>app/gui/bars.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/bars.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
         <translation>元に戻す</translation>
     </message>
     <message>
@@ -3863,6 +3873,26 @@
         <translation>{file} には設定がありません。先に修正してください。何も変更していません。</translation>
     </message>
     <message>
+        <source>{file} holds {name}, which leads out of its folder. It is not imported.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} にはフォルダーの外を指す {name} が含まれています。インポートしません。</translation>
+    </message>
+    <message>
+        <source>{file} is damaged: it cannot be unpacked as a whole.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} は破損しており、すべてを展開できません。</translation>
+    </message>
+    <message>
+        <source>{file} is encrypted. Unpack it, and import what is in it.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} は暗号化されています。展開してから中身をインポートしてください。</translation>
+    </message>
+    <message>
+        <source>{file} is no export of ChatGPT, Claude, LM Studio, Jan or Open WebUI that can be read.</source>
+        <extracomment>app/runtime/imports/exports.py</extracomment>
+        <translation>{file} は ChatGPT、Claude、LM Studio、Jan、Open WebUI の読み取れるエクスポートではありません。</translation>
+    </message>
+    <message>
         <source>{file} is no text in UTF-8. Nothing was changed.</source>
         <extracomment>app/agents/connecting.py</extracomment>
         <translation>{file} は UTF-8 のテキストではありません。何も変更していません。</translation>
@@ -3871,6 +3901,11 @@
         <source>{file} is written in a way that Grus cannot change safely ({why}). Nothing was changed.</source>
         <extracomment>app/agents/connecting.py</extracomment>
         <translation>{file} は Grus が安全に変更できない書き方になっています({why})。何も変更していません。</translation>
+    </message>
+    <message>
+        <source>{file} unpacks to more than an export can be. It is not imported.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} は展開するとエクスポートとしてありえない大きさになります。インポートしません。</translation>
     </message>
     <message>
         <source>{file}: {reason}.</source>
@@ -4289,6 +4324,13 @@
         <extracomment>app/gui/viewmodels/chat/message_views.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>
             <numerusform>{n} トークン</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} were there already.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>
+            <numerusform>{n} 件はすでにありました。</numerusform>
         </translation>
     </message>
     <message numerus="yes">

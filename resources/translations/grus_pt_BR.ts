@@ -1189,6 +1189,11 @@
         <translation>Importada</translation>
     </message>
     <message>
+        <source>Importing: {done} of {total} conversations.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>Importando: {done} de {total} conversas.</translation>
+    </message>
+    <message>
         <source>In addition to the system&apos;s text size.</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Além do tamanho de texto do sistema.</translation>
@@ -1297,6 +1302,11 @@
         <source>Leave out tokens less likely than this share of the most likely one.</source>
         <extracomment>app/gui/viewmodels/sampling.py</extracomment>
         <translation>Descarta os tokens menos prováveis que esta fração do mais provável.</translation>
+    </message>
+    <message>
+        <source>Left out, because they are malformed: {names}.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>Deixadas de fora por estarem malformadas: {names}.</translation>
     </message>
     <message>
         <source>Level</source>
@@ -3166,7 +3176,7 @@
     </message>
     <message>
         <source>There is no file {path}.</source>
-        <extracomment>engine/media/documents.py</extracomment>
+        <extracomment>engine/media/documents.py, app/runtime/imports/export_file.py</extracomment>
         <translation>O arquivo {path} não existe.</translation>
     </message>
     <message>
@@ -3496,7 +3506,7 @@
     </message>
     <message>
         <source>Undo</source>
-        <extracomment>app/gui/bars.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/bars.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
         <translation>Desfazer</translation>
     </message>
     <message>
@@ -3865,6 +3875,26 @@
         <translation>{file} não contém configurações. Corrija-o primeiro; nada foi alterado.</translation>
     </message>
     <message>
+        <source>{file} holds {name}, which leads out of its folder. It is not imported.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} contém {name}, que leva para fora da pasta. Não é importado.</translation>
+    </message>
+    <message>
+        <source>{file} is damaged: it cannot be unpacked as a whole.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} está danificado: não pode ser descompactado por inteiro.</translation>
+    </message>
+    <message>
+        <source>{file} is encrypted. Unpack it, and import what is in it.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} está criptografado. Descompacte-o e importe o conteúdo.</translation>
+    </message>
+    <message>
+        <source>{file} is no export of ChatGPT, Claude, LM Studio, Jan or Open WebUI that can be read.</source>
+        <extracomment>app/runtime/imports/exports.py</extracomment>
+        <translation>{file} não é uma exportação legível do ChatGPT, Claude, LM Studio, Jan ou Open WebUI.</translation>
+    </message>
+    <message>
         <source>{file} is no text in UTF-8. Nothing was changed.</source>
         <extracomment>app/agents/connecting.py</extracomment>
         <translation>{file} não é um texto em UTF-8. Nada foi alterado.</translation>
@@ -3873,6 +3903,11 @@
         <source>{file} is written in a way that Grus cannot change safely ({why}). Nothing was changed.</source>
         <extracomment>app/agents/connecting.py</extracomment>
         <translation>{file} está escrito de um modo que o Grus não pode alterar com segurança ({why}). Nada foi alterado.</translation>
+    </message>
+    <message>
+        <source>{file} unpacks to more than an export can be. It is not imported.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} fica, ao ser descompactado, maior do que uma exportação pode ser. Não é importado.</translation>
     </message>
     <message>
         <source>{file}: {reason}.</source>
@@ -4298,6 +4333,14 @@
         <translation>
             <numerusform>{n} token</numerusform>
             <numerusform>{n} tokens</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} were there already.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>
+            <numerusform>{n} já estava lá.</numerusform>
+            <numerusform>{n} já estavam lá.</numerusform>
         </translation>
     </message>
     <message numerus="yes">

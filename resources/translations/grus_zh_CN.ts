@@ -1189,6 +1189,11 @@
         <translation>已导入</translation>
     </message>
     <message>
+        <source>Importing: {done} of {total} conversations.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>正在导入:{total} 个对话中的 {done} 个。</translation>
+    </message>
+    <message>
         <source>In addition to the system&apos;s text size.</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>在系统文字大小的基础上调整。</translation>
@@ -1297,6 +1302,11 @@
         <source>Leave out tokens less likely than this share of the most likely one.</source>
         <extracomment>app/gui/viewmodels/sampling.py</extracomment>
         <translation>排除概率低于最高概率此比例的 token。</translation>
+    </message>
+    <message>
+        <source>Left out, because they are malformed: {names}.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>因格式有误而略过:{names}。</translation>
     </message>
     <message>
         <source>Level</source>
@@ -3164,7 +3174,7 @@
     </message>
     <message>
         <source>There is no file {path}.</source>
-        <extracomment>engine/media/documents.py</extracomment>
+        <extracomment>engine/media/documents.py, app/runtime/imports/export_file.py</extracomment>
         <translation>文件 {path} 不存在。</translation>
     </message>
     <message>
@@ -3494,7 +3504,7 @@
     </message>
     <message>
         <source>Undo</source>
-        <extracomment>app/gui/bars.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/bars.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
         <translation>撤销</translation>
     </message>
     <message>
@@ -3863,6 +3873,26 @@
         <translation>{file} 中没有设置。请先更正;未做任何更改。</translation>
     </message>
     <message>
+        <source>{file} holds {name}, which leads out of its folder. It is not imported.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} 中的 {name} 指向文件夹之外。不予导入。</translation>
+    </message>
+    <message>
+        <source>{file} is damaged: it cannot be unpacked as a whole.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} 已损坏:无法完整解压。</translation>
+    </message>
+    <message>
+        <source>{file} is encrypted. Unpack it, and import what is in it.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} 已加密。请解压后导入其中的内容。</translation>
+    </message>
+    <message>
+        <source>{file} is no export of ChatGPT, Claude, LM Studio, Jan or Open WebUI that can be read.</source>
+        <extracomment>app/runtime/imports/exports.py</extracomment>
+        <translation>{file} 不是可读取的 ChatGPT、Claude、LM Studio、Jan 或 Open WebUI 导出文件。</translation>
+    </message>
+    <message>
         <source>{file} is no text in UTF-8. Nothing was changed.</source>
         <extracomment>app/agents/connecting.py</extracomment>
         <translation>{file} 不是 UTF-8 文本。未做任何更改。</translation>
@@ -3871,6 +3901,11 @@
         <source>{file} is written in a way that Grus cannot change safely ({why}). Nothing was changed.</source>
         <extracomment>app/agents/connecting.py</extracomment>
         <translation>{file} 的写法使 Grus 无法安全更改({why})。未做任何更改。</translation>
+    </message>
+    <message>
+        <source>{file} unpacks to more than an export can be. It is not imported.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} 解压后超出导出文件可能的大小。不予导入。</translation>
     </message>
     <message>
         <source>{file}: {reason}.</source>
@@ -4289,6 +4324,13 @@
         <extracomment>app/gui/viewmodels/chat/message_views.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>
             <numerusform>{n} 个 token</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} were there already.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>
+            <numerusform>{n} 个已存在。</numerusform>
         </translation>
     </message>
     <message numerus="yes">
