@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from app.gui.preferences import AppFolders, Preferences
     from app.gui.store.worker import AppStore
     from app.gui.viewmodels.models.downloads import Downloads
-    from app.gui.viewmodels.updates import WindowUpdates
     from app.gui.viewmodels.models.library import MachineFacts
+    from app.gui.viewmodels.updates import WindowUpdates
     from app.window_engine import WindowEngine
 
 

@@ -459,9 +459,19 @@
         <translation>Hardware</translation>
     </message>
     <message>
+        <source>Connect an agent</source>
+        <extracomment>app/gui/server/pane.py</extracomment>
+        <translation>Conectar un agente</translation>
+    </message>
+    <message>
         <source>Connect from</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Conectar desde</translation>
+    </message>
+    <message>
+        <source>Connect {program}</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>Conectar {program}</translation>
     </message>
     <message>
         <source>Context</source>
@@ -694,6 +704,11 @@
         <translation>Descartar</translation>
     </message>
     <message>
+        <source>Disconnect {program}</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>Desconectar {program}</translation>
+    </message>
+    <message>
         <source>Disk</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Disco</translation>
@@ -712,6 +727,11 @@
         <source>Download</source>
         <extracomment>app/gui/chat/offer.py, app/gui/settings/updates.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Descargar</translation>
+    </message>
+    <message>
+        <source>Download a model first.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>Descargue primero un modelo.</translation>
     </message>
     <message>
         <source>Download, pause or resume</source>
@@ -1224,6 +1244,11 @@
         <translation>Importada</translation>
     </message>
     <message>
+        <source>Importing: {done} of {total} conversations.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>Importando: {done} de {total} conversaciones.</translation>
+    </message>
+    <message>
         <source>In addition to the system&apos;s text size.</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Además del tamaño de texto del sistema.</translation>
@@ -1347,6 +1372,11 @@
         <source>Leave out tokens less likely than this share of the most likely one.</source>
         <extracomment>app/gui/viewmodels/sampling.py</extracomment>
         <translation>Descarta los tokens menos probables que esta fracción del más probable.</translation>
+    </message>
+    <message>
+        <source>Left out, because they are malformed: {names}.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>Omitidas por estar mal formadas: {names}.</translation>
     </message>
     <message>
         <source>Level</source>
@@ -3281,7 +3311,7 @@
     </message>
     <message>
         <source>There is no file {path}.</source>
-        <extracomment>engine/media/documents.py</extracomment>
+        <extracomment>engine/media/documents.py, app/runtime/imports/export_file.py</extracomment>
         <translation>No existe el archivo {path}.</translation>
     </message>
     <message>
@@ -3621,7 +3651,7 @@
     </message>
     <message>
         <source>Undo</source>
-        <extracomment>app/gui/bars.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/bars.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
         <translation>Deshacer</translation>
     </message>
     <message>
@@ -3985,9 +4015,54 @@
         <translation>{done} de {total} páginas</translation>
     </message>
     <message>
+        <source>{file} cannot be read ({why}). Correct it first; nothing was changed.</source>
+        <extracomment>app/agents/settings_text.py</extracomment>
+        <translation>No se puede leer {file} ({why}). Corríjalo primero; no se ha cambiado nada.</translation>
+    </message>
+    <message>
         <source>{file} cannot be replaced: {reason}.</source>
         <extracomment>app/updates.py</extracomment>
         <translation>No se puede reemplazar {file}: {reason}.</translation>
+    </message>
+    <message>
+        <source>{file} holds no settings. Correct it first; nothing was changed.</source>
+        <extracomment>app/agents/settings_text.py</extracomment>
+        <translation>{file} no contiene ajustes. Corríjalo primero; no se ha cambiado nada.</translation>
+    </message>
+    <message>
+        <source>{file} holds {name}, which leads out of its folder. It is not imported.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} contiene {name}, que lleva fuera de su carpeta. No se importa.</translation>
+    </message>
+    <message>
+        <source>{file} is damaged: it cannot be unpacked as a whole.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} está dañado: no se puede descomprimir por completo.</translation>
+    </message>
+    <message>
+        <source>{file} is encrypted. Unpack it, and import what is in it.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} está cifrado. Descomprímalo e importe su contenido.</translation>
+    </message>
+    <message>
+        <source>{file} is no export of ChatGPT, Claude, LM Studio, Jan or Open WebUI that can be read.</source>
+        <extracomment>app/runtime/imports/exports.py</extracomment>
+        <translation>{file} no es una exportación legible de ChatGPT, Claude, LM Studio, Jan u Open WebUI.</translation>
+    </message>
+    <message>
+        <source>{file} is no text in UTF-8. Nothing was changed.</source>
+        <extracomment>app/agents/connecting.py</extracomment>
+        <translation>{file} no es texto en UTF-8. No se ha cambiado nada.</translation>
+    </message>
+    <message>
+        <source>{file} is written in a way that Grus cannot change safely ({why}). Nothing was changed.</source>
+        <extracomment>app/agents/connecting.py</extracomment>
+        <translation>{file} está escrito de un modo que Grus no puede cambiar con seguridad ({why}). No se ha cambiado nada.</translation>
+    </message>
+    <message>
+        <source>{file} unpacks to more than an export can be. It is not imported.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} ocupa al descomprimirse más de lo que puede ocupar una exportación. No se importa.</translation>
     </message>
     <message>
         <source>{file}: {reason}.</source>
@@ -4431,6 +4506,14 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>{n} were there already.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>
+            <numerusform>{n} ya estaba.</numerusform>
+            <numerusform>{n} ya estaban.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>{n} words</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>
@@ -4472,6 +4555,46 @@
         <source>{path} is larger than the memory that is free.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>{path} es más grande que la memoria libre.</translation>
+    </message>
+    <message>
+        <source>{program} (not installed)</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} (no instalado)</translation>
+    </message>
+    <message>
+        <source>{program} has its earlier settings again.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} vuelve a tener sus ajustes anteriores.</translation>
+    </message>
+    <message>
+        <source>{program} is disconnected. What you changed in {file} since stays.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} está desconectado. Lo que ha cambiado desde entonces en {file} se conserva.</translation>
+    </message>
+    <message>
+        <source>{program} is not installed: there is no command {command}. Install it first: {how}</source>
+        <extracomment>app/agents/programs.py</extracomment>
+        <translation>{program} no está instalado: no existe el comando {command}. Instálelo primero: {how}</translation>
+    </message>
+    <message>
+        <source>{program} uses this server now.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} usa ahora este servidor.</translation>
+    </message>
+    <message>
+        <source>{program} uses this server now. Enter the key in its settings, too.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} usa ahora este servidor. Introduzca la clave también en sus ajustes.</translation>
+    </message>
+    <message>
+        <source>{program} uses this server now. Its earlier settings are kept in {file}.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} usa ahora este servidor. Sus ajustes anteriores se conservan en {file}.</translation>
+    </message>
+    <message>
+        <source>{program} was not connected by Grus: there is nothing to take back.</source>
+        <extracomment>app/agents/connecting.py</extracomment>
+        <translation>Grus no ha conectado {program}: no hay nada que deshacer.</translation>
     </message>
     <message>
         <source>{rate} tokens/s</source>

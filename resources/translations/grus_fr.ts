@@ -459,9 +459,19 @@
         <translation>Matériel</translation>
     </message>
     <message>
+        <source>Connect an agent</source>
+        <extracomment>app/gui/server/pane.py</extracomment>
+        <translation>Connecter un agent</translation>
+    </message>
+    <message>
         <source>Connect from</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Se connecter depuis</translation>
+    </message>
+    <message>
+        <source>Connect {program}</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>Connecter {program}</translation>
     </message>
     <message>
         <source>Context</source>
@@ -694,6 +704,11 @@
         <translation>Abandonner</translation>
     </message>
     <message>
+        <source>Disconnect {program}</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>Déconnecter {program}</translation>
+    </message>
+    <message>
         <source>Disk</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Disque</translation>
@@ -712,6 +727,11 @@
         <source>Download</source>
         <extracomment>app/gui/chat/offer.py, app/gui/settings/updates.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Télécharger</translation>
+    </message>
+    <message>
+        <source>Download a model first.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>Téléchargez d’abord un modèle.</translation>
     </message>
     <message>
         <source>Download, pause or resume</source>
@@ -1224,6 +1244,11 @@
         <translation>Importée</translation>
     </message>
     <message>
+        <source>Importing: {done} of {total} conversations.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>Importation : {done} conversations sur {total}.</translation>
+    </message>
+    <message>
         <source>In addition to the system&apos;s text size.</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>En plus de la taille de texte du système.</translation>
@@ -1347,6 +1372,11 @@
         <source>Leave out tokens less likely than this share of the most likely one.</source>
         <extracomment>app/gui/viewmodels/sampling.py</extracomment>
         <translation>Exclut les tokens moins probables que cette fraction du plus probable.</translation>
+    </message>
+    <message>
+        <source>Left out, because they are malformed: {names}.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>Laissées de côté, car mal formées : {names}.</translation>
     </message>
     <message>
         <source>Level</source>
@@ -3281,7 +3311,7 @@
     </message>
     <message>
         <source>There is no file {path}.</source>
-        <extracomment>engine/media/documents.py</extracomment>
+        <extracomment>engine/media/documents.py, app/runtime/imports/export_file.py</extracomment>
         <translation>Le fichier {path} n’existe pas.</translation>
     </message>
     <message>
@@ -3621,7 +3651,7 @@
     </message>
     <message>
         <source>Undo</source>
-        <extracomment>app/gui/bars.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/bars.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
         <translation>Annuler l’action</translation>
     </message>
     <message>
@@ -3985,9 +4015,54 @@
         <translation>{done} pages sur {total}</translation>
     </message>
     <message>
+        <source>{file} cannot be read ({why}). Correct it first; nothing was changed.</source>
+        <extracomment>app/agents/settings_text.py</extracomment>
+        <translation>{file} ne peut pas être lu ({why}). Corrigez-le d’abord ; rien n’a été modifié.</translation>
+    </message>
+    <message>
         <source>{file} cannot be replaced: {reason}.</source>
         <extracomment>app/updates.py</extracomment>
         <translation>{file} ne peut pas être remplacé : {reason}.</translation>
+    </message>
+    <message>
+        <source>{file} holds no settings. Correct it first; nothing was changed.</source>
+        <extracomment>app/agents/settings_text.py</extracomment>
+        <translation>{file} ne contient pas de réglages. Corrigez-le d’abord ; rien n’a été modifié.</translation>
+    </message>
+    <message>
+        <source>{file} holds {name}, which leads out of its folder. It is not imported.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} contient {name}, qui sort de son dossier. Il n’est pas importé.</translation>
+    </message>
+    <message>
+        <source>{file} is damaged: it cannot be unpacked as a whole.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} est endommagé : il ne peut pas être décompressé en entier.</translation>
+    </message>
+    <message>
+        <source>{file} is encrypted. Unpack it, and import what is in it.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} est chiffré. Décompressez-le et importez son contenu.</translation>
+    </message>
+    <message>
+        <source>{file} is no export of ChatGPT, Claude, LM Studio, Jan or Open WebUI that can be read.</source>
+        <extracomment>app/runtime/imports/exports.py</extracomment>
+        <translation>{file} n’est pas un export lisible de ChatGPT, Claude, LM Studio, Jan ou Open WebUI.</translation>
+    </message>
+    <message>
+        <source>{file} is no text in UTF-8. Nothing was changed.</source>
+        <extracomment>app/agents/connecting.py</extracomment>
+        <translation>{file} n’est pas un texte en UTF-8. Rien n’a été modifié.</translation>
+    </message>
+    <message>
+        <source>{file} is written in a way that Grus cannot change safely ({why}). Nothing was changed.</source>
+        <extracomment>app/agents/connecting.py</extracomment>
+        <translation>{file} est écrit d’une façon que Grus ne peut pas modifier sans risque ({why}). Rien n’a été modifié.</translation>
+    </message>
+    <message>
+        <source>{file} unpacks to more than an export can be. It is not imported.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} devient, une fois décompressé, plus grand qu’un export ne peut l’être. Il n’est pas importé.</translation>
     </message>
     <message>
         <source>{file}: {reason}.</source>
@@ -4431,6 +4506,14 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>{n} were there already.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>
+            <numerusform>{n} était déjà là.</numerusform>
+            <numerusform>{n} étaient déjà là.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>{n} words</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>
@@ -4472,6 +4555,46 @@
         <source>{path} is larger than the memory that is free.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>{path} est plus volumineux que la mémoire libre.</translation>
+    </message>
+    <message>
+        <source>{program} (not installed)</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} (non installé)</translation>
+    </message>
+    <message>
+        <source>{program} has its earlier settings again.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} a retrouvé ses réglages précédents.</translation>
+    </message>
+    <message>
+        <source>{program} is disconnected. What you changed in {file} since stays.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} est déconnecté. Ce que vous avez modifié depuis dans {file} est conservé.</translation>
+    </message>
+    <message>
+        <source>{program} is not installed: there is no command {command}. Install it first: {how}</source>
+        <extracomment>app/agents/programs.py</extracomment>
+        <translation>{program} n’est pas installé : la commande {command} n’existe pas. Installez-le d’abord : {how}</translation>
+    </message>
+    <message>
+        <source>{program} uses this server now.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} utilise maintenant ce serveur.</translation>
+    </message>
+    <message>
+        <source>{program} uses this server now. Enter the key in its settings, too.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} utilise maintenant ce serveur. Saisissez aussi la clé dans ses réglages.</translation>
+    </message>
+    <message>
+        <source>{program} uses this server now. Its earlier settings are kept in {file}.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} utilise maintenant ce serveur. Ses réglages précédents sont conservés dans {file}.</translation>
+    </message>
+    <message>
+        <source>{program} was not connected by Grus: there is nothing to take back.</source>
+        <extracomment>app/agents/connecting.py</extracomment>
+        <translation>{program} n’a pas été connecté par Grus : il n’y a rien à annuler.</translation>
     </message>
     <message>
         <source>{rate} tokens/s</source>

@@ -459,9 +459,19 @@
         <translation>ハードウェア</translation>
     </message>
     <message>
+        <source>Connect an agent</source>
+        <extracomment>app/gui/server/pane.py</extracomment>
+        <translation>エージェントを接続</translation>
+    </message>
+    <message>
         <source>Connect from</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>接続元</translation>
+    </message>
+    <message>
+        <source>Connect {program}</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} を接続</translation>
     </message>
     <message>
         <source>Context</source>
@@ -694,6 +704,11 @@
         <translation>破棄</translation>
     </message>
     <message>
+        <source>Disconnect {program}</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} の接続を解除</translation>
+    </message>
+    <message>
         <source>Disk</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>ディスク</translation>
@@ -712,6 +727,11 @@
         <source>Download</source>
         <extracomment>app/gui/chat/offer.py, app/gui/settings/updates.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>ダウンロード</translation>
+    </message>
+    <message>
+        <source>Download a model first.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>先にモデルをダウンロードしてください。</translation>
     </message>
     <message>
         <source>Download, pause or resume</source>
@@ -1224,6 +1244,11 @@
         <translation>読み込んだ会話</translation>
     </message>
     <message>
+        <source>Importing: {done} of {total} conversations.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>インポート中: {total} 件中 {done} 件の会話。</translation>
+    </message>
+    <message>
         <source>In addition to the system&apos;s text size.</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>システムの文字サイズに加えて適用されます。</translation>
@@ -1347,6 +1372,11 @@
         <source>Leave out tokens less likely than this share of the most likely one.</source>
         <extracomment>app/gui/viewmodels/sampling.py</extracomment>
         <translation>最も確率の高いトークンに対し、この割合より低いトークンを除外します。</translation>
+    </message>
+    <message>
+        <source>Left out, because they are malformed: {names}.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>形式に誤りがあるため除外しました: {names}。</translation>
     </message>
     <message>
         <source>Level</source>
@@ -3279,7 +3309,7 @@
     </message>
     <message>
         <source>There is no file {path}.</source>
-        <extracomment>engine/media/documents.py</extracomment>
+        <extracomment>engine/media/documents.py, app/runtime/imports/export_file.py</extracomment>
         <translation>ファイル {path} がありません。</translation>
     </message>
     <message>
@@ -3619,7 +3649,7 @@
     </message>
     <message>
         <source>Undo</source>
-        <extracomment>app/gui/bars.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/bars.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
         <translation>元に戻す</translation>
     </message>
     <message>
@@ -3983,9 +4013,54 @@
         <translation>{done} / {total} ページ</translation>
     </message>
     <message>
+        <source>{file} cannot be read ({why}). Correct it first; nothing was changed.</source>
+        <extracomment>app/agents/settings_text.py</extracomment>
+        <translation>{file} を読み取れません({why})。先に修正してください。何も変更していません。</translation>
+    </message>
+    <message>
         <source>{file} cannot be replaced: {reason}.</source>
         <extracomment>app/updates.py</extracomment>
         <translation>{file} を置き換えられません：{reason}。</translation>
+    </message>
+    <message>
+        <source>{file} holds no settings. Correct it first; nothing was changed.</source>
+        <extracomment>app/agents/settings_text.py</extracomment>
+        <translation>{file} には設定がありません。先に修正してください。何も変更していません。</translation>
+    </message>
+    <message>
+        <source>{file} holds {name}, which leads out of its folder. It is not imported.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} にはフォルダーの外を指す {name} が含まれています。インポートしません。</translation>
+    </message>
+    <message>
+        <source>{file} is damaged: it cannot be unpacked as a whole.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} は破損しており、すべてを展開できません。</translation>
+    </message>
+    <message>
+        <source>{file} is encrypted. Unpack it, and import what is in it.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} は暗号化されています。展開してから中身をインポートしてください。</translation>
+    </message>
+    <message>
+        <source>{file} is no export of ChatGPT, Claude, LM Studio, Jan or Open WebUI that can be read.</source>
+        <extracomment>app/runtime/imports/exports.py</extracomment>
+        <translation>{file} は ChatGPT、Claude、LM Studio、Jan、Open WebUI の読み取れるエクスポートではありません。</translation>
+    </message>
+    <message>
+        <source>{file} is no text in UTF-8. Nothing was changed.</source>
+        <extracomment>app/agents/connecting.py</extracomment>
+        <translation>{file} は UTF-8 のテキストではありません。何も変更していません。</translation>
+    </message>
+    <message>
+        <source>{file} is written in a way that Grus cannot change safely ({why}). Nothing was changed.</source>
+        <extracomment>app/agents/connecting.py</extracomment>
+        <translation>{file} は Grus が安全に変更できない書き方になっています({why})。何も変更していません。</translation>
+    </message>
+    <message>
+        <source>{file} unpacks to more than an export can be. It is not imported.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} は展開するとエクスポートとしてありえない大きさになります。インポートしません。</translation>
     </message>
     <message>
         <source>{file}: {reason}.</source>
@@ -4422,6 +4497,13 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>{n} were there already.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>
+            <numerusform>{n} 件はすでにありました。</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>{n} words</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>
@@ -4462,6 +4544,46 @@
         <source>{path} is larger than the memory that is free.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>{path} は空きメモリーより大きいファイルです。</translation>
+    </message>
+    <message>
+        <source>{program} (not installed)</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program}(未インストール)</translation>
+    </message>
+    <message>
+        <source>{program} has its earlier settings again.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} は以前の設定に戻りました。</translation>
+    </message>
+    <message>
+        <source>{program} is disconnected. What you changed in {file} since stays.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} の接続を解除しました。その後 {file} で変更した内容は残ります。</translation>
+    </message>
+    <message>
+        <source>{program} is not installed: there is no command {command}. Install it first: {how}</source>
+        <extracomment>app/agents/programs.py</extracomment>
+        <translation>{program} はインストールされていません。コマンド {command} がありません。先にインストールしてください: {how}</translation>
+    </message>
+    <message>
+        <source>{program} uses this server now.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} はこのサーバーを使用します。</translation>
+    </message>
+    <message>
+        <source>{program} uses this server now. Enter the key in its settings, too.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} はこのサーバーを使用します。その設定にもキーを入力してください。</translation>
+    </message>
+    <message>
+        <source>{program} uses this server now. Its earlier settings are kept in {file}.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} はこのサーバーを使用します。以前の設定は {file} に保管されています。</translation>
+    </message>
+    <message>
+        <source>{program} was not connected by Grus: there is nothing to take back.</source>
+        <extracomment>app/agents/connecting.py</extracomment>
+        <translation>{program} は Grus によって接続されていません。元に戻すものはありません。</translation>
     </message>
     <message>
         <source>{rate} tokens/s</source>

@@ -459,9 +459,19 @@
         <translation>Hardware</translation>
     </message>
     <message>
+        <source>Connect an agent</source>
+        <extracomment>app/gui/server/pane.py</extracomment>
+        <translation>Conectar um agente</translation>
+    </message>
+    <message>
         <source>Connect from</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Conectar de</translation>
+    </message>
+    <message>
+        <source>Connect {program}</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>Conectar {program}</translation>
     </message>
     <message>
         <source>Context</source>
@@ -694,6 +704,11 @@
         <translation>Descartar</translation>
     </message>
     <message>
+        <source>Disconnect {program}</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>Desconectar {program}</translation>
+    </message>
+    <message>
         <source>Disk</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Disco</translation>
@@ -712,6 +727,11 @@
         <source>Download</source>
         <extracomment>app/gui/chat/offer.py, app/gui/settings/updates.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Baixar</translation>
+    </message>
+    <message>
+        <source>Download a model first.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>Baixe um modelo primeiro.</translation>
     </message>
     <message>
         <source>Download, pause or resume</source>
@@ -1224,6 +1244,11 @@
         <translation>Importada</translation>
     </message>
     <message>
+        <source>Importing: {done} of {total} conversations.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>Importando: {done} de {total} conversas.</translation>
+    </message>
+    <message>
         <source>In addition to the system&apos;s text size.</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Além do tamanho de texto do sistema.</translation>
@@ -1347,6 +1372,11 @@
         <source>Leave out tokens less likely than this share of the most likely one.</source>
         <extracomment>app/gui/viewmodels/sampling.py</extracomment>
         <translation>Descarta os tokens menos prováveis que esta fração do mais provável.</translation>
+    </message>
+    <message>
+        <source>Left out, because they are malformed: {names}.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>Deixadas de fora por estarem malformadas: {names}.</translation>
     </message>
     <message>
         <source>Level</source>
@@ -3281,7 +3311,7 @@
     </message>
     <message>
         <source>There is no file {path}.</source>
-        <extracomment>engine/media/documents.py</extracomment>
+        <extracomment>engine/media/documents.py, app/runtime/imports/export_file.py</extracomment>
         <translation>O arquivo {path} não existe.</translation>
     </message>
     <message>
@@ -3621,7 +3651,7 @@
     </message>
     <message>
         <source>Undo</source>
-        <extracomment>app/gui/bars.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/bars.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
         <translation>Desfazer</translation>
     </message>
     <message>
@@ -3985,9 +4015,54 @@
         <translation>{done} de {total} páginas</translation>
     </message>
     <message>
+        <source>{file} cannot be read ({why}). Correct it first; nothing was changed.</source>
+        <extracomment>app/agents/settings_text.py</extracomment>
+        <translation>Não é possível ler {file} ({why}). Corrija-o primeiro; nada foi alterado.</translation>
+    </message>
+    <message>
         <source>{file} cannot be replaced: {reason}.</source>
         <extracomment>app/updates.py</extracomment>
         <translation>{file} não pode ser substituído: {reason}.</translation>
+    </message>
+    <message>
+        <source>{file} holds no settings. Correct it first; nothing was changed.</source>
+        <extracomment>app/agents/settings_text.py</extracomment>
+        <translation>{file} não contém configurações. Corrija-o primeiro; nada foi alterado.</translation>
+    </message>
+    <message>
+        <source>{file} holds {name}, which leads out of its folder. It is not imported.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} contém {name}, que leva para fora da pasta. Não é importado.</translation>
+    </message>
+    <message>
+        <source>{file} is damaged: it cannot be unpacked as a whole.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} está danificado: não pode ser descompactado por inteiro.</translation>
+    </message>
+    <message>
+        <source>{file} is encrypted. Unpack it, and import what is in it.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} está criptografado. Descompacte-o e importe o conteúdo.</translation>
+    </message>
+    <message>
+        <source>{file} is no export of ChatGPT, Claude, LM Studio, Jan or Open WebUI that can be read.</source>
+        <extracomment>app/runtime/imports/exports.py</extracomment>
+        <translation>{file} não é uma exportação legível do ChatGPT, Claude, LM Studio, Jan ou Open WebUI.</translation>
+    </message>
+    <message>
+        <source>{file} is no text in UTF-8. Nothing was changed.</source>
+        <extracomment>app/agents/connecting.py</extracomment>
+        <translation>{file} não é um texto em UTF-8. Nada foi alterado.</translation>
+    </message>
+    <message>
+        <source>{file} is written in a way that Grus cannot change safely ({why}). Nothing was changed.</source>
+        <extracomment>app/agents/connecting.py</extracomment>
+        <translation>{file} está escrito de um modo que o Grus não pode alterar com segurança ({why}). Nada foi alterado.</translation>
+    </message>
+    <message>
+        <source>{file} unpacks to more than an export can be. It is not imported.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} fica, ao ser descompactado, maior do que uma exportação pode ser. Não é importado.</translation>
     </message>
     <message>
         <source>{file}: {reason}.</source>
@@ -4431,6 +4506,14 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>{n} were there already.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>
+            <numerusform>{n} já estava lá.</numerusform>
+            <numerusform>{n} já estavam lá.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>{n} words</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>
@@ -4472,6 +4555,46 @@
         <source>{path} is larger than the memory that is free.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>{path} é maior que a memória livre.</translation>
+    </message>
+    <message>
+        <source>{program} (not installed)</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} (não instalado)</translation>
+    </message>
+    <message>
+        <source>{program} has its earlier settings again.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} voltou às configurações anteriores.</translation>
+    </message>
+    <message>
+        <source>{program} is disconnected. What you changed in {file} since stays.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} está desconectado. O que você alterou depois em {file} permanece.</translation>
+    </message>
+    <message>
+        <source>{program} is not installed: there is no command {command}. Install it first: {how}</source>
+        <extracomment>app/agents/programs.py</extracomment>
+        <translation>{program} não está instalado: não há o comando {command}. Instale-o primeiro: {how}</translation>
+    </message>
+    <message>
+        <source>{program} uses this server now.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} agora usa este servidor.</translation>
+    </message>
+    <message>
+        <source>{program} uses this server now. Enter the key in its settings, too.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} agora usa este servidor. Digite a chave também nas configurações dele.</translation>
+    </message>
+    <message>
+        <source>{program} uses this server now. Its earlier settings are kept in {file}.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} agora usa este servidor. As configurações anteriores estão em {file}.</translation>
+    </message>
+    <message>
+        <source>{program} was not connected by Grus: there is nothing to take back.</source>
+        <extracomment>app/agents/connecting.py</extracomment>
+        <translation>O {program} não foi conectado pelo Grus: não há nada a desfazer.</translation>
     </message>
     <message>
         <source>{rate} tokens/s</source>

@@ -459,9 +459,19 @@
         <translation>硬件</translation>
     </message>
     <message>
+        <source>Connect an agent</source>
+        <extracomment>app/gui/server/pane.py</extracomment>
+        <translation>连接智能体</translation>
+    </message>
+    <message>
         <source>Connect from</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>连接自</translation>
+    </message>
+    <message>
+        <source>Connect {program}</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>连接 {program}</translation>
     </message>
     <message>
         <source>Context</source>
@@ -694,6 +704,11 @@
         <translation>放弃</translation>
     </message>
     <message>
+        <source>Disconnect {program}</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>断开 {program}</translation>
+    </message>
+    <message>
         <source>Disk</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>磁盘</translation>
@@ -712,6 +727,11 @@
         <source>Download</source>
         <extracomment>app/gui/chat/offer.py, app/gui/settings/updates.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>下载</translation>
+    </message>
+    <message>
+        <source>Download a model first.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>请先下载一个模型。</translation>
     </message>
     <message>
         <source>Download, pause or resume</source>
@@ -1224,6 +1244,11 @@
         <translation>已导入</translation>
     </message>
     <message>
+        <source>Importing: {done} of {total} conversations.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>正在导入:{total} 个对话中的 {done} 个。</translation>
+    </message>
+    <message>
         <source>In addition to the system&apos;s text size.</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>在系统文字大小的基础上调整。</translation>
@@ -1347,6 +1372,11 @@
         <source>Leave out tokens less likely than this share of the most likely one.</source>
         <extracomment>app/gui/viewmodels/sampling.py</extracomment>
         <translation>排除概率低于最高概率此比例的 token。</translation>
+    </message>
+    <message>
+        <source>Left out, because they are malformed: {names}.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>因格式有误而略过:{names}。</translation>
     </message>
     <message>
         <source>Level</source>
@@ -3279,7 +3309,7 @@
     </message>
     <message>
         <source>There is no file {path}.</source>
-        <extracomment>engine/media/documents.py</extracomment>
+        <extracomment>engine/media/documents.py, app/runtime/imports/export_file.py</extracomment>
         <translation>文件 {path} 不存在。</translation>
     </message>
     <message>
@@ -3619,7 +3649,7 @@
     </message>
     <message>
         <source>Undo</source>
-        <extracomment>app/gui/bars.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/bars.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
         <translation>撤销</translation>
     </message>
     <message>
@@ -3983,9 +4013,54 @@
         <translation>{done}/{total} 页</translation>
     </message>
     <message>
+        <source>{file} cannot be read ({why}). Correct it first; nothing was changed.</source>
+        <extracomment>app/agents/settings_text.py</extracomment>
+        <translation>无法读取 {file}({why})。请先更正;未做任何更改。</translation>
+    </message>
+    <message>
         <source>{file} cannot be replaced: {reason}.</source>
         <extracomment>app/updates.py</extracomment>
         <translation>无法替换 {file}：{reason}。</translation>
+    </message>
+    <message>
+        <source>{file} holds no settings. Correct it first; nothing was changed.</source>
+        <extracomment>app/agents/settings_text.py</extracomment>
+        <translation>{file} 中没有设置。请先更正;未做任何更改。</translation>
+    </message>
+    <message>
+        <source>{file} holds {name}, which leads out of its folder. It is not imported.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} 中的 {name} 指向文件夹之外。不予导入。</translation>
+    </message>
+    <message>
+        <source>{file} is damaged: it cannot be unpacked as a whole.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} 已损坏:无法完整解压。</translation>
+    </message>
+    <message>
+        <source>{file} is encrypted. Unpack it, and import what is in it.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} 已加密。请解压后导入其中的内容。</translation>
+    </message>
+    <message>
+        <source>{file} is no export of ChatGPT, Claude, LM Studio, Jan or Open WebUI that can be read.</source>
+        <extracomment>app/runtime/imports/exports.py</extracomment>
+        <translation>{file} 不是可读取的 ChatGPT、Claude、LM Studio、Jan 或 Open WebUI 导出文件。</translation>
+    </message>
+    <message>
+        <source>{file} is no text in UTF-8. Nothing was changed.</source>
+        <extracomment>app/agents/connecting.py</extracomment>
+        <translation>{file} 不是 UTF-8 文本。未做任何更改。</translation>
+    </message>
+    <message>
+        <source>{file} is written in a way that Grus cannot change safely ({why}). Nothing was changed.</source>
+        <extracomment>app/agents/connecting.py</extracomment>
+        <translation>{file} 的写法使 Grus 无法安全更改({why})。未做任何更改。</translation>
+    </message>
+    <message>
+        <source>{file} unpacks to more than an export can be. It is not imported.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} 解压后超出导出文件可能的大小。不予导入。</translation>
     </message>
     <message>
         <source>{file}: {reason}.</source>
@@ -4422,6 +4497,13 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>{n} were there already.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>
+            <numerusform>{n} 个已存在。</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>{n} words</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>
@@ -4462,6 +4544,46 @@
         <source>{path} is larger than the memory that is free.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>{path} 大于可用内存。</translation>
+    </message>
+    <message>
+        <source>{program} (not installed)</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program}(未安装)</translation>
+    </message>
+    <message>
+        <source>{program} has its earlier settings again.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} 已恢复先前的设置。</translation>
+    </message>
+    <message>
+        <source>{program} is disconnected. What you changed in {file} since stays.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} 已断开。您之后在 {file} 中的更改会保留。</translation>
+    </message>
+    <message>
+        <source>{program} is not installed: there is no command {command}. Install it first: {how}</source>
+        <extracomment>app/agents/programs.py</extracomment>
+        <translation>{program} 未安装:没有命令 {command}。请先安装:{how}</translation>
+    </message>
+    <message>
+        <source>{program} uses this server now.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} 现在使用此服务器。</translation>
+    </message>
+    <message>
+        <source>{program} uses this server now. Enter the key in its settings, too.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} 现在使用此服务器。请同时在其设置中输入密钥。</translation>
+    </message>
+    <message>
+        <source>{program} uses this server now. Its earlier settings are kept in {file}.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} 现在使用此服务器。先前的设置保存在 {file}。</translation>
+    </message>
+    <message>
+        <source>{program} was not connected by Grus: there is nothing to take back.</source>
+        <extracomment>app/agents/connecting.py</extracomment>
+        <translation>{program} 不是由 Grus 连接的:没有可撤销的内容。</translation>
     </message>
     <message>
         <source>{rate} tokens/s</source>

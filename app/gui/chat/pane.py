@@ -171,6 +171,7 @@ class ChatPane(Pane):
         self.conversation_list.restored.connect(self.open)
         self.conversation_list_view.chosen.connect(self._open_line)
         self.finder.changed.connect(self._show_found)
+        self.conversation_list_view.export_dropped.connect(lambda file: self.files.read(file, self.imported))
         self.conversation_list_view.menu_wanted.connect(self.chat_actions.list_menu)
         self.transcript.menu_wanted.connect(self.chat_actions.message_menu)
         self.composer.send_wanted.connect(self.send)

@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLineEdit,
     QListWidget,
+    QMenu,
     QPlainTextEdit,
     QScrollArea,
     QSizePolicy,
@@ -39,6 +40,7 @@ from app.gui.look import Look, restate
 from app.gui.pane import AppContext, Pane
 from app.gui.texts import mark, number, seconds, tr, trn
 from app.gui.theme import GRID
+from app.gui.viewmodels.agents import AgentEntry, AgentMenu
 from app.gui.viewmodels.models.library import badges
 from app.gui.viewmodels.server import (
     EVERYWHERE,
@@ -250,6 +252,7 @@ ACTIONS = (
     ActionSpec("address", mark("Copy the address"), "Ctrl+Shift+A", "copy", lambda pane: pane.copy_address()),
     ActionSpec("key", mark("Create key"), "Ctrl+N", "key", lambda pane: pane.access.make_key()),
     ActionSpec("snippet", mark("Copy snippet"), "Ctrl+Shift+C", "copy", lambda pane: pane.copy_snippet()),
+    ActionSpec("agent", mark("Connect an agent"), "Ctrl+Shift+G", "tool", lambda pane: pane.list_agents()),
     ActionSpec("abort", mark("Cancel the selected request"), "Del", "stop", lambda pane: pane.abort()),
 )  # fmt: skip
 
@@ -263,6 +266,10 @@ class ServerPane(Pane):
         super().__init__(context)
         self.server_preferences = ServerPreferences(context.preferences)
         self.hosting = ServerControl(context.core, context.preferences, self.server_preferences)
+        self.agents = AgentMenu(
+            context.places.settings, context.work.run, lambda *told, **more: context.say(*told, **more)
+        )
+        self.agent_menu: QMenu | None = None
         context.actions.add_table(self, "server", tr("Server"), ACTIONS)
         self.access = AccessPanel(context, self.server_preferences, self.hosting)
         self.switch = text_button("", self.turn, kind="main")
@@ -352,6 +359,9 @@ class ServerPane(Pane):
         row.begin_right()
         wear(copy := icon_button(self.context.look, "copy", "", size=16), self.context.actions["server.snippet"])
         row.addWidget(copy)
+        self.agent_button = text_button("")
+        wear(self.agent_button, self.context.actions["server.agent"], icon_only=False)
+        row.addWidget(self.agent_button)
         column.addLayout(row)
         self.snippet.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         column.addWidget(self.snippet)
@@ -410,6 +420,23 @@ class ServerPane(Pane):
 
     def copy_snippet(self) -> None:
         self._copy(self.snippet.toPlainText())
+
+    def list_agents(self) -> None:
+        self.agents.list(self._show_agents)
+
+    def _show_agents(self, entries: Sequence[AgentEntry]) -> None:
+        menu = self.agent_menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for entry in entries:
+            action = menu.addAction(entry.title)
+            action.setEnabled(entry.enabled)
+            action.triggered.connect(_with(self._choose_agent, entry.name))
+        button = self.agent_button
+        menu.popup(button.mapToGlobal(button.rect().bottomLeft()))
+
+    def _choose_agent(self, name: str) -> None:
+        address, key = self._reached()
+        self.agents.choose(name, address, key, self.model.currentText())
 
     def abort(self) -> None:
         item = self.requests.currentItem()
@@ -494,9 +521,12 @@ class ServerPane(Pane):
 
     def _write(self) -> None:
         lines = client_lines()[self.program.currentText()]
-        access = self.server_preferences.access
-        address = self.hosting.address or address_for(access, access.port)
-        text = written(lines.name, address, access.keys[0] if access.keys else "", self.model.currentText())
+        text = written(lines.name, *self._reached(), self.model.currentText())
         if text != self.snippet.toPlainText():
             self.snippet.setPlainText(text)
         self.where.setText(lines.where)
+
+    def _reached(self) -> tuple[str, str]:
+        """Where programs reach the server, and with which key."""
+        access = self.server_preferences.access
+        return self.hosting.address or address_for(access, access.port), access.keys[0] if access.keys else ""
