@@ -34,6 +34,7 @@ from engine.models.model_types import AUTO, model_type_named
 from engine.models.registry import (
     ARCHITECTURES,
     EXACT_PARTS,
+    RECOGNIZERS,
     MakeEncoder,
     find_architecture,
     find_encoder,
@@ -212,11 +213,14 @@ def load_any(name: str, options: LoadOptions | None = None) -> LoadedModel | Loa
         raise UnsupportedArchitecture(f"{whole} has no part `{piece}`.")
     if make is None:
         return _load_model(name, folder, opened, options)
-    backend = _part_backend(opened, piece, options)
-    nbytes = survey(lambda view: make(view, opened.config), opened.source).memory(backend.dtype)
-    part = load_part(make, opened.source, opened.config, backend)
-    mark = fingerprint(opened, backend, None, None)
-    return LoadedPart(name, folder, opened.config, backend, part, nbytes, mark)
+    backend, listens = _part_backend(opened, piece, options), part_kind(opened.config, piece) in RECOGNIZERS
+    quant = choose_quant(options.quant, backend, opened.tensors) if listens else None
+    source = fitted(opened.source, backend, quant) if listens else opened.source
+    nbytes = survey(lambda view: make(view, opened.config), source).memory(backend.dtype)
+    part = load_part(make, source, opened.config, backend)
+    mark = fingerprint(opened, backend, None, quant)
+    tokenizer = opened.tokenizer if listens else None
+    return LoadedPart(name, folder, opened.config, backend, part, nbytes, mark, tokenizer=tokenizer)
 
 
 def _load_encoder(
