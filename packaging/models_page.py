@@ -69,6 +69,9 @@ NAMES = {
 }
 PART_NAMES = {
     "bicodec": "BiCodec, the codec of Spark-TTS",
+    "parakeet_ctc": "Parakeet CTC, 0.6B and 1.1B: listens",
+    "parakeet_rnnt": "Parakeet RNN-T: listens",
+    "parakeet_tdt": "Parakeet TDT, v2 and v3: listens",
     "pp_doclayout_v2": "PP-DocLayout v2",
     "pp_doclayout_v3": "PP-DocLayout v3",
     "qwen3_tts_tokenizer_12hz": "the codec of Qwen3-TTS",

@@ -158,3 +158,62 @@ def save_whisper(folder: Path, **how: Any) -> Path:
     whisper_reference(**how).save_pretrained(folder)
     save_tokenizer(folder, more=WHISPER_TOKENS)
     return folder
+
+
+# -- Parakeet
+
+PARAKEET = {
+    "parakeet_ctc": "ParakeetCTCConfig",
+    "parakeet_rnnt": "ParakeetRNNTConfig",
+    "parakeet_tdt": "ParakeetTDTConfig",
+}
+BLANK = VOCAB  # after all tokens of the tokenizer
+
+
+@cache
+def parakeet_reference(kind: str, seed: int = 0) -> Any:
+    import torch
+    import transformers
+
+    encoder = dict(
+        hidden_size=48, num_hidden_layers=2, num_attention_heads=4, intermediate_size=80, conv_kernel_size=5,
+        subsampling_conv_channels=8, num_mel_bins=80 if kind == "parakeet_ctc" else 128, attention_bias=kind != "parakeet_tdt",
+        convolution_bias=kind == "parakeet_ctc", scale_input=kind != "parakeet_tdt",
+    )  # fmt: skip
+    fields: dict[str, Any] = dict(vocab_size=VOCAB + 1, encoder_config=encoder)
+    if kind == "parakeet_ctc":
+        fields |= dict(pad_token_id=BLANK)
+    else:
+        fields |= dict(decoder_hidden_size=32, pad_token_id=2, blank_token_id=BLANK, decoder_start_token_id=BLANK)
+    config = getattr(transformers, PARAKEET[kind])(**fields)
+    config._attn_implementation = "eager"
+    model = getattr(transformers, PARAKEET[kind].replace("Config", "").replace("Parakeet", "ParakeetFor"))(
+        config
+    ).eval()
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for name, p in model.named_parameters():
+            noise = torch.randn(p.shape, generator=generator)
+            p.add_(0.1 * noise) if p.ndim <= 1 else p.copy_((0.2 if "encoder." in name else 0.5) * noise)
+        for name, p in model.named_buffers():
+            if "running" in name:
+                p.copy_(0.5 + torch.rand(p.shape, generator=generator))
+        extract = transformers.ParakeetFeatureExtractor(feature_size=config.encoder_config.num_mel_bins)
+        heard = model.encoder(**extract(sound(2.0), sampling_rate=16000, return_tensors="pt")).last_hidden_state
+        if kind == "parakeet_ctc":
+            head, logits = model.ctc_head, model.ctc_head(heard)
+        else:
+            said = model.decoder(torch.tensor([[BLANK]]))
+            head, logits = model.joint.head, model.joint(said, model.encoder_projector(heard))[..., : BLANK + 1]
+        mean = logits.reshape(-1, BLANK + 1).mean(0)
+        head.bias[: BLANK + 1] -= mean  # so that what is heard depends on the frame; about every other one is silent
+        head.bias[BLANK + 1 :] -= 100.0  # durations: the reference takes the best of tokens and durations together
+        logits = logits - mean
+        head.bias[BLANK] += (logits[..., :BLANK].max(-1).values - logits[..., BLANK]).median()
+    return model
+
+
+def save_parakeet(kind: str, folder: Path, **how: Any) -> Path:
+    parakeet_reference(kind, **how).save_pretrained(folder)
+    save_tokenizer(folder, ["<blank>"])
+    return folder

@@ -64,7 +64,7 @@ def layout(host: Host) -> LayoutDetector | None:
 
 def listener(host: Host, wanted: str) -> Transcriber:
     """What writes down what is said."""
-    from engine.pipelines.listening.whisper import transcriber
+    from engine.pipelines.listening.asr_models import transcriber
 
     name = chosen(host, "listen", wanted)
     return transcriber(host.engine, name, host.bring(name))

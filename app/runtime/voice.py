@@ -19,10 +19,10 @@ from engine.errors import BadRequest, ErrorText
 from engine.loading import LoadedModel, LoadOptions
 from engine.media.sound import Audio, SoundStream, format_of, from_array, read_sound, write_file
 from engine.models.moonshine import SAMPLE_RATE
+from engine.pipelines.listening.asr_models import transcriber
 from engine.pipelines.listening.transcript import Transcript
 from engine.pipelines.listening.transcription import Captions, ListenOptions
 from engine.pipelines.listening.voice_activity import VOICE_ACTIVITY, Speech, speech_in, speech_rules
-from engine.pipelines.listening.whisper import transcriber
 from engine.pipelines.speaking.speech import SpeechOptions, SpeechQueue, speak_long_form
 from engine.pipelines.speaking.speech_models import speaker
 from engine.pipelines.speaking.voice import Clone, SavedVoice, SavedVoices, VoiceSettings

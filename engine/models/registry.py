@@ -37,6 +37,7 @@ from engine.models.muse_glimmer import muse_glimmer
 from engine.models.nemotron_h import nemotron_h
 from engine.models.olmo3 import olmo3
 from engine.models.paddleocr_vl import paddleocr_vl
+from engine.models.parakeet import parakeet_ctc, parakeet_rnnt, parakeet_tdt
 from engine.models.phi3 import phi3
 from engine.models.pp_doclayout import pp_doclayout
 from engine.models.qwen2 import qwen2
@@ -118,6 +119,9 @@ ARCHITECTURES: dict[str, Maker] = {
 PARTS: dict[str, MakePart] = {
     "bicodec": bicodec_decoder,
     "bicodec#encoder": bicodec_encoder,
+    "parakeet_ctc": parakeet_ctc,
+    "parakeet_rnnt": parakeet_rnnt,
+    "parakeet_tdt": parakeet_tdt,
     "pp_doclayout_v2": pp_doclayout,
     "pp_doclayout_v3": pp_doclayout,
     "qwen3_tts#speaker": speaker_encoder,
@@ -128,8 +132,10 @@ PARTS: dict[str, MakePart] = {
     "system_voice": system_voice,
     "wav2vec2": wav2vec2,
 }
+# Those that hear whole stretches of speech: they have a tokenizer, and are quantized like models that write.
+RECOGNIZERS = frozenset({"parakeet_ctc", "parakeet_rnnt", "parakeet_tdt"})
 # Parts that hear differences which a half-precision float has not: computed in f32 whatever else is chosen.
-EXACT_PARTS = frozenset(PARTS) - {"pp_doclayout_v2", "pp_doclayout_v3"}
+EXACT_PARTS = frozenset(PARTS) - RECOGNIZERS - {"pp_doclayout_v2", "pp_doclayout_v3"}
 
 # Models that read texts whole and write none: embedding models, and cross-encoders, which rank.
 MakeEncoder = Callable[[View, Mapping[str, Any]], TextEncoder]

@@ -17,7 +17,7 @@ from app.commands import listen, sound_devices
 from tests.asserting import every
 from tests.engine.pipelines.listening.conftest import RATE, talk
 from tests.recordings import save_media, save_silence
-from tests.speech_checkpoints import save, save_whisper
+from tests.speech_checkpoints import save, save_parakeet, save_whisper
 
 
 @pytest.fixture(scope="module", params=["moonshine", "moonshine_streaming"])
@@ -57,6 +57,34 @@ def test_both_backends_hear_the_same(files, any_model, capsys):
         heard.append(seen.out)
     assert heard[0].strip()
     assert heard[0] == heard[1]
+
+
+@pytest.mark.parametrize("kind", ["parakeet_ctc", "parakeet_tdt"])
+def test_parakeet_in_a_new_process_on_both_backends(kind, files, tmp_path):
+    """Quantized too, which is the default on a CPU."""
+    folder = str(save_parakeet(kind, tmp_path / kind))
+    command = [
+        sys.executable,
+        "-m",
+        "app.cli",
+        "listen",
+        str(files / "two.flac"),
+        "--model",
+        folder,
+        "--format",
+        "json",
+    ]
+    heard = []
+    for more in (["--backend", "torch", "--quant", "none"], ["--backend", "mlx", "--quant", "none"], []):
+        done = subprocess.run(
+            [*command, "--words", *more, "--device", "cpu"], capture_output=True, text=True, timeout=250
+        )
+        assert done.returncode == 0, done.stderr
+        heard.append(json.loads(done.stdout))
+    assert heard[0]["text"].strip()
+    assert heard[0]["text"] == heard[1]["text"]
+    assert every(one["language"] == "en" and len(one["segments"]) == 2 for one in heard)
+    assert heard[0]["segments"][0]["words"]
 
 
 def test_json_with_words_into_a_file(files, model, capsys):

@@ -30,10 +30,10 @@ from app.server.requests import COMMENT, StreamingReply, event
 from engine.errors import BadRequest
 from engine.media.sound import SoundStream
 from engine.models.moonshine import SAMPLE_RATE
+from engine.pipelines.listening.asr_models import transcriber
 from engine.pipelines.listening.transcript import Transcript, TranscriptSegment, as_srt, as_text, as_vtt
 from engine.pipelines.listening.transcription import ListenOptions, Transcriber
 from engine.pipelines.listening.voice_activity import FORMATS, Speech, as_dict, speech_in, speech_rules
-from engine.pipelines.listening.whisper import transcriber
 
 _PLAIN = {"text": as_text, "srt": as_srt, "vtt": as_vtt}
 

@@ -38,8 +38,8 @@ from app.server.realtime.protocol import (
 from app.server.requests import ClientGone, RunningRequest
 from engine.errors import GrusError, MissingCapability
 from engine.loading import LoadedModel
+from engine.pipelines.listening.asr_models import transcriber
 from engine.pipelines.listening.transcription import ListenOptions, Transcriber
-from engine.pipelines.listening.whisper import transcriber
 from engine.pipelines.speaking.speech import SpeechOptions, SpeechQueue
 from engine.pipelines.speaking.speech_models import speaker
 from engine.pipelines.voice_chat import AnswerEvent, Reply, SpokenReply, Voiced

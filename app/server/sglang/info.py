@@ -36,7 +36,7 @@ from engine.loaded import LoadedPart
 from engine.loading import LoadedModel
 from engine.models.moonshine import SAMPLE_RATE
 from engine.pipelines.embedding import modules_of, text_ids
-from engine.pipelines.listening.whisper import transcriber
+from engine.pipelines.listening.asr_models import transcriber
 from engine.pipelines.speaking.qwen3_tts import Qwen3TTS, default_settings
 from engine.pipelines.speaking.speech import FRAME_RATE
 from engine.pipelines.speaking.speech_models import speaker

@@ -37,7 +37,7 @@ from engine.pipelines.listening.voice_activity import (
     speech_parts,
 )
 from engine.tasks import EngineLike
-from engine.types import Request, RequestHandle, Result, SamplingParams, Sound
+from engine.types import Request, Result, SamplingParams, Sound
 
 _TIMES = 4  # repetitions of a run of words that count as a loop
 
@@ -54,7 +54,14 @@ def loop_start(words: Sequence[str]) -> int | None:
     return None
 
 
-LISTENING = ("moonshine", "moonshine_streaming", "whisper")  # model types
+LISTENING = (
+    "moonshine",
+    "moonshine_streaming",
+    "parakeet_ctc",
+    "parakeet_rnnt",
+    "parakeet_tdt",
+    "whisper",
+)  # model types
 _AHEAD = 32  # segments in flight
 _TOKENS_PER_SECOND = {"en": 6.5}  # upper limit for speech; other scripts need more tokens
 _TOKENS_PER_SECOND_ELSE = 13.0
@@ -150,7 +157,7 @@ class Transcriber:
         self.check(options)
         shift = 0.0 if isinstance(sound, Audio) else sound.start
         blocks = [sound.samples] if isinstance(sound, Audio) else sound
-        in_flight: deque[tuple[SampleSpan, np.ndarray, RequestHandle]] = deque()
+        in_flight: deque[tuple[SampleSpan, np.ndarray, Any]] = deque()
         admitted = False  # later segments of a sound bypass the queue limit
         parts = self.parts(blocks)
         try:
@@ -216,7 +223,8 @@ class Transcriber:
         *,
         penalty: float | None = None,
         admitted: bool = False,
-    ) -> RequestHandle:
+    ) -> Any:
+        """Begin to hear samples. What comes back has `cancel()`, and is for `finished`: a request's handle, or a task."""
         rate = _TOKENS_PER_SECOND.get(self.model.language, _TOKENS_PER_SECOND_ELSE)
         most = max(2, min(self.model.context - 2, int(rate * len(samples) / SAMPLE_RATE) + 2))
         params = SamplingParams(
@@ -228,7 +236,7 @@ class Transcriber:
         return self._engine.submit(request, admitted=admitted)
 
     def finished(
-        self, samples: np.ndarray, begins: float, handle: RequestHandle, options: ListenOptions
+        self, samples: np.ndarray, begins: float, handle: Any, options: ListenOptions
     ) -> Sequence[TranscriptSegment]:
         """Wait for what was submitted. A transcript that loops is retried with a repetition penalty."""
         result = handle.result()
@@ -249,7 +257,7 @@ class Transcriber:
         )
         return [replace(made, words=self._words(samples, made, result)) if options.words and text else made]
 
-    def segment(self, samples: np.ndarray, begins: float, handle: RequestHandle) -> TranscriptSegment:
+    def segment(self, samples: np.ndarray, begins: float, handle: Any) -> TranscriptSegment:
         """What was submitted, as one segment."""
         made = self.finished(samples, begins, handle, self.options)
         if len(made) == 1:

@@ -25,7 +25,7 @@ from engine.pipelines.listening.transcript import (
     TranscriptWord,
     words_in_time,
 )
-from engine.pipelines.listening.transcription import AsrModel, ListenOptions, Transcriber, asr_model, heard
+from engine.pipelines.listening.transcription import AsrModel, ListenOptions, Transcriber, heard
 from engine.pipelines.listening.voice_activity import VOICE_ACTIVITY, SampleSpan, VadRules
 from engine.tasks import EngineLike
 from engine.types import Failed, PromptScores, Request, RequestHandle, Result, SamplingParams, TranscriptRules
@@ -369,13 +369,3 @@ def _joined(window: Sequence[tuple[SampleSpan, np.ndarray]]) -> tuple[SampleSpan
     for span, part in window:
         samples[span.start - whole.start :][: len(part)] = part
     return whole, samples
-
-
-def transcriber(engine: EngineLike, name: str, loaded: Any) -> Transcriber:
-    """What transcribes with a loaded model. Raises BadRequest for one that does not listen."""
-    model = asr_model(name, loaded)
-    if loaded.config.get("model_type") != "whisper":
-        return Transcriber(engine, model)
-    tokens = WhisperTokens.of(loaded.tokenizer, loaded.config, loaded.model.generation)
-    model = replace(model, start_id=tokens.start, language="en")
-    return WhisperTranscriber(engine, model, tokens, loaded.vocab, loaded.model.longest)

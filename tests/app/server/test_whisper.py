@@ -19,7 +19,7 @@ from engine.types import Settings
 from tests.app.server.live import Live, serving
 from tests.asserting import every
 from tests.engine.pipelines.listening.conftest import RATE, talk
-from tests.speech_checkpoints import LANGUAGES, save, save_whisper
+from tests.speech_checkpoints import LANGUAGES, save, save_parakeet, save_whisper
 
 
 def wav(parts: int) -> bytes:
@@ -37,6 +37,7 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     named = {
         "ears": str(save_whisper(folder / "whisper-tiny", frames=200)),
         "moonshine": str(save("moonshine", folder / "moonshine-tiny")),
+        "parakeet": str(save_parakeet("parakeet_tdt", folder / "parakeet-tdt")),
     }
     settings = Settings(gpu_memory_limit="1G", max_concurrent=4)
     where = LoadOptions(backend="auto", device="cpu", dtype="f32", memory_limit=1 << 30, download=False)
@@ -142,3 +143,23 @@ def test_what_phones_and_browsers_record(live: Live) -> None:
     reply = listen(live, sound=file.getvalue(), response_format="verbose_json")
     assert reply.status_code == 200, reply.text
     assert reply.json()["duration"] == pytest.approx(len(talk(2)) / RATE, abs=0.15)
+
+
+def test_parakeet_over_http(live: Live) -> None:
+    """Whole with times of words and log probabilities, and streamed."""
+    reply = listen(
+        live, model="parakeet", response_format="verbose_json", timestamp_granularities__=["word", "segment"]
+    )
+    assert reply.status_code == 200, reply.text
+    body = reply.json()
+    assert body["language"] == "en"
+    assert len(body["segments"]) == 2
+    assert body["words"]
+    scored = listen(live, model="parakeet", include__=["logprobs"]).json()
+    assert scored["text"] == body["text"]
+    assert every(one["logprob"] <= 0 for one in scored["logprobs"])
+    streamed = listen(live, model="parakeet", stream="true").text
+    assert "transcript.text.done" in streamed
+    refused = listen(live, model="parakeet", language="ja")
+    assert (refused.status_code, refused.json()["error"]["param"]) == (400, "language")
+    assert listen(live, "translations", model="parakeet").status_code == 400
