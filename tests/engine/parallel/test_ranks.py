@@ -5,20 +5,26 @@ from __future__ import annotations
 import marshal
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from app.runtime.vectors import EmbeddingModel
 from backends.torch.kernels import library
 from engine import shares
 from engine.engine import Engine
 from engine.errors import BadRequest, GrusError, Unsupported
-from engine.loading import LoadedModel, LoadOptions, load
+from engine.loaded import LoadedEncoder
+from engine.loading import LoadedModel, LoadOptions, load, load_any
 from engine.types import Request, SamplingParams, Settings
 from engine.weights.convert import convert
 from tests.checkpoints import MODELS, reference_cached, save
+from tests.encoder_checkpoints import KINDS
+from tests.encoder_checkpoints import save as save_encoder
 from tests.lora_adapters import random_lora
 from tests.rank_threads import ThreadTeam
 
@@ -190,6 +196,25 @@ def test_what_cannot_be_split_starts_nothing(
     adapter = random_lora(reference_cached("llama"), 1).save_peft(tmp_path / "adapter")
     refused(llama, 2, Unsupported, "without adapters", merged=(str(adapter),))
     assert begun == []
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_an_embedding_model_stays_whole(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[Any] = []
+    monkeypatch.setattr(shares, "Team", lambda *given: begun.append(given))
+    place = save_encoder(kind, tmp_path / "m")
+    whole, asked = (load_any(str(place), LoadOptions(backend="torch", device="cpu", tensor_parallel=n)) for n in (1, 2))
+    assert isinstance(asked, LoadedEncoder)
+    assert (asked.weight_bytes, asked.fingerprint) == (whole.weight_bytes, whole.fingerprint)
+    assert begun == []
+
+
+def test_a_text_model_makes_vectors_among_ranks(folder: Callable[[str], Path]) -> None:
+    place = str(folder("qwen3"))
+    options = LoadOptions(backend="torch", device="cpu", dtype="f32", quant="none")
+    texts = ["The sea is blue.", "Bread", "Why is the sky so blue above the sea, and not below it?"]
+    with EmbeddingModel(place, options) as whole, EmbeddingModel(place, replace(options, tensor_parallel=2)) as split:
+        assert np.abs(whole.embed(texts) - split.embed(texts)).max() < 1e-4
 
 
 def test_an_adapter_is_refused_by_name(folder: Callable[[str], Path]) -> None:
