@@ -271,7 +271,11 @@ class Window(QMainWindow):
         updates.look_at_start()
 
     def _tell_update(self) -> None:
-        self.say(self.context.updates.told, undo=(tr("Show"), lambda: self.open_pane("settings").show_updates()))
+        self.say(self.context.updates.told, undo=(tr("Show"), self._show_updates))
+
+    def _show_updates(self) -> None:
+        settings: Any = self.open_pane("settings")
+        settings.show_updates()
 
     def _restart(self) -> None:
         self.restarts = True
