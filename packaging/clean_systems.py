@@ -105,6 +105,7 @@ def clean_system(name: str, scratch: Path) -> Iterator[CleanSystem | None]:
     if name.startswith("debian") and (here := mirror_of_this_machine()):
         archive = here
     root = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=scratch))
+    root.chmod(0o755)  # it is "/" to whoever is not root there, too
     try:
         keys = "/usr/share/keyrings/ubuntu-archive-keyring.gpg"
         more = [f"--keyring={keys}"] if name.startswith("ubuntu") and Path(keys).exists() else []
