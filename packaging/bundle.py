@@ -150,6 +150,14 @@ def system_names(column: int) -> list[str]:
     return list(dict.fromkeys(name for cell in cells for name in cell.split(",") if name not in ("-", "base")))
 
 
+def debian_packages() -> list[str]:
+    """What the .deb depends on: PortAudio is in the bundle, and ALSA, which it plays through, is the system's.
+
+    Newer systems have these under names with t64, which provide the old ones.
+    """
+    return ["libasound2" if name == "libportaudio2" else name for name in system_names(_LIBRARY_COLUMN)]
+
+
 def oldest_glibc() -> str:
     """The C library of this machine: an older one may not load what was made here."""
     import platform
@@ -166,8 +174,7 @@ def make_deb() -> Path:
     root = lay_out(BUILD / "deb")
     size = sum(path.lstat().st_size for path in root.rglob("*")) // 1024
     name = f"grus_{grus_version()}_{DEBIAN[machine()]}.deb"
-    # Newer systems have these under names with t64, which provide the old ones.
-    depends = [f"libc6 (>= {oldest_glibc()})", *(n for n in system_names(_LIBRARY_COLUMN) if n != "libportaudio2")]
+    depends = [f"libc6 (>= {oldest_glibc()})", *debian_packages()]
     control = root / "DEBIAN"
     control.mkdir()
     fields = {

@@ -271,9 +271,9 @@ class Window(QMainWindow):
         updates.look_at_start()
 
     def _tell_update(self) -> None:
-        self.say(self.context.updates.told, undo=(tr("Show"), self._show_update))
+        self.say(self.context.updates.told, undo=(tr("Show"), self._show_updates))
 
-    def _show_update(self) -> None:
+    def _show_updates(self) -> None:
         settings: Any = self.open_pane("settings")
         settings.show_updates()
 

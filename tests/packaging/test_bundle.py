@@ -67,6 +67,8 @@ def wanted(place: str) -> bool:
         ("PySide6/Qt/translations/qtbase_de.qm", True),
         ("PySide6/Qt/translations/qtbase_it.qm", False),
         ("PySide6/QtCore.pyi", False),
+        ("libportaudio.so.2", True),
+        ("libasound.so.2", False),
         ("resources/translations/grus_de.qm", True),
         ("resources/translations/grus_de.ts", False),
         ("resources/__pycache__/__init__.cpython-311.pyc", False),
@@ -137,6 +139,8 @@ def test_a_package_asks_for_the_libraries_of_the_window() -> None:
     assert {"libegl1", "libxcb-cursor0", "fonts-dejavu-core", "libglib2.0-0"} <= set(debian)
     assert {"libglvnd-egl", "xcb-util-cursor"} <= set(fedora)
     assert not {"-", "base"} & {*debian, *fedora}
+    assert "libasound2" in bundle.debian_packages()
+    assert set(debian) - set(bundle.debian_packages()) == {"libportaudio2"}
 
 
 def test_the_icon_is_a_drawing_in_the_accent_of_the_window() -> None:
