@@ -26,7 +26,6 @@ from PySide6.QtWidgets import (
     QListWidget,
     QPlainTextEdit,
     QScrollArea,
-    QSizePolicy,
     QSplitter,
     QVBoxLayout,
     QWidget,
@@ -353,7 +352,6 @@ class ServerPane(Pane):
         wear(copy := icon_button(self.context.look, "copy", "", size=16), self.context.actions["server.snippet"])
         row.addWidget(copy)
         column.addLayout(row)
-        self.snippet.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         column.addWidget(self.snippet)
         column.addSpacing(GRID)
         column.addWidget(label(tr("Log"), "heading"))
