@@ -27,7 +27,6 @@ from PySide6.QtWidgets import (
     QMenu,
     QPlainTextEdit,
     QScrollArea,
-    QSizePolicy,
     QSplitter,
     QVBoxLayout,
     QWidget,
@@ -363,7 +362,6 @@ class ServerPane(Pane):
         wear(self.agent_button, self.context.actions["server.agent"], icon_only=False)
         row.addWidget(self.agent_button)
         column.addLayout(row)
-        self.snippet.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         column.addWidget(self.snippet)
         column.addSpacing(GRID)
         column.addWidget(label(tr("Log"), "heading"))

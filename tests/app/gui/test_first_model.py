@@ -200,17 +200,17 @@ def test_the_machine_is_looked_at_once_for_all_panes(
     grus = open_grus(("guide",))
     for name in ("models", "settings", "chat", "models"):
         grus.window.open_pane(name)
-    grus.until(lambda: grus.context.machinery.machine)
+    grus.until(lambda: grus.context.machinery.machine, 30)
     grus.window.open_pane("settings")
     computing = grus.window.panes["settings"].computing
     computing.choose("device", "metal")
-    grus.until(lambda: computing.failed)
+    grus.until(lambda: computing.failed, 30)
     computing.look()
-    grus.until(lambda: len(asked) == 3)
+    grus.until(lambda: len(asked) == 3, 30)
     computing.choose("device", "cpu")
-    grus.until(lambda: not computing.failed)
+    grus.until(lambda: not computing.failed, 30)
     grus.window.panes["models"].look_again()
-    grus.until(lambda: len(asked) == 5)
+    grus.until(lambda: len(asked) == 5, 30)
     assert asked == ["auto", "metal", "metal", "cpu", "cpu"]
 
 
