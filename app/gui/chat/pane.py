@@ -28,7 +28,7 @@ from app.gui.chat.talk_bar import TalkBar
 from app.gui.chat.transcript import TranscriptView
 from app.gui.model_box import ModelBox
 from app.gui.pane import AppContext, Pane
-from app.gui.store import messages
+from app.gui.store import conversations, messages
 from app.gui.store.conversations import ConversationSummary
 from app.gui.store.messages import StoredMessage
 from app.gui.texts import mark, tr
@@ -193,7 +193,14 @@ class ChatPane(Pane):
         self.context.found.append(self._found)
         self.context.wiped.connect(lambda: reset(self))
         self.context.reread.connect(self.conversation_list.look)
+        self.context.reread.connect(self._leave_deleted)
         self.context.reread.connect(self.panel.read_presets)
+
+    def _leave_deleted(self) -> None:
+        """What is open may be gone: an import was taken back."""
+        if (id := self.talk.id) is not None:
+            look = lambda db: conversations.head(db, id) is None  # noqa: E731
+            self.context.store.ask(look, lambda gone: self.begin() if gone and self.talk.id == id else None)
 
     # -- the pane
 

@@ -53,8 +53,13 @@ def test_an_export_is_dropped_and_taken_back(grus: Opened, tmp_path: Path, monke
     drop(view, whole)
     grus.until(lambda: titles(grus) == ["Boats", "Choice"], 20)
     grus.until(lambda: notice.sentence == "1 conversation imported.")
+    pane = grus.window.panes["chat"]
+    (choice,) = [line for line in pane.conversation_list.all if line.title == "Choice"]
+    pane.open(choice.id)
+    grus.until(lambda: pane.talk.id == choice.id)
     notice.take_back()
     grus.until(lambda: titles(grus) == ["Boats"])
+    grus.until(lambda: pane.talk.id is None)  # nothing more is written into what is gone
 
 
 def test_a_file_that_is_no_export_is_said(grus: Opened, tmp_path: Path) -> None:
