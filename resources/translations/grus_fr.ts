@@ -34,6 +34,11 @@
         <translation>Une clé est un seul mot de lettres, de chiffres et de signes.</translation>
     </message>
     <message>
+        <source>A part of the file is missing: {name}.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>Une partie du fichier est manquante : {name}.</translation>
+    </message>
+    <message>
         <source>A recording must be one row of finite samples.</source>
         <extracomment>engine/pipelines/speaking/voice.py</extracomment>
         <translation>Un enregistrement doit être une seule suite d’échantillons finis.</translation>
@@ -714,14 +719,14 @@
         <translation>Rendue à {drawn} au lieu de {wanted} points par pouce, car la page est très grande.</translation>
     </message>
     <message>
-        <source>Drop PDFs, photos or scans here, paste an image, or capture part of the screen.</source>
-        <extracomment>app/gui/read/pane.py</extracomment>
-        <translation>Déposez ici des PDF, des photos ou des numérisations, collez une image ou capturez une partie de l’écran.</translation>
-    </message>
-    <message>
         <source>Drop a recording here, or record from the microphone and read along.</source>
         <extracomment>app/gui/listen/pane.py</extracomment>
         <translation>Déposez un enregistrement ici, ou enregistrez avec le micro et suivez le texte.</translation>
+    </message>
+    <message>
+        <source>Drop documents, photos or scans here, paste an image, or capture part of the screen.</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Déposez ici des documents, des photos ou des numérisations, collez une image ou capturez une partie de l’écran.</translation>
     </message>
     <message>
         <source>Duplicate</source>
@@ -1719,9 +1724,19 @@
         <translation>Un tableau</translation>
     </message>
     <message>
+        <source>Only PDFs and images become a searchable PDF. Choose another format.</source>
+        <extracomment>engine/pipelines/reading/writers.py</extracomment>
+        <translation>Seuls les PDF et les images deviennent un PDF interrogeable. Choisissez un autre format.</translation>
+    </message>
+    <message>
         <source>Only if the server does not list it</source>
         <extracomment>app/gui/models/remote_form.py</extracomment>
         <translation>Seulement si le serveur ne l’indique pas</translation>
+    </message>
+    <message>
+        <source>Only the first {rows} rows are read.</source>
+        <extracomment>engine/pipelines/reading/formats/blocks.py</extracomment>
+        <translation>Seules les {rows} premières lignes sont lues.</translation>
     </message>
     <message>
         <source>Only {free} are free.</source>
@@ -2820,9 +2835,34 @@
         <translation>Le plus rapide&#xa0;: réponses courtes, résumés et premiers jets sur tout ordinateur.</translation>
     </message>
     <message>
+        <source>The file holds XML that expands itself or never ends; it is not opened.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>Le fichier contient du XML qui se multiplie ou ne finit pas ; il n’est pas ouvert.</translation>
+    </message>
+    <message>
+        <source>The file is damaged or incomplete ({kind}).</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>Le fichier est endommagé ou incomplet ({kind}).</translation>
+    </message>
+    <message>
         <source>The file is empty.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>Le fichier est vide.</translation>
+    </message>
+    <message>
+        <source>The file is larger than can be read here.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>Le fichier est trop volumineux pour être lu ici.</translation>
+    </message>
+    <message>
+        <source>The file is protected with a password. Save a copy without one.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>Le fichier est protégé par un mot de passe. Enregistrez-en une copie sans mot de passe.</translation>
+    </message>
+    <message>
+        <source>The file unpacks to more than can be read here: it is damaged, or made to do harm.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>Une fois décompressé, le fichier est trop volumineux : il est endommagé ou conçu pour nuire.</translation>
     </message>
     <message>
         <source>The file with your conversations was damaged. It was saved as {file}, and Grus started with a new one.</source>
@@ -3135,9 +3175,9 @@
         <translation>Les poids occupent {weights} des {limit} utilisables, ce qui ne laisse pas de place à une conversation. Choisissez un modèle plus petit ou plus fortement quantifié, ou augmentez la limite de mémoire.</translation>
     </message>
     <message>
-        <source>There are no PDFs and no images in the folder {path}.</source>
+        <source>There are no documents and no images in the folder {path}.</source>
         <extracomment>engine/pipelines/reading/session.py</extracomment>
-        <translation>Le dossier {path} ne contient ni PDF ni image.</translation>
+        <translation>Le dossier {path} ne contient ni document ni image.</translation>
     </message>
     <message>
         <source>There is a voice called {name} already. Choose another name, or delete it first.</source>
@@ -3205,6 +3245,11 @@
         <translation>Cette archive ne peut pas être importée : une partie est endommagée.</translation>
     </message>
     <message>
+        <source>This archive is not a document that can be read: no docx, pptx, xlsx, odt or epub.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>Cette archive n’est pas un document lisible : ni docx, pptx, xlsx, odt, ni epub.</translation>
+    </message>
+    <message>
         <source>This archive was made by a newer Grus. Update Grus to import it.</source>
         <extracomment>app/gui/store/archive.py</extracomment>
         <translation>Cette archive a été créée par une version plus récente de Grus. Mettez Grus à jour pour l’importer.</translation>
@@ -3255,9 +3300,14 @@
         <translation>C’est une image HEIC, qui nécessite un paquet de plus&#xa0;: pip install pillow-heif. Ou enregistrez l’image en JPEG ou PNG.</translation>
     </message>
     <message>
-        <source>This is neither a PDF nor an image that can be read.</source>
+        <source>This is a protected or an old Office file. Save it as docx, xlsx or pptx without a password.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>C’est un fichier Office protégé ou ancien. Enregistrez-le en docx, xlsx ou pptx sans mot de passe.</translation>
+    </message>
+    <message>
+        <source>This is neither a document nor an image that can be read.</source>
         <extracomment>engine/media/documents.py</extracomment>
-        <translation>Ce n’est ni un PDF ni une image lisible.</translation>
+        <translation>Ce n’est ni un document ni une image lisible.</translation>
     </message>
     <message>
         <source>This is not an image that can be read: {formats} can.</source>
@@ -3620,9 +3670,9 @@
         <translation>Écrire un message</translation>
     </message>
     <message>
-        <source>Write or drop a text: txt, md, pdf or epub</source>
+        <source>Write, or drop a document</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
-        <translation>Écrivez ou déposez un texte&#xa0;: txt, md, pdf ou epub</translation>
+        <translation>Écrivez, ou déposez un document</translation>
     </message>
     <message>
         <source>Yesterday</source>
@@ -4000,6 +4050,11 @@
         <translation>{name} répond : ce que vous envoyez quitte cette machine.</translation>
     </message>
     <message>
+        <source>{name} cannot be opened. {why}</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py, app/gui/viewmodels/speak.py</extracomment>
+        <translation>Impossible d’ouvrir {name}. {why}</translation>
+    </message>
+    <message>
         <source>{name} cannot be opened: it is damaged or password-protected.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>Impossible d’ouvrir {name}&#xa0;: le fichier est endommagé ou protégé par mot de passe.</translation>
@@ -4013,6 +4068,11 @@
         <source>{name} cannot be reached: nothing answers at {host}.</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>{name} est injoignable : rien ne répond sur {host}.</translation>
+    </message>
+    <message>
+        <source>{name} contains no text.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>{name} ne contient pas de texte.</translation>
     </message>
     <message>
         <source>{name} contains no text. Open it in Read first.</source>
@@ -4125,9 +4185,9 @@
         <translation>{name} n’est pas pris en charge. Joignez du texte, des PDF, des images ou de l’audio.</translation>
     </message>
     <message>
-        <source>{name} is not supported. Choose a txt, md, pdf or epub file.</source>
+        <source>{name} is not supported. Choose a {endings} file.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
-        <translation>{name} n’est pas pris en charge. Choisissez un fichier txt, md, pdf ou epub.</translation>
+        <translation>{name} n’est pas pris en charge. Choisissez un fichier {endings}.</translation>
     </message>
     <message>
         <source>{name} is password-protected. Save a copy without a password.</source>
@@ -4138,11 +4198,6 @@
         <source>{name} is set</source>
         <extracomment>engine/hub/offline.py</extracomment>
         <translation>{name} est défini</translation>
-    </message>
-    <message>
-        <source>{name} is too large.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
-        <translation>{name} est trop volumineux.</translation>
     </message>
     <message>
         <source>{name} lists no models. Name one by hand.</source>

@@ -34,6 +34,11 @@
         <translation>キーは文字、数字、記号からなる 1 語です。</translation>
     </message>
     <message>
+        <source>A part of the file is missing: {name}.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>ファイルの一部がありません: {name}。</translation>
+    </message>
+    <message>
         <source>A recording must be one row of finite samples.</source>
         <extracomment>engine/pipelines/speaking/voice.py</extracomment>
         <translation>録音は、有限な値のサンプルを 1 列に並べたものでなければなりません。</translation>
@@ -714,14 +719,14 @@
         <translation>ページが大きいため、{wanted} dpi ではなく {drawn} dpi で描画しました。</translation>
     </message>
     <message>
-        <source>Drop PDFs, photos or scans here, paste an image, or capture part of the screen.</source>
-        <extracomment>app/gui/read/pane.py</extracomment>
-        <translation>PDF、写真、スキャンをここにドロップするか、画像を貼り付けるか、画面の一部を取り込んでください。</translation>
-    </message>
-    <message>
         <source>Drop a recording here, or record from the microphone and read along.</source>
         <extracomment>app/gui/listen/pane.py</extracomment>
         <translation>録音をここにドロップするか、マイクで録音しながら文字で確認できます。</translation>
+    </message>
+    <message>
+        <source>Drop documents, photos or scans here, paste an image, or capture part of the screen.</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>文書、写真、スキャンをここにドロップするか、画像を貼り付けるか、画面の一部を取り込んでください。</translation>
     </message>
     <message>
         <source>Duplicate</source>
@@ -1719,9 +1724,19 @@
         <translation>表のみ</translation>
     </message>
     <message>
+        <source>Only PDFs and images become a searchable PDF. Choose another format.</source>
+        <extracomment>engine/pipelines/reading/writers.py</extracomment>
+        <translation>検索可能な PDF にできるのは PDF と画像だけです。別の形式を選んでください。</translation>
+    </message>
+    <message>
         <source>Only if the server does not list it</source>
         <extracomment>app/gui/models/remote_form.py</extracomment>
         <translation>サーバーが一覧に出さない場合のみ</translation>
+    </message>
+    <message>
+        <source>Only the first {rows} rows are read.</source>
+        <extracomment>engine/pipelines/reading/formats/blocks.py</extracomment>
+        <translation>最初の {rows} 行だけを読み取ります。</translation>
     </message>
     <message>
         <source>Only {free} are free.</source>
@@ -2818,9 +2833,34 @@
         <translation>最も高速。どのコンピューターでも、短い回答、要約、下書きに。</translation>
     </message>
     <message>
+        <source>The file holds XML that expands itself or never ends; it is not opened.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>ファイルに、自己展開する、または終わらない XML が含まれているため、開きません。</translation>
+    </message>
+    <message>
+        <source>The file is damaged or incomplete ({kind}).</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>ファイルが破損しているか不完全です（{kind}）。</translation>
+    </message>
+    <message>
         <source>The file is empty.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>ファイルが空です。</translation>
+    </message>
+    <message>
+        <source>The file is larger than can be read here.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>ファイルが大きすぎて、ここでは読み取れません。</translation>
+    </message>
+    <message>
+        <source>The file is protected with a password. Save a copy without one.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>ファイルはパスワードで保護されています。パスワードなしのコピーを保存してください。</translation>
+    </message>
+    <message>
+        <source>The file unpacks to more than can be read here: it is damaged, or made to do harm.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>展開したファイルが大きすぎます。破損しているか、害を与えるために作られています。</translation>
     </message>
     <message>
         <source>The file with your conversations was damaged. It was saved as {file}, and Grus started with a new one.</source>
@@ -3133,9 +3173,9 @@
         <translation>使用できる {limit} のうち重みが {weights} を占め、会話の余地がありません。より小さいモデルか、より強く量子化されたモデルを選ぶか、メモリーの上限を上げてください。</translation>
     </message>
     <message>
-        <source>There are no PDFs and no images in the folder {path}.</source>
+        <source>There are no documents and no images in the folder {path}.</source>
         <extracomment>engine/pipelines/reading/session.py</extracomment>
-        <translation>フォルダー {path} に PDF も画像もありません。</translation>
+        <translation>フォルダー {path} に文書も画像もありません。</translation>
     </message>
     <message>
         <source>There is a voice called {name} already. Choose another name, or delete it first.</source>
@@ -3203,6 +3243,11 @@
         <translation>このアーカイブは読み込めません。一部が壊れています。</translation>
     </message>
     <message>
+        <source>This archive is not a document that can be read: no docx, pptx, xlsx, odt or epub.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>このアーカイブは読み取れる文書（docx、pptx、xlsx、odt、epub）ではありません。</translation>
+    </message>
+    <message>
         <source>This archive was made by a newer Grus. Update Grus to import it.</source>
         <extracomment>app/gui/store/archive.py</extracomment>
         <translation>このアーカイブは新しいバージョンの Grus で作られています。読み込むには Grus を更新してください。</translation>
@@ -3253,9 +3298,14 @@
         <translation>これは HEIC 画像で、追加のパッケージが必要です: pip install pillow-heif。または、JPEG か PNG で保存してください。</translation>
     </message>
     <message>
-        <source>This is neither a PDF nor an image that can be read.</source>
+        <source>This is a protected or an old Office file. Save it as docx, xlsx or pptx without a password.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>保護された、または古い形式の Office ファイルです。パスワードなしの docx、xlsx、pptx で保存してください。</translation>
+    </message>
+    <message>
+        <source>This is neither a document nor an image that can be read.</source>
         <extracomment>engine/media/documents.py</extracomment>
-        <translation>PDF でも、読み取れる画像でもありません。</translation>
+        <translation>読み取れる文書でも画像でもありません。</translation>
     </message>
     <message>
         <source>This is not an image that can be read: {formats} can.</source>
@@ -3618,9 +3668,9 @@
         <translation>メッセージを入力</translation>
     </message>
     <message>
-        <source>Write or drop a text: txt, md, pdf or epub</source>
+        <source>Write, or drop a document</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
-        <translation>テキストを入力またはドロップ: txt、md、pdf、epub</translation>
+        <translation>入力するか、文書をドロップしてください</translation>
     </message>
     <message>
         <source>Yesterday</source>
@@ -3998,6 +4048,11 @@
         <translation>{name} が応答します。送信した内容はこのコンピューターの外に出ます。</translation>
     </message>
     <message>
+        <source>{name} cannot be opened. {why}</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py, app/gui/viewmodels/speak.py</extracomment>
+        <translation>{name} を開けません。{why}</translation>
+    </message>
+    <message>
         <source>{name} cannot be opened: it is damaged or password-protected.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>{name} を開けません。破損しているか、パスワードで保護されています。</translation>
@@ -4011,6 +4066,11 @@
         <source>{name} cannot be reached: nothing answers at {host}.</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>{name} に接続できません。{host} から応答がありません。</translation>
+    </message>
+    <message>
+        <source>{name} contains no text.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>{name} にはテキストがありません。</translation>
     </message>
     <message>
         <source>{name} contains no text. Open it in Read first.</source>
@@ -4123,9 +4183,9 @@
         <translation>{name} には対応していません。テキスト、PDF、画像、音声を添付してください。</translation>
     </message>
     <message>
-        <source>{name} is not supported. Choose a txt, md, pdf or epub file.</source>
+        <source>{name} is not supported. Choose a {endings} file.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
-        <translation>{name} には対応していません。txt、md、pdf、epub のファイルを選んでください。</translation>
+        <translation>{name} には対応していません。{endings} のファイルを選んでください。</translation>
     </message>
     <message>
         <source>{name} is password-protected. Save a copy without a password.</source>
@@ -4136,11 +4196,6 @@
         <source>{name} is set</source>
         <extracomment>engine/hub/offline.py</extracomment>
         <translation>{name} が設定されています</translation>
-    </message>
-    <message>
-        <source>{name} is too large.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
-        <translation>{name} は大きすぎます。</translation>
     </message>
     <message>
         <source>{name} lists no models. Name one by hand.</source>

@@ -34,6 +34,11 @@
         <translation>密钥是由字母、数字和符号组成的一个词。</translation>
     </message>
     <message>
+        <source>A part of the file is missing: {name}.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>文件缺少一部分：{name}。</translation>
+    </message>
+    <message>
         <source>A recording must be one row of finite samples.</source>
         <extracomment>engine/pipelines/speaking/voice.py</extracomment>
         <translation>录音必须是一列有限的采样值。</translation>
@@ -714,14 +719,14 @@
         <translation>页面过大，以 {drawn} dpi 而非 {wanted} dpi 绘制。</translation>
     </message>
     <message>
-        <source>Drop PDFs, photos or scans here, paste an image, or capture part of the screen.</source>
-        <extracomment>app/gui/read/pane.py</extracomment>
-        <translation>将 PDF、照片或扫描件拖到此处，粘贴图像，或截取屏幕区域。</translation>
-    </message>
-    <message>
         <source>Drop a recording here, or record from the microphone and read along.</source>
         <extracomment>app/gui/listen/pane.py</extracomment>
         <translation>将录音拖到此处，或用麦克风录音并同步查看文字。</translation>
+    </message>
+    <message>
+        <source>Drop documents, photos or scans here, paste an image, or capture part of the screen.</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>将文档、照片或扫描件拖到此处，粘贴图像，或截取屏幕区域。</translation>
     </message>
     <message>
         <source>Duplicate</source>
@@ -1719,9 +1724,19 @@
         <translation>单个表格</translation>
     </message>
     <message>
+        <source>Only PDFs and images become a searchable PDF. Choose another format.</source>
+        <extracomment>engine/pipelines/reading/writers.py</extracomment>
+        <translation>只有 PDF 和图像可以生成可搜索的 PDF。请选择其他格式。</translation>
+    </message>
+    <message>
         <source>Only if the server does not list it</source>
         <extracomment>app/gui/models/remote_form.py</extracomment>
         <translation>仅当服务器未列出时填写</translation>
+    </message>
+    <message>
+        <source>Only the first {rows} rows are read.</source>
+        <extracomment>engine/pipelines/reading/formats/blocks.py</extracomment>
+        <translation>只读取前 {rows} 行。</translation>
     </message>
     <message>
         <source>Only {free} are free.</source>
@@ -2818,9 +2833,34 @@
         <translation>速度最快：适合任何电脑的简短回答、摘要和初稿。</translation>
     </message>
     <message>
+        <source>The file holds XML that expands itself or never ends; it is not opened.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>文件包含会自我展开或没有结尾的 XML，因此不会打开。</translation>
+    </message>
+    <message>
+        <source>The file is damaged or incomplete ({kind}).</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>文件已损坏或不完整（{kind}）。</translation>
+    </message>
+    <message>
         <source>The file is empty.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>文件为空。</translation>
+    </message>
+    <message>
+        <source>The file is larger than can be read here.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>文件太大，无法在此读取。</translation>
+    </message>
+    <message>
+        <source>The file is protected with a password. Save a copy without one.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>文件受密码保护。请保存一份不带密码的副本。</translation>
+    </message>
+    <message>
+        <source>The file unpacks to more than can be read here: it is damaged, or made to do harm.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>文件解压后过大：它已损坏，或是为造成损害而制作的。</translation>
     </message>
     <message>
         <source>The file with your conversations was damaged. It was saved as {file}, and Grus started with a new one.</source>
@@ -3133,9 +3173,9 @@
         <translation>权重占用了可用 {limit} 中的 {weights}，没有空间进行对话。请选择更小或量化程度更高的模型，或提高内存上限。</translation>
     </message>
     <message>
-        <source>There are no PDFs and no images in the folder {path}.</source>
+        <source>There are no documents and no images in the folder {path}.</source>
         <extracomment>engine/pipelines/reading/session.py</extracomment>
-        <translation>文件夹 {path} 中没有 PDF 或图像。</translation>
+        <translation>文件夹 {path} 中没有文档或图像。</translation>
     </message>
     <message>
         <source>There is a voice called {name} already. Choose another name, or delete it first.</source>
@@ -3203,6 +3243,11 @@
         <translation>无法导入此存档：其中一部分已损坏。</translation>
     </message>
     <message>
+        <source>This archive is not a document that can be read: no docx, pptx, xlsx, odt or epub.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>此压缩包不是可读取的文档：不是 docx、pptx、xlsx、odt 或 epub。</translation>
+    </message>
+    <message>
         <source>This archive was made by a newer Grus. Update Grus to import it.</source>
         <extracomment>app/gui/store/archive.py</extracomment>
         <translation>此存档由更新版本的 Grus 创建。请更新 Grus 后再导入。</translation>
@@ -3253,9 +3298,14 @@
         <translation>这是 HEIC 图像，需要额外的软件包：pip install pillow-heif。或将图片存为 JPEG 或 PNG。</translation>
     </message>
     <message>
-        <source>This is neither a PDF nor an image that can be read.</source>
+        <source>This is a protected or an old Office file. Save it as docx, xlsx or pptx without a password.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>这是受保护的或旧格式的 Office 文件。请另存为不带密码的 docx、xlsx 或 pptx。</translation>
+    </message>
+    <message>
+        <source>This is neither a document nor an image that can be read.</source>
         <extracomment>engine/media/documents.py</extracomment>
-        <translation>这既不是 PDF，也不是可读取的图像。</translation>
+        <translation>这既不是文档，也不是可读取的图像。</translation>
     </message>
     <message>
         <source>This is not an image that can be read: {formats} can.</source>
@@ -3618,9 +3668,9 @@
         <translation>输入消息</translation>
     </message>
     <message>
-        <source>Write or drop a text: txt, md, pdf or epub</source>
+        <source>Write, or drop a document</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
-        <translation>输入或拖入文本：txt、md、pdf 或 epub</translation>
+        <translation>输入文本，或拖入文档</translation>
     </message>
     <message>
         <source>Yesterday</source>
@@ -3998,6 +4048,11 @@
         <translation>由 {name} 回答：您发送的内容会离开本机。</translation>
     </message>
     <message>
+        <source>{name} cannot be opened. {why}</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py, app/gui/viewmodels/speak.py</extracomment>
+        <translation>无法打开 {name}。{why}</translation>
+    </message>
+    <message>
         <source>{name} cannot be opened: it is damaged or password-protected.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>无法打开 {name}：文件已损坏或受密码保护。</translation>
@@ -4011,6 +4066,11 @@
         <source>{name} cannot be reached: nothing answers at {host}.</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>无法连接 {name}：{host} 没有响应。</translation>
+    </message>
+    <message>
+        <source>{name} contains no text.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>{name} 不含文本。</translation>
     </message>
     <message>
         <source>{name} contains no text. Open it in Read first.</source>
@@ -4123,9 +4183,9 @@
         <translation>不支持 {name}。请添加文本、PDF、图像或音频。</translation>
     </message>
     <message>
-        <source>{name} is not supported. Choose a txt, md, pdf or epub file.</source>
+        <source>{name} is not supported. Choose a {endings} file.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
-        <translation>不支持 {name}。请选择 txt、md、pdf 或 epub 文件。</translation>
+        <translation>不支持 {name}。请选择 {endings} 文件。</translation>
     </message>
     <message>
         <source>{name} is password-protected. Save a copy without a password.</source>
@@ -4136,11 +4196,6 @@
         <source>{name} is set</source>
         <extracomment>engine/hub/offline.py</extracomment>
         <translation>{name} 已设置</translation>
-    </message>
-    <message>
-        <source>{name} is too large.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
-        <translation>{name} 过大。</translation>
     </message>
     <message>
         <source>{name} lists no models. Name one by hand.</source>
