@@ -2940,6 +2940,11 @@
         <translation>Das Bild braucht mehr Arbeitsspeicher, als vorhanden ist. Verwenden Sie ein kleineres.</translation>
     </message>
     <message>
+        <source>The index was made by a newer version of Grus.</source>
+        <extracomment>app/runtime/library/store.py</extracomment>
+        <translation>Der Index stammt von einer neueren Version von Grus.</translation>
+    </message>
+    <message>
         <source>The key is copied.</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Der Schlüssel ist kopiert.</translation>
@@ -3188,6 +3193,11 @@
         <source>There is no file {path}.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>Die Datei {path} gibt es nicht.</translation>
+    </message>
+    <message>
+        <source>There is no folder {path}.</source>
+        <extracomment>app/runtime/library/folders.py</extracomment>
+        <translation>Den Ordner {path} gibt es nicht.</translation>
     </message>
     <message>
         <source>There is no room for another model while those that are loaded work.</source>
@@ -4357,6 +4367,11 @@
         <source>{path} is larger than the memory that is free.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>{path} ist größer als der freie Arbeitsspeicher.</translation>
+    </message>
+    <message>
+        <source>{path} is not the index of a library.</source>
+        <extracomment>app/runtime/library/store.py</extracomment>
+        <translation>{path} ist nicht der Index einer Bibliothek.</translation>
     </message>
     <message>
         <source>{rate} tokens/s</source>

@@ -2940,6 +2940,11 @@
         <translation>La imagen necesita más memoria de la disponible. Envía una más pequeña.</translation>
     </message>
     <message>
+        <source>The index was made by a newer version of Grus.</source>
+        <extracomment>app/runtime/library/store.py</extracomment>
+        <translation>El índice se creó con una versión más reciente de Grus.</translation>
+    </message>
+    <message>
         <source>The key is copied.</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Clave copiada.</translation>
@@ -3188,6 +3193,11 @@
         <source>There is no file {path}.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>No existe el archivo {path}.</translation>
+    </message>
+    <message>
+        <source>There is no folder {path}.</source>
+        <extracomment>app/runtime/library/folders.py</extracomment>
+        <translation>No existe la carpeta {path}.</translation>
     </message>
     <message>
         <source>There is no room for another model while those that are loaded work.</source>
@@ -4357,6 +4367,11 @@
         <source>{path} is larger than the memory that is free.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>{path} es más grande que la memoria libre.</translation>
+    </message>
+    <message>
+        <source>{path} is not the index of a library.</source>
+        <extracomment>app/runtime/library/store.py</extracomment>
+        <translation>{path} no es el índice de una biblioteca.</translation>
     </message>
     <message>
         <source>{rate} tokens/s</source>

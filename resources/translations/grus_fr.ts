@@ -2940,6 +2940,11 @@
         <translation>L’image nécessite plus de mémoire que disponible. Envoyez-en une plus petite.</translation>
     </message>
     <message>
+        <source>The index was made by a newer version of Grus.</source>
+        <extracomment>app/runtime/library/store.py</extracomment>
+        <translation>L’index a été créé par une version plus récente de Grus.</translation>
+    </message>
+    <message>
         <source>The key is copied.</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>La clé est copiée.</translation>
@@ -3188,6 +3193,11 @@
         <source>There is no file {path}.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>Le fichier {path} n’existe pas.</translation>
+    </message>
+    <message>
+        <source>There is no folder {path}.</source>
+        <extracomment>app/runtime/library/folders.py</extracomment>
+        <translation>Le dossier {path} n’existe pas.</translation>
     </message>
     <message>
         <source>There is no room for another model while those that are loaded work.</source>
@@ -4357,6 +4367,11 @@
         <source>{path} is larger than the memory that is free.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>{path} est plus volumineux que la mémoire libre.</translation>
+    </message>
+    <message>
+        <source>{path} is not the index of a library.</source>
+        <extracomment>app/runtime/library/store.py</extracomment>
+        <translation>{path} n’est pas l’index d’une bibliothèque.</translation>
     </message>
     <message>
         <source>{rate} tokens/s</source>

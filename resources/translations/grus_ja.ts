@@ -2938,6 +2938,11 @@
         <translation>画像に必要なメモリーが足りません。より小さい画像を使ってください。</translation>
     </message>
     <message>
+        <source>The index was made by a newer version of Grus.</source>
+        <extracomment>app/runtime/library/store.py</extracomment>
+        <translation>インデックスは新しいバージョンの Grus で作成されています。</translation>
+    </message>
+    <message>
         <source>The key is copied.</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>キーをコピーしました。</translation>
@@ -3186,6 +3191,11 @@
         <source>There is no file {path}.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>ファイル {path} がありません。</translation>
+    </message>
+    <message>
+        <source>There is no folder {path}.</source>
+        <extracomment>app/runtime/library/folders.py</extracomment>
+        <translation>フォルダー {path} はありません。</translation>
     </message>
     <message>
         <source>There is no room for another model while those that are loaded work.</source>
@@ -4347,6 +4357,11 @@
         <source>{path} is larger than the memory that is free.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>{path} は空きメモリーより大きいファイルです。</translation>
+    </message>
+    <message>
+        <source>{path} is not the index of a library.</source>
+        <extracomment>app/runtime/library/store.py</extracomment>
+        <translation>{path} はライブラリのインデックスではありません。</translation>
     </message>
     <message>
         <source>{rate} tokens/s</source>

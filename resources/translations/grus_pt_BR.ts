@@ -2940,6 +2940,11 @@
         <translation>A imagem precisa de mais memória do que há. Envie uma menor.</translation>
     </message>
     <message>
+        <source>The index was made by a newer version of Grus.</source>
+        <extracomment>app/runtime/library/store.py</extracomment>
+        <translation>O índice foi criado por uma versão mais recente do Grus.</translation>
+    </message>
+    <message>
         <source>The key is copied.</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>A chave foi copiada.</translation>
@@ -3188,6 +3193,11 @@
         <source>There is no file {path}.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>O arquivo {path} não existe.</translation>
+    </message>
+    <message>
+        <source>There is no folder {path}.</source>
+        <extracomment>app/runtime/library/folders.py</extracomment>
+        <translation>A pasta {path} não existe.</translation>
     </message>
     <message>
         <source>There is no room for another model while those that are loaded work.</source>
@@ -4357,6 +4367,11 @@
         <source>{path} is larger than the memory that is free.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>{path} é maior que a memória livre.</translation>
+    </message>
+    <message>
+        <source>{path} is not the index of a library.</source>
+        <extracomment>app/runtime/library/store.py</extracomment>
+        <translation>{path} não é o índice de uma biblioteca.</translation>
     </message>
     <message>
         <source>{rate} tokens/s</source>

@@ -2938,6 +2938,11 @@
         <translation>图像所需内存超过现有内存。请使用较小的图像。</translation>
     </message>
     <message>
+        <source>The index was made by a newer version of Grus.</source>
+        <extracomment>app/runtime/library/store.py</extracomment>
+        <translation>此索引由更新版本的 Grus 创建。</translation>
+    </message>
+    <message>
         <source>The key is copied.</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>密钥已复制。</translation>
@@ -3186,6 +3191,11 @@
         <source>There is no file {path}.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>文件 {path} 不存在。</translation>
+    </message>
+    <message>
+        <source>There is no folder {path}.</source>
+        <extracomment>app/runtime/library/folders.py</extracomment>
+        <translation>没有文件夹 {path}。</translation>
     </message>
     <message>
         <source>There is no room for another model while those that are loaded work.</source>
@@ -4347,6 +4357,11 @@
         <source>{path} is larger than the memory that is free.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>{path} 大于可用内存。</translation>
+    </message>
+    <message>
+        <source>{path} is not the index of a library.</source>
+        <extracomment>app/runtime/library/store.py</extracomment>
+        <translation>{path} 不是资料库的索引。</translation>
     </message>
     <message>
         <source>{rate} tokens/s</source>
