@@ -8,6 +8,7 @@ WORKDIR /opt/grus
 COPY pyproject.toml setup.py grus.py README.md LICENSE ./
 COPY app app
 COPY backends backends
+COPY docs/clients.md docs/
 COPY engine engine
 COPY packaging packaging
 COPY resources resources

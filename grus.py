@@ -44,7 +44,7 @@ from engine.pipelines.speaking.speech import SpeechOptions
 from engine.pipelines.speaking.voice import Clone
 from engine.pipelines.voice_chat import TalkEvent
 from engine.speculation import same_vocabulary
-from engine.starter import GUIDE
+from engine.starter import GUIDE, SYSTEM
 from engine.types import Done, Event, Failed, RequestHandle, Result, SamplingParams, Settings, Text
 
 __all__ = [
@@ -378,7 +378,8 @@ def _vectors_of(model: str, options: Mapping[str, Any] | None) -> EmbeddingModel
 
 
 def listen(sound: Sound, *, model: str, options: Mapping[str, Any] | None = None, **parameters: Any) -> Transcript:
-    """What is said in a sound: `.text`, and `.segments` with their times. `parameters`: rate, language, words, progress."""
+    """What is said in a sound: `.text`, and `.segments` with their times. `parameters`: rate, language, words,
+    translate, prompt, track, start, progress."""
     key = (model, LoadOptions(**(options or {})))
     if key not in _ears:
         _ears[key] = Ears(*key)
@@ -398,14 +399,14 @@ def speak(
     text: str,
     out: str | Path | None = None,
     *,
-    model: str,
+    model: str = SYSTEM,
     voice: str | Clone | None = None,
     language: str = "auto",
     instructions: str | None = None,
     options: Mapping[str, Any] | None = None,
     **parameters: Any,
 ) -> Spoken:
-    """A text as sound: `.samples`, `.rate`, `.save(path)`; written to `out` where that is given. `parameters`: speed, seed,
+    """A text as sound, in a voice of the operating system where no `model` is named: `.samples`, `.rate`, `.save(path)`; written to `out` where that is given. `parameters`: speed, seed,
     temperature, spell, markdown."""
     key = (model, LoadOptions(**(options or {})))
     if key not in _speakers:
@@ -421,7 +422,7 @@ def talk(
     sound: Iterable[np.ndarray],
     *,
     ears: str,
-    voice_model: str,
+    voice_model: str = SYSTEM,
     options: Mapping[str, Any] | None = None,
     **parameters: Any,
 ) -> Iterator[TalkEvent]:

@@ -420,6 +420,28 @@ class DeviceMemory:
     peak: int  # the most this process has used
 
 
+@dataclass
+class GroupActivity:
+    """What a watchdog reads of a group from another thread."""
+
+    count: int = 0  # operations done
+    since: float | None = None  # when the present one began (time.monotonic)
+
+
+class RankGroup(Protocol):
+    """The ranks' operations on arrays. Made by `Backend.join`."""
+
+    index: int
+    count: int
+    activity: GroupActivity
+
+    def all_reduce(self, x: Array) -> Array: ...
+    def all_gather(self, x: Array, sizes: Sequence[int]) -> Array: ...
+    def broadcast(self, x: Array) -> Array: ...
+    def abort(self) -> None: ...
+    def close(self) -> None: ...
+
+
 class Backend(Protocol):
     @property
     def name(self) -> str:
@@ -435,6 +457,10 @@ class Backend(Protocol):
 
     @property
     def ops(self) -> Ops: ...
+
+    def join(self, place: Path, index: int, count: int) -> RankGroup:
+        """Become rank `index` of `count` that meet at the file `place`: `ops.all_reduce` and `ops.all_gather` go over all of them
+        from now on, and runners made later follow or lead. Such a backend is for one model."""
 
     @property
     def blocks(self) -> bool:
@@ -461,7 +487,9 @@ class Backend(Protocol):
     def kv_bits(self, model: TokenModel) -> int:
         """The default KV dtype's bits for quantized weights, whose rounding error is far greater than half precision's."""
 
-    def runner(self, model: TokenModel, kv: KVCache) -> Runner: ...
+    def runner(self, model: TokenModel, kv: KVCache, plain: bool = False) -> Runner:
+        """`plain`: the model is called in every step, neither traced nor captured: part of it lies on another device."""
+
     def frame_predictor(self, parts: FramePredictorParts) -> FramePredictor: ...
     def encoder(
         self, layers: Sequence[Callable[[Array, Any, EncoderAttention], Array]], rope: Rope | Sequence[Rope] | None

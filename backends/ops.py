@@ -44,6 +44,9 @@ class Sampling:
     repeated: Sequence[int] | None = None  # tokens that `repetition` penalizes (prompt and output, in its window)
     bias: Mapping[int, float] | None = None  # added to logits; -inf bans
     mask: np.ndarray | None = None  # bool [vocabulary]: False is never chosen
+    together_from: int | None = (
+        None  # one of the tokens from here on is chosen, where together they are likelier than each other one
+    )
     logprobs: int | None = None  # None: none; n: the chosen token's and the n most likely ones'
     approximate_logprobs: bool = False  # the chosen token's may be off by a hundredth, where that is faster
 
@@ -247,8 +250,15 @@ class Ops(Protocol):
     def all_reduce(self, x: Array) -> Array:
         """Sum over the ranks of tensor parallelism; the identity on one device."""
 
+    def all_gather(self, x: Array, sizes: Sequence[int]) -> Array:
+        """The ranks' arrays one behind the other along the last axis, of which rank i has `sizes[i]`; the identity on one device."""
+
     def compile(self, fn: Callable[..., Any], key: str) -> Callable[..., Any]:
         """A faster form of a pure function of arrays with fixed shapes, or the function itself."""
+
+    # between devices
+    def move(self, x: Array) -> Array:
+        """An array of another device of the same library on this one, in the compute dtype."""
 
     # to and from the host
     def array(self, x: np.ndarray | Sequence[Any], dtype: DType | None = None) -> Array: ...

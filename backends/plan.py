@@ -323,11 +323,15 @@ class PlannedStep(ABC, Generic[A]):
             if not np.isfinite(states).all():
                 self._spoiled(slot)
                 tokens[slot].nan = True
-        roll_back_drafts(self._kv, [packed.segment for packed in plan.segments], tokens, self._run)
-        for packed in plan.segments:
-            if packed.segment.draft and tokens[packed.slot].ids:
-                self._continue_from(packed.slot, tokens[packed.slot].ids[-1])
+        self._settle([packed.segment for packed in plan.segments], tokens)
         return tokens
+
+    def _settle(self, segments: Sequence[Segment], tokens: Mapping[Slot, SegmentOutput]) -> None:
+        """Drop rejected draft tokens."""
+        roll_back_drafts(self._kv, segments, tokens, self._run)
+        for segment in segments:
+            if segment.draft and tokens[segment.slot].ids:
+                self._continue_from(segment.slot, tokens[segment.slot].ids[-1])
 
     def _complete(self, token: SegmentOutput, slot: Slot, rows: range, samples: HostSamples) -> None:
         """`rows`: of the slot's draft tokens and of the one behind them."""

@@ -525,15 +525,26 @@ class Engine:
                 self._inbox.popleft()()
 
     def _step(self, executor: ModelExecutor) -> bool:
+        if (lost := getattr(executor.loaded, "lost", None)) is not None:
+            return self._give_up(executor, lost)
         self._manager.share_memory(executor)
         try:
             return executor.step()
         except Exception as error:
+            if (lost := getattr(executor.loaded, "lost", None)) is not None:
+                return self._give_up(executor, lost)
             log.exception("a step of %s failed in the engine itself", executor.loaded.name)
             fault = EngineFault(ErrorText("The engine failed: {kind}: {error}", kind=type(error).__name__, error=error))
             for state in list(executor.requests.values()):
                 executor.fail(state, fault, keep=False)
             return True
+
+    def _give_up(self, executor: ModelExecutor, reason: str) -> bool:
+        """A rank of the model is lost: end its requests and unload it. The next request loads it again."""
+        log.error("%s: %s", executor.loaded.name, reason)
+        executor.abandon(EngineFault(reason))
+        self._manager.unload(next(name for name, one in self._manager.executors.items() if one is executor))
+        return True
 
     def check(self) -> int:
         """Close leaked slots of idle models. Returns how many there were."""

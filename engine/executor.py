@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from backends.base import PendingStep, SegmentOutput
+from backends.ranks import RanksLost
 from engine.admission import Admission, MediaEncoder
 from engine.errors import EngineFault, EngineStopped, ErrorText, GrusError, NumericalError, OutOfMemory, SlowConsumer
 from engine.loaded import Loaded
@@ -125,6 +126,17 @@ class ModelExecutor:
         while self._drain():
             pass
 
+    def abandon(self, error: GrusError) -> None:
+        """End every request with `error`: the model cannot be used any more, and nothing of it is worth keeping."""
+        self.in_flight = None
+        for task in self.tasks:
+            task.fail(error)
+        self.tasks.clear()
+        self.encoder.close(error)
+        for state in list(self.requests.values()):
+            self.fail(state, error, keep=False)
+        self.prefix_cache.clear(offload=False)
+
     @property
     def weight_bytes(self) -> int:
         return self.loaded.weight_bytes + self.speculation.held_bytes
@@ -230,6 +242,8 @@ class ModelExecutor:
         try:
             with self._trace.span("prefill" if prompt else "decode", requests=ids, prompt=prompt):
                 pending = self.loaded.runner.run([scheduled.segment for scheduled in batch])
+        except RanksLost:  # no request's fault, and none can go on
+            raise
         except Exception as error:
             changed = self._faults.changed(batch)
             ahead = self._drain()
@@ -259,6 +273,8 @@ class ModelExecutor:
         try:
             with self._trace.span("wait", rows=len(in_flight.batch)):
                 tokens = in_flight.pending.read()
+        except RanksLost:
+            raise
         except Exception as error:
             self._faults.read_failed(in_flight, error)
             return

@@ -9,50 +9,39 @@ from __future__ import annotations
 import hashlib
 import math
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from backends import pick
-from backends.base import Array, Backend, BackendMissing, KVCache, Runner, TokenModel
-from engine.adapters import adapters_for, find_adapter, put_adapter
-from engine.errors import (
-    BackendUnavailable,
-    ErrorText,
-    GrusError,
-    ModelNotFound,
-    OutOfMemory,
-    Unsupported,
-    UnsupportedArchitecture,
-)
-from engine.hub.resolve import resolve
+from backends.base import Array, Backend, BackendMissing, KVCache, Runner
+from engine.adapters import put_adapter
+from engine.errors import GrusError, Unsupported, UnsupportedArchitecture
+from engine.load_options import LoadOptions as LoadOptions
+from engine.load_options import device_list as device_list
+from engine.load_options import fetch as fetch
+from engine.load_options import fetch_adapter as fetch_adapter
+from engine.load_options import open_named as open_named
+from engine.load_options import pick_backend as pick_backend
+from engine.load_options import split_piece as split_piece
 from engine.loaded import LoadedEncoder, LoadedPart, load_part
 from engine.model_files import ModelFiles, open_model
-from engine.models.config import named_architectures, text_fields
-from engine.models.model_types import AUTO, model_type_named
-from engine.models.registry import (
-    ARCHITECTURES,
-    EXACT_PARTS,
-    MakeEncoder,
-    find_architecture,
-    find_encoder,
-    find_part,
-    part_kind,
-)
+from engine.models.config import CONTEXT, named_architectures, text_fields
+from engine.models.registry import EXACT_PARTS, MakeEncoder, find_architecture, find_encoder, find_part, part_kind
+from engine.parallel.team import Team
+from engine.shares import ModelShare, build_share, kv_budget, load_split, rank_devices, splits
+from engine.shares import build_adapted as build_adapted
+from engine.shares import gigabytes as gigabytes
+from engine.shares import reads_foreign as reads_foreign
 from engine.text.detokenizer import Detokenizer
 from engine.text.families import marks_of
 from engine.text.template import ChatTemplate
 from engine.text.tokenizer import Tokenizer
 from engine.vision.processor import VisionProcessor
 from engine.vision.registry import make_vision_processor
-from engine.weights.fit import check_kv_bits, choose_quant, fitted, grown_bytes, kept_bits, size_of
-from engine.weights.lora import LoraFiles, is_adapter, open_lora
-from engine.weights.merged import Merged
-from engine.weights.view import View, build, survey
-
-KV_SHARE = 0.7  # of the device's memory, weights included, unless a limit is given
-LEAST_KV = 64 << 20
+from engine.weights.fit import choose_quant, fitted, grown_bytes, size_of
+from engine.weights.lora import LoraFiles, open_lora
+from engine.weights.view import survey
 
 SAMPLING_KEYS = {
     "temperature": "temperature",
@@ -93,6 +82,9 @@ class LoadedModel:
     )  # that requests may choose: one, or the sum of several
     dropped_adapters: set[str] = field(default_factory=set, repr=False)  # to be freed when no request uses them
     merged: tuple[LoraFiles, ...] = field(default=(), repr=False)  # that are part of the weights
+    devices: tuple[str, ...] = ()  # one for each rank, where the model is split
+    host_bytes: int = 0  # of weights that lie beside the CPU of a GPU, and are not in `weight_bytes`
+    team: Team | None = field(default=None, repr=False)  # the other ranks' processes
 
     def text_stream(self) -> ReplyText | _NoText:
         if getattr(self.model, "frame", None) is not None:
@@ -104,6 +96,8 @@ class LoadedModel:
         self.dropped_adapters.discard(key)
         if key in self.adapters:
             return
+        if self.team is not None:
+            raise Unsupported(f"{self.name} is split among {len(self.devices)} devices, without adapters.", "adapter")
         if self.foreign:
             raise Unsupported(f"{self.name} runs through {self.backend.foreign_library}, without adapters.", "adapter")
         put_adapter(getattr(self.model, "adapters", None), self.backend, self.config, key, *files)
@@ -116,8 +110,15 @@ class LoadedModel:
         self.model.adapters.remove(key)
         self.weight_bytes -= sum(one.nbytes for one in self.adapters.pop(key))
 
+    @property
+    def lost(self) -> str | None:
+        """Why the model cannot be used any more: one of its ranks was lost. None while it can."""
+        return None if self.team is None else self.team.reason
+
     def close(self) -> None:
         """Drop the arrays. `backend.release()` gives their memory back: a full garbage collection, once for all that go."""
+        if self.team is not None:
+            self.team.close()
         self.model = None
         self.runner = None  # type: ignore[assignment]
         self.kv = None  # type: ignore[assignment]
@@ -146,63 +147,11 @@ class _NoText:
         return ""
 
 
-@dataclass(frozen=True)
-class LoadOptions:
-    """Options of loading: backend, precision, quantization, where to look."""
-
-    backend: str = "auto"
-    device: str = "auto"
-    dtype: str = "auto"
-    memory_limit: int | None = None  # bytes for weights and KV cache together; None: a share of the device
-    kv_bits: int | None = None  # 32: as computed, 16, 8, 4; None: as suits the weights
-    quant: str = "auto"  # none, q8_0, q4_0, q4_k, q6_k; auto: q8_0 for 16-bit weights on a CPU
-    cache_dir: str | None = None
-    model_type: str = AUTO  # what the model is, where its config does not say so; see `registry.model_type_named`
-    format: str = "auto"  # which weights to load where there are several: safetensors, gguf
-    download: bool = True
-    progress: Callable[[int, int], None] | None = None
-    merged: tuple[str, ...] = ()  # adapters that become part of the weights: folders, files or repository ids
-
-
-def pick_backend(options: LoadOptions) -> Backend:
-    try:
-        return pick.pick(options.backend, options.device, options.dtype)
-    except BackendMissing as error:
-        raise BackendUnavailable(str(error)) from None
-
-
-def fetch(name: str, options: LoadOptions) -> Path:
-    """The folder or file of a model, downloaded where needed and allowed. Makes no arrays: may be called on any thread."""
-    whole, _ = split_piece(name)
-    path = resolve(
-        whole,
-        cache_dir=options.cache_dir,
-        download=options.download,
-        progress=options.progress,
-        weights=options.format,
-    )
-    for adapter in options.merged:
-        fetch_adapter(adapter, options)
-    return path
-
-
-def fetch_adapter(source: str, options: LoadOptions) -> Path:
-    """The same for an adapter."""
-    return find_adapter(source, options.cache_dir, options.download, options.progress)
-
-
-def open_named(name: str, options: LoadOptions) -> tuple[ModelFiles, Path]:
-    """A model's opened files, and their folder."""
-    model_type = model_type_named(options.model_type)
-    folder = fetch(name, options)
-    if is_adapter(folder):
-        raise ModelNotFound(f"{name} is a LoRA adapter, not a model. Load its model, with this as its adapter.")
-    return open_model(folder, options.format, model_type), folder
-
-
 def load_any(name: str, options: LoadOptions | None = None) -> LoadedModel | LoadedPart:
     """Load a folder, a GGUF file or a repository id, whatever kind of model it holds; `NAME#PIECE`: a part of it."""
     options = options or LoadOptions()
+    if options.devices or options.tensor_parallel != 1:
+        options = replace(options, device=rank_devices(options)[0])
     whole, piece = split_piece(name)
     opened, folder = open_named(name, options)
     if not piece and (make_encoder := find_encoder(opened.config)) is not None:
@@ -253,7 +202,8 @@ def weight_bytes(name: str, options: LoadOptions | None = None) -> int | None:
         opened = open_model(fetch(name, options))
         make = find_part(opened.config, piece) or (None if piece else find_encoder(opened.config))
         if make is None:
-            return None if piece else opened.nbytes + grown_bytes(opened.tensors, pick_backend(options))
+            whole = opened.nbytes + grown_bytes(opened.tensors, pick_backend(options))
+            return None if piece else whole // (len(set(rank_devices(options))) if options.tensor_parallel > 1 else 1)
         dtype = _part_backend(opened, piece, options).dtype
         return survey(lambda view: make(view, opened.config), opened.source).memory(dtype)
     except (GrusError, OSError):
@@ -263,12 +213,6 @@ def weight_bytes(name: str, options: LoadOptions | None = None) -> int | None:
 def _part_backend(opened: ModelFiles, piece: str, options: LoadOptions) -> Backend:
     exact = part_kind(opened.config, piece) in EXACT_PARTS
     return pick_backend(replace(options, dtype="f32") if exact else options)
-
-
-def split_piece(name: str) -> tuple[str, str]:
-    """`NAME#PIECE`, where NAME is not itself a path with such a mark in it."""
-    whole, mark, piece = name.rpartition("#")
-    return (whole, piece) if mark and not Path(name).exists() else (name, "")
 
 
 def load(name: str, options: LoadOptions | None = None) -> LoadedModel:
@@ -286,83 +230,58 @@ def load(name: str, options: LoadOptions | None = None) -> LoadedModel:
 def _load_model(name: str, folder: Path, opened: ModelFiles, options: LoadOptions) -> LoadedModel:
     began = time.monotonic()
     config, generation = opened.config, opened.generation_config
+    split = options.tensor_parallel > 1 and splits(config)
     backend = pick_backend(options)
-    make = None
-    if not reads_foreign(backend, folder, config):
-        make = find_architecture(config, name, backend.foreign_library, backend.foreign_note)
+    foreign = reads_foreign(backend, folder, config)
+    if not foreign:
+        find_architecture(config, name, backend.foreign_library, backend.foreign_note)
     tokenizer, template = opened.tokenizer, opened.template
-    context = text_fields(config).int("max_position_embeddings", "max_sequence_length", default=2048)
-    tensors = opened.tensors
-    nbytes = opened.nbytes + grown_bytes(tensors, backend) if make is not None else whole_bytes(opened, backend)
-    budget = kv_budget(backend, nbytes, options.memory_limit)
-    quant = choose_quant(options.quant, backend, opened.tensors)
-    merged = tuple(open_lora(fetch_adapter(source, options)) for source in options.merged)
+    context = text_fields(config).int(*CONTEXT, default=2048)
+    team: Team | None = None
+    merged = () if split else tuple(open_lora(fetch_adapter(source, options)) for source in options.merged)
     try:
-        if make is None:
+        if split:
+            share, backend, team = load_split(name, folder, opened, options)
+        elif foreign:
             if merged:
                 raise Unsupported(f"{name} runs through {backend.foreign_library}, without adapters.", "adapter")
-            foreign = backend.foreign(folder, budget, opened.floats)
-            model, kv, runner, kv_bits = foreign.model, foreign.kv, foreign.runner, None
+            nbytes = whole_bytes(opened, backend)
+            budget = kv_budget(backend, nbytes, options.memory_limit)
+            quant = choose_quant(options.quant, backend, opened.tensors)
+            made = backend.foreign(folder, budget, opened.floats)
+            share = ModelShare(made.model, made.kv, made.runner, None, quant, nbytes)
         else:
-            model = build_adapted(
-                opened, backend, quant, merged, lambda view: _checked(make(view, config), options.kv_bits)
-            )
-            if (adopt := getattr(model, "choose_like", None)) is not None:
-                adopt(generation)
-            kv_bits = kept_bits(options.kv_bits, backend, model, quant is not None or opened.quantized)
-            kv = backend.kv(model.memory, budget, kv_bits)
-            runner = backend.runner(model, kv)
+            share = build_share(name, opened, backend, options, merged=merged)
     except BackendMissing as error:
         raise UnsupportedArchitecture(f"{name}{named_architectures(config)}: {error}") from None
+    model = share.model
     template.compile()
     return LoadedModel(
         name=name,
         folder=folder,
         config=config,
         backend=backend,
-        kv=kv,
-        runner=runner,
+        kv=share.kv,
+        runner=share.runner,
         tokenizer=tokenizer,
         template=template,
         eos_ids=getattr(model, "eos_ids", tokenizer.eos_ids),  # a TTS model ends with an audio code
         context=context,
         vocab=model.vocab,
         defaults=sampling_defaults(generation),
-        weight_bytes=nbytes,
-        fingerprint=fingerprint(opened, backend, kv_bits, quant, merged),
+        weight_bytes=share.nbytes,
+        fingerprint=fingerprint(opened, backend, share.kv_bits, share.quant, merged, team.followers + 1 if team else 1),
         merged=merged,
-        quant=quant,
+        quant=share.quant,
         markers=markers(tokenizer, template, config),
-        foreign=make is None,
+        foreign=foreign,
         load_seconds=time.monotonic() - began,
         model=model,
+        devices=(backend.device, *(team.devices[1:] if team else ())),
+        team=team,
+        host_bytes=share.host_bytes,
         vision=vision_processor_of(model, config, folder, tokenizer),
     )
-
-
-def build_adapted(
-    opened: ModelFiles,
-    backend: Backend,
-    quant: str | None,
-    merged: Sequence[LoraFiles],
-    make: Callable[[View], TokenModel],
-) -> TokenModel:
-    """A model whose linears take adapters. `merged` ones become part of its plain weights; what they change of quantized ones is
-    added in every step."""
-    adapters = adapters_for(opened.config)
-    into = Merged(opened.source, merged, text_fields(opened.config).values)
-    model = build(make, fitted(into if merged else opened.source, backend, quant), backend, adapters=adapters)
-    if adapters is not None:
-        model.adapters = adapters  # type: ignore[attr-defined]  # see `TokenModel`
-    for i, (files, done) in enumerate(zip(merged, into.done)):
-        put_adapter(adapters, backend, opened.config, f"merged {i}", files, merged=done, always=True)
-    return model
-
-
-def reads_foreign(backend: Backend, folder: Path, config: Mapping[str, Any]) -> bool:
-    """Whether an architecture that Grus lacks runs through the backend's own library, which reads folders only."""
-    ours = str(config.get("model_type")) in ARCHITECTURES
-    return not ours and bool(backend.foreign_library) and folder.is_dir() and backend.reads_foreign(config)
 
 
 def whole_bytes(opened: ModelFiles, backend: Backend) -> int:
@@ -370,12 +289,6 @@ def whole_bytes(opened: ModelFiles, backend: Backend) -> int:
     if opened.quantized and backend.name == "mlx":  # mlx-lm computes from packed matrices
         return opened.nbytes
     return sum(math.prod(shape) for shape in opened.whole_shapes) * size_of(backend)
-
-
-def _checked(model: TokenModel, kv_bits: int | None) -> TokenModel:
-    """The model, checked for `kv_bits` in the dry pass, before weights are read."""
-    check_kv_bits(kv_bits, model.memory)
-    return model
 
 
 def markers(tokenizer: Tokenizer, template: ChatTemplate, config: Mapping[str, Any]) -> frozenset[int]:
@@ -394,27 +307,6 @@ def vision_processor_of(
     if getattr(model, "encode", None) is None:
         return None
     return make_vision_processor(config, folder, lambda text: tokenizer.encode(text, add_special=False))
-
-
-def kv_budget(backend: Backend, weight_bytes: int, limit: int | None) -> int:
-    """Bytes for the KV cache and recurrent states, beside the weights."""
-    memory = backend.memory()
-    total = limit if limit is not None else int(KV_SHARE * memory.total)
-    left = total - weight_bytes
-    if left < LEAST_KV:
-        raise OutOfMemory(
-            ErrorText(
-                "The weights take {weights} of the {limit} that may be used, which leaves no room for a "
-                "conversation. Choose a smaller or more strongly quantized model, or raise the memory limit.",
-                weights=gigabytes(weight_bytes),
-                limit=gigabytes(total),
-            )
-        )
-    return left
-
-
-def gigabytes(n: int) -> str:
-    return f"{n / 1e9:.1f} GB" if n >= 1e8 else f"{n / 1e6:.1f} MB"
 
 
 def sampling_defaults(generation: Mapping[str, Any]) -> dict[str, Any]:
@@ -437,10 +329,13 @@ def fingerprint(
     kv_bits: int | None,
     quant: str | None,
     merged: Sequence[LoraFiles] = (),
+    ranks: int = 1,
 ) -> str:
     """A hash that changes with the weights and with the format of the KV cache. Reads no tensor data but of adapters."""
     digest = hashlib.sha256(f"{backend.name} {backend.dtype} {kv_bits} {quant}".encode())
     digest.update(str(opened.config.get("model_type")).encode())
+    if ranks > 1:  # each has a part of the keys and values
+        digest.update(f"{ranks} ranks".encode())
     for name, raw in sorted(opened.tensors.items()):
         digest.update(f"{name} {raw.dtype} {raw.shape} {raw.offset}".encode())
     for files in merged:

@@ -181,7 +181,10 @@ def make_deb() -> Path:
     (about / "copyright").write_text(
         "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n\nFiles: *\nCopyright: The Grus authors\n"
         "License: Apache-2.0\n On Debian systems the text is in /usr/share/common-licenses/Apache-2.0.\n"
-        " The licences of what comes with it are beside the files, in /usr/lib/grus/_internal.\n",
+        " The licences of what comes with it are beside the files, in /usr/lib/grus/_internal.\n"
+        "\nFiles: usr/lib/grus/_internal/av/* usr/lib/grus/_internal/av.libs/*\nCopyright: The authors of PyAV, FFmpeg, x264 and x265\n"
+        "License: GPL-3+\n On Debian systems the text is in /usr/share/common-licenses/GPL-3. The sources are at\n"
+        " https://github.com/PyAV-Org/PyAV and https://github.com/PyAV-Org/pyav-ffmpeg.\n",
         encoding="utf-8",
     )
     overrides = root / "usr" / "share" / "lintian" / "overrides" / "grus"
@@ -198,7 +201,7 @@ Name: grus
 Version: {version}
 Release: 1
 Summary: Private AI on your own machine
-License: Apache-2.0
+License: Apache-2.0 AND GPL-3.0-or-later
 URL: https://github.com/{repository}
 AutoReqProv: no
 Requires: {requires}

@@ -65,6 +65,7 @@ NAMES = {
     "qwen3_vl": "Qwen3-VL",
     "seed_oss": "Seed-OSS",
     "smollm3": "SmolLM3",
+    "whisper": "Whisper, all sizes, turbo and distil",
 }
 PART_NAMES = {
     "bicodec": "BiCodec, the codec of Spark-TTS",
@@ -73,6 +74,7 @@ PART_NAMES = {
     "qwen3_tts_tokenizer_12hz": "the codec of Qwen3-TTS",
     "silero_vad": "Silero, voice activity (built in)",
     "snac": "SNAC, the codec of Orpheus",
+    "system_voice": "the operating system's own voices, as the model `system`",
     "wav2vec2": "wav2vec 2.0, the ears of Spark-TTS's cloning",
 }
 WORDS = {

@@ -11,6 +11,7 @@ import gc
 import os
 import random
 import secrets
+import signal
 from collections.abc import Generator
 
 import pytest
@@ -22,6 +23,9 @@ for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 os.environ.setdefault("GRUS_OTHER_APPS", "off")  # what this machine's LM Studio or Ollama has is nothing to a test
+# What a script starts behind itself ignores Ctrl-C, and so would the programs that tests start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

@@ -14,6 +14,10 @@ from pathlib import Path
 LEADING = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 # how this machine reaches its packages, and nothing else
 MACHINE = ["/etc/pip.conf", "/root/.config/pip", "/etc/hosts", "/etc/resolv.conf", "/etc/ssl/certs"]
+BUNDLE = (
+    "/etc/ssl/certs/ca-certificates.crt"  # installing ca-certificates writes it anew: the machine's is kept beside it
+)
+KEPT_BUNDLE = "/etc/ssl/machine.crt"
 MACHINE += [f"/etc/apt/{name}" for name in ("sources.list", "sources.list.d", "keyrings", "apt.conf.d", "auth.conf.d")]
 ENTER = """set -e; root=$1; shift; mount --make-rprivate /
 mount -t proc proc "$root/proc" 2>/dev/null || mount --bind /proc "$root/proc"; mount --rbind /dev "$root/dev"
@@ -86,7 +90,9 @@ class Image:
     def inside(self, command: list[str], **environment: str) -> list[str]:
         """The command as this user, in this folder, in the bare system."""
         machine = {
-            name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_CERT", "CURL_CA"))
+            name: value.replace(BUNDLE, KEPT_BUNDLE)
+            for name, value in os.environ.items()
+            if name.startswith(("PIP_", "SSL_CERT_FILE", "CURL_CA"))
         }
         known = {"HOME": "/root" if self.user == "root" else f"/home/{self.user}", "LANG": "C.UTF-8"}
         given = machine | {k: v for k, v in self.arguments.items() if v} | known | self.environment | environment
@@ -124,3 +130,5 @@ def bare_debian(root: Path) -> None:
         elif source.exists():
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(source, target)
+    if Path(BUNDLE).exists():
+        shutil.copy(BUNDLE, root / KEPT_BUNDLE.lstrip("/"))

@@ -15,18 +15,27 @@ Ids = list[int]
 
 
 @cache
-def greedy_reply(name: str, prompt: tuple[int, ...], length: int) -> tuple[int, ...]:
-    """The reference's, to one prompt."""
+def greedy_reply(name: str, prompt: tuple[int, ...], length: int) -> tuple[tuple[int, ...], float]:
+    """The reference's, to one prompt, and by how much of the largest logit its closest choice was decided."""
     import torch
 
     options = {"do_sample": False, "eos_token_id": None, "pad_token_id": 0, "max_new_tokens": length}
+    told = {"return_dict_in_generate": True, "output_logits": True}
     with torch.no_grad():
-        out = reference_cached(name).generate(torch.tensor([prompt]), **options)
-    return tuple(out[0, len(prompt) :].tolist())
+        ids = torch.tensor([prompt])
+        out = reference_cached(name).generate(ids, attention_mask=torch.ones_like(ids), **options, **told)
+    logits = torch.stack(out.logits)[:, 0]
+    best = logits.topk(2).values
+    return tuple(out.sequences[0, len(prompt) :].tolist()), float((best[:, 0] - best[:, 1]).min() / logits.abs().max())
 
 
 def greedy_replies(name: str, prompts: list[Ids], length: int) -> list[Ids]:
-    return [list(greedy_reply(name, tuple(prompt), length)) for prompt in prompts]
+    return [list(greedy_reply(name, tuple(prompt), length)[0]) for prompt in prompts]
+
+
+def decided(name: str, prompts: list[Ids], length: int) -> bool:
+    """Whether none of the reference's replies hangs on a tie: another order of the same sums decides those."""
+    return min(greedy_reply(name, tuple(prompt), length)[1] for prompt in prompts) > 1e-5
 
 
 class EngineDriver:

@@ -50,6 +50,15 @@ def test_all_that_it_copies_is_there_and_not_ignored() -> None:
     assert [s for s in sources if any(fnmatch.fnmatch(s, pattern) for pattern in ignored)] == []
 
 
+def test_what_a_copied_link_leads_to_is_copied_too() -> None:
+    """`grus serve` ended in an image without a page that resources only links to."""
+    sources = [ROOT / source for rest in of("COPY") for source in rest.split()[:-1]]
+    files = [file for source in sources for file in ([source] if source.is_file() else source.rglob("*"))]
+    links = {link.relative_to(ROOT): link.resolve() for link in files if link.is_symlink()}
+    assert {Path("resources/clients.md"), Path("resources/system.txt")} <= set(links)
+    assert [link for link, end in links.items() if not any(end.is_relative_to(source) for source in sources)] == []
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="the line is for a Linux shell")
 def test_the_health_check_tells_a_server_that_answers_from_none(tmp_path: Path) -> None:
     line = command_of(of("HEALTHCHECK")[0].split("CMD ", 1)[1])

@@ -12,7 +12,7 @@ from app.option_values import repetition, speculation
 from app.runtime.reasoning import EFFORTS
 from engine.errors import BadRequest
 from engine.hub.download import TerminalBar
-from engine.loading import LoadOptions
+from engine.loading import LoadOptions, device_list
 from engine.starter import GUIDE, starter
 from engine.types import SamplingParams, Settings
 
@@ -95,6 +95,28 @@ def add_where(command: argparse.ArgumentParser) -> None:
         "--backend", choices=("auto", "mlx", "torch"), default="auto", help="what computes (default: auto)"
     )
     where.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:N or metal (default: auto)")
+    where.add_argument(
+        "--tensor-parallel",
+        type=int,
+        default=1,
+        metavar="N",
+        help="split the model among N devices, which compute together (default: 1)",
+    )
+    where.add_argument(
+        "--devices", metavar="DEVICES", help="these ones, with commas: cuda:0,cuda:1 (default: the first N)"
+    )
+    where.add_argument(
+        "--gpu-layers",
+        type=int,
+        metavar="N",
+        help="layers whose weights stay on the GPU, the others are computed by the CPU (default: as many as fit)",
+    )
+    where.add_argument(
+        "--cpu-moe",
+        type=int,
+        metavar="N",
+        help="layers whose experts are computed by the CPU (default: as few as needed)",
+    )
     where.add_argument(
         "--dtype",
         choices=("auto", "f32", "f16", "bf16"),
@@ -226,6 +248,10 @@ def where_options(options: argparse.Namespace, label: str) -> LoadOptions:
         dtype=options.dtype,
         quant=_quant(options),
         kv_bits=options.kv_bits,
+        tensor_parallel=options.tensor_parallel,
+        devices=device_list(options.devices),
+        gpu_layers=options.gpu_layers,
+        cpu_moe=options.cpu_moe,
         cache_dir=options.cache_dir,
         model_type=getattr(options, "model_type", "auto"),
         format=options.format if hasattr(options, "model_type") else "auto",

@@ -86,8 +86,16 @@ def open_service(
     `profile`: the file that gets a Chrome trace of the engine's work at the end."""
     chosen = settings or Settings()
 
+    def placed(source: str) -> LoadOptions:
+        how = replace(options(source), **service.placed.get(source, {}))
+        if how.devices:
+            how = replace(how, device=how.devices[0])
+        if chosen.draft_model is not None and source == service.source_of(chosen.draft_model):
+            how = replace(how, tensor_parallel=1, devices=())  # it is small, and only the first rank asks it
+        return how
+
     def load(source: str) -> Loaded:
-        how = options(source)
+        how = placed(source)
         if how.memory_limit is None:
             limit = memory_limit(chosen.gpu_memory_limit, pick_backend(how).memory().total)
             how = replace(how, memory_limit=limit)
@@ -113,7 +121,7 @@ def open_service(
         load,
         catalogue,
         fetch=bring,
-        size=lambda source: weight_bytes(source, options(source)),
+        size=lambda source: weight_bytes(source, placed(source)),
         find_adapter=lambda source: fetch_adapter(source, options(source)),
     )
     if chosen.draft_model is not None:
@@ -227,6 +235,9 @@ class ModelService:
         self._adapted: dict[str, AdaptedModel] = {}  # adapters that are loaded, or are when their model is again
         self._scales: dict[str, dict[str, float]] = {}  # by model, the adapters that its own requests are computed with
         self._adapting = threading.Lock()
+        self.placed: dict[
+            str, dict[str, Any]
+        ] = {}  # by source, what clients said about how it is loaded: fields of `LoadOptions`
         self._models: dict[str, Any] = {}
         self._elsewhere: dict[str, RemoteModel] = {}  # models of other servers, which take no place in memory
         self._beside: set[str] = set()  # models that others need, under names that no client can use
@@ -260,6 +271,30 @@ class ModelService:
         if known.adapter is not None and known.name not in self._adapted:
             await _in_thread(self._bring_adapter, known)
         return known.name, loaded
+
+    async def load_placed(self, name: str, how: Mapping[str, Any]) -> tuple[str, Loaded]:
+        """As `find_any`, loaded with these fields of `LoadOptions`; anew, where it was loaded otherwise."""
+        known = self.known(name)
+        if known.server is not None:
+            if how:
+                raise Unsupported(
+                    f"{known.name} is a model of another server, which decides how it is loaded.", next(iter(how))
+                )
+            return await self.find_any(name)
+        source = self.catalogue.look_up(known.model).source
+        before = self.placed.get(source)
+        if how and dict(how) != before:
+            if known.model in self.resident():
+                await self.unload(known.model)
+            self.placed[source] = dict(how)
+        try:
+            return await self.find_any(name)
+        except GrusError:
+            if before is None:
+                self.placed.pop(source, None)
+            else:
+                self.placed[source] = before
+            raise
 
     def load_now(self, name: str) -> Any:
         """The facts of a model, loaded if it was not. Blocks; not for an event loop."""

@@ -22,7 +22,7 @@ from app.server.openai.responses_store import default_file
 from engine.errors import BadRequest, ModelNotFound
 from engine.hub.download import TerminalBar
 from engine.loaded import LoadedPart
-from engine.loading import LoadedModel, LoadOptions, split_piece
+from engine.loading import LoadedModel, LoadOptions, device_list, split_piece
 from engine.models.model_types import model_type_named
 from engine.pipelines.speaking.orpheus import CODEC
 from engine.starter import starters
@@ -146,6 +146,11 @@ def _options() -> Sequence[ServerOption]:
         ServerOption("backend", "text", "what computes", where, "auto", ("auto", "mlx", "torch")),
         ServerOption("device", "text", "auto, cpu, cuda, cuda:N or metal", where, "auto", aliases=("DEVICE",)),
         ServerOption("cpu", "switch", "the same as --device cpu", where, False),
+        ServerOption("tensor_parallel", "number", "split each text model among N devices, which compute together", where, 1, metavar="N"),
+        ServerOption("devices", "text", "these ones, with commas: cuda:0,cuda:1 (default: the first N)", where, metavar="DEVICES"),
+        ServerOption("gpu_layers", "number", "layers whose weights stay on the GPU, the others are computed by the CPU (default: as many as "
+                     "fit)", where, metavar="N"),
+        ServerOption("cpu_moe", "number", "layers whose experts are computed by the CPU (default: as few as needed)", where, metavar="N"),
         ServerOption("dtype", "text", "what unquantized weights are computed in", where, "auto",
                      ("auto", "f32", "f16", "bf16")),
         ServerOption("quant", "text", "quantize plain weights while loading; auto: q8_0 for 16-bit weights on a CPU", where, "auto",
@@ -426,6 +431,10 @@ def load_options(options: Mapping[str, Any]) -> Callable[[str], LoadOptions]:
             dtype=options["dtype"],
             quant="none" if quant == "auto" and source in small else quant,
             kv_bits=options["kv_bits"],
+            tensor_parallel=options["tensor_parallel"],
+            devices=device_list(options["devices"]),
+            gpu_layers=options["gpu_layers"],
+            cpu_moe=options["cpu_moe"],
             cache_dir=options["cache_dir"],
             model_type=options["model_type"] if source == special else "auto",
             format=options["format"] if source == special else "auto",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Response
 from prometheus_client import CONTENT_TYPE_LATEST
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from app.server.body import JsonRoute, RequestFields
 from app.server.context import Here
@@ -21,12 +21,24 @@ class Health(BaseModel):
 
 class LoadRequest(RequestFields):
     model: str
+    devices: list[str] | None = None
+    tensor_parallel: Annotated[int, Field(ge=1, le=64)] | None = None
+    quant: str | None = None
 
 
-class LoadReply(BaseModel):
+class UnloadRequest(RequestFields):
+    model: str
+
+
+class UnloadReply(BaseModel):
     model: str
     loaded: bool
     context_length: int | None = None
+
+
+class LoadReply(UnloadReply):
+    devices: list[str] = []
+    quant: str | None = None
 
 
 class Stats(BaseModel):
@@ -55,14 +67,27 @@ async def metrics(server: Here) -> Response:
 @router.post("/v1/load", responses=errors(400, 404))
 async def load(body: LoadRequest, server: Here) -> LoadReply:
     """Load a model now instead of at its first request. Downloads nothing: `/api/pull` does."""
-    name, model = await server.service.find_any(body.model)
+    how: dict[str, Any] = {}
+    if body.devices is not None:
+        how["devices"] = tuple(body.devices)
+    if body.tensor_parallel is not None or body.devices:
+        how["tensor_parallel"] = body.tensor_parallel or len(body.devices or ())
+    if body.quant is not None:
+        how["quant"] = body.quant
+    name, model = await server.service.load_placed(body.model, how)
     known = getattr(model, "offered", model)  # of a model elsewhere: what its server has said
-    return LoadReply(model=name, loaded=True, context_length=getattr(known, "context", None))
+    return LoadReply(
+        model=name,
+        loaded=True,
+        context_length=getattr(known, "context", None),
+        devices=list(getattr(model, "devices", ())),
+        quant=getattr(model, "quant", None),
+    )
 
 
 @router.post("/v1/unload", responses=errors(400, 404))
-async def unload(body: LoadRequest, server: Here) -> LoadReply:
+async def unload(body: UnloadRequest, server: Here) -> UnloadReply:
     """Unload a model after the requests that it still answers."""
     name = server.service.known(body.model).name
     await server.service.unload(name)
-    return LoadReply(model=name, loaded=False)
+    return UnloadReply(model=name, loaded=False)

@@ -28,6 +28,7 @@ from backends.base import (
     Linear,
     MemorySpec,
     MixtureParts,
+    RankGroup,
     Raw,
     Rope,
     TokenModel,
@@ -89,7 +90,10 @@ class MlxBackend:
     def kv_bits(self, model: TokenModel) -> int:
         return 32  # attention reads rows of the dtype that it computes in, which is of 16 bits already
 
-    def runner(self, model: TokenModel, kv: KVCache) -> MlxRunner:
+    def join(self, place: Path, index: int, count: int) -> RankGroup:
+        raise BackendMissing("MLX has no ranks of its own yet: split a model with --backend torch.")
+
+    def runner(self, model: TokenModel, kv: KVCache, plain: bool = False) -> MlxRunner:
         assert isinstance(kv, MlxKVCache)
         return MlxRunner(model, kv, self.ops)
 

@@ -18,7 +18,7 @@ from typing import Any
 import mlx.core as mx
 import numpy as np
 
-from backends.base import DType, Rope, Sampling
+from backends.base import DType, RankGroup, Rope, Sampling
 from backends.mlx.sample import MlxSamples, sample
 from backends.ops import BELOW_ONE, LONG_TEXT, axis_of_frequency
 
@@ -152,6 +152,7 @@ class MlxTextOps:
     def __init__(self, device: str, dtype: DType) -> None:
         self.device = device
         self.dtype: DType = dtype
+        self.group: RankGroup | None = None  # the ranks of tensor parallelism
         self._frequencies: dict[Rope, Frequencies] = {}
         self._unit_scales: dict[tuple[int, mx.Dtype], mx.array] = {}
 
@@ -370,7 +371,13 @@ class MlxTextOps:
         return mx.where(random != 0, mx.take_along_axis(ids, at, axis=1)[:, 0], ids[:, 0])
 
     def all_reduce(self, x: mx.array) -> mx.array:
-        return x
+        return x if self.group is None else self.group.all_reduce(x)
+
+    def all_gather(self, x: mx.array, sizes: Sequence[int]) -> mx.array:
+        return x if self.group is None else self.group.all_gather(x, sizes)
+
+    def move(self, x: mx.array) -> mx.array:
+        return x.astype(DTYPES[self.dtype])
 
     def compile(self, fn: Callable[..., Any], key: str) -> Callable[..., Any]:
         return mx.compile(fn)

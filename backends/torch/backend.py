@@ -38,6 +38,7 @@ from backends.base import (
 )
 from backends.eager import EagerMixture
 from backends.torch.encoders import TorchEncoder, TorchFramePredictor
+from backends.torch.group import TorchGroup
 from backends.torch.kernels import library
 from backends.torch.kernels.mixture import mixture_of
 from backends.torch.kv_cache import TorchKVCache
@@ -68,6 +69,10 @@ class TorchBackend:
             raise BackendMissing("No CUDA device is visible to torch. Install a CUDA build of torch, or use the CPU.")
         self.ops = TorchOps(self._place, dtype)
 
+    def join(self, place: Path, index: int, count: int) -> TorchGroup:
+        self.ops.group = TorchGroup(place, index, count, self._place)
+        return self.ops.group
+
     @property
     def blocks(self) -> bool:
         return library.available() if self._place.type == "cpu" else triton.available()
@@ -95,10 +100,10 @@ class TorchBackend:
         traced = self._place.type == "cpu" and library.available() and can_be_traced(model)
         return 16 if traced else 32
 
-    def runner(self, model: TokenModel, kv: KVCache) -> TorchRunner:
+    def runner(self, model: TokenModel, kv: KVCache, plain: bool = False) -> TorchRunner:
         if not isinstance(kv, TorchKVCache):
             raise TypeError("this backend's runner needs a KV cache of this backend")
-        return TorchRunner(model, kv, self.ops)
+        return TorchRunner(model, kv, self.ops, plain)
 
     def frame_predictor(self, parts: FramePredictorParts) -> FramePredictor:
         return TorchFramePredictor(self.ops, parts)

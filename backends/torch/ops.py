@@ -19,6 +19,7 @@ from torch import Tensor
 from backends.base import DType, Rope, Sampling
 from backends.ops import BELOW_ONE, LONG_TEXT, axis_of_frequency
 from backends.torch.cuda_graphs import captured
+from backends.torch.group import TorchGroup
 from backends.torch.kernels import fused, library
 from backends.torch.sample import TorchSamples, sample
 
@@ -45,6 +46,7 @@ class TorchTextOps:
     def __init__(self, device: torch.device, dtype: DType) -> None:
         self.device = device
         self.dtype: DType = dtype
+        self.group: TorchGroup | None = None  # the ranks of tensor parallelism
         self._frequencies: dict[Rope, tuple[Tensor, Tensor | None]] = {}
         self._long: dict[Rope, Tensor] = {}
         self._fused = device.type == "cpu" and library.available()
@@ -303,7 +305,13 @@ class TorchTextOps:
         return torch.where(random != 0, ids.gather(1, at)[:, 0].to(torch.int32), first)
 
     def all_reduce(self, x: Tensor) -> Tensor:
-        return x
+        return x if self.group is None else self.group.all_reduce(x)
+
+    def all_gather(self, x: Tensor, sizes: Sequence[int]) -> Tensor:
+        return x if self.group is None else self.group.all_gather(x, sizes)
+
+    def move(self, x: Tensor) -> Tensor:
+        return x.to(device=self.device, dtype=DTYPES[self.dtype])
 
     def compile(self, fn: Callable[..., Any], key: str) -> Callable[..., Any]:
         return captured(fn) if self.device.type == "cuda" else fn

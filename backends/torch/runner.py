@@ -8,7 +8,7 @@ steps can be scheduled asynchronously.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 
@@ -24,6 +24,7 @@ from backends.base import (
     Profiler,
     Sampling,
     Segment,
+    SegmentOutput,
     Slot,
     Step,
     TokenModel,
@@ -44,6 +45,8 @@ from backends.torch.sample import TorchSamples, only_argmax, sample
 from backends.torch.tensors import upload
 from backends.torch.tracing import ProgramTracer, trace_logits, trace_model
 
+Settle = Callable[[Sequence[Segment], Mapping[Slot, SegmentOutput]], None]
+
 
 class TorchRunner:
     """Implements `backends.base.Runner`."""
@@ -55,7 +58,10 @@ class TorchRunner:
         self.model, self.kv, self.ops, self._view = model, kv, ops, view or TorchCache
         self.span: Profiler = unprofiled
         self.frame: Any = getattr(model, "frame", None)
-        self.graphs = DecodeGraphs(model, kv) if ops.device.type == "cuda" and not plain else None
+        self.group = ops.group
+        self.settle: Settle | None = None  # in place of the step's own, of the first of several ranks
+        may_capture = ops.device.type == "cuda" and not plain and (self.group is None or self.group.captures)
+        self.graphs = DecodeGraphs(model, kv) if may_capture else None
         self.adapters = adapters_of(model)
         self._traced: TracedModel | None = None
         self._traced_adapted: tuple[int, TracedModel | None] = -1, None  # and the adapters' version
@@ -167,7 +173,8 @@ class TorchRunner:
 
     def _embedded(self, segment: Segment, dtype: torch.dtype) -> Tensor:
         if segment.codes is None:
-            return _rows(segment.embeds, dtype, self.ops.device)
+            rows = _rows(segment.embeds, dtype, self.ops.device)
+            return rows if self.group is None else self.group.broadcast(rows)
         made: Tensor = self.model.reframe(torch.from_numpy(np.ascontiguousarray(segment.codes)).to(self.ops.device))  # type: ignore[attr-defined]
         return made.to(dtype)
 
@@ -237,7 +244,7 @@ class TorchRunner:
                 at = upload(torch.from_numpy(plan.sampled), hidden.device)
                 logits, chosen = logits.index_select(0, at), picked.index_select(0, at)
             with self.span("sample"):
-                drawn = sample(logits, plan.samplings)
+                drawn = sample(logits, plan.samplings) if self.group is None else self._sample_once(logits, plan)
         pending.drawn = drawn
         following = drawn.ids
         if self.frame is not None:
@@ -264,6 +271,19 @@ class TorchRunner:
             found = greedy.best(picked, bool(asked))
         logprobs = None if found.logprobs is None else found.logprobs[asked]
         return TorchSamples(found.places.to(torch.int32), found.logits, asked, logprobs)
+
+    def _sample_once(self, logits: Tensor, plan: StepPlan) -> TorchSamples:
+        """The first rank samples, the others receive the ids."""
+        assert self.group is not None
+        if self.group.index == 0:
+            drawn = sample(logits, plan.samplings)
+            drawn.ids = self.group.broadcast(drawn.ids)
+            return drawn
+        ids = torch.empty(len(plan.samplings), dtype=torch.int32, device=logits.device)
+        return TorchSamples(self.group.broadcast(ids), torch.zeros(len(ids)), [])
+
+    def poison(self, slot: Slot) -> None:
+        self.kv.poisoned.add(slot.id)
 
     def set_last(self, slot: Slot, token: int) -> None:
         """Make `token` the slot's next input."""
@@ -309,7 +329,10 @@ class TorchPendingStep(PlannedStep[Tensor]):
         return made
 
     def _spoiled(self, slot: Slot) -> None:
-        self._runner.kv.poisoned.add(slot.id)
+        self._runner.poison(slot)
+
+    def _settle(self, segments: Sequence[Segment], tokens: Mapping[Slot, SegmentOutput]) -> None:
+        (self._runner.settle or super()._settle)(segments, tokens)
 
     def _continue_from(self, slot: Slot, token: int) -> None:
         self._runner.set_last(slot, token)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import torch
@@ -12,7 +12,7 @@ from torch import Tensor
 from backends.base import DType, Rope
 from backends.torch.ops import TorchTextOps
 from backends.torch.program import GateKind, MapFunction
-from backends.torch.symbols import Symbol
+from backends.torch.symbols import NotTraceable, Symbol
 from backends.torch.tracing import ProgramTracer, TracedPositions
 
 
@@ -28,6 +28,10 @@ def _number_function(function: MapFunction, name: str) -> Callable[..., Any]:
         return tracer_of(x).map(function, x) if isinstance(x, Symbol) else getattr(TorchTextOps, name)(self, x)
 
     return traced
+
+
+def _untraced(x: Symbol) -> NoReturn:
+    raise NotTraceable("a program of the kernels has no instruction for another rank or device")
 
 
 class TracingOps(TorchTextOps):
@@ -125,6 +129,15 @@ class TracingOps(TorchTextOps):
         if isinstance(ids, TracedPositions) and axis == 0:
             return ids.tracer.lookup(x)
         return super().take(x, ids, axis)
+
+    def all_reduce(self, x: Any) -> Any:
+        return _untraced(x) if isinstance(x, Symbol) and self.group is not None else super().all_reduce(x)
+
+    def all_gather(self, x: Any, sizes: Sequence[int]) -> Any:
+        return _untraced(x) if isinstance(x, Symbol) and self.group is not None else super().all_gather(x, sizes)
+
+    def move(self, x: Any) -> Any:
+        return _untraced(x) if isinstance(x, Symbol) else super().move(x)
 
     def permute(self, x: Any, axes: Sequence[int]) -> Any:
         return x.permute(*axes) if isinstance(x, Symbol) else super().permute(x, axes)

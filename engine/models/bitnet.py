@@ -20,21 +20,22 @@ from engine.weights.view import View
 class NormedAttention(Attention):
     def __init__(self, w: View, c: TextConfig, layer: int, traits: Traits) -> None:
         super().__init__(w, c, layer, traits)
-        self.sub_norm = w.norm("attn_sub_norm", c.heads * c.head_dim)
+        self.sub_norm = w.wide_norm("attn_sub_norm", self.own.queries.times(c.head_dim))
 
     def gated(self, attended: Array, x: Array) -> Array:
-        return self.ops.rms_norm(attended.reshape(x.shape[0], self.heads * self.dim), self.sub_norm, self.eps)
+        return self.sub_norm(attended.reshape(x.shape[0], self.heads * self.dim), self.eps)
 
 
 class NormedMlp:
     def __init__(self, w: View, c: TextConfig, squared: bool) -> None:
-        self.ops, self.eps, self.ffn, self.squared = w.backend.ops, c.eps, c.ffn, squared
-        self.gate_up = w.linear(("gate_proj", c.ffn), ("up_proj", c.ffn), inp=c.hidden)
-        self.down = w.linear(("down_proj", c.hidden), inp=c.ffn)
-        self.sub_norm = w.norm("ffn_sub_norm", c.ffn)
+        own = w.width(c.ffn, "down_proj", c.hidden)
+        self.ops, self.eps, self.ffn, self.squared = w.backend.ops, c.eps, own.size, squared
+        self.gate_up = w.linear(("gate_proj", c.ffn), ("up_proj", c.ffn), inp=c.hidden, rows=[own, own])
+        self.down = w.linear(("down_proj", c.hidden), inp=c.ffn, columns=own)
+        self.sub_norm = w.wide_norm("ffn_sub_norm", own)
 
     def __call__(self, x: Array) -> Array:
-        return self.down(self.ops.rms_norm(self.gated(self.gate_up(x)), self.sub_norm, self.eps))
+        return self.down(self.sub_norm(self.gated(self.gate_up(x)), self.eps))
 
     def gated(self, both: Array) -> Array:
         if not self.squared:

@@ -13,6 +13,7 @@ from typing import Protocol
 
 from backends.base import Array, KVSpec, MemorySpec, Rope, Step
 from engine.models.config import TextConfig
+from engine.weights.portions import Portion
 from engine.weights.view import View
 
 
@@ -64,15 +65,19 @@ class Attention:
 
     def __init__(self, w: View, c: TextConfig, layer: int, traits: Traits) -> None:
         self.ops, self.layer = w.backend.ops, layer
-        self.heads, self.kv_heads, self.dim, self.eps = c.heads, c.kv_heads, c.head_dim, c.eps
+        self.own = own = w.heads(c.heads, c.kv_heads)
+        self.heads, self.kv_heads, self.dim, self.eps = own.queries.size, own.keys.size, c.head_dim, c.eps
         self.scale = c.head_dim**-0.5 if traits.scale is None else traits.scale
         self.norm_after_rope = traits.norm_after_rope
-        self.memory = KVSpec(c.kv_heads, c.head_dim, window=traits.windows[layer] if traits.windows else None)
+        self.memory = KVSpec(self.kv_heads, c.head_dim, window=traits.windows[layer] if traits.windows else None)
         q, kv = c.heads * c.head_dim, c.kv_heads * c.head_dim
         parts = [("qkv_proj", q + 2 * kv)] if traits.fused else [("q_proj", q), ("k_proj", kv), ("v_proj", kv)]
-        self.qkv = w.linear(*parts, inp=c.hidden, bias=traits.qkv_bias)
-        self.out = w.linear((traits.out, c.hidden), inp=q, bias=traits.out_bias)
-        self.sinks = w.tensor("sinks", (c.heads,)) if traits.sinks else None
+        rows = own.rows(c.head_dim)
+        rows = [Portion.joined(*rows)] if traits.fused else rows
+        self.qkv = w.linear(*parts, inp=c.hidden, bias=traits.qkv_bias, rows=rows)
+        columns = own.queries.times(c.head_dim)
+        self.out = w.linear((traits.out, c.hidden), inp=q, bias=traits.out_bias, columns=columns)
+        self.sinks = w.tensor("sinks", (c.heads,), part=own.queries) if traits.sinks else None
         names = traits.qk_norm
         self.q_norm = w.norm(names[0], c.head_dim, traits.norm_plus) if names else None
         self.k_norm = w.norm(names[1], c.head_dim, traits.norm_plus) if names else None
@@ -120,8 +125,10 @@ class Mlp:
     ) -> None:
         self.gated = w.backend.ops.geglu if gelu else w.backend.ops.swiglu
         *inner, down = names or (("gate_up_proj", "down_proj") if fused else ("gate_proj", "up_proj", "down_proj"))
-        self.gate_up = w.linear(*((name, 2 * ffn // len(inner)) for name in inner), inp=hidden, bias=bias)
-        self.down = w.linear((down, hidden), inp=ffn, bias=bias)
+        own = w.width(ffn, down, hidden)
+        rows = [own.repeated(2)] if len(inner) == 1 else [own, own]
+        self.gate_up = w.linear(*((name, 2 * ffn // len(inner)) for name in inner), inp=hidden, bias=bias, rows=rows)
+        self.down = w.linear((down, hidden), inp=ffn, bias=bias, columns=own)
 
     def __call__(self, x: Array) -> Array:
         return self.down(self.gated(self.gate_up(x)))
@@ -156,7 +163,7 @@ class Layers:
         ropes = [rope] if rope is None or isinstance(rope, Rope) else list(rope)
         self.ropes = list(dict.fromkeys(ropes))
         self.rope_of = [self.ropes.index(ropes[i % len(ropes)]) for i in range(c.layers)]
-        self.layers = [self._layer(w.sub(f"layers.{i}"), i, c, mixer, mlp, norm_plus, norms) for i in range(c.layers)]
+        self.layers = [self._layer(w.layer(i), i, c, mixer, mlp, norm_plus, norms) for i in range(c.layers)]
         self.norm = w.norm(norms.last, c.hidden, norm_plus if norms.last_plus is None else norms.last_plus)
         w.ignore(r"rotary_emb\.inv_freq$")  # old files carry what is computed
         self.memory = [spec for layer in self.layers if (spec := layer.mixer.memory) is not None]
@@ -237,7 +244,7 @@ class Decoder(Layers):
             w.ignore(rf"^{head}\.")  # some repositories save the tied head a second time
             self.head = self.embedding
         else:
-            self.head = w.linear((head, c.vocab), inp=c.hidden)
+            self.head = w.vocabulary(head, c.vocab, c.hidden)
 
     def embed(self, ids: Array) -> Array:
         rows = self.embedding.rows(ids)

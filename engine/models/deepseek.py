@@ -19,6 +19,7 @@ from engine.models.decoder import Decoder, Mlp, MlpLike
 from engine.models.glm4 import MOST_GROUPS, corrected_mixture, ignore_guessing_layers, is_dense, mixture
 from engine.models.moe import Routing
 from engine.models.rope import rope_fields, text_rope
+from engine.weights.portions import Portion
 from engine.weights.view import View
 
 NEVER = 1 << 40  # no chunk has so many tokens
@@ -28,7 +29,7 @@ NORM_EPS = 1e-6  # of queries' and keys' latents, whatever the config says of th
 class ProjectedHeads:
     """Implements `backends.base.LatentHeads`."""
 
-    def __init__(self, w: View, heads: int, key: int, value: int, rank: int, shared: int) -> None:
+    def __init__(self, w: View, own: Portion, key: int, value: int, rank: int, shared: int) -> None:
         self.ops = w.backend.ops
         self.key, self.rank, self.shared = key, rank, shared
         self.keys: HeadMatrices
@@ -36,10 +37,10 @@ class ProjectedHeads:
         # GGUF's and MLX's files hold keys' projections the other way round, apart from those of values
         self.turned = w.has("embed_q.weight")
         if self.turned:
-            self.keys = w.head_matrices("embed_q", heads, rank, key)
-            self._values = w.head_matrices("unembed_out", heads, value, rank)
+            self.keys = w.head_matrices("embed_q", own.total, rank, key, part=own)
+            self._values = w.head_matrices("unembed_out", own.total, value, rank, part=own)
         else:
-            both = w.head_matrices("kv_b_proj", heads, key + value, rank, joined=True)
+            both = w.head_matrices("kv_b_proj", own.total, key + value, rank, joined=True, part=own)
             self.keys, self._values = both.part(0, key), both.part(key, key + value)
         # of each query, token and head `expand` saves so many products; a token and head cost it rank * (key + value)
         saved = 2 * rank - key - value
@@ -66,7 +67,8 @@ class LatentAttention:
 
     def __init__(self, w: View, c: TextConfig, layer: int) -> None:
         f = c.fields
-        self.ops, self.layer, self.heads = w.backend.ops, layer, c.heads
+        own = w.heads(c.heads, c.heads).queries
+        self.ops, self.layer, self.heads = w.backend.ops, layer, own.size
         self.rank, self.shared = f.int("kv_lora_rank", most=LARGEST_HEAD), c.head_dim
         self.key = f.int("qk_nope_head_dim", most=LARGEST_HEAD)
         self.value = f.int("v_head_dim", most=LARGEST_HEAD)
@@ -77,11 +79,13 @@ class LatentAttention:
         narrow = [("q_a_proj", compressed)] if compressed else []
         self.sizes = [size for _, size in narrow] + [self.rank, self.shared]
         self.q_norm = w.norm("q_a_layernorm", compressed) if compressed else None
-        self.q = w.linear(("q_b_proj" if compressed else "q_proj", queries), inp=compressed or c.hidden)
+        rows = [own.times(self.key + self.shared)]
+        self.q = w.linear(("q_b_proj" if compressed else "q_proj", queries), inp=compressed or c.hidden, rows=rows)
         self.down = w.linear(*narrow, ("kv_a_proj_with_mqa", self.rank + self.shared), inp=c.hidden, bias=bias)
         self.kv_norm = w.norm("kv_a_layernorm", self.rank)
-        self.projected = ProjectedHeads(w, c.heads, self.key, self.value, self.rank, self.shared)
-        self.out = w.linear(("o_proj", c.hidden), inp=c.heads * self.value, bias=bias)
+        self.projected = ProjectedHeads(w, own, self.key, self.value, self.rank, self.shared)
+        columns = own.times(self.value)
+        self.out = w.linear(("o_proj", c.hidden), inp=columns.total, bias=bias, columns=columns)
 
     def __call__(self, x: Array, step: Step, angles: Array) -> Array:
         ops, n = self.ops, x.shape[0]

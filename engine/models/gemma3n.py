@@ -29,8 +29,10 @@ class SparseMlp:
     def __init__(self, w: View, hidden: int, ffn: int, share: float) -> None:
         self.ops, self.dtype, self.ffn = w.backend.ops, w.backend.dtype, ffn
         self.deviations = NormalDist().inv_cdf(share) if share else None
-        self.gate_up = w.linear(("gate_proj", ffn), ("up_proj", ffn), inp=hidden)
-        self.down = w.linear(("down_proj", hidden), inp=ffn)
+        w = w.unsplit() if share else w  # the quantile is that of all gates
+        own = w.width(ffn, "down_proj", hidden)
+        self.gate_up = w.linear(("gate_proj", ffn), ("up_proj", ffn), inp=hidden, rows=[own, own])
+        self.down = w.linear(("down_proj", hidden), inp=ffn, columns=own)
 
     def __call__(self, x: Array) -> Array:
         ops, made = self.ops, self.gate_up(x)

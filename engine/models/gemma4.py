@@ -49,12 +49,16 @@ class SharingAttention:
         values: bool,
     ) -> None:
         self.ops, self.layer, self.eps = w.backend.ops, layer, c.eps
-        self.heads, self.kv_heads, self.dim = c.heads, kv_heads, dim
-        self.memory: MemorySpec = KVSpec(kv_heads, dim, window=window) if source is None else SharedKVSpec(source)
-        bias, kv = c.fields.flag("attention_bias"), kv_heads * dim
-        self.sizes = [c.heads * dim, *([] if source is not None else [kv, kv] if values else [kv])]
-        self.project = w.linear(*zip(("q_proj", "k_proj", "v_proj"), self.sizes), inp=c.hidden, bias=bias)
-        self.out = w.linear(("o_proj", c.hidden), inp=c.heads * dim, bias=bias)
+        own = w.heads(c.heads, kv_heads)
+        self.heads, self.kv_heads, self.dim = own.queries.size, own.keys.size, dim
+        self.memory: MemorySpec = KVSpec(self.kv_heads, dim, window=window) if source is None else SharedKVSpec(source)
+        bias = c.fields.flag("attention_bias")
+        rows = own.rows(dim)[: 1 if source is not None else 3 if values else 2]
+        self.sizes = [part.size for part in rows]
+        names = ("q_proj", "k_proj", "v_proj")
+        parts = [(name, part.total) for name, part in zip(names, rows)]
+        self.project = w.linear(*parts, inp=c.hidden, bias=bias, rows=rows)
+        self.out = w.linear(("o_proj", c.hidden), inp=c.heads * dim, bias=bias, columns=rows[0])
         self.q_norm = w.norm("q_norm", dim)
         self.k_norm = w.norm("k_norm", dim) if source is None else None
         if source is not None:  # some files hold what nothing reads
@@ -134,12 +138,13 @@ class MoeBeside:
         self.dense_norm, self.before, self.behind = (w.norm(name, c.hidden) for name in names)
         ffn = f.int("moe_intermediate_size")
         apart = "experts.switch_glu"  # as mlx-lm saves them
-        if w.has(f"{apart}.gate_proj.weight"):
-            gate_up = w.experts([(f"{apart}.{n}_proj", ffn) for n in ("gate", "up")], count, c.hidden)
-        else:
-            gate_up = w.whole_experts("experts.gate_up_proj", count, 2 * ffn, c.hidden)
         name = f"{apart}.down_proj" if w.has(f"{apart}.down_proj.weight") else "experts.down_proj"
-        down, rule = w.whole_experts(name, count, c.hidden, ffn), RoutingRule(chosen)
+        own = w.experts_width(ffn, name, count, c.hidden)
+        if w.has(f"{apart}.gate_proj.weight"):
+            gate_up = w.experts([(f"{apart}.{n}_proj", ffn) for n in ("gate", "up")], count, c.hidden, rows=own)
+        else:
+            gate_up = w.whole_experts("experts.gate_up_proj", count, 2 * ffn, c.hidden, rows=own.repeated(2))
+        down, rule = w.whole_experts(name, count, c.hidden, ffn, columns=own), RoutingRule(chosen)
         self.experts = w.mixture(MixtureParts(gate_up, down, rule, "geglu", factors=expert_scale))
 
     def __call__(self, x: Array, dense: Array) -> Array:

@@ -32,15 +32,19 @@ class ClampedMoe:
         alternating = not w.has("switch_mlp.gate_proj.weight")
         if alternating:
             inner = w.sub("experts")
-            gate_up = inner.whole_experts("gate_up_proj", count, 2 * c.ffn, c.hidden, inputs_first=True)
-            down = inner.whole_experts("down_proj", count, c.hidden, c.ffn, inputs_first=True)
-            gate_up_bias = inner.tensor("gate_up_proj_bias", (count, 2 * c.ffn))
+            own = inner.experts_width(c.ffn, "down_proj", count, c.hidden)
+            both = own.times(2)
+            gate_up = inner.whole_experts("gate_up_proj", count, 2 * c.ffn, c.hidden, inputs_first=True, rows=both)
+            down = inner.whole_experts("down_proj", count, c.hidden, c.ffn, inputs_first=True, columns=own)
+            gate_up_bias = inner.tensor("gate_up_proj_bias", (count, 2 * c.ffn), part=both, axis=1)
             down_bias = inner.tensor("down_proj_bias", (count, c.hidden))
         else:
             parts = [("experts.{}.gate_proj", c.ffn), ("experts.{}.up_proj", c.ffn)]
-            gate_up = w.experts(parts, count, c.hidden)
-            down = w.experts([("experts.{}.down_proj", c.hidden)], count, c.ffn)
-            biases = [w.tensor(f"switch_mlp.{name}_proj.bias", (count, c.ffn)) for name in ("gate", "up")]
+            own = w.experts_width(c.ffn, "experts.{}.down_proj", count, c.hidden)
+            gate_up = w.experts(parts, count, c.hidden, rows=own)
+            down = w.experts([("experts.{}.down_proj", c.hidden)], count, c.ffn, columns=own)
+            names = [f"switch_mlp.{name}_proj.bias" for name in ("gate", "up")]
+            biases = [w.tensor(name, (count, c.ffn), part=own, axis=1) for name in names]
             gate_up_bias = ops.cat(biases, 1)
             down_bias = w.tensor("switch_mlp.down_proj.bias", (count, c.hidden))
         self.experts = w.mixture(

@@ -32,11 +32,14 @@ class GraniteMoe(SparseMoe):
         self.router = ExpertRouter(w, c, Routing(name="router.layer"))
         count = self.router.count
         if w.has("switch_mlp.gate_proj.weight"):
-            gate_up = w.experts([("switch_mlp.gate_proj", c.ffn), ("switch_mlp.up_proj", c.ffn)], count, c.hidden)
-            down = w.experts([("switch_mlp.down_proj", c.hidden)], count, c.ffn)
+            own = w.experts_width(c.ffn, "switch_mlp.down_proj", count, c.hidden)
+            parts = [("switch_mlp.gate_proj", c.ffn), ("switch_mlp.up_proj", c.ffn)]
+            gate_up = w.experts(parts, count, c.hidden, rows=own)
+            down = w.experts([("switch_mlp.down_proj", c.hidden)], count, c.ffn, columns=own)
         else:
-            gate_up = w.whole_experts("input_linear", count, 2 * c.ffn, c.hidden)
-            down = w.whole_experts("output_linear", count, c.hidden, c.ffn)
+            own = w.experts_width(c.ffn, "output_linear", count, c.hidden)
+            gate_up = w.whole_experts("input_linear", count, 2 * c.ffn, c.hidden, rows=own.repeated(2))
+            down = w.whole_experts("output_linear", count, c.hidden, c.ffn, columns=own)
         self.experts = self.router.mixture(w, gate_up, down)
 
 

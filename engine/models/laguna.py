@@ -26,7 +26,7 @@ class LagunaAttention(Attention):
         if kind not in ("per-head", "per-element"):
             raise ConfigError(f"{c.fields.where}: gating must be per-head or per-element, not {kind[:80]}.")
         self.gates = 1 if kind == "per-head" else c.head_dim
-        self.gate = w.linear(("g_proj", c.heads * self.gates), inp=c.hidden)
+        self.gate = w.linear(("g_proj", c.heads * self.gates), inp=c.hidden, rows=[self.own.queries.times(self.gates)])
         self.dtype = w.backend.dtype
 
     def gated(self, attended: Array, x: Array) -> Array:

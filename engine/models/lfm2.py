@@ -27,13 +27,14 @@ class ShortConv:
 
     def __init__(self, w: View, c: TextConfig, layer: int) -> None:
         f = c.fields
-        self.ops, self.layer, self.width = w.backend.ops, layer, c.hidden
+        own = w.width(c.hidden, "out_proj", c.hidden)
+        self.ops, self.layer, self.width = w.backend.ops, layer, own.size
         kernel, bias = f.int("conv_L_cache"), f.flag("conv_bias")
-        self.memory = StateSpec(c.hidden, kernel)
-        self.conv = w.depthwise("conv.weight", c.hidden, kernel)
-        self.bias = w.tensor("conv.bias", (c.hidden,)) if bias else None
-        self.gates = w.linear(("in_proj", 3 * c.hidden), inp=c.hidden, bias=bias)
-        self.out = w.linear(("out_proj", c.hidden), inp=c.hidden, bias=bias)
+        self.memory = StateSpec(own.size, kernel)
+        self.conv = w.depthwise("conv.weight", c.hidden, kernel, own)
+        self.bias = w.tensor("conv.bias", (c.hidden,), part=own) if bias else None
+        self.gates = w.linear(("in_proj", 3 * c.hidden), inp=c.hidden, bias=bias, rows=[own.repeated(3)])
+        self.out = w.linear(("out_proj", c.hidden), inp=c.hidden, bias=bias, columns=own)
 
     def __call__(self, x: Array, step: Step, angles: Array | None) -> Array:
         before, after, x = self.ops.split(self.gates(x), [self.width] * 3, 1)
@@ -46,7 +47,7 @@ class GatedHeads(Attention):
     def __init__(self, w: View, c: TextConfig, layer: int, traits: Traits) -> None:
         super().__init__(w, c, layer, traits)
         name = "gate_proj" if w.has("gate_proj.weight") else "g_proj"
-        self.gate = w.linear((name, c.heads), inp=c.hidden)
+        self.gate = w.linear((name, c.heads), inp=c.hidden, rows=[self.own.queries])
 
     def gated(self, attended: Array, x: Array) -> Array:
         return attended * self.ops.sigmoid(self.gate(x)).reshape(x.shape[0], self.heads, 1)
@@ -67,8 +68,10 @@ class Lfm2Moe(SparseMoe):
         count, ffn = self.router.count, f.int("moe_intermediate_size")
         stacked = w.has("switch_mlp.gate_proj.weight")
         gate, up, down = ("gate_proj", "up_proj", "down_proj") if stacked else ("w1", "w3", "w2")
-        gate_up = w.experts([(f"experts.{{}}.{gate}", ffn), (f"experts.{{}}.{up}", ffn)], count, c.hidden)
-        self.experts = self.router.mixture(w, gate_up, w.experts([(f"experts.{{}}.{down}", c.hidden)], count, ffn))
+        own = w.experts_width(ffn, f"experts.{{}}.{down}", count, c.hidden)
+        gate_up = w.experts([(f"experts.{{}}.{name}", ffn) for name in (gate, up)], count, c.hidden, rows=own)
+        lowering = w.experts([(f"experts.{{}}.{down}", c.hidden)], count, ffn, columns=own)
+        self.experts = self.router.mixture(w, gate_up, lowering)
 
 
 def layer_kinds(c: TextConfig, known: tuple[str, ...]) -> list[str]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from backends.base import Array, StateSpec, Step
 from engine.errors import ConfigError
 from engine.models.config import Fields
+from engine.weights.portions import Portion
 from engine.weights.view import View
 
 
@@ -27,21 +28,26 @@ class MambaSizes:
 
 class Mamba2:
     def __init__(self, w: View, hidden: int, layer: int, size: MambaSizes, eps: float) -> None:
-        self.ops, self.dtype, self.layer, self.size, self.eps = w.backend.ops, w.backend.dtype, layer, size, eps
+        self.ops, self.dtype, self.layer, self.eps = w.backend.ops, w.backend.dtype, layer, eps
         if size.heads % size.groups:
             raise ConfigError(f"Mamba-2: {size.heads} heads do not divide into {size.groups} groups.")
-        inner, shared = size.heads * size.dim, size.groups * size.state
-        channels = inner + 2 * shared
-        self.memory = StateSpec(channels, size.kernel, size.heads, size.state, size.dim)
-        self.inputs, self.mixed = [inner, channels, size.heads], [inner, shared, shared]
-        self.project = w.linear(("in_proj", sum(self.inputs)), inp=hidden, bias=size.bias)
-        self.conv = w.depthwise("conv1d.weight", channels, size.kernel)
-        self.conv_bias = w.tensor("conv1d.bias", (channels,)) if size.conv_bias else None
-        self.dt_bias = w.tensor("dt_bias", (size.heads,), "f32")
-        self.decay = -self.ops.exp(w.tensor("A_log", (size.heads,), "f32"))
-        self.skip = w.tensor("D", (size.heads,), "f32").reshape(size.heads, 1)
-        self.norm = w.norm("norm", inner)
-        self.out = w.linear(("out_proj", hidden), inp=inner, bias=size.bias)
+        w = w if size.groups >= w.rank.count else w.unsplit()
+        groups = w.rank.portion(size.groups)
+        heads = groups.times(size.heads // size.groups)
+        inner, shared = heads.times(size.dim), groups.times(size.state)
+        channels = Portion.joined(inner, shared, shared)
+        inputs = Portion.joined(inner, channels, heads)
+        self.size = replace(size, heads=heads.size, groups=groups.size)
+        self.memory = StateSpec(channels.size, size.kernel, heads.size, size.state, size.dim)
+        self.inputs, self.mixed = [inner.size, channels.size, heads.size], [inner.size, shared.size, shared.size]
+        self.project = w.linear(("in_proj", inputs.total), inp=hidden, bias=size.bias, rows=[inputs])
+        self.conv = w.depthwise("conv1d.weight", channels.total, size.kernel, channels)
+        self.conv_bias = w.tensor("conv1d.bias", (channels.total,), part=channels) if size.conv_bias else None
+        self.dt_bias = w.tensor("dt_bias", (heads.total,), "f32", heads)
+        self.decay = -self.ops.exp(w.tensor("A_log", (heads.total,), "f32", heads))
+        self.skip = w.tensor("D", (heads.total,), "f32", heads).reshape(heads.size, 1)
+        self.norm = w.norm("norm", inner.total, part=inner)
+        self.out = w.linear(("out_proj", hidden), inp=inner.total, bias=size.bias, columns=inner)
 
     def __call__(self, x: Array, step: Step, angles: Array | None) -> Array:
         ops, n, s = self.ops, x.shape[0], self.size

@@ -20,14 +20,15 @@ class JointlyNormalizedAttention(Attention):
 
     def __init__(self, w: View, c: TextConfig, layer: int, traits: Traits) -> None:
         super().__init__(w, c, layer, traits)
-        self.sizes = [c.heads * c.head_dim, c.kv_heads * c.head_dim, c.kv_heads * c.head_dim]
-        self.q_norm, self.k_norm = w.norm("q_norm", self.sizes[0]), w.norm("k_norm", self.sizes[1])
+        queries, keys, _ = rows = self.own.rows(c.head_dim)
+        self.sizes = [part.size for part in rows]
+        self.wide_norms = w.wide_norm("q_norm", queries), w.wide_norm("k_norm", keys, self.own.copies)
 
     def __call__(self, x: Array, step: Step, angles: Array) -> Array:
         ops, n = self.ops, x.shape[0]
         q, k, v = ops.split(self.qkv(x), self.sizes, 1)
-        q = ops.rms_norm(q, self.q_norm, self.eps).reshape(n, self.heads, self.dim)
-        k = ops.rms_norm(k, self.k_norm, self.eps).reshape(n, self.kv_heads, self.dim)
+        q, k = (norm(made, self.eps) for made, norm in zip((q, k), self.wide_norms))
+        q, k = q.reshape(n, self.heads, self.dim), k.reshape(n, self.kv_heads, self.dim)
         q, k, v = ops.rope(q, angles), ops.rope(k, angles), v.reshape(n, self.kv_heads, self.dim)
         attended = step.cache.attend(self.layer, q, k, v, self.scale)
         return self.out(attended.reshape(n, self.heads * self.dim))

@@ -63,14 +63,19 @@ class ExpertRouter:
 def gated_experts(w: View, count: int, hidden: int, ffn: int) -> tuple[Linear, Linear]:
     """Gates and ups of all experts, and what brings them back to the model's width."""
 
-    def whole(name: str, out: int, inp: int, *parts: tuple[str, int]) -> Linear:
-        if w.has(f"experts.{name}") or w.has(f"experts.{name}.weight"):
-            return w.whole_experts(f"experts.{name}", count, out, inp)
-        return w.experts(parts, count, inp)
+    def joined(name: str) -> bool:
+        return w.has(f"experts.{name}") or w.has(f"experts.{name}.weight")
 
     gate, up, down = ("w1", "w3", "w2") if w.has("experts.0.w1.weight") else ("gate_proj", "up_proj", "down_proj")
-    gate_up = whole("gate_up_proj", 2 * ffn, hidden, (f"experts.{{}}.{gate}", ffn), (f"experts.{{}}.{up}", ffn))
-    return gate_up, whole("down_proj", hidden, ffn, (f"experts.{{}}.{down}", hidden))
+    lowering = "experts.down_proj" if joined("down_proj") else f"experts.{{}}.{down}"
+    own = w.experts_width(ffn, lowering, count, hidden)
+    if joined("gate_up_proj"):
+        gate_up = w.whole_experts("experts.gate_up_proj", count, 2 * ffn, hidden, rows=own.repeated(2))
+    else:
+        gate_up = w.experts([(f"experts.{{}}.{name}", ffn) for name in (gate, up)], count, hidden, rows=own)
+    if joined("down_proj"):
+        return gate_up, w.whole_experts(lowering, count, hidden, ffn, columns=own)
+    return gate_up, w.experts([(lowering, hidden)], count, ffn, columns=own)
 
 
 class SparseMoe:

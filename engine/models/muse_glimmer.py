@@ -28,7 +28,8 @@ class MuseAttention(Attention):
 
     def __init__(self, w: View, c: TextConfig, layer: int, traits: Traits) -> None:
         super().__init__(w, c, layer, traits)
-        self.gate = w.linear(("gate_proj", c.heads * c.head_dim), inp=c.hidden)
+        rows = [self.own.queries.times(c.head_dim)]
+        self.gate = w.linear(("gate_proj", c.heads * c.head_dim), inp=c.hidden, rows=rows)
         self.q_norm = self._norm(w, "q_norm", c.fields.float("qk_scale_factor", default=3.87, above=0))
         self.k_norm = self._norm(w, "k_norm", 1.0)
 

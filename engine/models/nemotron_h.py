@@ -24,8 +24,9 @@ NAMES = {"linear_attention": "mamba", "full_attention": "attention"}  # newer na
 class SquaredMlp:
     def __init__(self, w: View, hidden: int, ffn: int, bias: bool) -> None:
         self.ops = w.backend.ops
-        self.up = w.linear(("up_proj", ffn), inp=hidden, bias=bias)
-        self.down = w.linear(("down_proj", hidden), inp=ffn, bias=bias)
+        own = w.width(ffn, "down_proj", hidden)
+        self.up = w.linear(("up_proj", ffn), inp=hidden, bias=bias, rows=[own])
+        self.down = w.linear(("down_proj", hidden), inp=ffn, bias=bias, columns=own)
 
     def __call__(self, x: Array) -> Array:
         inner = self.ops.relu(self.up(x))
@@ -53,8 +54,9 @@ class SquaredMoe:
         self.leave = w.linear(("fc2_latent_proj", c.hidden), inp=narrow, bias=bias) if narrow else None
         stacked = w.has("switch_mlp.fc1.weight")  # as MLX's converter names them
         up, down = ("switch_mlp.fc1", "switch_mlp.fc2") if stacked else ("experts.{}.up_proj", "experts.{}.down_proj")
-        raising = w.experts([(up, ffn)], self.router.count, width)
-        lowering = w.experts([(down, width)], self.router.count, ffn)
+        own = w.experts_width(ffn, down, self.router.count, width)
+        raising = w.experts([(up, ffn)], self.router.count, width, rows=own)
+        lowering = w.experts([(down, width)], self.router.count, ffn, columns=own)
         self.experts = self.router.mixture(w, raising, lowering, activation="relu_squared")
         shared = f.int("moe_shared_expert_intermediate_size")
         self.shared = SquaredMlp(w.sub("shared_experts"), c.hidden, shared, bias)

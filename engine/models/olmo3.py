@@ -37,13 +37,13 @@ class WideNormAttention(Attention):
 
     def __init__(self, w: View, c: TextConfig, layer: int, traits: Traits) -> None:
         super().__init__(w, c, layer, traits)
-        kv = c.kv_heads * c.head_dim
-        self.sizes = [c.heads * c.head_dim, kv, kv]
-        self.wide_norms = w.norm("q_norm", self.sizes[0]), w.norm("k_norm", kv)
+        queries, keys, _ = rows = self.own.rows(c.head_dim)
+        self.sizes = [part.size for part in rows]
+        self.wide_norms = w.wide_norm("q_norm", queries), w.wide_norm("k_norm", keys, self.own.copies)
 
     def projected(self, x: Array) -> Array:
         q, k, v = self.ops.split(super().projected(x), self.sizes, 1)
-        q, k = (self.ops.rms_norm(made, norm, self.eps) for made, norm in zip((q, k), self.wide_norms))
+        q, k = (norm(made, self.eps) for made, norm in zip((q, k), self.wide_norms))
         return self.ops.cat([q, k, v], 1)
 
 

@@ -18,6 +18,7 @@ from engine.models.moe import GatedSharedMoe, Routing
 from engine.models.qwen_vision import tower_place
 from engine.models.rope import text_rope
 from engine.models.vision_language import SeeingDecoder, beside_tower
+from engine.weights.portions import Portion
 from engine.weights.view import View
 
 
@@ -26,13 +27,15 @@ class GatedAttention:
 
     def __init__(self, w: View, c: TextConfig, layer: int, norm_plus: float) -> None:
         self.ops, self.layer = w.backend.ops, layer
-        self.heads, self.kv_heads, self.dim, self.eps = c.heads, c.kv_heads, c.head_dim, c.eps
+        own = w.heads(c.heads, c.kv_heads)
+        self.heads, self.kv_heads, self.dim, self.eps = own.queries.size, own.keys.size, c.head_dim, c.eps
         self.scale = c.head_dim**-0.5
-        self.memory = KVSpec(c.kv_heads, c.head_dim)
+        self.memory = KVSpec(self.kv_heads, c.head_dim)
         bias = c.fields.flag("attention_bias")
         q, kv = c.heads * c.head_dim, c.kv_heads * c.head_dim
-        self.qkv = w.linear(("q_proj", 2 * q), ("k_proj", kv), ("v_proj", kv), inp=c.hidden, bias=bias)
-        self.out = w.linear(("o_proj", c.hidden), inp=q, bias=bias)
+        parts, rows = [("q_proj", 2 * q), ("k_proj", kv), ("v_proj", kv)], own.rows(c.head_dim)
+        self.qkv = w.linear(*parts, inp=c.hidden, bias=bias, rows=[own.queries.times(2 * c.head_dim), *rows[1:]])
+        self.out = w.linear(("o_proj", c.hidden), inp=q, bias=bias, columns=rows[0])
         self.q_norm = w.norm("q_norm", c.head_dim, norm_plus)
         self.k_norm = w.norm("k_norm", c.head_dim, norm_plus)
 
@@ -54,27 +57,35 @@ class GatedDelta:
     def __init__(self, w: View, c: TextConfig, layer: int) -> None:
         f = c.fields
         self.ops, self.layer, self.eps = w.backend.ops, layer, c.eps
-        self.key_heads, self.value_heads = f.int("linear_num_key_heads"), f.int("linear_num_value_heads")
+        key_heads, value_heads = f.int("linear_num_key_heads"), f.int("linear_num_value_heads")
         self.key_dim, self.value_dim = f.int("linear_key_head_dim"), f.int("linear_value_head_dim")
-        if self.value_heads % self.key_heads:
+        if value_heads % key_heads:
             raise ConfigError(f"{f.where}: linear_num_value_heads is not a multiple of linear_num_key_heads.")
+        w = w if key_heads >= w.rank.count else w.unsplit()
+        self.own_keys = w.rank.portion(key_heads)
+        self.own_values = self.own_keys.times(value_heads // key_heads)
+        self.key_heads, self.value_heads = self.own_keys.size, self.own_values.size
         # GGUF files store the output's inputs with the heads of one key head apart, not side by side.
         self.tiled = f.flag("linear_value_heads_tiled")
         self.keys, self.values = self.key_heads * self.key_dim, self.value_heads * self.value_dim
-        channels, kernel = 2 * self.keys + self.values, f.int("linear_conv_kernel_dim")
-        self.memory = StateSpec(channels, kernel, self.value_heads, self.key_dim, self.value_dim)
-        self.conv = w.depthwise("conv1d.weight", channels, kernel)
-        self.dt_bias = w.tensor("dt_bias", (self.value_heads,), "f32")
-        self.decay = -self.ops.exp(w.tensor("A_log", (self.value_heads,), "f32"))
+        values = self.own_values.times(self.value_dim)
+        self.own_channels = Portion.joined(*[self.own_keys.times(self.key_dim)] * 2, values)
+        kernel = f.int("linear_conv_kernel_dim")
+        self.memory = StateSpec(self.own_channels.size, kernel, self.value_heads, self.key_dim, self.value_dim)
+        self.conv = w.depthwise("conv1d.weight", self.own_channels.total, kernel, self.own_channels)
+        self.dt_bias = w.tensor("dt_bias", (value_heads,), "f32", self.own_values)
+        self.decay = -self.ops.exp(w.tensor("A_log", (value_heads,), "f32", self.own_values))
         self.norm = w.norm("norm", self.value_dim)
-        self.out = w.linear(("out_proj", c.hidden), inp=self.values)
+        columns = self.own_keys.repeated(value_heads // key_heads).times(self.value_dim) if self.tiled else values
+        self.out = w.linear(("out_proj", c.hidden), inp=value_heads * self.value_dim, columns=columns)
         self.project = self._projection(w, c)
 
     def _projection(self, w: View, c: TextConfig) -> Callable[[Array], tuple[Array, Array, Array, Array]]:
         """x -> mixed q, k, v channels; output gate z; write strength b; decay input a."""
         sizes = [2 * self.keys + self.values, self.values, self.value_heads, self.value_heads]
         names = ("in_proj_qkv", "in_proj_z", "in_proj_b", "in_proj_a")
-        linear = w.linear(*zip(names, sizes), inp=c.hidden)
+        rows = [self.own_channels, self.own_values.times(self.value_dim), self.own_values, self.own_values]
+        linear = w.linear(*zip(names, (part.total for part in rows)), inp=c.hidden, rows=rows)
 
         def project(x: Array) -> tuple[Array, Array, Array, Array]:
             mixed, z, b, a = self.ops.split(linear(x), sizes, 1)

@@ -21,16 +21,18 @@ class FusedGatedDelta(GatedDelta):
         heads, ratio = self.key_heads, self.value_heads // self.key_heads
         wide = [self.key_dim, self.key_dim, ratio * self.value_dim, ratio * self.value_dim]
         apart = w.has("in_proj_qkv.weight")
-        parts = [("in_proj_qkv", 2 * self.keys + self.values), ("in_proj_z", self.values)]
-        qkvz = w.linear(*(parts if apart else [("in_proj_qkvz", heads * sum(wide))]), inp=c.hidden)
-        ba = w.linear(("in_proj_ba", 2 * self.value_heads), inp=c.hidden)
+        rows = [self.own_channels, self.own_values.times(self.value_dim)] if apart else [self.own_keys.times(sum(wide))]
+        names = ["in_proj_qkv", "in_proj_z"] if apart else ["in_proj_qkvz"]
+        qkvz = w.linear(*((name, part.total) for name, part in zip(names, rows)), inp=c.hidden, rows=rows)
+        both = self.own_keys.times(2 * ratio)
+        ba = w.linear(("in_proj_ba", both.total), inp=c.hidden, rows=[both])
 
         def project(x: Array) -> tuple[Array, Array, Array, Array]:
             ops, n = self.ops, x.shape[0]
             b, a = ops.split(ba(x).reshape(n, heads, 2 * ratio), [ratio, ratio], 2)
             b, a = b.reshape(n, self.value_heads), a.reshape(n, self.value_heads)
             if apart:
-                mixed, z = ops.split(qkvz(x), [size for _, size in parts], 1)
+                mixed, z = ops.split(qkvz(x), [part.size for part in rows], 1)
                 return mixed, z, b, a
             q, k, v, z = ops.split(qkvz(x).reshape(n, heads, sum(wide)), wide, 2)
             flat = [q.reshape(n, self.keys), k.reshape(n, self.keys), v.reshape(n, self.values)]

@@ -47,8 +47,10 @@ from engine.models.qwen3_tts import qwen3_tts
 from engine.models.qwen3_vl import qwen3_vl
 from engine.models.silero import silero_vad
 from engine.models.snac import snac
+from engine.models.system_voice import system_voice
 from engine.models.text_encoder import TextEncoder
 from engine.models.wav2vec2 import wav2vec2
+from engine.models.whisper import whisper
 from engine.weights.view import View
 
 Maker = Callable[[View, Mapping[str, Any]], TokenModel]
@@ -109,6 +111,7 @@ ARCHITECTURES: dict[str, Maker] = {
     "seed_oss": seed_oss,
     "bitnet": bitnet,
     "smollm3": smollm3,
+    "whisper": whisper,
 }
 
 # Models that are no token models; see `engine.parts`. A checkpoint that holds several has them behind a "#".
@@ -122,6 +125,7 @@ PARTS: dict[str, MakePart] = {
     "qwen3_tts_tokenizer_12hz#encoder": codec_encoder,
     "silero_vad": silero_vad,
     "snac": snac,
+    "system_voice": system_voice,
     "wav2vec2": wav2vec2,
 }
 # Parts that hear differences which a half-precision float has not: computed in f32 whatever else is chosen.

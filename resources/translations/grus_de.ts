@@ -3090,6 +3090,31 @@
         <translation>Die Server können nicht in {file} gespeichert werden: {reason}.</translation>
     </message>
     <message>
+        <source>The system has no voice that speaks {language}.</source>
+        <extracomment>engine/pipelines/speaking/system_voice.py</extracomment>
+        <translation>Das System hat keine Stimme, die {language} spricht.</translation>
+    </message>
+    <message>
+        <source>The system has no voice {name}. It has: {voices}.</source>
+        <extracomment>engine/pipelines/speaking/system_voice.py</extracomment>
+        <translation>Das System hat keine Stimme {name}. Es hat: {voices}.</translation>
+    </message>
+    <message>
+        <source>The system&apos;s voice failed ({reason}).</source>
+        <extracomment>engine/media/system_speech.py</extracomment>
+        <translation>Die Stimme des Systems ist fehlgeschlagen ({reason}).</translation>
+    </message>
+    <message>
+        <source>The system&apos;s voices clone none. Choose a Qwen3-TTS Base model to clone.</source>
+        <extracomment>engine/pipelines/speaking/system_voice.py</extracomment>
+        <translation>Die Stimmen des Systems klonen keine. Zum Klonen dient ein Modell Qwen3-TTS Base.</translation>
+    </message>
+    <message>
+        <source>The system&apos;s voices take no instructions.</source>
+        <extracomment>engine/pipelines/speaking/system_voice.py</extracomment>
+        <translation>Die Stimmen des Systems nehmen keine Anweisungen an.</translation>
+    </message>
+    <message>
         <source>The text</source>
         <extracomment>app/gui/read/document.py</extracomment>
         <translation>Der Text</translation>
@@ -3176,7 +3201,7 @@
     </message>
     <message>
         <source>The weights take {weights} of the {limit} that may be used, which leaves no room for a conversation. Choose a smaller or more strongly quantized model, or raise the memory limit.</source>
-        <extracomment>engine/loading.py</extracomment>
+        <extracomment>engine/shares.py</extracomment>
         <translation>Die Gewichte belegen {weights} von {limit}, die verwendet werden dürfen; für eine Unterhaltung bleibt kein Platz. Wählen Sie ein kleineres oder stärker quantisiertes Modell, oder erhöhen Sie die Speichergrenze.</translation>
     </message>
     <message>
@@ -3221,7 +3246,7 @@
     </message>
     <message>
         <source>There is no text to speak.</source>
-        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <extracomment>engine/pipelines/speaking/system_voice.py, engine/pipelines/speaking/voice.py</extracomment>
         <translation>Es gibt keinen Text zum Sprechen.</translation>
     </message>
     <message>
@@ -3398,6 +3423,11 @@
         <source>This month</source>
         <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>Dieser Monat</translation>
+    </message>
+    <message>
+        <source>This system has no program that speaks ({hint}).</source>
+        <extracomment>engine/media/system_speech.py</extracomment>
+        <translation>Dieses System hat kein Programm, das spricht ({hint}).</translation>
     </message>
     <message>
         <source>This voice was made by another model. Clone it again with Spark-TTS.</source>
@@ -4100,9 +4130,9 @@
         <translation>{name} konnte nicht als Ton gelesen werden ({reason}). Möglich sind {formats}.</translation>
     </message>
     <message>
-        <source>{name} does not listen. Moonshine models do: UsefulSensors/moonshine-base, for example.</source>
+        <source>{name} does not listen. Moonshine and Whisper models do: UsefulSensors/moonshine-base, for example.</source>
         <extracomment>engine/pipelines/listening/transcription.py</extracomment>
-        <translation>{name} kann keine Sprache erkennen. Moonshine-Modelle können es, zum Beispiel UsefulSensors/moonshine-base.</translation>
+        <translation>{name} kann keine Sprache erkennen. Modelle von Moonshine und Whisper können es, zum Beispiel UsefulSensors/moonshine-base.</translation>
     </message>
     <message>
         <source>{name} does not take this: {error}</source>
@@ -4355,7 +4385,7 @@
     </message>
     <message>
         <source>{path} could not be written: {reason}.</source>
-        <extracomment>engine/media/sound.py</extracomment>
+        <extracomment>engine/media/recordings.py, engine/media/sound.py</extracomment>
         <translation>{path} konnte nicht geschrieben werden: {reason}.</translation>
     </message>
     <message>

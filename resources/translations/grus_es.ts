@@ -3090,6 +3090,31 @@
         <translation>No se pueden guardar los servidores en {file}: {reason}.</translation>
     </message>
     <message>
+        <source>The system has no voice that speaks {language}.</source>
+        <extracomment>engine/pipelines/speaking/system_voice.py</extracomment>
+        <translation>El sistema no tiene ninguna voz que hable {language}.</translation>
+    </message>
+    <message>
+        <source>The system has no voice {name}. It has: {voices}.</source>
+        <extracomment>engine/pipelines/speaking/system_voice.py</extracomment>
+        <translation>El sistema no tiene ninguna voz {name}. Tiene: {voices}.</translation>
+    </message>
+    <message>
+        <source>The system&apos;s voice failed ({reason}).</source>
+        <extracomment>engine/media/system_speech.py</extracomment>
+        <translation>La voz del sistema ha fallado ({reason}).</translation>
+    </message>
+    <message>
+        <source>The system&apos;s voices clone none. Choose a Qwen3-TTS Base model to clone.</source>
+        <extracomment>engine/pipelines/speaking/system_voice.py</extracomment>
+        <translation>Las voces del sistema no clonan otras. Para clonar, elige un modelo Qwen3-TTS Base.</translation>
+    </message>
+    <message>
+        <source>The system&apos;s voices take no instructions.</source>
+        <extracomment>engine/pipelines/speaking/system_voice.py</extracomment>
+        <translation>Las voces del sistema no admiten instrucciones.</translation>
+    </message>
+    <message>
         <source>The text</source>
         <extracomment>app/gui/read/document.py</extracomment>
         <translation>El texto</translation>
@@ -3176,7 +3201,7 @@
     </message>
     <message>
         <source>The weights take {weights} of the {limit} that may be used, which leaves no room for a conversation. Choose a smaller or more strongly quantized model, or raise the memory limit.</source>
-        <extracomment>engine/loading.py</extracomment>
+        <extracomment>engine/shares.py</extracomment>
         <translation>Los pesos ocupan {weights} de los {limit} que se pueden usar, lo que no deja espacio para una conversación. Elige un modelo más pequeño o más cuantizado, o aumenta el límite de memoria.</translation>
     </message>
     <message>
@@ -3221,7 +3246,7 @@
     </message>
     <message>
         <source>There is no text to speak.</source>
-        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <extracomment>engine/pipelines/speaking/system_voice.py, engine/pipelines/speaking/voice.py</extracomment>
         <translation>No hay texto que leer.</translation>
     </message>
     <message>
@@ -3398,6 +3423,11 @@
         <source>This month</source>
         <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>Este mes</translation>
+    </message>
+    <message>
+        <source>This system has no program that speaks ({hint}).</source>
+        <extracomment>engine/media/system_speech.py</extracomment>
+        <translation>Este sistema no tiene ningún programa que hable ({hint}).</translation>
     </message>
     <message>
         <source>This voice was made by another model. Clone it again with Spark-TTS.</source>
@@ -4100,9 +4130,9 @@
         <translation>{name} no se pudo leer como sonido ({reason}). Se pueden leer: {formats}.</translation>
     </message>
     <message>
-        <source>{name} does not listen. Moonshine models do: UsefulSensors/moonshine-base, for example.</source>
+        <source>{name} does not listen. Moonshine and Whisper models do: UsefulSensors/moonshine-base, for example.</source>
         <extracomment>engine/pipelines/listening/transcription.py</extracomment>
-        <translation>{name} no reconoce voz. Los modelos Moonshine sí, por ejemplo UsefulSensors/moonshine-base.</translation>
+        <translation>{name} no transcribe voz. Los modelos Moonshine y Whisper sí: por ejemplo, UsefulSensors/moonshine-base.</translation>
     </message>
     <message>
         <source>{name} does not take this: {error}</source>
@@ -4355,7 +4385,7 @@
     </message>
     <message>
         <source>{path} could not be written: {reason}.</source>
-        <extracomment>engine/media/sound.py</extracomment>
+        <extracomment>engine/media/recordings.py, engine/media/sound.py</extracomment>
         <translation>No se pudo escribir {path}: {reason}.</translation>
     </message>
     <message>

@@ -3090,6 +3090,31 @@
         <translation>Les serveurs ne peuvent pas être enregistrés dans {file} : {reason}.</translation>
     </message>
     <message>
+        <source>The system has no voice that speaks {language}.</source>
+        <extracomment>engine/pipelines/speaking/system_voice.py</extracomment>
+        <translation>Le système n’a aucune voix qui parle {language}.</translation>
+    </message>
+    <message>
+        <source>The system has no voice {name}. It has: {voices}.</source>
+        <extracomment>engine/pipelines/speaking/system_voice.py</extracomment>
+        <translation>Le système n’a pas de voix {name}. Il a : {voices}.</translation>
+    </message>
+    <message>
+        <source>The system&apos;s voice failed ({reason}).</source>
+        <extracomment>engine/media/system_speech.py</extracomment>
+        <translation>La voix du système a échoué ({reason}).</translation>
+    </message>
+    <message>
+        <source>The system&apos;s voices clone none. Choose a Qwen3-TTS Base model to clone.</source>
+        <extracomment>engine/pipelines/speaking/system_voice.py</extracomment>
+        <translation>Les voix du système n’en clonent aucune. Pour cloner, choisissez un modèle Qwen3-TTS Base.</translation>
+    </message>
+    <message>
+        <source>The system&apos;s voices take no instructions.</source>
+        <extracomment>engine/pipelines/speaking/system_voice.py</extracomment>
+        <translation>Les voix du système n’acceptent pas d’instructions.</translation>
+    </message>
+    <message>
         <source>The text</source>
         <extracomment>app/gui/read/document.py</extracomment>
         <translation>Le texte</translation>
@@ -3176,7 +3201,7 @@
     </message>
     <message>
         <source>The weights take {weights} of the {limit} that may be used, which leaves no room for a conversation. Choose a smaller or more strongly quantized model, or raise the memory limit.</source>
-        <extracomment>engine/loading.py</extracomment>
+        <extracomment>engine/shares.py</extracomment>
         <translation>Les poids occupent {weights} des {limit} utilisables, ce qui ne laisse pas de place à une conversation. Choisissez un modèle plus petit ou plus fortement quantifié, ou augmentez la limite de mémoire.</translation>
     </message>
     <message>
@@ -3221,7 +3246,7 @@
     </message>
     <message>
         <source>There is no text to speak.</source>
-        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <extracomment>engine/pipelines/speaking/system_voice.py, engine/pipelines/speaking/voice.py</extracomment>
         <translation>Il n’y a pas de texte à lire.</translation>
     </message>
     <message>
@@ -3398,6 +3423,11 @@
         <source>This month</source>
         <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>Ce mois-ci</translation>
+    </message>
+    <message>
+        <source>This system has no program that speaks ({hint}).</source>
+        <extracomment>engine/media/system_speech.py</extracomment>
+        <translation>Ce système n’a aucun programme de synthèse vocale ({hint}).</translation>
     </message>
     <message>
         <source>This voice was made by another model. Clone it again with Spark-TTS.</source>
@@ -4100,9 +4130,9 @@
         <translation>Impossible de lire {name} comme un son ({reason}). Formats lisibles&#xa0;: {formats}.</translation>
     </message>
     <message>
-        <source>{name} does not listen. Moonshine models do: UsefulSensors/moonshine-base, for example.</source>
+        <source>{name} does not listen. Moonshine and Whisper models do: UsefulSensors/moonshine-base, for example.</source>
         <extracomment>engine/pipelines/listening/transcription.py</extracomment>
-        <translation>{name} ne reconnaît pas la parole. Les modèles Moonshine le font, par exemple UsefulSensors/moonshine-base.</translation>
+        <translation>{name} ne transcrit pas la parole. Les modèles Moonshine et Whisper le font : UsefulSensors/moonshine-base, par exemple.</translation>
     </message>
     <message>
         <source>{name} does not take this: {error}</source>
@@ -4355,7 +4385,7 @@
     </message>
     <message>
         <source>{path} could not be written: {reason}.</source>
-        <extracomment>engine/media/sound.py</extracomment>
+        <extracomment>engine/media/recordings.py, engine/media/sound.py</extracomment>
         <translation>Impossible d’écrire {path}&#xa0;: {reason}.</translation>
     </message>
     <message>

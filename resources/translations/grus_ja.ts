@@ -3088,6 +3088,31 @@
         <translation>サーバーを {file} に保存できません: {reason}。</translation>
     </message>
     <message>
+        <source>The system has no voice that speaks {language}.</source>
+        <extracomment>engine/pipelines/speaking/system_voice.py</extracomment>
+        <translation>システムには {language} を話す音声がありません。</translation>
+    </message>
+    <message>
+        <source>The system has no voice {name}. It has: {voices}.</source>
+        <extracomment>engine/pipelines/speaking/system_voice.py</extracomment>
+        <translation>システムに音声 {name} はありません。あるもの: {voices}。</translation>
+    </message>
+    <message>
+        <source>The system&apos;s voice failed ({reason}).</source>
+        <extracomment>engine/media/system_speech.py</extracomment>
+        <translation>システムの音声でエラーが発生しました（{reason}）。</translation>
+    </message>
+    <message>
+        <source>The system&apos;s voices clone none. Choose a Qwen3-TTS Base model to clone.</source>
+        <extracomment>engine/pipelines/speaking/system_voice.py</extracomment>
+        <translation>システムの音声は他の声を複製できません。複製するには Qwen3-TTS Base モデルを選んでください。</translation>
+    </message>
+    <message>
+        <source>The system&apos;s voices take no instructions.</source>
+        <extracomment>engine/pipelines/speaking/system_voice.py</extracomment>
+        <translation>システムの音声には指示を与えられません。</translation>
+    </message>
+    <message>
         <source>The text</source>
         <extracomment>app/gui/read/document.py</extracomment>
         <translation>テキスト</translation>
@@ -3174,7 +3199,7 @@
     </message>
     <message>
         <source>The weights take {weights} of the {limit} that may be used, which leaves no room for a conversation. Choose a smaller or more strongly quantized model, or raise the memory limit.</source>
-        <extracomment>engine/loading.py</extracomment>
+        <extracomment>engine/shares.py</extracomment>
         <translation>使用できる {limit} のうち重みが {weights} を占め、会話の余地がありません。より小さいモデルか、より強く量子化されたモデルを選ぶか、メモリーの上限を上げてください。</translation>
     </message>
     <message>
@@ -3219,7 +3244,7 @@
     </message>
     <message>
         <source>There is no text to speak.</source>
-        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <extracomment>engine/pipelines/speaking/system_voice.py, engine/pipelines/speaking/voice.py</extracomment>
         <translation>読み上げるテキストがありません。</translation>
     </message>
     <message>
@@ -3396,6 +3421,11 @@
         <source>This month</source>
         <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>今月</translation>
+    </message>
+    <message>
+        <source>This system has no program that speaks ({hint}).</source>
+        <extracomment>engine/media/system_speech.py</extracomment>
+        <translation>このシステムには音声合成プログラムがありません（{hint}）。</translation>
     </message>
     <message>
         <source>This voice was made by another model. Clone it again with Spark-TTS.</source>
@@ -4098,9 +4128,9 @@
         <translation>{name} を音声として読み込めませんでした（{reason}）。対応形式: {formats}。</translation>
     </message>
     <message>
-        <source>{name} does not listen. Moonshine models do: UsefulSensors/moonshine-base, for example.</source>
+        <source>{name} does not listen. Moonshine and Whisper models do: UsefulSensors/moonshine-base, for example.</source>
         <extracomment>engine/pipelines/listening/transcription.py</extracomment>
-        <translation>{name} は音声認識に対応していません。UsefulSensors/moonshine-base などの Moonshine モデルを使ってください。</translation>
+        <translation>{name} は音声を認識できません。Moonshine と Whisper のモデルなら認識できます（例: UsefulSensors/moonshine-base）。</translation>
     </message>
     <message>
         <source>{name} does not take this: {error}</source>
@@ -4345,7 +4375,7 @@
     </message>
     <message>
         <source>{path} could not be written: {reason}.</source>
-        <extracomment>engine/media/sound.py</extracomment>
+        <extracomment>engine/media/recordings.py, engine/media/sound.py</extracomment>
         <translation>{path} に書き込めませんでした: {reason}。</translation>
     </message>
     <message>

@@ -3090,6 +3090,31 @@
         <translation>Não é possível salvar os servidores em {file}: {reason}.</translation>
     </message>
     <message>
+        <source>The system has no voice that speaks {language}.</source>
+        <extracomment>engine/pipelines/speaking/system_voice.py</extracomment>
+        <translation>O sistema não tem nenhuma voz que fale {language}.</translation>
+    </message>
+    <message>
+        <source>The system has no voice {name}. It has: {voices}.</source>
+        <extracomment>engine/pipelines/speaking/system_voice.py</extracomment>
+        <translation>O sistema não tem a voz {name}. Ele tem: {voices}.</translation>
+    </message>
+    <message>
+        <source>The system&apos;s voice failed ({reason}).</source>
+        <extracomment>engine/media/system_speech.py</extracomment>
+        <translation>A voz do sistema falhou ({reason}).</translation>
+    </message>
+    <message>
+        <source>The system&apos;s voices clone none. Choose a Qwen3-TTS Base model to clone.</source>
+        <extracomment>engine/pipelines/speaking/system_voice.py</extracomment>
+        <translation>As vozes do sistema não clonam outras. Para clonar, escolha um modelo Qwen3-TTS Base.</translation>
+    </message>
+    <message>
+        <source>The system&apos;s voices take no instructions.</source>
+        <extracomment>engine/pipelines/speaking/system_voice.py</extracomment>
+        <translation>As vozes do sistema não aceitam instruções.</translation>
+    </message>
+    <message>
         <source>The text</source>
         <extracomment>app/gui/read/document.py</extracomment>
         <translation>O texto</translation>
@@ -3176,7 +3201,7 @@
     </message>
     <message>
         <source>The weights take {weights} of the {limit} that may be used, which leaves no room for a conversation. Choose a smaller or more strongly quantized model, or raise the memory limit.</source>
-        <extracomment>engine/loading.py</extracomment>
+        <extracomment>engine/shares.py</extracomment>
         <translation>Os pesos ocupam {weights} dos {limit} que podem ser usados, o que não deixa espaço para uma conversa. Escolha um modelo menor ou mais quantizado, ou aumente o limite de memória.</translation>
     </message>
     <message>
@@ -3221,7 +3246,7 @@
     </message>
     <message>
         <source>There is no text to speak.</source>
-        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <extracomment>engine/pipelines/speaking/system_voice.py, engine/pipelines/speaking/voice.py</extracomment>
         <translation>Não há texto para falar.</translation>
     </message>
     <message>
@@ -3398,6 +3423,11 @@
         <source>This month</source>
         <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>Este mês</translation>
+    </message>
+    <message>
+        <source>This system has no program that speaks ({hint}).</source>
+        <extracomment>engine/media/system_speech.py</extracomment>
+        <translation>Este sistema não tem nenhum programa que fale ({hint}).</translation>
     </message>
     <message>
         <source>This voice was made by another model. Clone it again with Spark-TTS.</source>
@@ -4100,9 +4130,9 @@
         <translation>Não foi possível ler {name} como som ({reason}). Podem ser lidos: {formats}.</translation>
     </message>
     <message>
-        <source>{name} does not listen. Moonshine models do: UsefulSensors/moonshine-base, for example.</source>
+        <source>{name} does not listen. Moonshine and Whisper models do: UsefulSensors/moonshine-base, for example.</source>
         <extracomment>engine/pipelines/listening/transcription.py</extracomment>
-        <translation>{name} não reconhece fala. Os modelos Moonshine reconhecem, por exemplo UsefulSensors/moonshine-base.</translation>
+        <translation>{name} não transcreve fala. Os modelos Moonshine e Whisper transcrevem: UsefulSensors/moonshine-base, por exemplo.</translation>
     </message>
     <message>
         <source>{name} does not take this: {error}</source>
@@ -4355,7 +4385,7 @@
     </message>
     <message>
         <source>{path} could not be written: {reason}.</source>
-        <extracomment>engine/media/sound.py</extracomment>
+        <extracomment>engine/media/recordings.py, engine/media/sound.py</extracomment>
         <translation>Não foi possível gravar {path}: {reason}.</translation>
     </message>
     <message>

@@ -3088,6 +3088,31 @@
         <translation>无法将服务器保存到 {file}：{reason}。</translation>
     </message>
     <message>
+        <source>The system has no voice that speaks {language}.</source>
+        <extracomment>engine/pipelines/speaking/system_voice.py</extracomment>
+        <translation>系统没有会说 {language} 的语音。</translation>
+    </message>
+    <message>
+        <source>The system has no voice {name}. It has: {voices}.</source>
+        <extracomment>engine/pipelines/speaking/system_voice.py</extracomment>
+        <translation>系统没有语音 {name}。现有：{voices}。</translation>
+    </message>
+    <message>
+        <source>The system&apos;s voice failed ({reason}).</source>
+        <extracomment>engine/media/system_speech.py</extracomment>
+        <translation>系统语音出错（{reason}）。</translation>
+    </message>
+    <message>
+        <source>The system&apos;s voices clone none. Choose a Qwen3-TTS Base model to clone.</source>
+        <extracomment>engine/pipelines/speaking/system_voice.py</extracomment>
+        <translation>系统语音不能克隆声音。要克隆，请选择 Qwen3-TTS Base 模型。</translation>
+    </message>
+    <message>
+        <source>The system&apos;s voices take no instructions.</source>
+        <extracomment>engine/pipelines/speaking/system_voice.py</extracomment>
+        <translation>系统语音不接受指令。</translation>
+    </message>
+    <message>
         <source>The text</source>
         <extracomment>app/gui/read/document.py</extracomment>
         <translation>文本</translation>
@@ -3174,7 +3199,7 @@
     </message>
     <message>
         <source>The weights take {weights} of the {limit} that may be used, which leaves no room for a conversation. Choose a smaller or more strongly quantized model, or raise the memory limit.</source>
-        <extracomment>engine/loading.py</extracomment>
+        <extracomment>engine/shares.py</extracomment>
         <translation>权重占用了可用 {limit} 中的 {weights}，没有空间进行对话。请选择更小或量化程度更高的模型，或提高内存上限。</translation>
     </message>
     <message>
@@ -3219,7 +3244,7 @@
     </message>
     <message>
         <source>There is no text to speak.</source>
-        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <extracomment>engine/pipelines/speaking/system_voice.py, engine/pipelines/speaking/voice.py</extracomment>
         <translation>没有可朗读的文本。</translation>
     </message>
     <message>
@@ -3396,6 +3421,11 @@
         <source>This month</source>
         <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>本月</translation>
+    </message>
+    <message>
+        <source>This system has no program that speaks ({hint}).</source>
+        <extracomment>engine/media/system_speech.py</extracomment>
+        <translation>此系统没有语音合成程序（{hint}）。</translation>
     </message>
     <message>
         <source>This voice was made by another model. Clone it again with Spark-TTS.</source>
@@ -4098,9 +4128,9 @@
         <translation>无法将 {name} 作为声音读取（{reason}）。支持：{formats}。</translation>
     </message>
     <message>
-        <source>{name} does not listen. Moonshine models do: UsefulSensors/moonshine-base, for example.</source>
+        <source>{name} does not listen. Moonshine and Whisper models do: UsefulSensors/moonshine-base, for example.</source>
         <extracomment>engine/pipelines/listening/transcription.py</extracomment>
-        <translation>{name} 不能识别语音。Moonshine 模型可以，例如 UsefulSensors/moonshine-base。</translation>
+        <translation>{name} 不能识别语音。Moonshine 和 Whisper 模型可以，例如 UsefulSensors/moonshine-base。</translation>
     </message>
     <message>
         <source>{name} does not take this: {error}</source>
@@ -4345,7 +4375,7 @@
     </message>
     <message>
         <source>{path} could not be written: {reason}.</source>
-        <extracomment>engine/media/sound.py</extracomment>
+        <extracomment>engine/media/recordings.py, engine/media/sound.py</extracomment>
         <translation>未能写入 {path}：{reason}。</translation>
     </message>
     <message>

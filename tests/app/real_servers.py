@@ -26,6 +26,8 @@ TEMPLATE = (
     "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
+# What a program imports when it starts or loads its first model. transformers serve refuses every model without accelerate.
+_MODULES = {"mlx_lm": ["mlx_lm"], "transformers": ["transformers", "accelerate"], "grus": ["app"]}
 _STARTS_WITHIN = 240.0  # seconds, on a busy machine
 
 
@@ -55,9 +57,9 @@ def tiny_model(folder: Path) -> Path:
 
 def why_not(program: str) -> str:
     """Why it cannot be started here; nothing when it can."""
-    module = {"mlx_lm": "mlx_lm", "transformers": "transformers", "grus": "app"}.get(program)
-    if module is not None:
-        return "" if importlib.util.find_spec(module) is not None else f"{module} is not installed"
+    if (modules := _MODULES.get(program)) is not None:
+        absent = [module for module in modules if importlib.util.find_spec(module) is None]
+        return f"{program}: {' and '.join(absent)} not installed" if absent else ""
     looks = "import importlib.util, sys; sys.exit(not all(map(importlib.util.find_spec, ('llama_cpp', 'starlette_context'))))"
     found = subprocess.run([llama_python(), "-c", looks], capture_output=True, timeout=200)
     return (
@@ -76,7 +78,8 @@ def started(program: str, folder: Path) -> Iterator[RealServer]:
     port = free_port()
     at = ["--host", "127.0.0.1", "--port", str(port)]
     (folder / "hub").mkdir()  # without a cache of the hub, transformers serve cannot list its models
-    more: dict[str, str] = {"PYTHONPATH": str(ROOT), "HF_HUB_CACHE": str(folder / "hub")}
+    path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    more: dict[str, str] = {"PYTHONPATH": path, "HF_HUB_CACHE": str(folder / "hub")}
     if program == "grus":
         command = [sys.executable, "-m", "app.cli", "serve", *at, "--api-key", "sesame", "--offline"]
         server = RealServer(program, port, "guide", "nobody", "sesame")
@@ -193,6 +196,9 @@ class Proxy:
                 client.shutdown(socket.SHUT_RDWR)
                 return
             client.sendall(data)
+        client.shutdown(
+            socket.SHUT_RDWR
+        )  # closing would wait for the thread that watches, and a reply may have no length
 
 
 def _request(client: socket.socket) -> tuple[str, bytes]:

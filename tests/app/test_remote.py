@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import logging
@@ -352,6 +353,21 @@ def test_a_stream_that_ends_without_an_end_is_cut(peer: Peer, service: ModelServ
     peer.stream = words("Hello")[:2]
     with pytest.raises(RemoteFailed, match="before the reply was complete"):
         reply(service)
+
+
+def test_a_connection_that_ends_within_an_event(peer: Peer, service: ModelService) -> None:
+    add(peer)
+    peer.stream, peer.done = [*words("Hello")[:2], 'data: {"choices": [{"del'], False
+    with pytest.raises(RemoteFailed, match="ended the connection before the reply was complete"):
+        reply(service)
+
+
+def test_how_a_model_elsewhere_is_loaded_is_not_decided_here(peer: Peer, service: ModelService) -> None:
+    add(peer)
+    name, _ = asyncio.run(service.load_placed("peer::tiny", {}))
+    assert name == "peer::tiny"
+    with pytest.raises(Unsupported, match="peer::tiny is a model of another server, which decides how it is loaded"):
+        asyncio.run(service.load_placed("peer::tiny", {"devices": ("cpu",)}))
 
 
 def test_a_server_that_falls_silent(peer: Peer, service: ModelService) -> None:

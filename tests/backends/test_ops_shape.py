@@ -63,6 +63,8 @@ CASES = [
         want=lambda x: x,
     ),
     Case("all_reduce", "one-device", [normal(3, 4)], call=lambda ops, x: ops.all_reduce(x), want=lambda x: x),
+    Case("all_gather", "one-device", [normal(3, 4)], call=lambda ops, x: ops.all_gather(x, [4]), want=lambda x: x),
+    Case("move", "same-device", [normal(3, 4)], call=lambda ops, x: ops.move(x), want=lambda x: x),
     Case(
         "compile",
         "pure-function",

@@ -126,13 +126,13 @@ class RemoteClient:
             if "text/event-stream" not in response.headers.get("content-type", ""):
                 yield self._object(await self._body(response))
                 return
-            async for line in self._lines(response):
+            async for line, ended in self._lines(response):
                 field, _, text = line.partition(b":")
                 if field != b"data" or not (text := text.strip()):
                     continue  # a comment, an event's name, or the line between two events
                 if text == b"[DONE]":
                     return
-                event = self._object(text)
+                event = self._object(text, None if ended else self.cut())
                 if (error := event.get("error")) is not None:
                     raise RemoteFailed(
                         ErrorText("{name} ended the reply: {error}", name=self.name, error=self.shown(said(error)))
@@ -175,16 +175,17 @@ class RemoteClient:
         own = {"User-Agent": "grus", "Accept-Encoding": "identity"}
         return own if self._key[0] is None else {**own, "Authorization": f"Bearer {self._key[0]}"}
 
-    async def _lines(self, response: httpx.Response) -> AsyncIterator[bytes]:
+    async def _lines(self, response: httpx.Response) -> AsyncIterator[tuple[bytes, bool]]:
+        """Each line, and whether it came to its end: where replies have no length, a connection may end anywhere."""
         held = b""
         async for data in response.aiter_bytes():
             *lines, held = (held + data).split(b"\n")
             if len(held) > _LONGEST_LINE:
                 raise self.nonsense()
             for line in lines:
-                yield line.rstrip(b"\r")
+                yield line.rstrip(b"\r"), True
         if held.strip():
-            yield held
+            yield held, False
 
     async def _body(self, response: httpx.Response, most: int = _LARGEST) -> bytes:
         parts: list[bytes] = []
@@ -196,11 +197,12 @@ class RemoteClient:
             parts.append(data)
         return b"".join(parts)
 
-    def _object(self, text: bytes) -> Mapping[str, Any]:
+    def _object(self, text: bytes, otherwise: GrusError | None = None) -> Mapping[str, Any]:
+        """`otherwise`: what is wrong where this is no JSON."""
         try:
             found = json.loads(text)
         except ValueError:
-            raise self.nonsense() from None
+            raise otherwise or self.nonsense() from None
         if not isinstance(found, dict):
             raise self.nonsense()
         return found

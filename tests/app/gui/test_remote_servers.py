@@ -29,7 +29,7 @@ KEY = "sesame"
 SILENCE = 60.0  # seconds: a busy machine
 
 
-@pytest.fixture(scope="module", params=["llama_cpp", "grus"])
+@pytest.fixture(scope="module", params=["llama_cpp", "mlx_lm", "transformers", "grus"])
 def real(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealServer]:
     if reason := why_not(request.param):
         pytest.skip(reason)

@@ -26,6 +26,7 @@ def post(live: Live, path: str, **body: Any) -> httpx.Response:
 
 def test_models_are_listed_loaded_and_let_go(client: openai.OpenAI, live: Live) -> None:
     assert post(live, "/v1/load", model="tiny").json()["context_length"] == 4096
+    assert post(live, "/v1/load", model="tiny", tensor_parallel=0).status_code == 400
     assert [model.id for model in client.models.list()] == ["tiny"]
     assert client.models.retrieve("tiny").model_dump()["loaded"] is True
     assert post(live, "/v1/unload", model="tiny").json() == {"model": "tiny", "loaded": False, "context_length": None}
@@ -60,7 +61,7 @@ def test_tokens_there_and_back(live: Live) -> None:
 
 
 def test_translation_names_the_missing_capability(live: Live) -> None:
-    reply = httpx.post(f"{live.url}/v1/audio/translations")
+    reply = httpx.post(f"{live.url}/v1/audio/translations", files={"file": ("a.wav", b"x")})
     assert (reply.status_code, reply.json()["error"]["code"]) == (400, "missing_capability")
 
 

@@ -8,9 +8,12 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from app.runtime.catalogue import Catalogue
 from app.runtime.models import ModelService
 from engine.engine import Engine
+from engine.errors import BadRequest
 from engine.types import Done, Request, SamplingParams, Settings
 from tests.app.server.fake_model import FakeServed
 from tests.app.server.scripted import ScriptedEngine
@@ -73,5 +76,32 @@ def test_a_model_that_is_asked_for_while_it_goes_is_there_again() -> None:
         await service.unload("here")
         _, loaded = await service.find_any("here")
         assert loaded.name == "here"
+
+    asyncio.run(ask())
+
+
+def test_a_model_is_loaded_anew_where_a_client_wants_it_otherwise() -> None:
+    seen: list[tuple[str, Any]] = []
+
+    def load(source: str) -> SimpleNamespace:
+        how = service.placed.get(source)
+        seen.append((source, how))
+        if how == {"quant": "wrong"}:
+            raise BadRequest("There is no such quantization.", "quant")
+        return SimpleNamespace(name=source, config={})
+
+    service = ModelService(ScriptedEngine, load, Catalogue(NAMES, use_cache=False))
+
+    async def ask() -> None:
+        split = {"devices": ("cuda:0", "cuda:1"), "tensor_parallel": 2}
+        await service.find_any("here")
+        for how in ({}, split, split, {}):  # nothing said: as it is
+            name, _ = await service.load_placed("here", how)
+            assert name == "here"
+        assert seen == [("here", None), ("here", split)]
+        with pytest.raises(BadRequest, match="no such quantization"):
+            await service.load_placed("here", {"quant": "wrong"})
+        await service.find_any("here")
+        assert seen[2:] == [("here", {"quant": "wrong"}), ("here", split)]
 
     asyncio.run(ask())

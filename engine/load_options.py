@@ -1,0 +1,85 @@
+"""How a model is loaded, and its files by that: found, downloaded where needed and allowed, opened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from backends import pick
+from backends.base import Backend, BackendMissing
+from engine.adapters import find_adapter
+from engine.errors import BackendUnavailable, ModelNotFound
+from engine.hub.resolve import resolve
+from engine.model_files import ModelFiles, open_model
+from engine.models.model_types import AUTO, model_type_named
+from engine.weights.lora import is_adapter
+
+
+@dataclass(frozen=True)
+class LoadOptions:
+    """Options of loading: backend, precision, quantization, where to look."""
+
+    backend: str = "auto"
+    device: str = "auto"
+    dtype: str = "auto"
+    memory_limit: int | None = None  # bytes for weights and KV cache together; None: a share of the device
+    kv_bits: int | None = None  # 32: as computed, 16, 8, 4; None: as suits the weights
+    quant: str = "auto"  # none, q8_0, q4_0, q4_k, q6_k; auto: q8_0 for 16-bit weights on a CPU
+    cache_dir: str | None = None
+    model_type: str = AUTO  # what the model is, where its config does not say so; see `registry.model_type_named`
+    format: str = "auto"  # which weights to load where there are several: safetensors, gguf
+    download: bool = True
+    progress: Callable[[int, int], None] | None = None
+    merged: tuple[str, ...] = ()  # adapters that become part of the weights: folders, files or repository ids
+    tensor_parallel: int = 1  # ranks among which a text model is split
+    devices: tuple[str, ...] = ()  # one a rank; empty: the first ones of the machine
+    gpu_layers: int | None = None  # layers whose matrices stay on the GPU; None: as many as fit
+    cpu_moe: int | None = None  # layers whose experts lie beside the CPU; None: as few as needed
+
+
+def pick_backend(options: LoadOptions) -> Backend:
+    try:
+        return pick.pick(options.backend, options.device, options.dtype)
+    except BackendMissing as error:
+        raise BackendUnavailable(str(error)) from None
+
+
+def fetch(name: str, options: LoadOptions) -> Path:
+    """The folder or file of a model, downloaded where needed and allowed. Makes no arrays: may be called on any thread."""
+    whole, _ = split_piece(name)
+    path = resolve(
+        whole,
+        cache_dir=options.cache_dir,
+        download=options.download,
+        progress=options.progress,
+        weights=options.format,
+    )
+    for adapter in options.merged:
+        fetch_adapter(adapter, options)
+    return path
+
+
+def fetch_adapter(source: str, options: LoadOptions) -> Path:
+    """The same for an adapter."""
+    return find_adapter(source, options.cache_dir, options.download, options.progress)
+
+
+def open_named(name: str, options: LoadOptions) -> tuple[ModelFiles, Path]:
+    """A model's opened files, and their folder."""
+    model_type = model_type_named(options.model_type)
+    folder = fetch(name, options)
+    if is_adapter(folder):
+        raise ModelNotFound(f"{name} is a LoRA adapter, not a model. Load its model, with this as its adapter.")
+    return open_model(folder, options.format, model_type), folder
+
+
+def split_piece(name: str) -> tuple[str, str]:
+    """`NAME#PIECE`, where NAME is not itself a path with such a mark in it."""
+    whole, mark, piece = name.rpartition("#")
+    return (whole, piece) if mark and not Path(name).exists() else (name, "")
+
+
+def device_list(given: str | None) -> tuple[str, ...]:
+    """Devices as they are named with commas."""
+    return tuple(device.strip() for device in given.split(",") if device.strip()) if given else ()

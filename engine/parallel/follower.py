@@ -1,0 +1,113 @@
+"""A process that holds one rank of a model: `python -m engine.parallel.follower`. Started by `team.Team`, ended with its leader.
+
+Commands come by standard input, what is reported goes to what was standard output; whatever else is printed goes to standard error.
+A thread of its own reads commands, so that the end of the leader is noticed while a step waits for it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import queue
+import shutil
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import IO, Any
+
+from engine.parallel.pipes import PipeWriter, read_message
+
+BEAT = 0.2  # seconds between two reports that the process is alive
+_DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
+
+
+def main() -> None:
+    commands, reports = os.fdopen(os.dup(0), "rb"), PipeWriter(os.fdopen(os.dup(1), "wb"))
+    os.dup2(2, 1)  # what a library prints must not be read as a report
+    _die_with_parent()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the leader's
+    begun = read_message(commands)
+    place = Path(begun["place"])
+    told: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(commands, told, place), daemon=True).start()
+    rank = _Rank(begun, reports)
+    threading.Thread(target=rank.beat, daemon=True).start()
+    rank.live(told)
+
+
+def _die_with_parent() -> None:
+    """Even a stopped process ends with its leader, where the system can do that."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+
+
+def _listen(commands: IO[bytes], told: queue.SimpleQueue[Any], place: Path) -> None:
+    try:
+        while True:
+            told.put(read_message(commands))
+    except (EOFError, OSError):
+        shutil.rmtree(place.parent, ignore_errors=True)  # a leader that was killed has not done it
+        os._exit(0)
+
+
+class _Rank:
+    def __init__(self, begun: Any, reports: PipeWriter) -> None:
+        self._begun, self._reports = begun, reports
+        self._group: Any = None
+        self._done = 0
+
+    def beat(self) -> None:
+        while True:
+            try:
+                self._reports.write(("beat", self._activity()))
+            except (OSError, ValueError):
+                os._exit(0)
+            time.sleep(BEAT)
+
+    def _activity(self) -> tuple[int, int, float]:
+        """What grows while this rank gets on: commands done and operations of the group, page faults, seconds of CPU."""
+        faults = 0
+        if sys.platform != "win32":
+            import resource
+
+            faults = resource.getrusage(resource.RUSAGE_SELF).ru_majflt
+        operations = 0 if self._group is None else self._group.activity.count
+        return self._done + operations, faults, time.process_time()
+
+    def live(self, told: queue.SimpleQueue[Any]) -> None:
+        try:
+            follower = self._load()
+            while True:
+                what, wants, *message = told.get()
+                if what == "end":
+                    os._exit(0)
+                answer = follower.obey(tuple(message[0]))
+                self._done += 1
+                if wants:
+                    self._reports.write(("answer", answer))
+        except BaseException as error:
+            from backends.ranks import ran_out
+
+            memory = ran_out(error)
+            said = str(error) or type(error).__name__
+            self._reports.write(("failed", "memory" if memory else type(error).__name__, said))
+            os._exit(1)
+
+    def _load(self) -> Any:
+        from backends.ranks import Follower
+        from engine.shares import load_rank
+
+        begun, place = self._begun, Path(self._begun["place"])
+        share, self._group = load_rank(
+            begun["name"], begun["options"], begun["index"], place, lambda: self._reports.write(("here",))
+        )
+        self._reports.write(
+            ("ready", {"budget": share.kv.budget, "bytes": share.kv.bytes_for(1), "weights": share.nbytes})
+        )
+        return Follower(share.kv, share.runner)
+
+
+if __name__ == "__main__":
+    main()

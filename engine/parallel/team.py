@@ -1,0 +1,268 @@
+"""The processes that hold the other ranks of a split model: started, told, watched and ended by the leader.
+
+A thread watches them. A rank that ends, fails, stops or hangs is the end of all: they are killed, which also lets go of a leader that
+waits for them, and every later call of the leader raises `RanksLost` with the first reason.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from backends.base import GroupActivity, RankGroup
+from backends.ranks import Message, RanksLost, ran_out
+from engine.parallel.pipes import PipeWriter, read_message
+
+
+@dataclass(frozen=True)
+class Patience:
+    """Seconds."""
+
+    start: float = 600.0  # for a rank to load its share
+    come: float = 120.0  # for its process to begin
+    beat: float = 3.0  # without a sign of life
+    hang: float = 3.0  # that the leader waits while no rank does anything
+    busy: float = 120.0  # that it waits while one seems to work
+    end: float = 2.0  # for a process to end by itself
+
+
+IDLE_SHARE = 0.05  # of a CPU: a rank that uses less does nothing
+_TICK = 0.1
+
+
+class _Follower:
+    def __init__(self, index: int, device: str, process: subprocess.Popen[bytes]) -> None:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        self.index, self.device, self.process = index, device, process
+        self.commands, self.reports = PipeWriter(process.stdin), process.stdout
+        self.answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self.heard = time.monotonic()
+        self.activity: tuple[float, ...] = (0, 0, 0.0)
+
+    @property
+    def called(self) -> str:
+        return f"rank {self.index} ({self.device})"
+
+
+class Team:
+    """Implements `backends.ranks.Link`."""
+
+    def __init__(
+        self, name: str, options: Mapping[str, Any], devices: Sequence[str], patience: Patience = Patience()
+    ) -> None:
+        """`options`: how each rank loads `name`; `devices`: of all ranks, the leader's first."""
+        self._patience, self.devices = patience, tuple(devices)
+        self._folder = Path(tempfile.mkdtemp(prefix="grus-ranks-"))  # mode 0700
+        self.place = self._folder / "meeting"
+        self._reason: str | None = None
+        self.complete = self._closing = False
+        self._guard = threading.Lock()
+        self._telling: float | None = None  # since when a message is being written, or an answer awaited
+        self.group: RankGroup | None = None
+        self._followers: list[_Follower] = []
+        try:
+            for index, device in enumerate(devices[1:], 1):
+                self._followers.append(_Follower(index, device, _started(len(devices))))
+            for follower in self._followers:
+                threading.Thread(target=self._listen, args=(follower,), daemon=True).start()
+                begin = {"name": name, "options": {**options, "device": follower.device}, "index": follower.index}
+                follower.commands.write({**begin, "place": str(self.place)})
+            self._watcher = threading.Thread(target=self._watch, name="grus-ranks", daemon=True)
+            self._watcher.start()
+            for follower in self._followers:
+                self._expect(follower, "here", patience.come)
+        except OSError as error:
+            raise self.lost(error) from error
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def followers(self) -> int:
+        return len(self._followers)
+
+    @property
+    def pids(self) -> list[int]:
+        return [follower.process.pid for follower in self._followers]
+
+    @property
+    def sent(self) -> tuple[int, int]:
+        """Messages and bytes to each follower so far."""
+        return self._followers[0].commands.messages, self._followers[0].commands.bytes
+
+    @property
+    def over(self) -> bool:
+        return self._reason is not None or self._closing
+
+    @property
+    def reason(self) -> str | None:
+        """Why the ranks were lost; None while they are not."""
+        return self._reason
+
+    def ready(self) -> list[dict[str, Any]]:
+        """What each follower reports of its share, when all have loaded theirs."""
+        reports = [self._expect(follower, "ready", self._patience.start) for follower in self._followers]
+        shutil.rmtree(self._folder, ignore_errors=True)  # they have met
+        self.complete = True
+        return reports
+
+    def _expect(self, follower: _Follower, what: str, seconds: float) -> Any:
+        deadline = time.monotonic() + seconds
+        while True:
+            if self._reason is not None:
+                raise RanksLost(self._reason)
+            try:
+                kind, *given = follower.answers.get(timeout=_TICK)
+            except queue.Empty:
+                if time.monotonic() > deadline:
+                    raise self._give_up(f"{follower.called} did not start within {seconds:.0f} seconds") from None
+                continue
+            if kind == what:
+                return given[0] if given else None
+
+    # -- the leader's calls
+
+    def tell(self, messages: Sequence[Message]) -> None:
+        self._write(messages, False)
+
+    def ask(self, message: Message) -> list[Any]:
+        self._write([message], True)
+        self._telling = time.monotonic()
+        try:
+            return [self._expect(follower, "answer", self._patience.busy) for follower in self._followers]
+        finally:
+            self._telling = None
+
+    def _write(self, messages: Sequence[Message], wants: bool) -> None:
+        if self._reason is not None:
+            raise RanksLost(self._reason)
+        self._telling = time.monotonic()
+        follower = self._followers[0]
+        try:
+            for i, follower in enumerate(self._followers):
+                follower.commands.write(("do", wants, messages[i if len(messages) > 1 else 0]))
+        except (OSError, ValueError):
+            time.sleep(_TICK)  # its end tells more than that it does not read
+            raise self._give_up(f"{follower.called} has ended") from None
+        finally:
+            self._telling = None
+
+    def lost(self, error: BaseException) -> RanksLost:
+        if isinstance(error, RanksLost):
+            return error
+        time.sleep(2 * _TICK)  # a rank that failed has the better reason
+        for follower in self._followers:
+            if follower.process.poll() is not None:
+                time.sleep(_TICK)
+        memory = ran_out(error)
+        said = str(error).strip().partition("\n")[0][:200]
+        return self._give_up("rank 0 ran out of memory" if memory else f"rank 0 failed: {type(error).__name__}: {said}")
+
+    def _give_up(self, reason: str) -> RanksLost:
+        """Kill all. The first reason stays."""
+        with self._guard:
+            if self._reason is None:
+                self._reason = f"The model's devices do not work together any more: {reason}. It is loaded again when it is next used."
+        for follower in self._followers:
+            follower.process.kill()
+        if self.group is not None:
+            self.group.abort()
+        return RanksLost(self._reason)
+
+    # -- threads
+
+    def _listen(self, follower: _Follower) -> None:
+        try:
+            while True:
+                report = read_message(follower.reports)
+                follower.heard = time.monotonic()
+                if report[0] == "beat":
+                    follower.activity = report[1]
+                elif report[0] == "failed":
+                    said = report[2].strip().partition("\n")[0][:200]
+                    what = "ran out of memory" if report[1] == "memory" else f"failed: {report[1]}: {said}"
+                    self._give_up(f"{follower.called} {what}")
+                else:
+                    follower.answers.put(report)
+        except (EOFError, OSError, ValueError):
+            if not self._closing:
+                self._give_up(f"{follower.called} {_how_ended(follower.process)}")
+
+    def _watch(self) -> None:
+        waiting: float | None = None
+        seen: list[tuple[float, ...]] = []
+        while not self._closing and self._reason is None:
+            time.sleep(_TICK)
+            now = time.monotonic()
+            for follower in self._followers:
+                if self.complete and now - follower.heard > self._patience.beat:
+                    self._give_up(f"{follower.called} did not respond for {self._patience.beat:.0f} seconds")
+            since = self._waits()
+            if since is None or not self.complete:
+                waiting = None
+                continue
+            present = [follower.activity for follower in self._followers]
+            if waiting is None or waiting < since or any(_got_on(a, b, now - waiting) for a, b in zip(seen, present)):
+                waiting, seen = now, present
+            elif now - waiting > self._patience.hang or now - since > self._patience.busy:
+                names = " and ".join(follower.called for follower in self._followers)
+                self._give_up(f"{names} did not get on for {now - since:.0f} seconds")
+
+    def _waits(self) -> float | None:
+        """Since when the leader waits for others; None: it does not."""
+        activity = GroupActivity() if self.group is None else self.group.activity
+        times = [since for since in (activity.since, self._telling) if since is not None]
+        return min(times, default=None)
+
+    def close(self) -> None:
+        self._closing = True
+        for follower in self._followers:
+            try:
+                follower.commands.write(("end", False))
+                follower.process.stdin.close()  # type: ignore[union-attr]
+            except (OSError, ValueError):
+                continue
+        deadline = time.monotonic() + self._patience.end
+        for follower in self._followers:
+            try:
+                follower.process.wait(max(0.0, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                follower.process.kill()
+                follower.process.wait()
+        if self.group is not None:
+            self.group.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _got_on(before: tuple[float, ...], now: tuple[float, ...], seconds: float) -> bool:
+    return before[:2] != now[:2] or now[2] - before[2] > IDLE_SHARE * max(seconds, 1.0)
+
+
+def _how_ended(process: subprocess.Popen[bytes]) -> str:
+    try:
+        code = process.wait(1.0)
+    except subprocess.TimeoutExpired:
+        return "closed its connection"
+    return f"was ended by signal {-code}" if code < 0 else f"ended with status {code}"
+
+
+def _started(ranks: int) -> subprocess.Popen[bytes]:
+    """A process in a session of its own, so that Ctrl-C in a terminal reaches the leader alone."""
+    root = str(Path(__file__).resolve().parents[2])
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))}
+    environment.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // ranks)))
+    command = [sys.executable, "-m", "engine.parallel.follower"]
+    return subprocess.Popen(
+        command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+    )

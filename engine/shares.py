@@ -1,0 +1,261 @@
+"""A model built from its own code, or one rank's share of it: its weights, KV cache and runner, on the devices that it was asked for."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from backends import pick
+from backends.base import Backend, BackendMissing, KVCache, RankGroup, TokenModel
+from backends.ranks import LeadingKVCache, LeadingRunner, RanksLost
+from engine.adapters import adapters_for, put_adapter
+from engine.cpu_offload import ROOM, CpuOffload, plan
+from engine.errors import BackendUnavailable, BadRequest, ErrorText, GrusError, OutOfMemory, Unsupported
+from engine.load_options import LoadOptions, open_named, pick_backend
+from engine.model_files import ModelFiles
+from engine.models.config import text_fields
+from engine.models.registry import ARCHITECTURES, find_architecture
+from engine.parallel.team import Team
+from engine.weights.fit import check_kv_bits, choose_quant, fitted, grown_bytes, kept_bits
+from engine.weights.lora import LoraFiles
+from engine.weights.merged import Merged
+from engine.weights.portions import ALONE, Rank
+from engine.weights.view import HostPart, View, build, survey
+
+KV_SHARE = 0.7  # of the device's memory, weights included, unless a limit is given
+LEAST_KV = 64 << 20
+HOST_SHARE = 0.9  # of the machine's memory, for weights beside the CPU
+
+log = logging.getLogger("grus.engine")
+
+UNSPLIT = frozenset(
+    {"qwen3_tts", "moonshine", "moonshine_streaming", "whisper"}
+)  # model types that are never split among ranks
+
+
+@dataclass
+class ModelShare:
+    """A model that was built from its own code, or one rank's share of it."""
+
+    model: Any
+    kv: KVCache
+    runner: Any
+    kv_bits: int | None
+    quant: str | None
+    nbytes: int  # of its weights
+    host_bytes: int = 0  # of its weights beside the CPU of a GPU
+
+
+def build_share(
+    name: str,
+    opened: ModelFiles,
+    backend: Backend,
+    options: LoadOptions,
+    rank: Rank = ALONE,
+    beside: int = 1,
+    merged: Sequence[LoraFiles] = (),
+) -> ModelShare:
+    """`beside`: ranks that share this one's device."""
+    config = opened.config
+    make = find_architecture(config, name, backend.foreign_library, backend.foreign_note)
+    nbytes = opened.nbytes + grown_bytes(opened.tensors, backend)
+    if rank.count > 1:
+        found = survey(lambda view: make(view, config), opened.source, rank=rank)
+        nbytes = nbytes * found.rank_bytes // max(1, found.weight_bytes)
+    offload = _cpu_offload(name, opened, backend, options, nbytes) if rank.count == 1 else None
+    if offload is not None:
+        nbytes = offload.device_bytes
+    budget = kv_budget(backend, nbytes, options.memory_limit, beside)
+    quant = choose_quant(options.quant, backend, opened.tensors)
+    model: Any = build_adapted(
+        opened, backend, quant, merged, lambda view: _checked(make(view, config), options.kv_bits), rank, offload
+    )
+    if (adopt := getattr(model, "choose_like", None)) is not None:
+        adopt(opened.generation_config)
+    kv_bits = kept_bits(options.kv_bits, backend, model, quant is not None or opened.quantized)
+    kv = backend.kv(model.memory, budget, kv_bits)
+    runner = backend.runner(model, kv, plain=offload is not None)
+    return ModelShare(model, kv, runner, kv_bits, quant, nbytes, offload.host_bytes if offload else 0)
+
+
+def _cpu_offload(
+    name: str, opened: ModelFiles, backend: Backend, options: LoadOptions, nbytes: int
+) -> CpuOffload | None:
+    """What lies beside the CPU: what was asked for, or what a GPU has no room for."""
+    asked = options.gpu_layers is not None or options.cpu_moe is not None
+    if asked and backend.name != "torch":
+        raise Unsupported("MLX's devices share one memory: --gpu-layers and --cpu-moe do nothing there.", "gpu_layers")
+    room = int(ROOM * device_total(backend, options.memory_limit))
+    if not asked and (not backend.device.startswith("cuda") or nbytes <= room):
+        return None
+    make = find_architecture(opened.config, name)
+    found = survey(lambda view: make(view, opened.config), opened.source)
+    offload = plan(found, nbytes, room, options.gpu_layers, options.cpu_moe)
+    if offload is None:
+        return None
+    host = psutil.virtual_memory().total
+    if offload.host_bytes > HOST_SHARE * host:
+        raise OutOfMemory(
+            f"{name} takes {gigabytes(offload.host_bytes)} beside the CPU, which has {gigabytes(host)} in all. Choose a smaller "
+            "or more strongly quantized model."
+        )
+    log.warning("%s", offload.sentence(name, backend.device, gigabytes))
+    return offload
+
+
+def load_rank(
+    name: str, given: Mapping[str, Any], index: int, place: Path, here: Callable[[], None] = lambda: None
+) -> tuple[ModelShare, RankGroup]:
+    """Rank `index` of a model that is split, in a process of its own. `given`: see `_options_of_ranks`; `here` is called when
+    it is about to meet the others."""
+    options = LoadOptions(**{**given, "devices": tuple(given["devices"])})
+    opened, _ = open_named(name, options)
+    backend = pick_backend(options)
+    here()
+    group = backend.join(place, index, len(options.devices))
+    beside = options.devices.count(options.device)
+    return build_share(name, opened, backend, options, Rank(index, len(options.devices)), beside), group
+
+
+def _options_of_ranks(options: LoadOptions) -> dict[str, Any]:
+    """Plain data, for another process."""
+    plain = {**vars(options), "progress": None, "download": False}
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in plain.items()}
+
+
+def load_split(name: str, folder: Path, opened: ModelFiles, options: LoadOptions) -> tuple[ModelShare, Backend, Team]:
+    """The first rank's share, and the processes of the others. What can be wrong with a split is said before any is started."""
+    options = replace(options, devices=rank_devices(options), device=rank_devices(options)[0])
+    count = len(options.devices)
+    backend = pick_backend(options)
+    if reads_foreign(backend, folder, opened.config):
+        raise Unsupported(f"{name} runs through {backend.foreign_library}, on one device.", "tensor_parallel")
+    if options.gpu_layers is not None or options.cpu_moe is not None:
+        raise Unsupported("A model is split among devices, or lies partly beside the CPU: not both.", "tensor_parallel")
+    if options.merged:
+        raise Unsupported(f"{name} is split among {count} devices, without adapters.", "adapter")
+    make = find_architecture(opened.config, name, backend.foreign_library, backend.foreign_note)
+    found = survey(lambda view: make(view, opened.config), opened.source, rank=Rank(0, count))
+    found.check()
+    nbytes = opened.nbytes * found.rank_bytes // max(1, found.weight_bytes)
+    beside = options.devices.count(options.device)
+    kv_budget(backend, nbytes, options.memory_limit, beside)
+    try:
+        team = Team(str(folder), _options_of_ranks(options), options.devices)
+    except RanksLost as error:
+        raise BackendUnavailable(str(error)) from None
+    try:
+        team.group = backend.join(team.place, 0, count)
+        share = build_share(name, opened, backend, options, Rank(0, count), beside)
+        reports = team.ready()
+    except Exception as error:
+        if isinstance(error, GrusError):
+            raise
+        raise BackendUnavailable(str(team.lost(error))) from error
+    finally:
+        if not team.complete:
+            team.close()
+    mine = share.kv.bytes_for(1)
+    share.kv.budget = min([share.kv.budget, *(report["budget"] * mine // report["bytes"] for report in reports)])
+    kv = LeadingKVCache(share.kv, team)
+    return (
+        replace(share, kv=kv, runner=LeadingRunner(share.runner, kv, team), nbytes=share.nbytes * beside),
+        backend,
+        team,
+    )
+
+
+def rank_devices(options: LoadOptions) -> tuple[str, ...]:
+    """A device for each rank, checked."""
+    count, given = options.tensor_parallel, options.devices
+    if count < 1:
+        raise BadRequest(f"A model is split among 1 device or more, not {count}.", "tensor_parallel")
+    if given and len(given) != count:
+        raise BadRequest(f"{count} ranks need {count} devices, not {len(given)}.", "devices")
+    try:
+        if not given:
+            first = pick.choose(options.backend, options.device, options.dtype).device
+            given = tuple(f"cuda:{i}" for i in range(count)) if first.startswith("cuda") else (first,) * count
+        found = [pick.choose(options.backend, device, options.dtype) for device in given]
+    except BackendMissing as error:
+        raise BackendUnavailable(str(error)) from None
+    devices = tuple(one.device for one in found)
+    if count > 1 and any(one.backend == "mlx" for one in found):
+        raise Unsupported("MLX splits a model only under mlx.launch.", "tensor_parallel")
+    if any(devices.count(device) > 1 for device in devices if device != "cpu"):
+        raise BadRequest("Ranks need a GPU each: name every device once.", "devices")
+    if len({device.partition(":")[0] for device in devices}) > 1:
+        raise BadRequest("Ranks are all on GPUs or all on the CPU.", "devices")
+    return devices
+
+
+def splits(config: Mapping[str, Any]) -> bool:
+    """Whether a model of this kind is split among ranks; others stay whole, on the first device."""
+    return str(config.get("model_type")) not in UNSPLIT
+
+
+def build_adapted(
+    opened: ModelFiles,
+    backend: Backend,
+    quant: str | None,
+    merged: Sequence[LoraFiles],
+    make: Callable[[View], TokenModel],
+    rank: Rank = ALONE,
+    offload: CpuOffload | None = None,
+) -> TokenModel:
+    """A model whose linears take adapters. `merged` ones become part of its plain weights; what they change of quantized ones is
+    added in every step."""
+    adapters = adapters_for(opened.config) if rank.count == 1 else None
+    into = Merged(opened.source, merged, text_fields(opened.config).values)
+    source, host = into if merged else opened.source, None
+    if offload is not None:
+        cpu = pick.pick("torch", "cpu", "f32")
+        host = HostPart(cpu, fitted(source, cpu, quant), offload.layers, offload.experts)
+    model = build(make, fitted(source, backend, quant), backend, adapters=adapters, rank=rank, host=host)
+    if adapters is not None:
+        model.adapters = adapters  # type: ignore[attr-defined]  # see `TokenModel`
+    for i, (files, done) in enumerate(zip(merged, into.done)):
+        put_adapter(adapters, backend, opened.config, f"merged {i}", files, merged=done, always=True)
+    return model
+
+
+def reads_foreign(backend: Backend, folder: Path, config: Mapping[str, Any]) -> bool:
+    """Whether an architecture that Grus lacks runs through the backend's own library, which reads folders only."""
+    ours = str(config.get("model_type")) in ARCHITECTURES
+    return not ours and bool(backend.foreign_library) and folder.is_dir() and backend.reads_foreign(config)
+
+
+def _checked(model: TokenModel, kv_bits: int | None) -> TokenModel:
+    """The model, checked for `kv_bits` in the dry pass, before weights are read."""
+    check_kv_bits(kv_bits, model.memory)
+    return model
+
+
+def kv_budget(backend: Backend, weight_bytes: int, limit: int | None, beside: int = 1) -> int:
+    """Bytes for the KV cache and recurrent states, beside the weights. `beside`: ranks that share the device."""
+    total = device_total(backend, limit) // beside
+    left = total - weight_bytes
+    if left < LEAST_KV:
+        raise OutOfMemory(
+            ErrorText(
+                "The weights take {weights} of the {limit} that may be used, which leaves no room for a "
+                "conversation. Choose a smaller or more strongly quantized model, or raise the memory limit.",
+                weights=gigabytes(weight_bytes),
+                limit=gigabytes(total),
+            )
+        )
+    return left
+
+
+def device_total(backend: Backend, limit: int | None) -> int:
+    """Bytes of the device that may be used."""
+    return limit if limit is not None else int(KV_SHARE * backend.memory().total)
+
+
+def gigabytes(n: int) -> str:
+    return f"{n / 1e9:.1f} GB" if n >= 1e8 else f"{n / 1e6:.1f} MB"

@@ -1,0 +1,169 @@
+"""The leader's watch over its ranks, with processes that only pretend to be some: what they die of, and that none is left."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from backends.base import GroupActivity
+from backends.ranks import RanksLost
+from engine.parallel import team as teams
+from engine.parallel.team import Patience, Team
+
+HURRY = Patience(start=120.0, come=120.0, beat=60.0, hang=0.5, busy=60.0, end=5.0)
+RANK = """
+import os, sys, threading, time
+sys.path.insert(0, {root!r})
+from engine.parallel.pipes import PipeWriter, read_message
+commands, reports = os.fdopen(0, "rb"), PipeWriter(os.fdopen(1, "wb"))
+begun = read_message(commands)
+def beat(busy=False):
+    n = 0
+    while True:
+        n += busy
+        reports.write(("beat", (n, 0, 0.0)))
+        time.sleep(0.05)
+{body}
+while True:
+    what, wants, *message = read_message(commands)
+    if what == "end":
+        break
+    if wants:
+        reports.write(("answer", list(message[0])))
+"""
+READY = """
+reports.write(("here",)); reports.write(("ready", {"budget": 5, "bytes": 1, "weights": begun["index"]}))
+"""
+TOLD = "read_message(commands)\n"
+BEATS = "threading.Thread(target=beat, daemon=True).start()\n"
+ROOT = str(Path(__file__).resolve().parents[3])
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Team]:
+    def make(body: str, patience: Patience = HURRY) -> Team:
+        code = RANK.format(root=ROOT, body=body)
+
+        def started(ranks: int) -> subprocess.Popen[bytes]:
+            return subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+        monkeypatch.setattr(teams, "_started", started)
+        return Team("m", {}, ["cpu", "cpu", "cpu"], patience)
+
+    return make
+
+
+class Waiting:
+    """A group in which the leader has waited since now."""
+
+    def __init__(self) -> None:
+        self.activity, self.aborted = GroupActivity(), False
+
+    def wait(self) -> None:
+        self.activity.since = time.monotonic()
+
+    def abort(self) -> None:
+        self.aborted = True
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+
+def watched(team: Team) -> tuple[str, Waiting]:
+    """Why the ranks were given up while the leader waited."""
+    group: Any = Waiting()
+    team.group = group
+    group.wait()
+    deadline = time.monotonic() + 120
+    while team.reason is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+    team.close()
+    assert not any(psutil.pid_exists(pid) for pid in team.pids)
+    return team.reason or "", group
+
+
+def test_ranks_are_told_asked_and_ended(made: Callable[..., Team]) -> None:
+    team = made(READY + BEATS)
+    assert team.place.parent.stat().st_mode & 0o777 == 0o700
+    assert [report["weights"] for report in team.ready()] == [1, 2]
+    assert not team.place.parent.exists()  # they have met
+    team.tell([("open", 0, 5)])
+    assert team.ask(("export", 3)) == [["export", 3], ["export", 3]]
+    assert team.sent[0] == 3  # what to load, and two calls
+    assert team.reason is None
+    team.close()
+    assert team.over
+    assert not any(psutil.pid_exists(pid) for pid in team.pids)
+
+
+def test_a_rank_that_gets_nothing_done_is_given_up(made: Callable[..., Team]) -> None:
+    team = made(READY + BEATS)
+    team.ready()
+    reason, group = watched(team)
+    assert "did not get on" in reason
+    assert group.aborted
+    with pytest.raises(RanksLost, match="did not get on"):
+        team.tell([("open", 0, 5)])
+
+
+@pytest.mark.parametrize(
+    ("now", "got_on"),
+    [
+        ((7, 3, 1.0), False),
+        ((8, 3, 1.0), True),  # an operation was done
+        ((7, 4, 1.0), True),  # a page was read from disk
+        ((7, 3, 1.1), False),  # what a thread that only waits takes
+        ((7, 3, 2.5), True),  # computes
+    ],
+)
+def test_ranks_that_work_are_waited_for(now: tuple[float, ...], got_on: bool) -> None:
+    assert teams._got_on((7, 3, 1.0), now, 3.0) is got_on
+
+
+def test_a_rank_that_gives_no_sign_of_life_is_given_up(made: Callable[..., Team]) -> None:
+    team = made(READY, replace(HURRY, beat=0.5, hang=60.0))
+    team.ready()
+    assert "did not respond" in watched(team)[0]
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (READY + BEATS + TOLD + "os._exit(3)\n", "ended with status 3"),
+        (READY + TOLD + 'reports.write(("failed", "memory", "x"))\n', "ran out of memory"),
+        (READY + TOLD + 'reports.write(("failed", "KeyError", "7"))\n', "failed: KeyError: 7"),
+    ],
+)
+def test_how_a_rank_ended_is_said(body: str, words: str, made: Callable[..., Team]) -> None:
+    team = made(body, replace(HURRY, hang=60.0))
+    team.ready()
+    team.tell([("open", 0, 5)])
+    reason = watched(team)[0]
+    assert words in reason
+    assert reason.endswith("It is loaded again when it is next used.")
+
+
+def test_ranks_that_do_not_start_are_ended(made: Callable[..., Team]) -> None:
+    before = set(psutil.Process().children())
+    with pytest.raises(RanksLost, match="did not start within 0 seconds"):
+        made("time.sleep(60)\n", replace(HURRY, come=0.3, end=0.2))
+    with pytest.raises(RanksLost, match="ended with status 4"):
+        made("os._exit(4)\n")
+    assert set(psutil.Process().children()) <= before
+
+
+def test_the_leaders_own_failure_ends_the_ranks(made: Callable[..., Team]) -> None:
+    team = made(READY + BEATS)
+    team.ready()
+    assert "rank 0 ran out of memory" in str(team.lost(MemoryError()))
+    assert "rank 0 ran out of memory" in str(team.lost(ValueError("later")))  # the first reason stays
+    team.close()
+    assert not any(psutil.pid_exists(pid) for pid in team.pids)

@@ -1,0 +1,78 @@
+"""Ranks of a split model as threads of one process: the same messages, and gloo's sums, without the time that processes take to begin."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+from backends.ranks import Follower, Message, RanksLost
+from engine.shares import load_rank
+
+
+class ThreadTeam:
+    """In the place of `engine.parallel.team.Team`."""
+
+    def __init__(self, name: str, options: Mapping[str, Any], devices: Sequence[str]) -> None:
+        self.devices, self.group, self.complete = tuple(devices), None, False
+        self.place = Path(mkdtemp(prefix="ranks-")) / "meeting"
+        self.reason: str | None = None
+        self._told: list[queue.SimpleQueue[Any]] = [queue.SimpleQueue() for _ in devices[1:]]
+        self._answers: list[queue.SimpleQueue[Any]] = [queue.SimpleQueue() for _ in devices[1:]]
+        self.messages: list[Message] = []
+        for index in range(1, len(devices)):
+            threading.Thread(target=self._live, args=(index, name, dict(options)), daemon=True).start()
+
+    @property
+    def followers(self) -> int:
+        return len(self._told)
+
+    @property
+    def over(self) -> bool:
+        return self.reason is not None
+
+    def _live(self, index: int, name: str, options: dict[str, Any]) -> None:
+        told, answers = self._told[index - 1], self._answers[index - 1]
+        try:
+            share, _ = load_rank(name, options, index, self.place)
+            one = {"budget": share.kv.budget, "bytes": share.kv.bytes_for(1), "weights": share.nbytes}
+            answers.put(one)
+            follower = Follower(share.kv, share.runner)
+            while (message := told.get()) is not None:
+                wants, what = message
+                answer = follower.obey(what)
+                if wants:
+                    answers.put(answer)
+        except BaseException as error:
+            answers.put(error)
+
+    def _answer(self, answers: queue.SimpleQueue[Any]) -> Any:
+        answer = answers.get(timeout=120)
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+
+    def ready(self) -> list[dict[str, Any]]:
+        reports = [self._answer(answers) for answers in self._answers]
+        self.complete = True
+        return reports
+
+    def tell(self, messages: Sequence[Message]) -> None:
+        self.messages.append(messages[0])
+        for i, told in enumerate(self._told):
+            told.put((False, messages[i if len(messages) > 1 else 0]))
+
+    def ask(self, message: Message) -> list[Any]:
+        for told in self._told:
+            told.put((True, message))
+        return [self._answer(answers) for answers in self._answers]
+
+    def lost(self, error: BaseException) -> RanksLost:
+        raise error
+
+    def close(self) -> None:
+        for told in self._told:
+            told.put(None)
