@@ -23,7 +23,8 @@ Everything runs on this machine and nothing is sent anywhere, unless you choose 
 
 
 _NAMED_ALIKE = (
-    "run", "chat", "read", "speak", "listen", "talk", "embed", "rerank", "info", "bench", "convert", "serve", "connect", "launch", "remote", "token",
+    "run", "chat", "read", "index", "ask", "speak", "listen", "talk", "embed", "rerank", "info", "bench", "convert", "serve",
+    "connect", "launch", "remote", "token",
     "doctor", "service", "update",
 )  # fmt: skip
 COMMANDS = (

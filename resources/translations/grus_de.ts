@@ -39,6 +39,11 @@
         <translation>Neue Versionen werden nur über https heruntergeladen.</translation>
     </message>
     <message>
+        <source>A part of the file is missing: {name}.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>Ein Teil der Datei fehlt: {name}.</translation>
+    </message>
+    <message>
         <source>A recording must be one row of finite samples.</source>
         <extracomment>engine/pipelines/speaking/voice.py</extracomment>
         <translation>Eine Aufnahme muss eine einzelne Reihe endlicher Abtastwerte sein.</translation>
@@ -774,14 +779,14 @@
         <translation>Mit {drawn} statt {wanted} Punkten pro Zoll gezeichnet, weil die Seite so groß ist.</translation>
     </message>
     <message>
-        <source>Drop PDFs, photos or scans here, paste an image, or capture part of the screen.</source>
-        <extracomment>app/gui/read/pane.py</extracomment>
-        <translation>Ziehen Sie PDFs, Fotos oder Scans hierher, fügen Sie ein Bild ein, oder nehmen Sie einen Bildschirmausschnitt auf.</translation>
-    </message>
-    <message>
         <source>Drop a recording here, or record from the microphone and read along.</source>
         <extracomment>app/gui/listen/pane.py</extracomment>
         <translation>Ziehen Sie eine Aufnahme hierher, oder nehmen Sie vom Mikrofon auf und lesen Sie mit.</translation>
+    </message>
+    <message>
+        <source>Drop documents, photos or scans here, paste an image, or capture part of the screen.</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Ziehen Sie Dokumente, Fotos oder Scans hierher, fügen Sie ein Bild ein, oder nehmen Sie einen Bildschirmausschnitt auf.</translation>
     </message>
     <message>
         <source>Duplicate</source>
@@ -1824,9 +1829,19 @@
         <translation>Eine Tabelle</translation>
     </message>
     <message>
+        <source>Only PDFs and images become a searchable PDF. Choose another format.</source>
+        <extracomment>engine/pipelines/reading/writers.py</extracomment>
+        <translation>Nur aus PDFs und Bildern wird ein durchsuchbares PDF. Wählen Sie ein anderes Format.</translation>
+    </message>
+    <message>
         <source>Only if the server does not list it</source>
         <extracomment>app/gui/models/remote_form.py</extracomment>
         <translation>Nur wenn der Server es nicht auflistet</translation>
+    </message>
+    <message>
+        <source>Only the first {rows} rows are read.</source>
+        <extracomment>engine/pipelines/reading/formats/blocks.py</extracomment>
+        <translation>Nur die ersten {rows} Zeilen werden gelesen.</translation>
     </message>
     <message>
         <source>Only {free} are free.</source>
@@ -2935,9 +2950,34 @@
         <translation>Das schnellste: kurze Antworten, Zusammenfassungen und erste Entwürfe auf jedem Gerät.</translation>
     </message>
     <message>
+        <source>The file holds XML that expands itself or never ends; it is not opened.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>Die Datei enthält XML, das sich selbst vermehrt oder nicht endet. Sie wird nicht geöffnet.</translation>
+    </message>
+    <message>
+        <source>The file is damaged or incomplete ({kind}).</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>Die Datei ist beschädigt oder unvollständig ({kind}).</translation>
+    </message>
+    <message>
         <source>The file is empty.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>Die Datei ist leer.</translation>
+    </message>
+    <message>
+        <source>The file is larger than can be read here.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>Die Datei ist zu groß, um hier gelesen zu werden.</translation>
+    </message>
+    <message>
+        <source>The file is protected with a password. Save a copy without one.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>Die Datei ist passwortgeschützt. Speichern Sie eine Kopie ohne Passwort.</translation>
+    </message>
+    <message>
+        <source>The file unpacks to more than can be read here: it is damaged, or made to do harm.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>Die Datei ist entpackt zu groß, um hier gelesen zu werden: Sie ist beschädigt oder soll Schaden anrichten.</translation>
     </message>
     <message>
         <source>The file with your conversations was damaged. It was saved as {file}, and Grus started with a new one.</source>
@@ -3013,6 +3053,11 @@
         <source>The image needs more memory than there is. Send a smaller one.</source>
         <extracomment>engine/media/image.py</extracomment>
         <translation>Das Bild braucht mehr Arbeitsspeicher, als vorhanden ist. Verwenden Sie ein kleineres.</translation>
+    </message>
+    <message>
+        <source>The index was made by a newer version of Grus.</source>
+        <extracomment>app/runtime/library/store.py</extracomment>
+        <translation>Der Index stammt von einer neueren Version von Grus.</translation>
     </message>
     <message>
         <source>The key is copied.</source>
@@ -3300,9 +3345,9 @@
         <translation>Die Gewichte belegen {weights} von {limit}, die verwendet werden dürfen; für eine Unterhaltung bleibt kein Platz. Wählen Sie ein kleineres oder stärker quantisiertes Modell, oder erhöhen Sie die Speichergrenze.</translation>
     </message>
     <message>
-        <source>There are no PDFs and no images in the folder {path}.</source>
+        <source>There are no documents and no images in the folder {path}.</source>
         <extracomment>engine/pipelines/reading/session.py</extracomment>
-        <translation>Im Ordner {path} sind keine PDFs und keine Bilder.</translation>
+        <translation>Im Ordner {path} sind keine Dokumente und keine Bilder.</translation>
     </message>
     <message>
         <source>There is a voice called {name} already. Choose another name, or delete it first.</source>
@@ -3313,6 +3358,11 @@
         <source>There is no file {path}.</source>
         <extracomment>engine/media/documents.py, app/runtime/imports/export_file.py</extracomment>
         <translation>Die Datei {path} gibt es nicht.</translation>
+    </message>
+    <message>
+        <source>There is no folder {path}.</source>
+        <extracomment>app/runtime/library/folders.py</extracomment>
+        <translation>Den Ordner {path} gibt es nicht.</translation>
     </message>
     <message>
         <source>There is no room for another model while those that are loaded work.</source>
@@ -3370,6 +3420,11 @@
         <translation>Dieses Archiv kann nicht importiert werden: Ein Teil davon ist beschädigt.</translation>
     </message>
     <message>
+        <source>This archive is not a document that can be read: no docx, pptx, xlsx, odt or epub.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>Dieses Archiv ist kein lesbares Dokument: weder docx, pptx, xlsx, odt noch epub.</translation>
+    </message>
+    <message>
         <source>This archive was made by a newer Grus. Update Grus to import it.</source>
         <extracomment>app/gui/store/archive.py</extracomment>
         <translation>Dieses Archiv stammt von einem neueren Grus. Aktualisieren Sie Grus, um es zu importieren.</translation>
@@ -3420,9 +3475,14 @@
         <translation>Dies ist ein HEIC-Bild; dafür fehlt ein Paket: pip install pillow-heif. Oder speichern Sie das Bild als JPEG oder PNG.</translation>
     </message>
     <message>
-        <source>This is neither a PDF nor an image that can be read.</source>
+        <source>This is a protected or an old Office file. Save it as docx, xlsx or pptx without a password.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>Dies ist eine geschützte oder alte Office-Datei. Speichern Sie sie ohne Passwort als docx, xlsx oder pptx.</translation>
+    </message>
+    <message>
+        <source>This is neither a document nor an image that can be read.</source>
         <extracomment>engine/media/documents.py</extracomment>
-        <translation>Dies ist weder ein PDF noch ein lesbares Bild.</translation>
+        <translation>Dies ist weder ein Dokument noch ein lesbares Bild.</translation>
     </message>
     <message>
         <source>This is not an image that can be read: {formats} can.</source>
@@ -3800,9 +3860,9 @@
         <translation>Nachricht schreiben</translation>
     </message>
     <message>
-        <source>Write or drop a text: txt, md, pdf or epub</source>
+        <source>Write, or drop a document</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
-        <translation>Text schreiben oder hierher ziehen: txt, md, pdf oder epub</translation>
+        <translation>Schreiben Sie, oder ziehen Sie ein Dokument hierher</translation>
     </message>
     <message>
         <source>Yesterday</source>
@@ -4230,6 +4290,11 @@
         <translation>{name} antwortet: Was Sie senden, verlässt diesen Rechner.</translation>
     </message>
     <message>
+        <source>{name} cannot be opened. {why}</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py, app/gui/viewmodels/speak.py</extracomment>
+        <translation>{name} kann nicht geöffnet werden. {why}</translation>
+    </message>
+    <message>
         <source>{name} cannot be opened: it is damaged or password-protected.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>{name} lässt sich nicht öffnen: Die Datei ist beschädigt oder passwortgeschützt.</translation>
@@ -4243,6 +4308,11 @@
         <source>{name} cannot be reached: nothing answers at {host}.</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>{name} ist nicht erreichbar: Unter {host} antwortet nichts.</translation>
+    </message>
+    <message>
+        <source>{name} contains no text.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>{name} enthält keinen Text.</translation>
     </message>
     <message>
         <source>{name} contains no text. Open it in Read first.</source>
@@ -4365,9 +4435,9 @@
         <translation>{name} wird nicht unterstützt. Hängen Sie Text, PDFs, Bilder oder Audio an.</translation>
     </message>
     <message>
-        <source>{name} is not supported. Choose a txt, md, pdf or epub file.</source>
+        <source>{name} is not supported. Choose a {endings} file.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
-        <translation>{name} wird nicht unterstützt. Wählen Sie eine Datei im Format txt, md, pdf oder epub.</translation>
+        <translation>{name} wird nicht unterstützt. Wählen Sie eine Datei im Format {endings}.</translation>
     </message>
     <message>
         <source>{name} is not the file that was signed. It was deleted.</source>
@@ -4383,11 +4453,6 @@
         <source>{name} is set</source>
         <extracomment>engine/hub/offline.py</extracomment>
         <translation>{name} ist gesetzt</translation>
-    </message>
-    <message>
-        <source>{name} is too large.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
-        <translation>{name} ist zu groß.</translation>
     </message>
     <message>
         <source>{name} lists no models. Name one by hand.</source>
@@ -4555,6 +4620,11 @@
         <source>{path} is larger than the memory that is free.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>{path} ist größer als der freie Arbeitsspeicher.</translation>
+    </message>
+    <message>
+        <source>{path} is not the index of a library.</source>
+        <extracomment>app/runtime/library/store.py</extracomment>
+        <translation>{path} ist nicht der Index einer Bibliothek.</translation>
     </message>
     <message>
         <source>{program} (not installed)</source>

@@ -39,6 +39,11 @@
         <translation>Las versiones nuevas solo se descargan por https.</translation>
     </message>
     <message>
+        <source>A part of the file is missing: {name}.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>Falta una parte del archivo: {name}.</translation>
+    </message>
+    <message>
         <source>A recording must be one row of finite samples.</source>
         <extracomment>engine/pipelines/speaking/voice.py</extracomment>
         <translation>Una grabación debe ser una sola serie de muestras finitas.</translation>
@@ -774,14 +779,14 @@
         <translation>Dibujada a {drawn} en lugar de {wanted} puntos por pulgada porque la página es muy grande.</translation>
     </message>
     <message>
-        <source>Drop PDFs, photos or scans here, paste an image, or capture part of the screen.</source>
-        <extracomment>app/gui/read/pane.py</extracomment>
-        <translation>Suelta aquí PDF, fotos o documentos escaneados, pega una imagen o captura parte de la pantalla.</translation>
-    </message>
-    <message>
         <source>Drop a recording here, or record from the microphone and read along.</source>
         <extracomment>app/gui/listen/pane.py</extracomment>
         <translation>Suelta aquí una grabación, o graba con el micrófono y sigue el texto.</translation>
+    </message>
+    <message>
+        <source>Drop documents, photos or scans here, paste an image, or capture part of the screen.</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Suelta aquí documentos, fotos o escaneos, pega una imagen o captura parte de la pantalla.</translation>
     </message>
     <message>
         <source>Duplicate</source>
@@ -1824,9 +1829,19 @@
         <translation>Una tabla</translation>
     </message>
     <message>
+        <source>Only PDFs and images become a searchable PDF. Choose another format.</source>
+        <extracomment>engine/pipelines/reading/writers.py</extracomment>
+        <translation>Solo los PDF y las imágenes se convierten en un PDF con búsqueda. Elige otro formato.</translation>
+    </message>
+    <message>
         <source>Only if the server does not list it</source>
         <extracomment>app/gui/models/remote_form.py</extracomment>
         <translation>Solo si el servidor no lo enumera</translation>
+    </message>
+    <message>
+        <source>Only the first {rows} rows are read.</source>
+        <extracomment>engine/pipelines/reading/formats/blocks.py</extracomment>
+        <translation>Solo se leen las primeras {rows} filas.</translation>
     </message>
     <message>
         <source>Only {free} are free.</source>
@@ -2935,9 +2950,34 @@
         <translation>El más rápido: respuestas cortas, resúmenes y borradores en cualquier equipo.</translation>
     </message>
     <message>
+        <source>The file holds XML that expands itself or never ends; it is not opened.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>El archivo contiene XML que se expande o no termina; no se abre.</translation>
+    </message>
+    <message>
+        <source>The file is damaged or incomplete ({kind}).</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>El archivo está dañado o incompleto ({kind}).</translation>
+    </message>
+    <message>
         <source>The file is empty.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>El archivo está vacío.</translation>
+    </message>
+    <message>
+        <source>The file is larger than can be read here.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>El archivo es demasiado grande para leerlo aquí.</translation>
+    </message>
+    <message>
+        <source>The file is protected with a password. Save a copy without one.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>El archivo está protegido con contraseña. Guarda una copia sin ella.</translation>
+    </message>
+    <message>
+        <source>The file unpacks to more than can be read here: it is damaged, or made to do harm.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>El archivo descomprimido es demasiado grande: está dañado o hecho para causar daño.</translation>
     </message>
     <message>
         <source>The file with your conversations was damaged. It was saved as {file}, and Grus started with a new one.</source>
@@ -3013,6 +3053,11 @@
         <source>The image needs more memory than there is. Send a smaller one.</source>
         <extracomment>engine/media/image.py</extracomment>
         <translation>La imagen necesita más memoria de la disponible. Envía una más pequeña.</translation>
+    </message>
+    <message>
+        <source>The index was made by a newer version of Grus.</source>
+        <extracomment>app/runtime/library/store.py</extracomment>
+        <translation>El índice se creó con una versión más reciente de Grus.</translation>
     </message>
     <message>
         <source>The key is copied.</source>
@@ -3300,9 +3345,9 @@
         <translation>Los pesos ocupan {weights} de los {limit} que se pueden usar, lo que no deja espacio para una conversación. Elige un modelo más pequeño o más cuantizado, o aumenta el límite de memoria.</translation>
     </message>
     <message>
-        <source>There are no PDFs and no images in the folder {path}.</source>
+        <source>There are no documents and no images in the folder {path}.</source>
         <extracomment>engine/pipelines/reading/session.py</extracomment>
-        <translation>En la carpeta {path} no hay PDF ni imágenes.</translation>
+        <translation>En la carpeta {path} no hay documentos ni imágenes.</translation>
     </message>
     <message>
         <source>There is a voice called {name} already. Choose another name, or delete it first.</source>
@@ -3313,6 +3358,11 @@
         <source>There is no file {path}.</source>
         <extracomment>engine/media/documents.py, app/runtime/imports/export_file.py</extracomment>
         <translation>No existe el archivo {path}.</translation>
+    </message>
+    <message>
+        <source>There is no folder {path}.</source>
+        <extracomment>app/runtime/library/folders.py</extracomment>
+        <translation>No existe la carpeta {path}.</translation>
     </message>
     <message>
         <source>There is no room for another model while those that are loaded work.</source>
@@ -3370,6 +3420,11 @@
         <translation>Este archivo no se puede importar: una parte está dañada.</translation>
     </message>
     <message>
+        <source>This archive is not a document that can be read: no docx, pptx, xlsx, odt or epub.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>Este archivo comprimido no es un documento que se pueda leer: ni docx, pptx, xlsx, odt ni epub.</translation>
+    </message>
+    <message>
         <source>This archive was made by a newer Grus. Update Grus to import it.</source>
         <extracomment>app/gui/store/archive.py</extracomment>
         <translation>Este archivo se creó con una versión más reciente de Grus. Actualice Grus para importarlo.</translation>
@@ -3420,9 +3475,14 @@
         <translation>Es una imagen HEIC, que necesita un paquete más: pip install pillow-heif. O guarda la imagen como JPEG o PNG.</translation>
     </message>
     <message>
-        <source>This is neither a PDF nor an image that can be read.</source>
+        <source>This is a protected or an old Office file. Save it as docx, xlsx or pptx without a password.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>Es un archivo de Office protegido o antiguo. Guárdalo como docx, xlsx o pptx sin contraseña.</translation>
+    </message>
+    <message>
+        <source>This is neither a document nor an image that can be read.</source>
         <extracomment>engine/media/documents.py</extracomment>
-        <translation>No es un PDF ni una imagen que se pueda leer.</translation>
+        <translation>No es un documento ni una imagen que se pueda leer.</translation>
     </message>
     <message>
         <source>This is not an image that can be read: {formats} can.</source>
@@ -3800,9 +3860,9 @@
         <translation>Escribe un mensaje</translation>
     </message>
     <message>
-        <source>Write or drop a text: txt, md, pdf or epub</source>
+        <source>Write, or drop a document</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
-        <translation>Escribe o suelta un texto: txt, md, pdf o epub</translation>
+        <translation>Escribe o suelta un documento</translation>
     </message>
     <message>
         <source>Yesterday</source>
@@ -4230,6 +4290,11 @@
         <translation>Responde {name}: lo que envía sale de este equipo.</translation>
     </message>
     <message>
+        <source>{name} cannot be opened. {why}</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py, app/gui/viewmodels/speak.py</extracomment>
+        <translation>No se puede abrir {name}. {why}</translation>
+    </message>
+    <message>
         <source>{name} cannot be opened: it is damaged or password-protected.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>{name} no se puede abrir: está dañado o protegido con contraseña.</translation>
@@ -4243,6 +4308,11 @@
         <source>{name} cannot be reached: nothing answers at {host}.</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>No se puede acceder a {name}: nada responde en {host}.</translation>
+    </message>
+    <message>
+        <source>{name} contains no text.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>{name} no contiene texto.</translation>
     </message>
     <message>
         <source>{name} contains no text. Open it in Read first.</source>
@@ -4365,9 +4435,9 @@
         <translation>{name} no es compatible. Adjunta texto, PDF, imágenes o audio.</translation>
     </message>
     <message>
-        <source>{name} is not supported. Choose a txt, md, pdf or epub file.</source>
+        <source>{name} is not supported. Choose a {endings} file.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
-        <translation>{name} no es compatible. Elige un archivo txt, md, pdf o epub.</translation>
+        <translation>{name} no es compatible. Elige un archivo {endings}.</translation>
     </message>
     <message>
         <source>{name} is not the file that was signed. It was deleted.</source>
@@ -4383,11 +4453,6 @@
         <source>{name} is set</source>
         <extracomment>engine/hub/offline.py</extracomment>
         <translation>{name} está definida</translation>
-    </message>
-    <message>
-        <source>{name} is too large.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
-        <translation>{name} es demasiado grande.</translation>
     </message>
     <message>
         <source>{name} lists no models. Name one by hand.</source>
@@ -4555,6 +4620,11 @@
         <source>{path} is larger than the memory that is free.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>{path} es más grande que la memoria libre.</translation>
+    </message>
+    <message>
+        <source>{path} is not the index of a library.</source>
+        <extracomment>app/runtime/library/store.py</extracomment>
+        <translation>{path} no es el índice de una biblioteca.</translation>
     </message>
     <message>
         <source>{program} (not installed)</source>

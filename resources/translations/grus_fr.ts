@@ -39,6 +39,11 @@
         <translation>Les nouvelles versions ne sont téléchargées que par https.</translation>
     </message>
     <message>
+        <source>A part of the file is missing: {name}.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>Une partie du fichier est manquante : {name}.</translation>
+    </message>
+    <message>
         <source>A recording must be one row of finite samples.</source>
         <extracomment>engine/pipelines/speaking/voice.py</extracomment>
         <translation>Un enregistrement doit être une seule suite d’échantillons finis.</translation>
@@ -774,14 +779,14 @@
         <translation>Rendue à {drawn} au lieu de {wanted} points par pouce, car la page est très grande.</translation>
     </message>
     <message>
-        <source>Drop PDFs, photos or scans here, paste an image, or capture part of the screen.</source>
-        <extracomment>app/gui/read/pane.py</extracomment>
-        <translation>Déposez ici des PDF, des photos ou des numérisations, collez une image ou capturez une partie de l’écran.</translation>
-    </message>
-    <message>
         <source>Drop a recording here, or record from the microphone and read along.</source>
         <extracomment>app/gui/listen/pane.py</extracomment>
         <translation>Déposez un enregistrement ici, ou enregistrez avec le micro et suivez le texte.</translation>
+    </message>
+    <message>
+        <source>Drop documents, photos or scans here, paste an image, or capture part of the screen.</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Déposez ici des documents, des photos ou des numérisations, collez une image ou capturez une partie de l’écran.</translation>
     </message>
     <message>
         <source>Duplicate</source>
@@ -1824,9 +1829,19 @@
         <translation>Un tableau</translation>
     </message>
     <message>
+        <source>Only PDFs and images become a searchable PDF. Choose another format.</source>
+        <extracomment>engine/pipelines/reading/writers.py</extracomment>
+        <translation>Seuls les PDF et les images deviennent un PDF interrogeable. Choisissez un autre format.</translation>
+    </message>
+    <message>
         <source>Only if the server does not list it</source>
         <extracomment>app/gui/models/remote_form.py</extracomment>
         <translation>Seulement si le serveur ne l’indique pas</translation>
+    </message>
+    <message>
+        <source>Only the first {rows} rows are read.</source>
+        <extracomment>engine/pipelines/reading/formats/blocks.py</extracomment>
+        <translation>Seules les {rows} premières lignes sont lues.</translation>
     </message>
     <message>
         <source>Only {free} are free.</source>
@@ -2935,9 +2950,34 @@
         <translation>Le plus rapide&#xa0;: réponses courtes, résumés et premiers jets sur tout ordinateur.</translation>
     </message>
     <message>
+        <source>The file holds XML that expands itself or never ends; it is not opened.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>Le fichier contient du XML qui se multiplie ou ne finit pas ; il n’est pas ouvert.</translation>
+    </message>
+    <message>
+        <source>The file is damaged or incomplete ({kind}).</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>Le fichier est endommagé ou incomplet ({kind}).</translation>
+    </message>
+    <message>
         <source>The file is empty.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>Le fichier est vide.</translation>
+    </message>
+    <message>
+        <source>The file is larger than can be read here.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>Le fichier est trop volumineux pour être lu ici.</translation>
+    </message>
+    <message>
+        <source>The file is protected with a password. Save a copy without one.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>Le fichier est protégé par un mot de passe. Enregistrez-en une copie sans mot de passe.</translation>
+    </message>
+    <message>
+        <source>The file unpacks to more than can be read here: it is damaged, or made to do harm.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>Une fois décompressé, le fichier est trop volumineux : il est endommagé ou conçu pour nuire.</translation>
     </message>
     <message>
         <source>The file with your conversations was damaged. It was saved as {file}, and Grus started with a new one.</source>
@@ -3013,6 +3053,11 @@
         <source>The image needs more memory than there is. Send a smaller one.</source>
         <extracomment>engine/media/image.py</extracomment>
         <translation>L’image nécessite plus de mémoire que disponible. Envoyez-en une plus petite.</translation>
+    </message>
+    <message>
+        <source>The index was made by a newer version of Grus.</source>
+        <extracomment>app/runtime/library/store.py</extracomment>
+        <translation>L’index a été créé par une version plus récente de Grus.</translation>
     </message>
     <message>
         <source>The key is copied.</source>
@@ -3300,9 +3345,9 @@
         <translation>Les poids occupent {weights} des {limit} utilisables, ce qui ne laisse pas de place à une conversation. Choisissez un modèle plus petit ou plus fortement quantifié, ou augmentez la limite de mémoire.</translation>
     </message>
     <message>
-        <source>There are no PDFs and no images in the folder {path}.</source>
+        <source>There are no documents and no images in the folder {path}.</source>
         <extracomment>engine/pipelines/reading/session.py</extracomment>
-        <translation>Le dossier {path} ne contient ni PDF ni image.</translation>
+        <translation>Le dossier {path} ne contient ni document ni image.</translation>
     </message>
     <message>
         <source>There is a voice called {name} already. Choose another name, or delete it first.</source>
@@ -3313,6 +3358,11 @@
         <source>There is no file {path}.</source>
         <extracomment>engine/media/documents.py, app/runtime/imports/export_file.py</extracomment>
         <translation>Le fichier {path} n’existe pas.</translation>
+    </message>
+    <message>
+        <source>There is no folder {path}.</source>
+        <extracomment>app/runtime/library/folders.py</extracomment>
+        <translation>Le dossier {path} n’existe pas.</translation>
     </message>
     <message>
         <source>There is no room for another model while those that are loaded work.</source>
@@ -3370,6 +3420,11 @@
         <translation>Cette archive ne peut pas être importée : une partie est endommagée.</translation>
     </message>
     <message>
+        <source>This archive is not a document that can be read: no docx, pptx, xlsx, odt or epub.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>Cette archive n’est pas un document lisible : ni docx, pptx, xlsx, odt, ni epub.</translation>
+    </message>
+    <message>
         <source>This archive was made by a newer Grus. Update Grus to import it.</source>
         <extracomment>app/gui/store/archive.py</extracomment>
         <translation>Cette archive a été créée par une version plus récente de Grus. Mettez Grus à jour pour l’importer.</translation>
@@ -3420,9 +3475,14 @@
         <translation>C’est une image HEIC, qui nécessite un paquet de plus&#xa0;: pip install pillow-heif. Ou enregistrez l’image en JPEG ou PNG.</translation>
     </message>
     <message>
-        <source>This is neither a PDF nor an image that can be read.</source>
+        <source>This is a protected or an old Office file. Save it as docx, xlsx or pptx without a password.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>C’est un fichier Office protégé ou ancien. Enregistrez-le en docx, xlsx ou pptx sans mot de passe.</translation>
+    </message>
+    <message>
+        <source>This is neither a document nor an image that can be read.</source>
         <extracomment>engine/media/documents.py</extracomment>
-        <translation>Ce n’est ni un PDF ni une image lisible.</translation>
+        <translation>Ce n’est ni un document ni une image lisible.</translation>
     </message>
     <message>
         <source>This is not an image that can be read: {formats} can.</source>
@@ -3800,9 +3860,9 @@
         <translation>Écrire un message</translation>
     </message>
     <message>
-        <source>Write or drop a text: txt, md, pdf or epub</source>
+        <source>Write, or drop a document</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
-        <translation>Écrivez ou déposez un texte&#xa0;: txt, md, pdf ou epub</translation>
+        <translation>Écrivez, ou déposez un document</translation>
     </message>
     <message>
         <source>Yesterday</source>
@@ -4230,6 +4290,11 @@
         <translation>{name} répond : ce que vous envoyez quitte cette machine.</translation>
     </message>
     <message>
+        <source>{name} cannot be opened. {why}</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py, app/gui/viewmodels/speak.py</extracomment>
+        <translation>Impossible d’ouvrir {name}. {why}</translation>
+    </message>
+    <message>
         <source>{name} cannot be opened: it is damaged or password-protected.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>Impossible d’ouvrir {name}&#xa0;: le fichier est endommagé ou protégé par mot de passe.</translation>
@@ -4243,6 +4308,11 @@
         <source>{name} cannot be reached: nothing answers at {host}.</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>{name} est injoignable : rien ne répond sur {host}.</translation>
+    </message>
+    <message>
+        <source>{name} contains no text.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>{name} ne contient pas de texte.</translation>
     </message>
     <message>
         <source>{name} contains no text. Open it in Read first.</source>
@@ -4365,9 +4435,9 @@
         <translation>{name} n’est pas pris en charge. Joignez du texte, des PDF, des images ou de l’audio.</translation>
     </message>
     <message>
-        <source>{name} is not supported. Choose a txt, md, pdf or epub file.</source>
+        <source>{name} is not supported. Choose a {endings} file.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
-        <translation>{name} n’est pas pris en charge. Choisissez un fichier txt, md, pdf ou epub.</translation>
+        <translation>{name} n’est pas pris en charge. Choisissez un fichier {endings}.</translation>
     </message>
     <message>
         <source>{name} is not the file that was signed. It was deleted.</source>
@@ -4383,11 +4453,6 @@
         <source>{name} is set</source>
         <extracomment>engine/hub/offline.py</extracomment>
         <translation>{name} est défini</translation>
-    </message>
-    <message>
-        <source>{name} is too large.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
-        <translation>{name} est trop volumineux.</translation>
     </message>
     <message>
         <source>{name} lists no models. Name one by hand.</source>
@@ -4555,6 +4620,11 @@
         <source>{path} is larger than the memory that is free.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>{path} est plus volumineux que la mémoire libre.</translation>
+    </message>
+    <message>
+        <source>{path} is not the index of a library.</source>
+        <extracomment>app/runtime/library/store.py</extracomment>
+        <translation>{path} n’est pas l’index d’une bibliothèque.</translation>
     </message>
     <message>
         <source>{program} (not installed)</source>

@@ -39,6 +39,11 @@
         <translation>新しいバージョンは https でのみダウンロードされます。</translation>
     </message>
     <message>
+        <source>A part of the file is missing: {name}.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>ファイルの一部がありません: {name}。</translation>
+    </message>
+    <message>
         <source>A recording must be one row of finite samples.</source>
         <extracomment>engine/pipelines/speaking/voice.py</extracomment>
         <translation>録音は、有限な値のサンプルを 1 列に並べたものでなければなりません。</translation>
@@ -774,14 +779,14 @@
         <translation>ページが大きいため、{wanted} dpi ではなく {drawn} dpi で描画しました。</translation>
     </message>
     <message>
-        <source>Drop PDFs, photos or scans here, paste an image, or capture part of the screen.</source>
-        <extracomment>app/gui/read/pane.py</extracomment>
-        <translation>PDF、写真、スキャンをここにドロップするか、画像を貼り付けるか、画面の一部を取り込んでください。</translation>
-    </message>
-    <message>
         <source>Drop a recording here, or record from the microphone and read along.</source>
         <extracomment>app/gui/listen/pane.py</extracomment>
         <translation>録音をここにドロップするか、マイクで録音しながら文字で確認できます。</translation>
+    </message>
+    <message>
+        <source>Drop documents, photos or scans here, paste an image, or capture part of the screen.</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>文書、写真、スキャンをここにドロップするか、画像を貼り付けるか、画面の一部を取り込んでください。</translation>
     </message>
     <message>
         <source>Duplicate</source>
@@ -1824,9 +1829,19 @@
         <translation>表のみ</translation>
     </message>
     <message>
+        <source>Only PDFs and images become a searchable PDF. Choose another format.</source>
+        <extracomment>engine/pipelines/reading/writers.py</extracomment>
+        <translation>検索可能な PDF にできるのは PDF と画像だけです。別の形式を選んでください。</translation>
+    </message>
+    <message>
         <source>Only if the server does not list it</source>
         <extracomment>app/gui/models/remote_form.py</extracomment>
         <translation>サーバーが一覧に出さない場合のみ</translation>
+    </message>
+    <message>
+        <source>Only the first {rows} rows are read.</source>
+        <extracomment>engine/pipelines/reading/formats/blocks.py</extracomment>
+        <translation>最初の {rows} 行だけを読み取ります。</translation>
     </message>
     <message>
         <source>Only {free} are free.</source>
@@ -2933,9 +2948,34 @@
         <translation>最も高速。どのコンピューターでも、短い回答、要約、下書きに。</translation>
     </message>
     <message>
+        <source>The file holds XML that expands itself or never ends; it is not opened.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>ファイルに、自己展開する、または終わらない XML が含まれているため、開きません。</translation>
+    </message>
+    <message>
+        <source>The file is damaged or incomplete ({kind}).</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>ファイルが破損しているか不完全です（{kind}）。</translation>
+    </message>
+    <message>
         <source>The file is empty.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>ファイルが空です。</translation>
+    </message>
+    <message>
+        <source>The file is larger than can be read here.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>ファイルが大きすぎて、ここでは読み取れません。</translation>
+    </message>
+    <message>
+        <source>The file is protected with a password. Save a copy without one.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>ファイルはパスワードで保護されています。パスワードなしのコピーを保存してください。</translation>
+    </message>
+    <message>
+        <source>The file unpacks to more than can be read here: it is damaged, or made to do harm.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>展開したファイルが大きすぎます。破損しているか、害を与えるために作られています。</translation>
     </message>
     <message>
         <source>The file with your conversations was damaged. It was saved as {file}, and Grus started with a new one.</source>
@@ -3011,6 +3051,11 @@
         <source>The image needs more memory than there is. Send a smaller one.</source>
         <extracomment>engine/media/image.py</extracomment>
         <translation>画像に必要なメモリーが足りません。より小さい画像を使ってください。</translation>
+    </message>
+    <message>
+        <source>The index was made by a newer version of Grus.</source>
+        <extracomment>app/runtime/library/store.py</extracomment>
+        <translation>インデックスは新しいバージョンの Grus で作成されています。</translation>
     </message>
     <message>
         <source>The key is copied.</source>
@@ -3298,9 +3343,9 @@
         <translation>使用できる {limit} のうち重みが {weights} を占め、会話の余地がありません。より小さいモデルか、より強く量子化されたモデルを選ぶか、メモリーの上限を上げてください。</translation>
     </message>
     <message>
-        <source>There are no PDFs and no images in the folder {path}.</source>
+        <source>There are no documents and no images in the folder {path}.</source>
         <extracomment>engine/pipelines/reading/session.py</extracomment>
-        <translation>フォルダー {path} に PDF も画像もありません。</translation>
+        <translation>フォルダー {path} に文書も画像もありません。</translation>
     </message>
     <message>
         <source>There is a voice called {name} already. Choose another name, or delete it first.</source>
@@ -3311,6 +3356,11 @@
         <source>There is no file {path}.</source>
         <extracomment>engine/media/documents.py, app/runtime/imports/export_file.py</extracomment>
         <translation>ファイル {path} がありません。</translation>
+    </message>
+    <message>
+        <source>There is no folder {path}.</source>
+        <extracomment>app/runtime/library/folders.py</extracomment>
+        <translation>フォルダー {path} はありません。</translation>
     </message>
     <message>
         <source>There is no room for another model while those that are loaded work.</source>
@@ -3368,6 +3418,11 @@
         <translation>このアーカイブは読み込めません。一部が壊れています。</translation>
     </message>
     <message>
+        <source>This archive is not a document that can be read: no docx, pptx, xlsx, odt or epub.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>このアーカイブは読み取れる文書（docx、pptx、xlsx、odt、epub）ではありません。</translation>
+    </message>
+    <message>
         <source>This archive was made by a newer Grus. Update Grus to import it.</source>
         <extracomment>app/gui/store/archive.py</extracomment>
         <translation>このアーカイブは新しいバージョンの Grus で作られています。読み込むには Grus を更新してください。</translation>
@@ -3418,9 +3473,14 @@
         <translation>これは HEIC 画像で、追加のパッケージが必要です: pip install pillow-heif。または、JPEG か PNG で保存してください。</translation>
     </message>
     <message>
-        <source>This is neither a PDF nor an image that can be read.</source>
+        <source>This is a protected or an old Office file. Save it as docx, xlsx or pptx without a password.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>保護された、または古い形式の Office ファイルです。パスワードなしの docx、xlsx、pptx で保存してください。</translation>
+    </message>
+    <message>
+        <source>This is neither a document nor an image that can be read.</source>
         <extracomment>engine/media/documents.py</extracomment>
-        <translation>PDF でも、読み取れる画像でもありません。</translation>
+        <translation>読み取れる文書でも画像でもありません。</translation>
     </message>
     <message>
         <source>This is not an image that can be read: {formats} can.</source>
@@ -3798,9 +3858,9 @@
         <translation>メッセージを入力</translation>
     </message>
     <message>
-        <source>Write or drop a text: txt, md, pdf or epub</source>
+        <source>Write, or drop a document</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
-        <translation>テキストを入力またはドロップ: txt、md、pdf、epub</translation>
+        <translation>入力するか、文書をドロップしてください</translation>
     </message>
     <message>
         <source>Yesterday</source>
@@ -4228,6 +4288,11 @@
         <translation>{name} が応答します。送信した内容はこのコンピューターの外に出ます。</translation>
     </message>
     <message>
+        <source>{name} cannot be opened. {why}</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py, app/gui/viewmodels/speak.py</extracomment>
+        <translation>{name} を開けません。{why}</translation>
+    </message>
+    <message>
         <source>{name} cannot be opened: it is damaged or password-protected.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>{name} を開けません。破損しているか、パスワードで保護されています。</translation>
@@ -4241,6 +4306,11 @@
         <source>{name} cannot be reached: nothing answers at {host}.</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>{name} に接続できません。{host} から応答がありません。</translation>
+    </message>
+    <message>
+        <source>{name} contains no text.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>{name} にはテキストがありません。</translation>
     </message>
     <message>
         <source>{name} contains no text. Open it in Read first.</source>
@@ -4363,9 +4433,9 @@
         <translation>{name} には対応していません。テキスト、PDF、画像、音声を添付してください。</translation>
     </message>
     <message>
-        <source>{name} is not supported. Choose a txt, md, pdf or epub file.</source>
+        <source>{name} is not supported. Choose a {endings} file.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
-        <translation>{name} には対応していません。txt、md、pdf、epub のファイルを選んでください。</translation>
+        <translation>{name} には対応していません。{endings} のファイルを選んでください。</translation>
     </message>
     <message>
         <source>{name} is not the file that was signed. It was deleted.</source>
@@ -4381,11 +4451,6 @@
         <source>{name} is set</source>
         <extracomment>engine/hub/offline.py</extracomment>
         <translation>{name} が設定されています</translation>
-    </message>
-    <message>
-        <source>{name} is too large.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
-        <translation>{name} は大きすぎます。</translation>
     </message>
     <message>
         <source>{name} lists no models. Name one by hand.</source>
@@ -4544,6 +4609,11 @@
         <source>{path} is larger than the memory that is free.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>{path} は空きメモリーより大きいファイルです。</translation>
+    </message>
+    <message>
+        <source>{path} is not the index of a library.</source>
+        <extracomment>app/runtime/library/store.py</extracomment>
+        <translation>{path} はライブラリのインデックスではありません。</translation>
     </message>
     <message>
         <source>{program} (not installed)</source>

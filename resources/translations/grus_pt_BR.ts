@@ -39,6 +39,11 @@
         <translation>Novas versões são baixadas somente por https.</translation>
     </message>
     <message>
+        <source>A part of the file is missing: {name}.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>Falta uma parte do arquivo: {name}.</translation>
+    </message>
+    <message>
         <source>A recording must be one row of finite samples.</source>
         <extracomment>engine/pipelines/speaking/voice.py</extracomment>
         <translation>Uma gravação deve ser uma única sequência de amostras finitas.</translation>
@@ -774,14 +779,14 @@
         <translation>Desenhada a {drawn} em vez de {wanted} pontos por polegada, porque a página é muito grande.</translation>
     </message>
     <message>
-        <source>Drop PDFs, photos or scans here, paste an image, or capture part of the screen.</source>
-        <extracomment>app/gui/read/pane.py</extracomment>
-        <translation>Solte aqui PDFs, fotos ou digitalizações, cole uma imagem ou capture parte da tela.</translation>
-    </message>
-    <message>
         <source>Drop a recording here, or record from the microphone and read along.</source>
         <extracomment>app/gui/listen/pane.py</extracomment>
         <translation>Solte uma gravação aqui ou grave pelo microfone e acompanhe o texto.</translation>
+    </message>
+    <message>
+        <source>Drop documents, photos or scans here, paste an image, or capture part of the screen.</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Solte aqui documentos, fotos ou digitalizações, cole uma imagem ou capture parte da tela.</translation>
     </message>
     <message>
         <source>Duplicate</source>
@@ -1824,9 +1829,19 @@
         <translation>Uma tabela</translation>
     </message>
     <message>
+        <source>Only PDFs and images become a searchable PDF. Choose another format.</source>
+        <extracomment>engine/pipelines/reading/writers.py</extracomment>
+        <translation>Somente PDFs e imagens viram um PDF pesquisável. Escolha outro formato.</translation>
+    </message>
+    <message>
         <source>Only if the server does not list it</source>
         <extracomment>app/gui/models/remote_form.py</extracomment>
         <translation>Só se o servidor não o listar</translation>
+    </message>
+    <message>
+        <source>Only the first {rows} rows are read.</source>
+        <extracomment>engine/pipelines/reading/formats/blocks.py</extracomment>
+        <translation>Somente as primeiras {rows} linhas são lidas.</translation>
     </message>
     <message>
         <source>Only {free} are free.</source>
@@ -2935,9 +2950,34 @@
         <translation>O mais rápido: respostas curtas, resumos e rascunhos em qualquer computador.</translation>
     </message>
     <message>
+        <source>The file holds XML that expands itself or never ends; it is not opened.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>O arquivo contém XML que se expande ou não termina; ele não é aberto.</translation>
+    </message>
+    <message>
+        <source>The file is damaged or incomplete ({kind}).</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>O arquivo está danificado ou incompleto ({kind}).</translation>
+    </message>
+    <message>
         <source>The file is empty.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>O arquivo está vazio.</translation>
+    </message>
+    <message>
+        <source>The file is larger than can be read here.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>O arquivo é grande demais para ser lido aqui.</translation>
+    </message>
+    <message>
+        <source>The file is protected with a password. Save a copy without one.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>O arquivo está protegido por senha. Salve uma cópia sem senha.</translation>
+    </message>
+    <message>
+        <source>The file unpacks to more than can be read here: it is damaged, or made to do harm.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>O arquivo descompactado é grande demais: está danificado ou foi feito para causar dano.</translation>
     </message>
     <message>
         <source>The file with your conversations was damaged. It was saved as {file}, and Grus started with a new one.</source>
@@ -3013,6 +3053,11 @@
         <source>The image needs more memory than there is. Send a smaller one.</source>
         <extracomment>engine/media/image.py</extracomment>
         <translation>A imagem precisa de mais memória do que há. Envie uma menor.</translation>
+    </message>
+    <message>
+        <source>The index was made by a newer version of Grus.</source>
+        <extracomment>app/runtime/library/store.py</extracomment>
+        <translation>O índice foi criado por uma versão mais recente do Grus.</translation>
     </message>
     <message>
         <source>The key is copied.</source>
@@ -3300,9 +3345,9 @@
         <translation>Os pesos ocupam {weights} dos {limit} que podem ser usados, o que não deixa espaço para uma conversa. Escolha um modelo menor ou mais quantizado, ou aumente o limite de memória.</translation>
     </message>
     <message>
-        <source>There are no PDFs and no images in the folder {path}.</source>
+        <source>There are no documents and no images in the folder {path}.</source>
         <extracomment>engine/pipelines/reading/session.py</extracomment>
-        <translation>Não há PDFs nem imagens na pasta {path}.</translation>
+        <translation>Não há documentos nem imagens na pasta {path}.</translation>
     </message>
     <message>
         <source>There is a voice called {name} already. Choose another name, or delete it first.</source>
@@ -3313,6 +3358,11 @@
         <source>There is no file {path}.</source>
         <extracomment>engine/media/documents.py, app/runtime/imports/export_file.py</extracomment>
         <translation>O arquivo {path} não existe.</translation>
+    </message>
+    <message>
+        <source>There is no folder {path}.</source>
+        <extracomment>app/runtime/library/folders.py</extracomment>
+        <translation>A pasta {path} não existe.</translation>
     </message>
     <message>
         <source>There is no room for another model while those that are loaded work.</source>
@@ -3370,6 +3420,11 @@
         <translation>Este arquivo não pode ser importado: uma parte está danificada.</translation>
     </message>
     <message>
+        <source>This archive is not a document that can be read: no docx, pptx, xlsx, odt or epub.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>Este arquivo compactado não é um documento que possa ser lido: nem docx, pptx, xlsx, odt nem epub.</translation>
+    </message>
+    <message>
         <source>This archive was made by a newer Grus. Update Grus to import it.</source>
         <extracomment>app/gui/store/archive.py</extracomment>
         <translation>Este arquivo foi criado por uma versão mais recente do Grus. Atualize o Grus para importá-lo.</translation>
@@ -3420,9 +3475,14 @@
         <translation>Esta é uma imagem HEIC, que precisa de mais um pacote: pip install pillow-heif. Ou salve a imagem como JPEG ou PNG.</translation>
     </message>
     <message>
-        <source>This is neither a PDF nor an image that can be read.</source>
+        <source>This is a protected or an old Office file. Save it as docx, xlsx or pptx without a password.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>É um arquivo do Office protegido ou antigo. Salve-o como docx, xlsx ou pptx sem senha.</translation>
+    </message>
+    <message>
+        <source>This is neither a document nor an image that can be read.</source>
         <extracomment>engine/media/documents.py</extracomment>
-        <translation>Não é um PDF nem uma imagem que possa ser lida.</translation>
+        <translation>Não é um documento nem uma imagem que possa ser lida.</translation>
     </message>
     <message>
         <source>This is not an image that can be read: {formats} can.</source>
@@ -3800,9 +3860,9 @@
         <translation>Escreva uma mensagem</translation>
     </message>
     <message>
-        <source>Write or drop a text: txt, md, pdf or epub</source>
+        <source>Write, or drop a document</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
-        <translation>Escreva ou solte um texto: txt, md, pdf ou epub</translation>
+        <translation>Escreva ou solte um documento</translation>
     </message>
     <message>
         <source>Yesterday</source>
@@ -4230,6 +4290,11 @@
         <translation>{name} responde: o que você envia sai deste computador.</translation>
     </message>
     <message>
+        <source>{name} cannot be opened. {why}</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py, app/gui/viewmodels/speak.py</extracomment>
+        <translation>Não é possível abrir {name}. {why}</translation>
+    </message>
+    <message>
         <source>{name} cannot be opened: it is damaged or password-protected.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>Não é possível abrir {name}: está danificado ou protegido por senha.</translation>
@@ -4243,6 +4308,11 @@
         <source>{name} cannot be reached: nothing answers at {host}.</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>Não é possível acessar {name}: nada responde em {host}.</translation>
+    </message>
+    <message>
+        <source>{name} contains no text.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>{name} não contém texto.</translation>
     </message>
     <message>
         <source>{name} contains no text. Open it in Read first.</source>
@@ -4365,9 +4435,9 @@
         <translation>{name} não é compatível. Anexe texto, PDFs, imagens ou áudio.</translation>
     </message>
     <message>
-        <source>{name} is not supported. Choose a txt, md, pdf or epub file.</source>
+        <source>{name} is not supported. Choose a {endings} file.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
-        <translation>{name} não é compatível. Escolha um arquivo txt, md, pdf ou epub.</translation>
+        <translation>{name} não é compatível. Escolha um arquivo {endings}.</translation>
     </message>
     <message>
         <source>{name} is not the file that was signed. It was deleted.</source>
@@ -4383,11 +4453,6 @@
         <source>{name} is set</source>
         <extracomment>engine/hub/offline.py</extracomment>
         <translation>{name} está definida</translation>
-    </message>
-    <message>
-        <source>{name} is too large.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
-        <translation>{name} é grande demais.</translation>
     </message>
     <message>
         <source>{name} lists no models. Name one by hand.</source>
@@ -4555,6 +4620,11 @@
         <source>{path} is larger than the memory that is free.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>{path} é maior que a memória livre.</translation>
+    </message>
+    <message>
+        <source>{path} is not the index of a library.</source>
+        <extracomment>app/runtime/library/store.py</extracomment>
+        <translation>{path} não é o índice de uma biblioteca.</translation>
     </message>
     <message>
         <source>{program} (not installed)</source>

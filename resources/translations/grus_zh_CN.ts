@@ -39,6 +39,11 @@
         <translation>新版本只通过 https 下载。</translation>
     </message>
     <message>
+        <source>A part of the file is missing: {name}.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>文件缺少一部分：{name}。</translation>
+    </message>
+    <message>
         <source>A recording must be one row of finite samples.</source>
         <extracomment>engine/pipelines/speaking/voice.py</extracomment>
         <translation>录音必须是一列有限的采样值。</translation>
@@ -774,14 +779,14 @@
         <translation>页面过大，以 {drawn} dpi 而非 {wanted} dpi 绘制。</translation>
     </message>
     <message>
-        <source>Drop PDFs, photos or scans here, paste an image, or capture part of the screen.</source>
-        <extracomment>app/gui/read/pane.py</extracomment>
-        <translation>将 PDF、照片或扫描件拖到此处，粘贴图像，或截取屏幕区域。</translation>
-    </message>
-    <message>
         <source>Drop a recording here, or record from the microphone and read along.</source>
         <extracomment>app/gui/listen/pane.py</extracomment>
         <translation>将录音拖到此处，或用麦克风录音并同步查看文字。</translation>
+    </message>
+    <message>
+        <source>Drop documents, photos or scans here, paste an image, or capture part of the screen.</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>将文档、照片或扫描件拖到此处，粘贴图像，或截取屏幕区域。</translation>
     </message>
     <message>
         <source>Duplicate</source>
@@ -1824,9 +1829,19 @@
         <translation>单个表格</translation>
     </message>
     <message>
+        <source>Only PDFs and images become a searchable PDF. Choose another format.</source>
+        <extracomment>engine/pipelines/reading/writers.py</extracomment>
+        <translation>只有 PDF 和图像可以生成可搜索的 PDF。请选择其他格式。</translation>
+    </message>
+    <message>
         <source>Only if the server does not list it</source>
         <extracomment>app/gui/models/remote_form.py</extracomment>
         <translation>仅当服务器未列出时填写</translation>
+    </message>
+    <message>
+        <source>Only the first {rows} rows are read.</source>
+        <extracomment>engine/pipelines/reading/formats/blocks.py</extracomment>
+        <translation>只读取前 {rows} 行。</translation>
     </message>
     <message>
         <source>Only {free} are free.</source>
@@ -2933,9 +2948,34 @@
         <translation>速度最快：适合任何电脑的简短回答、摘要和初稿。</translation>
     </message>
     <message>
+        <source>The file holds XML that expands itself or never ends; it is not opened.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>文件包含会自我展开或没有结尾的 XML，因此不会打开。</translation>
+    </message>
+    <message>
+        <source>The file is damaged or incomplete ({kind}).</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>文件已损坏或不完整（{kind}）。</translation>
+    </message>
+    <message>
         <source>The file is empty.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>文件为空。</translation>
+    </message>
+    <message>
+        <source>The file is larger than can be read here.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>文件太大，无法在此读取。</translation>
+    </message>
+    <message>
+        <source>The file is protected with a password. Save a copy without one.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>文件受密码保护。请保存一份不带密码的副本。</translation>
+    </message>
+    <message>
+        <source>The file unpacks to more than can be read here: it is damaged, or made to do harm.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>文件解压后过大：它已损坏，或是为造成损害而制作的。</translation>
     </message>
     <message>
         <source>The file with your conversations was damaged. It was saved as {file}, and Grus started with a new one.</source>
@@ -3011,6 +3051,11 @@
         <source>The image needs more memory than there is. Send a smaller one.</source>
         <extracomment>engine/media/image.py</extracomment>
         <translation>图像所需内存超过现有内存。请使用较小的图像。</translation>
+    </message>
+    <message>
+        <source>The index was made by a newer version of Grus.</source>
+        <extracomment>app/runtime/library/store.py</extracomment>
+        <translation>此索引由更新版本的 Grus 创建。</translation>
     </message>
     <message>
         <source>The key is copied.</source>
@@ -3298,9 +3343,9 @@
         <translation>权重占用了可用 {limit} 中的 {weights}，没有空间进行对话。请选择更小或量化程度更高的模型，或提高内存上限。</translation>
     </message>
     <message>
-        <source>There are no PDFs and no images in the folder {path}.</source>
+        <source>There are no documents and no images in the folder {path}.</source>
         <extracomment>engine/pipelines/reading/session.py</extracomment>
-        <translation>文件夹 {path} 中没有 PDF 或图像。</translation>
+        <translation>文件夹 {path} 中没有文档或图像。</translation>
     </message>
     <message>
         <source>There is a voice called {name} already. Choose another name, or delete it first.</source>
@@ -3311,6 +3356,11 @@
         <source>There is no file {path}.</source>
         <extracomment>engine/media/documents.py, app/runtime/imports/export_file.py</extracomment>
         <translation>文件 {path} 不存在。</translation>
+    </message>
+    <message>
+        <source>There is no folder {path}.</source>
+        <extracomment>app/runtime/library/folders.py</extracomment>
+        <translation>没有文件夹 {path}。</translation>
     </message>
     <message>
         <source>There is no room for another model while those that are loaded work.</source>
@@ -3368,6 +3418,11 @@
         <translation>无法导入此存档：其中一部分已损坏。</translation>
     </message>
     <message>
+        <source>This archive is not a document that can be read: no docx, pptx, xlsx, odt or epub.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>此压缩包不是可读取的文档：不是 docx、pptx、xlsx、odt 或 epub。</translation>
+    </message>
+    <message>
         <source>This archive was made by a newer Grus. Update Grus to import it.</source>
         <extracomment>app/gui/store/archive.py</extracomment>
         <translation>此存档由更新版本的 Grus 创建。请更新 Grus 后再导入。</translation>
@@ -3418,9 +3473,14 @@
         <translation>这是 HEIC 图像，需要额外的软件包：pip install pillow-heif。或将图片存为 JPEG 或 PNG。</translation>
     </message>
     <message>
-        <source>This is neither a PDF nor an image that can be read.</source>
+        <source>This is a protected or an old Office file. Save it as docx, xlsx or pptx without a password.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>这是受保护的或旧格式的 Office 文件。请另存为不带密码的 docx、xlsx 或 pptx。</translation>
+    </message>
+    <message>
+        <source>This is neither a document nor an image that can be read.</source>
         <extracomment>engine/media/documents.py</extracomment>
-        <translation>这既不是 PDF，也不是可读取的图像。</translation>
+        <translation>这既不是文档，也不是可读取的图像。</translation>
     </message>
     <message>
         <source>This is not an image that can be read: {formats} can.</source>
@@ -3798,9 +3858,9 @@
         <translation>输入消息</translation>
     </message>
     <message>
-        <source>Write or drop a text: txt, md, pdf or epub</source>
+        <source>Write, or drop a document</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
-        <translation>输入或拖入文本：txt、md、pdf 或 epub</translation>
+        <translation>输入文本，或拖入文档</translation>
     </message>
     <message>
         <source>Yesterday</source>
@@ -4228,6 +4288,11 @@
         <translation>由 {name} 回答：您发送的内容会离开本机。</translation>
     </message>
     <message>
+        <source>{name} cannot be opened. {why}</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py, app/gui/viewmodels/speak.py</extracomment>
+        <translation>无法打开 {name}。{why}</translation>
+    </message>
+    <message>
         <source>{name} cannot be opened: it is damaged or password-protected.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>无法打开 {name}：文件已损坏或受密码保护。</translation>
@@ -4241,6 +4306,11 @@
         <source>{name} cannot be reached: nothing answers at {host}.</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>无法连接 {name}：{host} 没有响应。</translation>
+    </message>
+    <message>
+        <source>{name} contains no text.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>{name} 不含文本。</translation>
     </message>
     <message>
         <source>{name} contains no text. Open it in Read first.</source>
@@ -4363,9 +4433,9 @@
         <translation>不支持 {name}。请添加文本、PDF、图像或音频。</translation>
     </message>
     <message>
-        <source>{name} is not supported. Choose a txt, md, pdf or epub file.</source>
+        <source>{name} is not supported. Choose a {endings} file.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
-        <translation>不支持 {name}。请选择 txt、md、pdf 或 epub 文件。</translation>
+        <translation>不支持 {name}。请选择 {endings} 文件。</translation>
     </message>
     <message>
         <source>{name} is not the file that was signed. It was deleted.</source>
@@ -4381,11 +4451,6 @@
         <source>{name} is set</source>
         <extracomment>engine/hub/offline.py</extracomment>
         <translation>{name} 已设置</translation>
-    </message>
-    <message>
-        <source>{name} is too large.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
-        <translation>{name} 过大。</translation>
     </message>
     <message>
         <source>{name} lists no models. Name one by hand.</source>
@@ -4544,6 +4609,11 @@
         <source>{path} is larger than the memory that is free.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>{path} 大于可用内存。</translation>
+    </message>
+    <message>
+        <source>{path} is not the index of a library.</source>
+        <extracomment>app/runtime/library/store.py</extracomment>
+        <translation>{path} 不是资料库的索引。</translation>
     </message>
     <message>
         <source>{program} (not installed)</source>

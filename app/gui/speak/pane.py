@@ -109,7 +109,7 @@ class SpeakPane(ResultsPane[SpeechTake]):
     def _build(self) -> None:
         actions = self.context.actions
         self.text = QPlainTextEdit()
-        self.text.setPlaceholderText(tr("Write or drop a text: txt, md, pdf or epub"))
+        self.text.setPlaceholderText(tr("Write, or drop a document"))
         self.text.setAccessibleName(tr("Text to speak"))
         self.text.setTabChangesFocus(True)
         self.text.setAcceptDrops(False)  # the pane takes files
