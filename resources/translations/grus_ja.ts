@@ -610,7 +610,7 @@
     </message>
     <message>
         <source>Default</source>
-        <extracomment>app/gui/sampling_fields.py</extracomment>
+        <extracomment>app/gui/sampling_fields.py, app/gui/speak/pane.py</extracomment>
         <translation>デフォルト</translation>
     </message>
     <message>

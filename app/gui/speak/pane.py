@@ -290,6 +290,8 @@ class SpeakPane(ResultsPane[SpeechTake]):
 
     def _fill_voices(self) -> None:
         self.voice.clear()
+        if self.options.own_voice:
+            self.voice.addItem(tr("Default"), "")
         for name in self.options.presets:
             self.voice.addItem(tr(NAMED.get(name, name.replace("_", " ").title())), f"preset:{name}")
         for saved in self.results.saved:

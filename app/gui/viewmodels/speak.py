@@ -25,9 +25,11 @@ from app.window_engine import JobRunner, StreamRunner
 from engine.errors import BadRequest, UnreadableFile
 from engine.hub.cache import find
 from engine.hub.resolve import resolve
+from engine.media import system_speech
 from engine.media.sound import FORMATS, format_of, write_file
 from engine.pipelines.speaking import orpheus
 from engine.pipelines.speaking.spark import is_spark
+from engine.pipelines.speaking.system_voice import SystemVoice, spoken_languages
 from engine.pipelines.speaking.voice import SavedVoice, SavedVoices, VoiceSettings
 
 if TYPE_CHECKING:
@@ -81,7 +83,10 @@ def fitting(choice: SpeakSettings, voice: SpeechModel, voices: SavedVoices) -> V
     """As near to the choice as the model comes: what was chosen for another model is left out. Raises BadRequest where a
     voice must be chosen first."""
     saved = choice.saved if voice.clones and voices.has(choice.saved) else ""
-    preset = choice.preset if choice.preset in voice.presets else next(iter(voice.presets), "")
+    first = (
+        "" if isinstance(voice, SystemVoice) else next(iter(voice.presets), "")
+    )  # the system has a choice of its own
+    preset = choice.preset if choice.preset in voice.presets else first
     near = replace(choice, saved=saved, preset="" if saved else preset)
     problem: BadRequest | None = None
     for tried in _simpler(near):
@@ -121,6 +126,7 @@ class SpeakOptions:
     levels: bool = False
     tags: tuple[str, ...] = ()
     needs_voice: bool = True  # it has no voice until one is chosen
+    own_voice: bool = False  # it chooses one of the presets itself where none is chosen
     lacks: str = ""  # a model that must be beside it, and is not
 
     @property
@@ -175,6 +181,9 @@ def offer_of(config: Mapping[str, Any], folder: Path, cache_dir: str | None = No
         codec = find(orpheus.CODEC, None, cache_dir)
         lacks = "" if codec is not None and codec.complete else orpheus.CODEC
         return SpeakOptions(orpheus.VOICES, ("english",), tags=orpheus.TAGS, needs_voice=False, lacks=lacks)
+    if config.get("model_type") == "system_voice":
+        voices = tuple(voice.name for voice in system_speech.voices())
+        return SpeakOptions(voices, spoken_languages(), needs_voice=False, own_voice=True)
     kind = str(config.get("tts_model_type", "base"))
     small = str(config.get("tts_model_size", "")).startswith("0b6")
     talker: Mapping[str, Any] = config.get("talker_config") or {}

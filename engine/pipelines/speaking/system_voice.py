@@ -20,6 +20,12 @@ _NAMES = {
 }  # fmt: skip
 
 
+def spoken_languages() -> tuple[str, ...]:
+    """The names of the languages that the system has a voice for."""
+    known = {voice.language.lower().partition("-")[0] for voice in system_speech.voices()}
+    return tuple(name for name, code in _NAMES.items() if code in known and len(name) > 2)
+
+
 class SystemVoice:
     """Implements `speech_models.SpeechModel`."""
 
