@@ -178,6 +178,10 @@ def test_a_segment_is_edited_with_all_its_lines_in_sight(filled: Any) -> None:
     assert lines >= 2
     assert editor.viewport().height() >= lines * editor.fontMetrics().lineSpacing()
     editor.selectAll()
+    QTest.keyClicks(editor, f"{long} {long}")  # more lines than its row has
+    assert (grown := editor.document().firstBlock().layout().lineCount()) > lines
+    assert editor.viewport().height() >= grown * editor.fontMetrics().lineSpacing()
+    editor.selectAll()
     QTest.keyClicks(editor, "The crane dances.")
     QTest.keyClick(editor, Qt.Key.Key_Return)
     assert pane.results.current.segments[1].text == "The crane dances."
