@@ -19,7 +19,7 @@ from PIL import Image
 from app.runtime.library.folders import FolderLibrary, index_place
 from app.runtime.library.indexer import IndexControl, Indexer, IndexingCancelled, IndexTools
 from app.runtime.library.passages import LONGEST, passages_of
-from app.runtime.library.search import LibrarySearch, fused
+from app.runtime.library.search import LibrarySearch, bit_counts, fused
 from app.runtime.library.store import LibraryStore
 from app.runtime.library.words import query_of
 from engine.errors import BadRequest
@@ -362,6 +362,13 @@ def test_vectors_find_what_words_do_not_and_follow_their_passages(tmp_path: Path
         library.store, rank=lambda question, texts: [(at, float(at)) for at in range(len(texts))][::-1]
     )
     assert turned.find("pepper calm")[0].score == 1.0
+
+
+def test_bits_are_counted_alike_by_every_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = np.array([0, 1, 2**64 - 1, 0xF0F0], np.uint64)
+    assert bit_counts(words).tolist() == [0, 1, 64, 8]
+    monkeypatch.delattr(np, "bitwise_count", raising=False)
+    assert bit_counts(words).tolist() == [0, 1, 64, 8]
 
 
 # -- as people call it

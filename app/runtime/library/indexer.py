@@ -184,7 +184,7 @@ class Indexer:
             return
         if self._store.value("model") != model:
             self._store.forget_vectors(model)
-        left = self._store.counts()[2] - self._store.stamp()[0]
+        left = self._store.counts()[2] - self._store.vector_count()
         last = 0
         while batch := self._store.without_vectors(TOGETHER, last):
             control.check()

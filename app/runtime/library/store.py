@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 
@@ -207,13 +208,14 @@ class LibraryStore:
         with self.change() as db:
             self._drop(db, id)
 
-    @staticmethod
-    def _drop(db: sqlite3.Connection, id: int) -> None:
+    def _drop(self, db: sqlite3.Connection, id: int) -> None:
         path, title = db.execute("SELECT path, title FROM files WHERE id = ?", (id,)).fetchone()
         words = _title_words(title, path)
         for passage, place, text in db.execute("SELECT id, place, text FROM passages WHERE file = ?", (id,)).fetchall():
             db.execute(_FORGET, (passage, words, indexed(place), indexed(text)))
-        db.execute("DELETE FROM vectors WHERE passage IN (SELECT id FROM passages WHERE file = ?)", (id,))
+        gone = db.execute("DELETE FROM vectors WHERE passage IN (SELECT id FROM passages WHERE file = ?)", (id,))
+        if gone.rowcount:
+            self._vectors_changed(db)
         db.execute("DELETE FROM passages WHERE file = ?", (id,))
         db.execute("DELETE FROM files WHERE id = ?", (id,))
 
@@ -290,11 +292,13 @@ class LibraryStore:
                     "INSERT OR REPLACE INTO vectors SELECT id, ?, ? FROM passages WHERE id = ?",
                     (sign.tobytes(), code.tobytes(), id),
                 )
+            self._vectors_changed(db)
 
     def forget_vectors(self, model: str) -> None:
         """Vectors of another model are of no use beside those of `model`."""
         with self.change() as db:
             db.execute("DELETE FROM vectors")
+            self._vectors_changed(db)
             self.put(db, "model", model)
 
     def signs(self) -> tuple[np.ndarray, np.ndarray]:
@@ -311,9 +315,15 @@ class LibraryStore:
         rows = self.db.execute(f"SELECT passage, codes FROM vectors WHERE passage IN ({marks})", list(ids))
         return {id: np.frombuffer(codes, np.int8) for id, codes in rows}
 
-    def stamp(self) -> tuple[int, int]:
-        """Changes when vectors do."""
-        return self.db.execute("SELECT count(*), coalesce(max(passage), 0) FROM vectors").fetchone()  # type: ignore[no-any-return]
+    def vector_count(self) -> int:
+        return int(self.db.execute("SELECT count(*) FROM vectors").fetchone()[0])
+
+    def vector_version(self) -> str:
+        """Changes whenever vectors do."""
+        return self.value("vectors")
+
+    def _vectors_changed(self, db: sqlite3.Connection) -> None:
+        self.put(db, "vectors", uuid4().hex)
 
 
 _FORGET = "INSERT INTO words(words, rowid, title, place, text) VALUES('delete', ?, ?, ?, ?)"
