@@ -13,7 +13,6 @@ import os
 import re
 import shutil
 import sys
-import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -195,6 +194,8 @@ def how_to_install(kind: str, file: Path | None) -> str:
 
 
 def _open(url: str, start: int = 0) -> Any:
+    import urllib.request  # with TLS, which an idle window does not hold
+
     if (reason := offline.forbidden()) is not None:
         raise Offline(ErrorText("Grus does not look for a new version: {reason}.", reason=reason))
     if urlsplit(url).scheme != "https" and urlsplit(url).hostname not in ("127.0.0.1", "localhost"):

@@ -11,12 +11,13 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
-
-import yaml
+from typing import TYPE_CHECKING, Any, Literal
 
 from app.agents import jsonc
 from engine.errors import BadRequest, ErrorText
+
+if TYPE_CHECKING:  # imported where it is used: an idle window does not hold it
+    import yaml
 
 Format = Literal["json", "toml", "yaml"]
 SettingPath = tuple[str, ...]  # to a value; an item of a list goes by its "name"
@@ -30,6 +31,8 @@ def load(format: Format, text: str) -> Any:
         return jsonc.load(text)
     if format == "toml":
         return tomllib.loads(text.removeprefix("\ufeff"))
+    import yaml
+
     try:
         return yaml.safe_load(text) or {}
     except yaml.YAMLError as error:
@@ -192,10 +195,14 @@ _WIDE = 10_000
 
 def _yaml_value(value: Any) -> str:
     """In one line."""
+    import yaml
+
     return yaml.safe_dump([value], sort_keys=False, default_flow_style=True, allow_unicode=True, width=_WIDE)[1:-2]
 
 
 def _yaml_member(text: str, key: str) -> tuple[yaml.Node, yaml.Node] | None:
+    import yaml
+
     root = yaml.compose(text, yaml.SafeLoader)
     members = root.value if isinstance(root, yaml.MappingNode) else []
     return next(((name, value) for name, value in members if name.value == key), None)
@@ -215,7 +222,7 @@ def _put_yaml(text: str, path: SettingPath, value: Any) -> str:
     if member is None:
         return text + f"{path[0]}:\n" + _item(value, "  ")
     items = member[1]
-    if not isinstance(items, yaml.SequenceNode) or not items.value:  # `models:` or `models: []`
+    if items.id != "sequence" or not items.value:  # `models:` or `models: []`
         start = _line_end(text, items.end_mark.index) if items.value else _line_end(text, member[0].end_mark.index)
         colon = text.index(":", member[0].end_mark.index) + 1
         return text[:colon] + "\n" + _item(value, "  ") + text[start:]
@@ -242,7 +249,7 @@ def _drop_yaml(text: str, path: SettingPath) -> str:
 
 
 def _name(node: yaml.Node) -> str | None:
-    members = node.value if isinstance(node, yaml.MappingNode) else []
+    members = node.value if node.id == "mapping" else []
     return next((value.value for key, value in members if key.value == "name"), None)
 
 

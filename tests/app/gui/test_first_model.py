@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -150,7 +151,8 @@ def test_the_machine_is_looked_at_without_loading_a_backend_here(
     (tmp_path / "engine" / "__init__.py").write_text("")
     told = json.dumps(vars(MACHINE))
     (tmp_path / "engine" / "machine.py").write_text(f"import sys, json\njson.loads(sys.argv[1])\nprint('''{told}''')\n")
-    monkeypatch.setattr("engine.machine.__file__", str(tmp_path / "engine" / "machine.py"))
+    there = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    monkeypatch.setattr("engine.machine.child_environment", lambda: there)
     monkeypatch.chdir(tmp_path)
     assert look_in_process("torch", "cpu") == MACHINE
 
@@ -159,7 +161,8 @@ def test_a_process_that_looks_is_killed_when_the_window_closes(tmp_path: Path, m
     (tmp_path / "engine").mkdir()
     (tmp_path / "engine" / "__init__.py").write_text("")
     (tmp_path / "engine" / "machine.py").write_text("import time\ntime.sleep(60)\n")
-    monkeypatch.setattr("engine.machine.__file__", str(tmp_path / "engine" / "machine.py"))
+    there = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    monkeypatch.setattr("engine.machine.child_environment", lambda: there)
     monkeypatch.chdir(tmp_path)
     with pytest.raises(BackendUnavailable, match="could not be checked"):
         look_in_process("torch", "cpu", started=lambda process: process.kill())
