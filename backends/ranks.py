@@ -11,6 +11,7 @@ A call is checked before it is told. An exception after that leaves ranks in dif
 from __future__ import annotations
 
 import weakref
+from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
@@ -71,7 +72,9 @@ class LeadingKVCache:
     def __init__(self, kv: KVCache, link: Link) -> None:
         self.own, self._link = kv, link
         self._snapshots = 0
-        self._gone: list[int] = []  # snapshots that nobody holds any more, still to be told
+        self._gone: deque[int] = (
+            deque()
+        )  # snapshots that nobody holds any more, still to be told; snapshots hold its `append`
 
     @property
     def specs(self) -> Sequence[MemorySpec]:
@@ -98,8 +101,7 @@ class LeadingKVCache:
     def _tell(self, *message: Any) -> None:
         if self._link.over:  # what is left is closed without them
             return
-        if self._gone:
-            gone, self._gone = self._gone, []
+        if gone := [self._gone.popleft() for _ in range(len(self._gone))]:
             self._link.tell([("forget", gone)])
         self._link.tell([message])
 

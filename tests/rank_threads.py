@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import marshal
 import queue
 import threading
 from collections.abc import Mapping, Sequence
@@ -61,11 +62,14 @@ class ThreadTeam:
         return reports
 
     def tell(self, messages: Sequence[Message]) -> None:
+        messages = [_travelled(message) for message in messages]
         self.messages.append(messages[0])
         for i, told in enumerate(self._told):
             told.put((False, messages[i if len(messages) > 1 else 0]))
 
     def ask(self, message: Message) -> list[Any]:
+        message = _travelled(message)
+        self.messages.append(message)
         for told in self._told:
             told.put((True, message))
         return [self._answer(answers) for answers in self._answers]
@@ -76,3 +80,9 @@ class ThreadTeam:
     def close(self) -> None:
         for told in self._told:
             told.put(None)
+
+
+def _travelled(message: Message) -> Message:
+    """A copy, as a pipe makes one: what the leader changes afterwards, no rank sees."""
+    copied: Message = marshal.loads(marshal.dumps(message))
+    return copied

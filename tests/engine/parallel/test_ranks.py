@@ -102,9 +102,10 @@ def test_every_architecture_is_split(name: str, ranks: int, folder: Callable[[st
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("ranks", [2, 3])
 @pytest.mark.parametrize("name", ["llama", "qwen3_5"])
 def test_prefixes_eviction_drafts_and_offloading_change_nothing(
-    name: str, folder: Callable[[str], Path], tmp_path: Path
+    name: str, ranks: int, folder: Callable[[str], Path], tmp_path: Path
 ) -> None:
     alone = opened(folder(name), 1)
     shared = prompts(6, alone.vocab, shared=40)
@@ -112,7 +113,7 @@ def test_prefixes_eviction_drafts_and_offloading_change_nothing(
     settings = Settings(prefill_chunk=16, speculation="ngram", max_draft=4, offload_folder=tmp_path / "offload")
     seen = set()
     for _ in range(2):  # the second time, prefixes come from the disk
-        split = opened(folder(name), 2)
+        split = opened(folder(name), ranks)
         engine = Engine(lambda _, made=split: made, settings, start=False)  # type: ignore[misc]
         made = []
         for some in (slice(4), slice(4, None)):
@@ -137,7 +138,22 @@ def test_prefixes_eviction_drafts_and_offloading_change_nothing(
         assert isinstance(split.team, ThreadTeam)
         seen |= {message[0] for message in split.team.messages}
         assert made == [ids for ids, _ in expected]
-    assert seen >= {"open", "close", "run", "snapshot", "restore", "export", "import", "checkpoint", "rollback"}
+    assert seen >= {"open", "close", "run", "snapshot", "forget", "restore", "export", "import", "rollback", "last"}
+
+
+def test_every_rank_forgets_what_nobody_holds(folder: Callable[[str], Path]) -> None:
+    split = opened(folder("llama"), 2)
+    slot = split.kv.open(16)
+    assert slot is not None
+    held = [split.kv.snapshot(slot) for _ in range(4)]
+    for left in (3, 1, 0):
+        del held[left:]
+        split.kv.truncate(slot, 0)
+    assert isinstance(split.team, ThreadTeam)
+    numbers = [message[-1] for message in split.team.messages if message[0] == "snapshot"]
+    forgotten = [number for message in split.team.messages if message[0] == "forget" for number in message[1]]
+    assert sorted(forgotten) == numbers
+    split.close()
 
 
 def test_drawn_tokens_are_those_of_one_device(folder: Callable[[str], Path]) -> None:
