@@ -169,6 +169,19 @@ def test_changed_moved_and_deleted_files_are_followed(tmp_path: Path) -> None:
     assert is_sound(library)
 
 
+def test_a_folder_that_is_away_for_a_while_keeps_its_index(tmp_path: Path) -> None:
+    """As of a disk that is taken out while `--watch` runs."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    (folder / "crane.txt").write_text("The crane stands in the marsh.")
+    library = indexed(folder)
+    folder.rename(tmp_path / "away")
+    with pytest.raises(BadRequest, match="There is no folder"):
+        list(library.update())
+    (tmp_path / "away").rename(folder)
+    assert [one.path for one in library.find("Where does the crane stand?")] == ["crane.txt"]
+
+
 def test_a_file_that_cannot_be_read_is_named_and_tried_again_when_it_changes(tmp_path: Path) -> None:
     folder = tmp_path / "in"
     folder.mkdir()

@@ -20,7 +20,7 @@ import numpy as np
 from app.runtime.library.pages import ENDINGS, read_document
 from app.runtime.library.passages import passages_of, title_of
 from app.runtime.library.store import IndexedFile, LibraryStore
-from engine.errors import GrusError
+from engine.errors import BadRequest, ErrorText, GrusError
 from engine.pipelines.reading.layout import LayoutDetector
 from engine.pipelines.reading.recognizer import Recognizer
 
@@ -106,6 +106,8 @@ class Indexer:
     def run(self, control: IndexControl | None = None) -> Iterator[IndexProgress]:
         """The progress, file by file; `report` has the sum at the end. Raises IndexingCancelled."""
         control = control or IndexControl()
+        if not self._folder.is_dir():  # a disk that was taken out is no deletion of all its documents
+            raise BadRequest(ErrorText("There is no folder {path}.", path=self._folder), "folder")
         began = time.monotonic()
         there = dict(_files(self._folder))
         known = {file.path: file for file in self._store.files()}
