@@ -12,6 +12,12 @@
     vectors = grus.embed(["The sea is blue.", "Bread is baked."], model="sentence-transformers/all-MiniLM-L6-v2")
     best, *_ = grus.rerank("What colour is the sea?", ["The sea is blue.", "Bread."], model="BAAI/bge-reranker-v2-m3")
 
+    def weather(city: str) -> str:
+        "The weather in a city."
+        return "Sunny"
+
+    print(grus.agent("Do I need an umbrella in Paris?", [weather], model="Qwen/Qwen3-4B"))
+
     with grus.load("Qwen/Qwen3-0.6B") as model:
         for piece in model.stream("Tell me a story."):
             print(piece, end="", flush=True)
@@ -22,7 +28,7 @@ A model that `chat` or `run` loaded stays loaded until the process ends or `grus
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,6 +39,7 @@ from app.runtime.catalogue import capabilities, main_use
 from app.runtime.chat import ChatRequest, Effort, PreparedChat, ReplyCall, ReplyCollector, ReplyParser, prepare
 from app.runtime.models import Loaded, ServiceOwner, closed_on_error, open_models
 from app.runtime.reading import Read, forget_readers, read, read_all
+from app.runtime.tool_loop import ROUNDS, Approve, ModelReply, ToolRun, ToolStep, run_tools
 from app.runtime.vectors import EmbeddingModel, RankedDocument
 from app.runtime.voice import Ears, Sound, Speaker, Spoken, Talker, VoiceActivity
 from engine.errors import BadRequest, GrusError, MissingCapability, UnsupportedArchitecture
@@ -44,7 +51,7 @@ from engine.pipelines.speaking.speech import SpeechOptions
 from engine.pipelines.speaking.voice import Clone
 from engine.pipelines.voice_chat import TalkEvent
 from engine.speculation import same_vocabulary
-from engine.starter import GUIDE
+from engine.starter import GUIDE, SYSTEM
 from engine.types import Done, Event, Failed, RequestHandle, Result, SamplingParams, Settings, Text
 
 __all__ = [
@@ -59,7 +66,10 @@ __all__ = [
     "SpeechSpan",
     "Spoken",
     "Talker",
+    "ToolRun",
+    "ToolStep",
     "VoiceActivity",
+    "agent",
     "batch",
     "chat",
     "embed",
@@ -346,6 +356,30 @@ def run(prompt: Messages, *, model: str = GUIDE, options: Mapping[str, Any] | No
     return _keep(model, options or {}).run(prompt, **parameters)
 
 
+def agent(
+    prompt: Messages,
+    tools: Sequence[Callable[..., Any]],
+    *,
+    model: str,
+    system: str | None = None,
+    approve: Approve | None = None,
+    rounds: int = ROUNDS,
+    options: Mapping[str, Any] | None = None,
+    **parameters: Any,
+) -> ToolRun:
+    """An answer for which the model may call plain Python functions: `.answer`, `.steps` with every call and its result, and
+    `.messages`, to go on from. `approve(name, arguments)` is asked before each call: False refuses it, a dict replaces the arguments.
+    After `rounds` replies with calls the model must answer without tools. `parameters`: as for `run`."""
+    loaded = _keep(model, options or {})
+
+    def ask(messages: Sequence[Mapping[str, Any]], offered: Sequence[Mapping[str, Any]]) -> ModelReply:
+        reply = loaded.run(messages, system=system, tools=offered, **parameters)
+        return ModelReply(reply.answer, reply.tool_calls)
+
+    messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
+    return run_tools(ask, messages, tools, approve, rounds)
+
+
 def batch(
     prompts: Sequence[Messages], *, model: str = GUIDE, options: Mapping[str, Any] | None = None, **parameters: Any
 ) -> list[Answer]:
@@ -378,7 +412,8 @@ def _vectors_of(model: str, options: Mapping[str, Any] | None) -> EmbeddingModel
 
 
 def listen(sound: Sound, *, model: str, options: Mapping[str, Any] | None = None, **parameters: Any) -> Transcript:
-    """What is said in a sound: `.text`, and `.segments` with their times. `parameters`: rate, language, words, progress."""
+    """What is said in a sound: `.text`, and `.segments` with their times. `parameters`: rate, language, words,
+    translate, prompt, track, start, progress."""
     key = (model, LoadOptions(**(options or {})))
     if key not in _ears:
         _ears[key] = Ears(*key)
@@ -398,14 +433,14 @@ def speak(
     text: str,
     out: str | Path | None = None,
     *,
-    model: str,
+    model: str = SYSTEM,
     voice: str | Clone | None = None,
     language: str = "auto",
     instructions: str | None = None,
     options: Mapping[str, Any] | None = None,
     **parameters: Any,
 ) -> Spoken:
-    """A text as sound: `.samples`, `.rate`, `.save(path)`; written to `out` where that is given. `parameters`: speed, seed,
+    """A text as sound, in a voice of the operating system where no `model` is named: `.samples`, `.rate`, `.save(path)`; written to `out` where that is given. `parameters`: speed, seed,
     temperature, spell, markdown."""
     key = (model, LoadOptions(**(options or {})))
     if key not in _speakers:
@@ -421,7 +456,7 @@ def talk(
     sound: Iterable[np.ndarray],
     *,
     ears: str,
-    voice_model: str,
+    voice_model: str = SYSTEM,
     options: Mapping[str, Any] | None = None,
     **parameters: Any,
 ) -> Iterator[TalkEvent]:

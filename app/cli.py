@@ -23,10 +23,13 @@ Everything runs on this machine and nothing is sent anywhere, unless you choose 
 
 
 _NAMED_ALIKE = (
-    "run", "chat", "read", "speak", "listen", "talk", "embed", "rerank", "info", "bench", "convert", "serve", "remote", "token",
+    "run", "chat", "read", "index", "ask", "speak", "listen", "talk", "embed", "rerank", "info", "bench", "convert", "serve",
+    "connect", "launch", "remote", "token",
     "doctor", "service", "update",
 )  # fmt: skip
-COMMANDS = {"app": "window"} | {name: name for name in _NAMED_ALIKE}  # by name, the modules of app.commands
+COMMANDS = (
+    {"app": "window"} | {name: name for name in _NAMED_ALIKE} | {"import": "import_conversations"}
+)  # by name, the modules of app.commands
 
 
 def parser(command: str | None = None) -> argparse.ArgumentParser:

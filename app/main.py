@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -38,6 +39,7 @@ def start(wanted: Start) -> int:
     """Run the window until it is closed. Returns the exit code."""
     from PySide6.QtWidgets import QApplication
 
+    from app.bundled import program
     from app.gui.application import GrusApplication
     from app.gui.desktop import SingleInstance, hand_over, name_for
     from app.gui.preferences import default_folders, places_under
@@ -55,6 +57,7 @@ def start(wanted: Start) -> int:
     window.context.wiped.connect(log.reopen_or_release)
     if log.crashed:
         window.tell_crash()
+    window.offer_updates()
     reception = SingleInstance(name, window.take_files, window)
     if isinstance(app, GrusApplication):
         app.open_files_with(window.take_files)
@@ -63,6 +66,8 @@ def start(wanted: Start) -> int:
     reception.close()
     close_context(window)
     log.close()
+    if window.restarts:
+        subprocess.Popen([*program(), *sys.argv[1:]], start_new_session=True)
     return code
 
 

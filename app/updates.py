@@ -11,8 +11,8 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import sys
-import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,10 +80,10 @@ def check(source: UpdateSource, current: str | None = None) -> AvailableUpdate |
         found = AvailableUpdate(str(told["version"]), str(told["notes"]), files)
     except BadSignature as error:
         raise Offline(
-            ErrorText("What tells of new versions is not trusted: {reason}. Nothing was changed.", reason=str(error))
+            ErrorText("The list of new versions is not trusted: {reason}. Nothing was changed.", reason=str(error))
         ) from None
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise Offline("What tells of new versions cannot be read. Nothing was changed.") from None
+        raise Offline(ErrorText("The list of new versions cannot be read. Nothing was changed.")) from None
     return found if is_newer(found.version, grus_version() if current is None else current) else None
 
 
@@ -147,7 +147,9 @@ def download(file: ReleaseFile, folder: Path, progress: Progress | None = None) 
         ) from None
     if have < file.size:
         raise Offline(
-            ErrorText("The download of {name} was cut off. Start it again: it goes on from there.", name=file.name)
+            ErrorText(
+                "The download of {name} was interrupted. Start it again: it continues from there.", name=file.name
+            )
         )
     if _digest(part) != file.sha256:
         part.unlink()
@@ -156,16 +158,31 @@ def download(file: ReleaseFile, folder: Path, progress: Progress | None = None) 
     return target
 
 
+def replaces_itself(kind: str) -> bool:
+    """Whether `how_to_install` installs it too."""
+    return kind == "appimage"
+
+
 def how_to_install(kind: str, file: Path | None) -> str:
     """What a person does with the file; an AppImage is replaced at once, and the next start is the new version."""
     if kind == "python":
         return "uv tool upgrade grus, or pipx upgrade grus, or pip install --upgrade grus: as it was installed"
     if file is None:
         raise Unsupported(ErrorText("This release has no file of the kind {kind}.", kind=kind))
-    if kind == "appimage":
+    if replaces_itself(kind):
         place = Path(os.environ["APPIMAGE"])
-        file.chmod(0o755)
-        file.replace(place)
+        beside = place.with_name(
+            f".{place.name}.new"
+        )  # the download may be on another disk, and a program that runs is not written to
+        try:
+            shutil.copyfile(file, beside)
+            beside.chmod(0o755)
+            beside.replace(place)
+        except OSError as error:
+            beside.unlink(missing_ok=True)
+            why = error.strerror or str(error)
+            raise GrusError(ErrorText("{file} cannot be replaced: {reason}.", file=str(place), reason=why)) from None
+        file.unlink()
         return f"{place} is the new version. Start it again."
     commands = {
         "deb": f"sudo apt install {file}",
@@ -177,10 +194,12 @@ def how_to_install(kind: str, file: Path | None) -> str:
 
 
 def _open(url: str, start: int = 0) -> Any:
+    import urllib.request  # with TLS, which an idle window does not hold
+
     if (reason := offline.forbidden()) is not None:
         raise Offline(ErrorText("Grus does not look for a new version: {reason}.", reason=reason))
     if urlsplit(url).scheme != "https" and urlsplit(url).hostname not in ("127.0.0.1", "localhost"):
-        raise Offline("A new version is fetched over https only.")
+        raise Offline(ErrorText("A new version is downloaded over https only."))
     headers = {"User-Agent": f"grus/{grus_version()}", **({"Range": f"bytes={start}-"} if start else {})}
     return urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=_SECONDS)
 
@@ -190,11 +209,9 @@ def _fetch(url: str, most: int) -> bytes:
         with _open(url) as reply:
             data: bytes = reply.read(most + 1)
     except (URLError, TimeoutError, ConnectionError) as error:
-        raise Offline(
-            ErrorText("It cannot be seen whether there is a new version: {reason}.", reason=_why(error))
-        ) from None
+        raise Offline(ErrorText("Checking for a new version failed: {reason}.", reason=_why(error))) from None
     if len(data) > most:
-        raise Offline("What tells of new versions is too large. Nothing was changed.")
+        raise Offline(ErrorText("The list of new versions is too large. Nothing was changed."))
     return data
 
 

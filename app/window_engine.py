@@ -263,10 +263,10 @@ class WindowEngine:
 
         def listen(service: ModelService) -> str:
             from app.runtime.pipelines import listener
-            from engine.media.sound import read_sound
+            from engine.media.sound import SoundStream
             from engine.pipelines.listening.transcription import SAMPLE_RATE
 
-            return listener(self, "").listen(read_sound(file, SAMPLE_RATE)).text
+            return listener(self, "").listen(SoundStream(file, SAMPLE_RATE)).text
 
         self.use(listen, then, failed)
 

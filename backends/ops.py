@@ -44,6 +44,9 @@ class Sampling:
     repeated: Sequence[int] | None = None  # tokens that `repetition` penalizes (prompt and output, in its window)
     bias: Mapping[int, float] | None = None  # added to logits; -inf bans
     mask: np.ndarray | None = None  # bool [vocabulary]: False is never chosen
+    together_from: int | None = (
+        None  # one of the tokens from here on is chosen, where together they are likelier than each other one
+    )
     logprobs: int | None = None  # None: none; n: the chosen token's and the n most likely ones'
     approximate_logprobs: bool = False  # the chosen token's may be off by a hundredth, where that is faster
 

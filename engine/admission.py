@@ -144,7 +144,8 @@ class Admission:
     def _prepare(self, state: RequestState, key: list[int]) -> Future[PreparedSequence] | None:
         params, long = state.params, is_long(len(key), self._long_from)
         variant = memory_variant(state.request.adapter, long)
-        if params.grammar is None and params.reasoning is None and self._find_stored is None:
+        constrained = params.grammar or params.reasoning or params.transcript
+        if constrained is None and self._find_stored is None:
             return None
 
         def work() -> PreparedSequence:

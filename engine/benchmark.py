@@ -228,7 +228,7 @@ class ListeningBenchmark:
     def _spoken(self, audio: Audio) -> Sequence[object]:
         """Do the work of transcribing speech of this length, whatever the model generates."""
         listener, engine = self.listener, self.engine
-        listener.spans(audio)
+        list(listener.parts([audio.samples]))
         most = min(int(_SEGMENT * _TOKENS), listener.model.context - 2)
         params = SamplingParams(temperature=0.0, max_tokens=most, ignore_eos=True)
         step = _SEGMENT * audio.rate

@@ -23,7 +23,7 @@ from engine.loading import (
     whole_bytes,
 )
 from engine.model_files import ModelFiles
-from engine.models.config import text_fields
+from engine.models.config import CONTEXT, text_fields
 from engine.models.registry import EXACT_PARTS, find_architecture, find_part, part_kind
 from engine.vision.registry import make_vision_processor
 from engine.weights.fit import becomes, check_kv_bits, choose_quant, folder_becomes, grown_bytes, kinds_of
@@ -132,7 +132,7 @@ def _choose(found: Description, opened: ModelFiles, options: LoadOptions) -> Bac
 def _weights(found: Description, opened: ModelFiles, backend: Backend | None, options: LoadOptions) -> None:
     found.stored_bytes, found.stored_as = opened.nbytes, opened.stored_as
     fields = text_fields(opened.config)
-    found.context = fields.int("max_position_embeddings", "max_sequence_length", default=2048)
+    found.context = fields.int(*CONTEXT, default=2048)
     if backend is not None and reads_foreign(backend, Path(found.folder), opened.config):
         found.through = f"{backend.foreign_library}: {backend.foreign_note}"
         found.memory_needed, found.talk = whole_bytes(opened, backend), 0

@@ -20,6 +20,7 @@ from engine.errors import BadRequest
 from engine.loaded import TokenVocabulary
 from engine.reasoning_limit import ReasoningConstraint, ReplyConstraint
 from engine.text.json_schema import BLANK, grammar_schema
+from engine.transcript_rules import TranscriptConstraint
 from engine.types import Grammar, SamplingParams
 
 # -- ending a document before the length limit
@@ -246,6 +247,8 @@ class GrammarCompiler:
 
     def constraint_of(self, params: SamplingParams) -> ReplyConstraint | None:
         """What constrains the tokens of a reply with these parameters."""
+        if params.transcript is not None:
+            return TranscriptConstraint(params.transcript, self._size)
         grammar = None if params.grammar is None else self.constraint(params.grammar, params.grammar_after)
         return grammar if params.reasoning is None else ReasoningConstraint(params.reasoning, self._size, grammar)
 

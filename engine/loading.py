@@ -26,8 +26,16 @@ from engine.load_options import pick_backend as pick_backend
 from engine.load_options import split_piece as split_piece
 from engine.loaded import LoadedEncoder, LoadedPart, load_part
 from engine.model_files import ModelFiles, open_model
-from engine.models.config import named_architectures, text_fields
-from engine.models.registry import EXACT_PARTS, MakeEncoder, find_architecture, find_encoder, find_part, part_kind
+from engine.models.config import CONTEXT, named_architectures, text_fields
+from engine.models.registry import (
+    EXACT_PARTS,
+    RECOGNIZERS,
+    MakeEncoder,
+    find_architecture,
+    find_encoder,
+    find_part,
+    part_kind,
+)
 from engine.parallel.team import Team
 from engine.shares import ModelShare, build_share, kv_budget, load_split, rank_devices, splits
 from engine.shares import build_adapted as build_adapted
@@ -41,6 +49,7 @@ from engine.vision.processor import VisionProcessor
 from engine.vision.registry import make_vision_processor
 from engine.weights.fit import choose_quant, fitted, grown_bytes, size_of
 from engine.weights.lora import LoraFiles, open_lora
+from engine.weights.source import Source
 from engine.weights.view import survey
 
 SAMPLING_KEYS = {
@@ -161,11 +170,12 @@ def load_any(name: str, options: LoadOptions | None = None) -> LoadedModel | Loa
         raise UnsupportedArchitecture(f"{whole} has no part `{piece}`.")
     if make is None:
         return _load_model(name, folder, opened, options)
-    backend = _part_backend(opened, piece, options)
-    nbytes = survey(lambda view: make(view, opened.config), opened.source).memory(backend.dtype)
-    part = load_part(make, opened.source, opened.config, backend)
-    mark = fingerprint(opened, backend, None, None)
-    return LoadedPart(name, folder, opened.config, backend, part, nbytes, mark)
+    backend, source, quant = _part_source(opened, piece, options)
+    nbytes = survey(lambda view: make(view, opened.config), source).memory(backend.dtype)
+    part = load_part(make, source, opened.config, backend)
+    mark = fingerprint(opened, backend, None, quant)
+    tokenizer = opened.tokenizer if part_kind(opened.config, piece) in RECOGNIZERS else None
+    return LoadedPart(name, folder, opened.config, backend, part, nbytes, mark, tokenizer=tokenizer)
 
 
 def _load_encoder(
@@ -204,10 +214,19 @@ def weight_bytes(name: str, options: LoadOptions | None = None) -> int | None:
         if make is None:
             whole = opened.nbytes + grown_bytes(opened.tensors, pick_backend(options))
             return None if piece else whole // (len(set(rank_devices(options))) if options.tensor_parallel > 1 else 1)
-        dtype = _part_backend(opened, piece, options).dtype
-        return survey(lambda view: make(view, opened.config), opened.source).memory(dtype)
+        backend, source, _ = _part_source(opened, piece, options)
+        return survey(lambda view: make(view, opened.config), source).memory(backend.dtype)
     except (GrusError, OSError):
         return None
+
+
+def _part_source(opened: ModelFiles, piece: str, options: LoadOptions) -> tuple[Backend, Source, str | None]:
+    """A part's backend, its tensors there, and what these are quantized to: one that hears, like models that write."""
+    backend = _part_backend(opened, piece, options)
+    if part_kind(opened.config, piece) not in RECOGNIZERS:
+        return backend, opened.source, None
+    quant = choose_quant(options.quant, backend, opened.tensors)
+    return backend, fitted(opened.source, backend, quant), quant
 
 
 def _part_backend(opened: ModelFiles, piece: str, options: LoadOptions) -> Backend:
@@ -236,7 +255,7 @@ def _load_model(name: str, folder: Path, opened: ModelFiles, options: LoadOption
     if not foreign:
         find_architecture(config, name, backend.foreign_library, backend.foreign_note)
     tokenizer, template = opened.tokenizer, opened.template
-    context = text_fields(config).int("max_position_embeddings", "max_sequence_length", default=2048)
+    context = text_fields(config).int(*CONTEXT, default=2048)
     team: Team | None = None
     merged = () if split else tuple(open_lora(fetch_adapter(source, options)) for source in options.merged)
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from typing import Literal
 from backends import pick
 from backends.base import BackendMissing
 from engine.bandwidth import bandwidth
+from engine.child import child_command, child_environment
 from engine.errors import BackendUnavailable, ErrorText
 from engine.hub.cache import cache_folder
 from engine.loading import LoadOptions
@@ -79,11 +79,9 @@ def look_in_process(
 ) -> Machine:
     """The same in a process of its own, for one that shall stay small: a backend's library is not loaded here. `started` gets
     the process, which may be killed: BackendUnavailable then."""
-    root = str(Path(__file__).resolve().parents[1])
     asked = json.dumps({"backend": backend, "device": device, "cache_dir": cache_dir, "limit": limit, "again": again})
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))}
-    command, pipe = [sys.executable, "-m", "engine.machine", asked], subprocess.PIPE
-    with subprocess.Popen(command, env=environment, stdout=pipe, stderr=pipe, text=True) as process:
+    command, pipe = child_command("engine.machine", asked), subprocess.PIPE
+    with subprocess.Popen(command, env=child_environment(), stdout=pipe, stderr=pipe, text=True) as process:
         started(process)
         try:
             told, problem = process.communicate(timeout=_LOOK_SECONDS)

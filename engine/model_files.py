@@ -1,4 +1,4 @@
-"""A model's files, opened without loading: a checkpoint folder or a GGUF file behind one interface.
+"""A model's files, opened without loading: a checkpoint folder, a GGUF file, or one of whisper.cpp, behind one interface.
 
 Reads JSON, headers and tokenizers; maps tensors; makes no array.
 """
@@ -20,6 +20,7 @@ from engine.text.template import ChatTemplate
 from engine.text.tokenizer import Tokenizer
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.fit import kinds_of
+from engine.weights.ggml_whisper import GgmlWhisper, is_ggml_whisper
 from engine.weights.gguf.checkpoint import GgufCheckpoint, open_gguf
 from engine.weights.gguf.encoders import dense_layers
 from engine.weights.gguf.reader import MAGIC
@@ -31,7 +32,7 @@ from engine.weights.stored import FolderStored
 class ModelFiles(ABC):
     """The files of a model: config, tensors, tokenizer, chat template."""
 
-    def __init__(self, stored: Checkpoint | GgufCheckpoint) -> None:
+    def __init__(self, stored: Checkpoint | GgufCheckpoint | GgmlWhisper) -> None:
         self._stored = stored
 
     @property
@@ -73,9 +74,9 @@ class ModelFiles(ABC):
         return None
 
     @property
-    @abstractmethod
     def modules(self) -> SentenceModules:
         """What lies behind an embedding model's encoder."""
+        return SentenceModules()
 
     @property
     @abstractmethod
@@ -97,6 +98,8 @@ def open_model(path: Path, weights: str = "auto", model_type: str | None = None)
     is, whatever its config says.
     """
     if path.is_file():
+        if is_ggml_whisper(path):
+            return GgmlFiles(GgmlWhisper(path))
         if path.suffix.lower() != ".gguf" and not _begins_as_gguf(path):  # Ollama's files have no suffix
             raise ModelNotFound(f"{path} is a file, but not a GGUF file. Give the checkpoint's folder.")
         if weights not in ("auto", "gguf"):
@@ -239,6 +242,34 @@ class GgufFiles(ModelFiles):
             builtin = builtin_template(str(self.config["model_type"]), self.tokenizer.id)
             sources = {"default": builtin} if builtin is not None else {}
         return ChatTemplate(sources, self.tokenizer.special_tokens)
+
+
+class GgmlFiles(ModelFiles):
+    """A file of whisper.cpp."""
+
+    def __init__(self, file: GgmlWhisper) -> None:
+        super().__init__(file)
+        self.file = file
+
+    @property
+    def source(self) -> Source:
+        return self.file
+
+    @property
+    def quantized(self) -> bool:
+        return bool(kinds_of(self.tensors))
+
+    @property
+    def stored_as(self) -> str:
+        return f"{_most(self.tensors)} (whisper.cpp)"
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        return self.file.tokenizer
+
+    @cached_property
+    def template(self) -> ChatTemplate:
+        return ChatTemplate({}, self.tokenizer.special_tokens)
 
 
 def _most(tensors: Mapping[str, Raw]) -> str:

@@ -134,6 +134,7 @@ class Sampler:
             repeated=self._repeated_with(ahead) if self.repeats else None,
             bias=self._early if output < p.min_tokens else self._bias,
             mask=mask,
+            together_from=None if p.transcript is None else p.transcript.timestamps,
             logprobs=p.top_logprobs if p.logprobs or p.top_logprobs else None,
             approximate_logprobs=p.approximate_logprobs,
         )

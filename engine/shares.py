@@ -19,7 +19,7 @@ from engine.errors import BackendUnavailable, BadRequest, ErrorText, GrusError, 
 from engine.load_options import LoadOptions, open_named, pick_backend
 from engine.model_files import ModelFiles
 from engine.models.config import text_fields
-from engine.models.registry import ARCHITECTURES, find_architecture
+from engine.models.registry import ARCHITECTURES, RECOGNIZERS, find_architecture
 from engine.parallel.team import Team
 from engine.weights.fit import check_kv_bits, choose_quant, fitted, grown_bytes, kept_bits
 from engine.weights.lora import LoraFiles
@@ -33,7 +33,8 @@ HOST_SHARE = 0.9  # of the machine's memory, for weights beside the CPU
 
 log = logging.getLogger("grus.engine")
 
-UNSPLIT = frozenset({"qwen3_tts", "moonshine", "moonshine_streaming"})  # model types that are never split among ranks
+# model types that are never split among ranks
+UNSPLIT = RECOGNIZERS | {"qwen3_tts", "moonshine", "moonshine_streaming", "whisper", "system_voice"}
 
 
 @dataclass

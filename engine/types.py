@@ -50,6 +50,16 @@ class ReasoningLimit:
 
 
 @dataclass(frozen=True)
+class TranscriptRules:
+    """Which tokens of a transcript may follow which: see `engine.transcript_rules`."""
+
+    first_banned: tuple[int, ...] = ()  # a transcript does not begin with them
+    timestamps: int | None = None  # the token of time zero, all from it on are times; None: none are asked for
+    end: int = 0  # the end of the text; tokens before it are text
+    latest_first: int | None = None  # the transcript begins so many steps of time after zero, at most
+
+
+@dataclass(frozen=True)
 class SamplingParams:
     """Sampling parameters. None: the model's generation_config decides, else the neutral value."""
 
@@ -78,6 +88,7 @@ class SamplingParams:
     grammar: Grammar | None = None
     grammar_after: str | None = None  # constrain only what follows this text (a reasoning model's "</think>")
     reasoning: ReasoningLimit | None = None
+    transcript: TranscriptRules | None = None
 
     def check(self) -> None:
         """Raise BadRequest for the first parameter that is out of range."""

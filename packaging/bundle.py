@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -75,12 +76,9 @@ def make_app() -> Path:
         str(work),
         str(HERE / "grus.spec"),
     ]
-    run(
-        sys.executable,
-        *words,
-        cwd=project.ROOT,
-        PYTHONPATH=os.pathsep.join([str(project.ROOT), os.environ.get("PYTHONPATH", "")]),
-    )
+    # Not in the source: the bundle is made of the wheel, which has the kernels and knows where updates are announced.
+    BUILD.mkdir(parents=True, exist_ok=True)
+    run(sys.executable, *words, cwd=BUILD)
     if sys.platform == "linux":
         strip_libraries(application())
     return application()
@@ -152,6 +150,14 @@ def system_names(column: int) -> list[str]:
     return list(dict.fromkeys(name for cell in cells for name in cell.split(",") if name not in ("-", "base")))
 
 
+def debian_packages() -> list[str]:
+    """What the .deb depends on: PortAudio is in the bundle, and ALSA, which it plays through, is the system's.
+
+    Newer systems have these under names with t64, which provide the old ones.
+    """
+    return ["libasound2" if name == "libportaudio2" else name for name in system_names(_LIBRARY_COLUMN)]
+
+
 def oldest_glibc() -> str:
     """The C library of this machine: an older one may not load what was made here."""
     import platform
@@ -159,16 +165,20 @@ def oldest_glibc() -> str:
     return platform.libc_ver()[1]
 
 
+def package_version() -> str:
+    """As dpkg and rpm order versions: what comes before a release begins with a tilde. Not for file names, which servers change."""
+    return re.sub(r"\.?(dev|a|b|rc)(?=\d)", r"~\1", grus_version())
+
+
 def make_deb() -> Path:
     root = lay_out(BUILD / "deb")
     size = sum(path.lstat().st_size for path in root.rglob("*")) // 1024
     name = f"grus_{grus_version()}_{DEBIAN[machine()]}.deb"
-    # Newer systems have these under names with t64, which provide the old ones.
-    depends = [f"libc6 (>= {oldest_glibc()})", *(n for n in system_names(_LIBRARY_COLUMN) if n != "libportaudio2")]
+    depends = [f"libc6 (>= {oldest_glibc()})", *debian_packages()]
     control = root / "DEBIAN"
     control.mkdir()
     fields = {
-        "Package": "grus", "Version": grus_version(), "Architecture": DEBIAN[machine()], "Maintainer": MAINTAINER,
+        "Package": "grus", "Version": package_version(), "Architecture": DEBIAN[machine()], "Maintainer": MAINTAINER,
         "Installed-Size": str(size), "Depends": ", ".join(depends), "Section": "science", "Priority": "optional",
         "Homepage": f"https://github.com/{os.environ.get('GITHUB_REPOSITORY', 'grus/grus')}",
         "Description": "private AI on your own machine\n"
@@ -176,12 +186,15 @@ def make_deb() -> Path:
     }  # fmt: skip
     (control / "control").write_text("".join(f"{key}: {value}\n" for key, value in fields.items()), encoding="utf-8")
     about = root / "usr" / "share" / "doc" / "grus"
-    changes = f"grus ({grus_version()}) stable; urgency=medium\n\n  * See CHANGELOG.md.\n\n -- {MAINTAINER}  {formatdate(source_date())}\n"
+    changes = f"grus ({package_version()}) stable; urgency=medium\n\n  * See CHANGELOG.md.\n\n -- {MAINTAINER}  {formatdate(source_date())}\n"
     _compressed(about / "changelog.gz", changes.encode())
     (about / "copyright").write_text(
         "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n\nFiles: *\nCopyright: The Grus authors\n"
         "License: Apache-2.0\n On Debian systems the text is in /usr/share/common-licenses/Apache-2.0.\n"
-        " The licences of what comes with it are beside the files, in /usr/lib/grus/_internal.\n",
+        " The licences of what comes with it are beside the files, in /usr/lib/grus/_internal.\n"
+        "\nFiles: usr/lib/grus/_internal/av/* usr/lib/grus/_internal/av.libs/*\nCopyright: The authors of PyAV, FFmpeg, x264 and x265\n"
+        "License: GPL-3+\n On Debian systems the text is in /usr/share/common-licenses/GPL-3. The sources are at\n"
+        " https://github.com/PyAV-Org/PyAV and https://github.com/PyAV-Org/pyav-ffmpeg.\n",
         encoding="utf-8",
     )
     overrides = root / "usr" / "share" / "lintian" / "overrides" / "grus"
@@ -198,7 +211,7 @@ Name: grus
 Version: {version}
 Release: 1
 Summary: Private AI on your own machine
-License: Apache-2.0
+License: Apache-2.0 AND GPL-3.0-or-later
 URL: https://github.com/{repository}
 AutoReqProv: no
 Requires: {requires}
@@ -220,10 +233,9 @@ Grus chats, reads documents, speaks and listens with language models that run on
 def make_rpm() -> Path:
     root = lay_out(BUILD / "rpm")
     spec = BUILD / "grus.spec"
-    version = grus_version().replace(".dev", "~dev")
     spec.write_text(
         RPM.format(
-            version=version,
+            version=package_version(),
             id=DESKTOP_ID,
             repository=os.environ.get("GITHUB_REPOSITORY", "grus/grus"),
             requires=", ".join(system_names(_DNF_COLUMN)),
@@ -235,7 +247,7 @@ def make_rpm() -> Path:
     run("rpmbuild", "-bb", "--noclean", "--target", machine(), *defines, spec)
     DIST.mkdir(exist_ok=True)
     made = next(out.rglob("*.rpm"))
-    target = DIST / made.name
+    target = DIST / f"grus-{grus_version()}.{machine()}.rpm"
     shutil.move(made, target)
     for folder in (root, BUILD / "rpmbuild", out):
         shutil.rmtree(folder, ignore_errors=True)

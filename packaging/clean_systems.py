@@ -29,6 +29,12 @@ SYSTEMS = {
     "ubuntu-22.04": ("jammy", "http://archive.ubuntu.com/ubuntu"),
     "ubuntu-24.04": ("noble", "http://archive.ubuntu.com/ubuntu"),
 }
+_APART = (
+    "unshare",
+    "-m",
+    "--propagation",
+    "private",
+)  # what is mounted within is not seen from outside, nor deleted with the folder
 _PATIENCE = 900  # seconds of one step
 APT = "apt-get install -y --no-install-recommends -o Dpkg::Options::=--force-unsafe-io -qq"
 
@@ -43,12 +49,12 @@ class CleanSystem:
 
     def run(self, command: str, timeout: float = _PATIENCE) -> subprocess.CompletedProcess[str]:
         inner = (
-            'set -e; r=$1; mount --make-rprivate /; mount -t proc proc "$r/proc" 2>/dev/null || mount --bind /proc "$r/proc"; '
+            'set -e; r=$1; mount -t proc proc "$r/proc" 2>/dev/null || mount --bind /proc "$r/proc"; '
             'mount --rbind /dev "$r/dev"; mount --rbind /sys "$r/sys"; '
             'exec chroot "$r" /usr/bin/env -i HOME=/root LANG=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin '
             'DEBIAN_FRONTEND=noninteractive XDG_RUNTIME_DIR=/tmp sh -c "$2"'
         )
-        words = ["unshare", "-m", "bash", "-c", inner, "clean", str(self.root), command]
+        words = [*_APART, "bash", "-c", inner, "clean", str(self.root), command]
         return subprocess.run(words, capture_output=True, text=True, timeout=timeout)
 
     def step(self, what: str, command: str, expect: str = "", user: bool = True) -> bool:
@@ -74,12 +80,18 @@ def _quoted(text: str) -> str:
     return "'" + text.replace("'", "'\\''") + "'"
 
 
-def mirror_of_this_machine() -> str:
-    """Where this machine gets Debian's packages, for the systems of the same archive."""
-    for file in [Path("/etc/apt/sources.list"), *Path("/etc/apt/sources.list.d").glob("*")]:
+def mirror_of_this_machine(apt: Path = Path("/etc/apt")) -> str:
+    """Where this machine gets Debian's packages, for the systems of the same archive; files that apt reads, and no archive of others."""
+    for file in [
+        apt / "sources.list",
+        *sorted((apt / "sources.list.d").glob("*.list")),
+        *sorted((apt / "sources.list.d").glob("*.sources")),
+    ]:
         if file.is_file():
             found = re.search(
-                r"^(?:URIs:|deb(?: \[[^]]*\])?)\s+((?:https?|file):\S+)", file.read_text(errors="replace"), re.MULTILINE
+                r"^(?:URIs:|deb(?: \[[^]]*\])?)\s+((?:https?|file):\S+/debian)/?(?:\s|$)",
+                file.read_text(errors="replace"),
+                re.MULTILINE,
             )
             if found:
                 return found[1]
@@ -93,12 +105,22 @@ def clean_system(name: str, scratch: Path) -> Iterator[CleanSystem | None]:
     if name.startswith("debian") and (here := mirror_of_this_machine()):
         archive = here
     root = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=scratch))
+    root.chmod(0o755)  # it is "/" to whoever is not root there, too
     try:
         keys = "/usr/share/keyrings/ubuntu-archive-keyring.gpg"
         more = [f"--keyring={keys}"] if name.startswith("ubuntu") and Path(keys).exists() else []
         scripts = Path("/usr/share/debootstrap/scripts") / suite
         made = scripts.exists() and subprocess.run(
-            ["debootstrap", "--variant=minbase", "--include=ca-certificates", *more, suite, str(root), archive],
+            [
+                *_APART,
+                "debootstrap",
+                "--variant=minbase",
+                "--include=ca-certificates",
+                *more,
+                suite,
+                str(root),
+                archive,
+            ],
             capture_output=True,
             text=True,
         )

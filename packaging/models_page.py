@@ -65,14 +65,19 @@ NAMES = {
     "qwen3_vl": "Qwen3-VL",
     "seed_oss": "Seed-OSS",
     "smollm3": "SmolLM3",
+    "whisper": "Whisper, all sizes, turbo and distil",
 }
 PART_NAMES = {
     "bicodec": "BiCodec, the codec of Spark-TTS",
+    "parakeet_ctc": "Parakeet CTC, 0.6B and 1.1B: listens",
+    "parakeet_rnnt": "Parakeet RNN-T: listens",
+    "parakeet_tdt": "Parakeet TDT, v2 and v3: listens",
     "pp_doclayout_v2": "PP-DocLayout v2",
     "pp_doclayout_v3": "PP-DocLayout v3",
     "qwen3_tts_tokenizer_12hz": "the codec of Qwen3-TTS",
     "silero_vad": "Silero, voice activity (built in)",
     "snac": "SNAC, the codec of Orpheus",
+    "system_voice": "the operating system's own voices, as the model `system`",
     "wav2vec2": "wav2vec 2.0, the ears of Spark-TTS's cloning",
 }
 WORDS = {

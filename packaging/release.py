@@ -26,7 +26,7 @@ _CONDA = {"torch": "pytorch", "soundfile": "pysoundfile", "sounddevice": "python
 # Files of a release by what updates and templates call them: how each name ends.
 KINDS = {
     "deb": "_amd64.deb", "rpm": ".x86_64.rpm", "appimage": "-x86_64.AppImage", "dmg": ".dmg", "setup": "-setup.exe",
-    "tar": "grus-linux-x86_64.tar.xz", "wheel_linux": "-manylinux_2_28_x86_64.whl", "wheel_pure": "-py3-none-any.whl", "sdist": ".tar.gz",
+    "tar": "grus-linux-x86_64.tar.xz", "wheel_linux": "-manylinux_2_34_x86_64.whl", "wheel_pure": "-py3-none-any.whl", "sdist": ".tar.gz",
 }  # fmt: skip
 
 

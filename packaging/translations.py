@@ -23,7 +23,9 @@ FOLDER = ROOT / "resources" / "translations"
 CATALOGUE = ROOT / "resources" / "catalogue.json"
 LANGUAGES = ("de", "es", "fr", "ja", "pt_BR", "zh_CN")
 ENGINE = (
-    *sorted((ROOT / "engine").rglob("*.py")), *sorted((ROOT / "app" / "runtime").rglob("*.py")), ROOT / "app" / "main.py"
+    *(file for layer in ("engine", "app/agents", "app/runtime") for file in sorted((ROOT / layer).rglob("*.py"))),
+    ROOT / "app" / "main.py",
+    ROOT / "app" / "updates.py",
 )  # fmt: skip
 SOURCES = (
     *sorted((ROOT / "app" / "gui").rglob("*.py")),

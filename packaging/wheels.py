@@ -31,6 +31,7 @@ import project
 from backends.torch.kernels import build
 
 KERNELS = "backends/torch/kernels"
+_MANYLINUX = r"manylinux_(\d+)_(\d+)_(\w+)"
 HARNESS = Path(__file__).with_name("kernels_check.c")
 
 
@@ -48,7 +49,7 @@ class Target:
 
 
 TARGETS = (
-    Target("linux-x86_64", "x86_64-linux-gnu.2.28", "manylinux_2_28_x86_64", f"{build.STEM}.so", b"\x7fELF\x02\x01", ("-Wl,-s",)),
+    Target("linux-x86_64", "x86_64-linux-gnu.2.28", "manylinux_2_34_x86_64", f"{build.STEM}.so", b"\x7fELF\x02\x01", ("-Wl,-s",)),
     Target("linux-aarch64", "aarch64-linux-gnu.2.28", "manylinux_2_39_aarch64", f"{build.STEM}.so", b"\x7fELF\x02\x01",
            ("-Wl,-s",), ("qemu-aarch64", "-L", "/usr/aarch64-linux-gnu")),
     Target("macos-arm64", "aarch64-macos.14.0", "macosx_14_0_arm64", f"{build.STEM}.dylib", b"\xcf\xfa\xed\xfe",
@@ -105,6 +106,8 @@ def checked(library: Path, target: Target) -> Path:
         raise WheelError(f"{library.name} of {target.name} lacks {', '.join(lacking)}")
     if build.digest().encode() not in data:
         raise WheelError(f"{library.name} of {target.name} does not carry the digest of its sources")
+    if str(project.ROOT).encode() in data:
+        raise WheelError(f"{library.name} of {target.name} holds paths of the machine that made it")
     return library
 
 
@@ -214,21 +217,27 @@ def check(folder: Path) -> None:
                     raise WheelError(f"{wheel.name} carries kernels of other sources than its stamp says")
                 print(f"{wheel.name}: {said}")
                 if "linux" in target.tag:
-                    _tool("auditwheel", "show", str(wheel), expect=_policy(target))
+                    audited(_tool("auditwheel", "show", str(wheel)), target)
     _tool("twine", "check", "--strict", *map(str, [*wheels, *folder.glob("*.tar.gz")]))
 
 
-def _policy(target: Target) -> str:
-    """What auditwheel must find: this system, as old as the compiler was told."""
-    return target.zig.partition("-")[0]
+def audited(said: str, target: Target) -> None:
+    """auditwheel must find this processor, and no newer system than the tag says."""
+    promised = re.fullmatch(_MANYLINUX, target.tag)
+    found = re.search(rf'platform tag: "{_MANYLINUX}"', " ".join(said.split()))
+    if found is None or promised is None or found[3] != promised[3]:
+        raise WheelError(f"auditwheel finds no library for {target.tag}")
+    if (int(found[1]), int(found[2])) > (int(promised[1]), int(promised[2])):
+        raise WheelError(f"the library for {target.tag} needs glibc {found[1]}.{found[2]}")
 
 
-def _tool(name: str, *arguments: str, expect: str = "") -> None:
+def _tool(name: str, *arguments: str) -> str:
     done = subprocess.run([sys.executable, "-m", name, *arguments], capture_output=True, text=True)
     said = (done.stdout + done.stderr).strip()
     print(said)
-    if done.returncode or expect not in said:
+    if done.returncode:
         raise WheelError(f"{name} refuses {arguments[-1]}")
+    return said
 
 
 def make(names: list[str], out: Path, version: str) -> list[Path]:

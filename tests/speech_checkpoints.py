@@ -88,3 +88,132 @@ def sound(seconds: float, seed: int = 0) -> np.ndarray:
 
 
 assert len(SPECIALS) == 3
+
+
+# -- Whisper: a tokenizer with its special tokens, and the generation_config that published checkpoints have
+
+LANGUAGES = ("en", "de", "ja")
+TIMES = 51  # <|0.00|> to <|1.00|>: the encoder of the tiny one holds a second
+_TASKS = ("<|translate|>", "<|transcribe|>", "<|startoflm|>", "<|startofprev|>", "<|nospeech|>", "<|notimestamps|>")
+WHISPER_TOKENS = (
+    "<|startoftranscript|>",
+    *(f"<|{language}|>" for language in LANGUAGES),
+    *_TASKS,
+    *(f"<|{0.02 * i:.2f}|>" for i in range(TIMES)),
+)
+WHISPER_VOCAB = VOCAB + len(WHISPER_TOKENS)
+WHISPER_END = VOCAB - len(SPECIALS)  # <|endoftext|>, after the last token of text
+
+
+def whisper_id(token: str) -> int:
+    return VOCAB + WHISPER_TOKENS.index(token)
+
+
+def whisper_generation() -> dict[str, Any]:
+    return dict(
+        alignment_heads=[[0, 1], [1, 0], [1, 3]],
+        begin_suppress_tokens=[220, WHISPER_END],
+        bos_token_id=WHISPER_END,
+        decoder_start_token_id=whisper_id("<|startoftranscript|>"),
+        eos_token_id=WHISPER_END,
+        is_multilingual=True,
+        lang_to_id={f"<|{language}|>": whisper_id(f"<|{language}|>") for language in LANGUAGES},
+        max_initial_timestamp_index=50,
+        max_length=448,
+        no_timestamps_token_id=whisper_id("<|notimestamps|>"),
+        pad_token_id=WHISPER_END,
+        prev_sot_token_id=whisper_id("<|startofprev|>"),
+        suppress_tokens=[1, 2, 7, whisper_id("<|startoflm|>"), whisper_id("<|startofprev|>")],
+        task_to_id={"transcribe": whisper_id("<|transcribe|>"), "translate": whisper_id("<|translate|>")},
+    )
+
+
+@cache
+def whisper_reference(seed: int = 0, frames: int = 50) -> Any:
+    """`frames`: of the encoder, fifty a second; the published ones have 1500."""
+    import torch
+    import transformers
+
+    config = transformers.WhisperConfig(
+        vocab_size=WHISPER_VOCAB, num_mel_bins=80, d_model=64, encoder_layers=2, decoder_layers=2,
+        encoder_attention_heads=4, decoder_attention_heads=4, encoder_ffn_dim=96, decoder_ffn_dim=128,
+        max_source_positions=frames, max_target_positions=160, decoder_start_token_id=whisper_id("<|startoftranscript|>"),
+        bos_token_id=WHISPER_END, eos_token_id=WHISPER_END, pad_token_id=WHISPER_END,
+    )  # fmt: skip
+    config._attn_implementation = "eager"
+    model = transformers.WhisperForConditionalGeneration(config).eval()
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for p in model.parameters():
+            noise = torch.randn(p.shape, generator=generator)
+            p.add_(0.1 * noise) if p.ndim <= 1 else p.copy_(0.2 * noise)
+        model.model.decoder.embed_tokens.weight.mul_(0.1)
+        model.model.decoder.embed_positions.weight.mul_(8)
+        model.model.decoder.layer_norm.bias.zero_()
+    model.generation_config = transformers.GenerationConfig(**whisper_generation())
+    return model
+
+
+def save_whisper(folder: Path, **how: Any) -> Path:
+    whisper_reference(**how).save_pretrained(folder)
+    save_tokenizer(folder, more=WHISPER_TOKENS)
+    return folder
+
+
+# -- Parakeet
+
+PARAKEET = {
+    "parakeet_ctc": "ParakeetCTCConfig",
+    "parakeet_rnnt": "ParakeetRNNTConfig",
+    "parakeet_tdt": "ParakeetTDTConfig",
+}
+BLANK = VOCAB  # after all tokens of the tokenizer
+
+
+@cache
+def parakeet_reference(kind: str, seed: int = 0) -> Any:
+    import torch
+    import transformers
+
+    encoder = dict(
+        hidden_size=48, num_hidden_layers=2, num_attention_heads=4, intermediate_size=80, conv_kernel_size=5,
+        subsampling_conv_channels=8, num_mel_bins=80 if kind == "parakeet_ctc" else 128, attention_bias=kind != "parakeet_tdt",
+        convolution_bias=kind == "parakeet_ctc", scale_input=kind != "parakeet_tdt",
+    )  # fmt: skip
+    fields: dict[str, Any] = dict(vocab_size=VOCAB + 1, encoder_config=encoder)
+    if kind == "parakeet_ctc":
+        fields |= dict(pad_token_id=BLANK)
+    else:
+        fields |= dict(decoder_hidden_size=32, pad_token_id=2, blank_token_id=BLANK, decoder_start_token_id=BLANK)
+    config = getattr(transformers, PARAKEET[kind])(**fields)
+    config._attn_implementation = "eager"
+    model = getattr(transformers, PARAKEET[kind].replace("Config", "").replace("Parakeet", "ParakeetFor"))(
+        config
+    ).eval()
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for name, p in model.named_parameters():
+            noise = torch.randn(p.shape, generator=generator)
+            p.add_(0.1 * noise) if p.ndim <= 1 else p.copy_((0.2 if "encoder." in name else 0.5) * noise)
+        for name, p in model.named_buffers():
+            if "running" in name:
+                p.copy_(0.5 + torch.rand(p.shape, generator=generator))
+        extract = transformers.ParakeetFeatureExtractor(feature_size=config.encoder_config.num_mel_bins)
+        heard = model.encoder(**extract(sound(2.0), sampling_rate=16000, return_tensors="pt")).last_hidden_state
+        if kind == "parakeet_ctc":
+            head, logits = model.ctc_head, model.ctc_head(heard)
+        else:
+            said = model.decoder(torch.tensor([[BLANK]]))
+            head, logits = model.joint.head, model.joint(said, model.encoder_projector(heard))[..., : BLANK + 1]
+        mean = logits.reshape(-1, BLANK + 1).mean(0)
+        head.bias[: BLANK + 1] -= mean  # so that what is heard depends on the frame; about every other one is silent
+        head.bias[BLANK + 1 :] -= 100.0  # durations: the reference takes the best of tokens and durations together
+        logits = logits - mean
+        head.bias[BLANK] += (logits[..., :BLANK].max(-1).values - logits[..., BLANK]).median()
+    return model
+
+
+def save_parakeet(kind: str, folder: Path, **how: Any) -> Path:
+    parakeet_reference(kind, **how).save_pretrained(folder)
+    save_tokenizer(folder, ["<blank>"])
+    return folder

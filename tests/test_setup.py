@@ -42,7 +42,7 @@ class Machine:
         self.program("uname", "#!/bin/bash\necho Linux\n")
         self.program("id", "#!/bin/bash\necho 1000\n")
         self.program("apt-get", '#!/bin/bash\necho apt-get "$@" >>"$CALLS"\n')
-        for name in ("g++", "Xvfb", "curl", "xdotool", "openbox", "pulseaudio", "pactl"):
+        for name in ("g++", "Xvfb", "curl", "xdotool", "openbox", "pulseaudio", "pactl", "ffmpeg", "espeak-ng"):
             self.program(name, "#!/bin/bash\n")
         self.program("python3", PYTHON)
 

@@ -14,8 +14,9 @@ import grus
 from app.commands.options import add_profile, add_where, check_profile, load_options, writable
 from app.commands.sound_devices import pieces
 from engine.errors import BadRequest, GrusError
-from engine.pipelines.listening.transcript import FORMATS, write
-from engine.pipelines.listening.transcription import Captions
+from engine.media.recordings import mux_subtitles
+from engine.pipelines.listening.transcript import FORMATS, Transcript, write
+from engine.pipelines.listening.transcription import Captions, ListenOptions
 from engine.pipelines.listening.voice_activity import FORMATS as SPEECH_FORMATS
 
 DESCRIPTION = """\
@@ -24,10 +25,13 @@ Writes down what is said in sound files, or at the microphone while it is said.
   grus listen talk.mp3 --model UsefulSensors/moonshine-base
   grus listen *.wav --format srt --model ./moonshine-base          (talk.wav -> talk.srt)
   grus listen meeting.flac --format json --words -o meeting.json --model ./moonshine-base
+  grus listen film.mkv --track 2 --subtitles --model openai/whisper-small       (film.mkv -> film.subtitled.mkv)
+  grus listen interview.m4a --translate --model ggml-large-v3-turbo.bin
   grus listen --mic --model ./moonshine-tiny
   grus listen talk.mp3 --activity                                  (where somebody speaks; needs no model)
 
-Any format that libsndfile reads: WAV, FLAC, MP3, OGG, Opus, AIFF, AU, CAF. Nothing leaves this machine."""
+Recordings in WAV, FLAC, MP3, OGG, Opus, M4A, AAC, AIFF, CAF, AMR, WMA, and the sound of MP4, MOV, MKV, WebM, AVI. Nothing leaves
+this machine."""
 
 
 def add_to(commands: Any) -> None:
@@ -39,12 +43,25 @@ def add_to(commands: Any) -> None:
     )
     command.add_argument("files", nargs="*", metavar="FILE", type=Path, help="sound files")
     command.add_argument("--mic", action="store_true", help="listen to the microphone until Ctrl-C")
-    command.add_argument("--model", metavar="M", help="a Moonshine model: a folder or a repository id")
+    command.add_argument("--model", metavar="M", help="a model that listens: a folder, a file or a repository id")
     command.add_argument("--activity", action="store_true", help="find where somebody speaks, and not what is said")
     command.add_argument(
         "--format", choices=tuple(FORMATS), help="what is written (default: txt; with --activity json)"
     )
-    command.add_argument("--language", metavar="L", help="the language that is spoken; a model hears one")
+    command.add_argument(
+        "--language", metavar="L", help="the code of the language that is spoken; Whisper hears which it is"
+    )
+    command.add_argument("--translate", action="store_true", help="into English, with a Whisper model that can")
+    command.add_argument(
+        "--prompt", metavar="TEXT", help="what was said before, or names as they are spelled (Whisper)"
+    )
+    command.add_argument(
+        "--track", type=int, default=1, metavar="N", help="of several sound tracks, from 1 (default: 1)"
+    )
+    command.add_argument(
+        "--from", dest="start", type=float, default=0.0, metavar="S", help="leave out the first S seconds"
+    )
+    command.add_argument("--subtitles", action="store_true", help="a copy of the video with subtitles in it")
     command.add_argument("--words", action="store_true", help="the time of every word too (in json)")
     command.add_argument("-o", "--output", metavar="OUT", type=Path, help="a file, or a folder for several files")
     add_profile(command)
@@ -56,6 +73,10 @@ def run(options: argparse.Namespace) -> int:
     if options.mic == bool(options.files):
         raise BadRequest("Give sound files, or --mic: one of the two.")
     options.format = options.format or ("json" if options.activity else "txt")
+    if not options.start >= 0 or options.track < 1:
+        raise BadRequest("--from is 0 seconds or more, and --track 1 or more.")
+    if options.subtitles and (options.mic or options.activity):
+        raise BadRequest("--subtitles is for videos, and goes without --mic and --activity.")
     if options.activity and (options.mic or options.words or options.language or options.model):
         raise BadRequest("--activity finds speech in files. It goes without --mic, --model, --language and --words.")
     if not options.activity and options.model is None:
@@ -73,6 +94,8 @@ def run(options: argparse.Namespace) -> int:
             return _each(options, several, lambda file: SPEECH_FORMATS[options.format](finder.find(file)))
     with grus.Ears(options.model, load_options(options), profile=options.profile) as ears:
         if options.mic:
+            ears.listener.options = ListenOptions(options.language, False, options.translate, options.prompt)
+            ears.listener.check(ears.listener.options)
             return _captions(ears)
         return _each(options, several, lambda file: _transcribed(ears, file, options))
 
@@ -92,11 +115,36 @@ def _each(options: argparse.Namespace, several: bool, make: Callable[[Path], str
 
 def _transcribed(ears: grus.Ears, file: Path, options: argparse.Namespace) -> str:
     with _bar(file.name) as progress:
-        transcript = ears.listen(file, language=options.language, words=options.words, progress=progress)
+        transcript = ears.listen(
+            file,
+            language=options.language,
+            words=options.words,
+            translate=options.translate,
+            prompt=options.prompt,
+            track=options.track,
+            start=options.start,
+            progress=progress,
+        )
+    if options.subtitles:
+        _subtitle(file, options.output, transcript)
     return write(transcript, options.format)
 
 
+def _subtitle(file: Path, output: Path | None, transcript: Transcript) -> None:
+    """A copy of the video beside it, or as `-o` says."""
+    target = output if output is not None and not output.is_dir() else (output or file.parent) / _subtitled(file)
+    lines = [(segment.start, segment.end, segment.text) for segment in transcript.segments if segment.text]
+    mux_subtitles(file, target, lines, transcript.language)
+    print(f"{file.name} -> {target}", file=sys.stderr)
+
+
+def _subtitled(file: Path) -> str:
+    return f"{file.stem}.subtitled{file.suffix}"
+
+
 def _save(text: str, file: Path, options: argparse.Namespace, several: bool) -> None:
+    if options.subtitles:
+        return
     if options.output is None and not several:
         sys.stdout.write(text)
         return

@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 
 DESCRIPTION = """\
 Reads documents: PDFs, photographs, scans, folders of them. Pages are split into regions, the regions of many pages are
-recognized together, and the result is put together in reading order.
+recognized together, and the result is put together in reading order. Word, PowerPoint, Excel, OpenDocument, HTML, EPUB, e-mail,
+Markdown, CSV and text files carry their text, which is taken as it is.
 
   grus read letter.jpg
+  grus read minutes.docx
   grus read report.pdf --pages 1-3,5 -o report.md
   grus read scans/ --format pdf -o searchable/
   grus read invoice.png --task table --format csv --model PaddlePaddle/PaddleOCR-VL
@@ -38,7 +40,7 @@ def add_to(commands: Any) -> None:
         description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    command.add_argument("files", nargs="+", metavar="FILE", help="a PDF, an image, or a folder of them")
+    command.add_argument("files", nargs="+", metavar="FILE", help="a document, an image, or a folder of them")
     what = command.add_argument_group("what is read")
     what.add_argument(
         "--task",
@@ -78,7 +80,7 @@ def add_to(commands: Any) -> None:
 
 
 def read(options: argparse.Namespace) -> int:
-    from app.runtime.reading import ReadingModels
+    from app.runtime.reading import NoReadingModels, ReadingModels, needs_model
     from engine.errors import BadRequest
     from engine.pipelines.reading.reader import ReadOptions
     from engine.pipelines.reading.session import ReadingSession, expand_folders, output_targets
@@ -98,8 +100,12 @@ def read(options: argparse.Namespace) -> int:
     # text layers alone need no model; pages without one then say what is missing
     needed = not options.text_layer
     check_profile(options.profile)
-    with ReadingModels(
-        options.model, options.layout, where_options(options, label), required=needed, profile=options.profile
+    with (
+        ReadingModels(
+            options.model, options.layout, where_options(options, label), required=needed, profile=options.profile
+        )
+        if options.model or options.layout or needs_model(files)
+        else NoReadingModels()
     ) as models:
         style = ExportOptions(options.margins, options.rejoin)
         session = ReadingSession(models.recognizer, models.layout, reading, style, _Password(options.password))

@@ -17,12 +17,15 @@ from app.commands.options import add_profile, add_where, check_profile, load_opt
 from app.commands.sound_devices import opened, written
 from engine.errors import BadRequest
 from engine.media.sound import FORMATS, encoded, format_of, write_file
+from engine.media.system_speech import HINT
 from engine.pipelines.speaking.speech import SpeechOptions
 from engine.pipelines.speaking.voice import SavedVoices
+from engine.starter import SYSTEM, starter
 
 DESCRIPTION = """\
 Speaks a text. Without -o or --stream it is played.
 
+  grus speak "Good morning."                        (a voice of the system; needs no model)
   grus speak "Good morning." --model Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice --voice vivian
   grus speak --file book.txt -o book.opus --markdown --model ./qwen3-tts --voice ryan
   grus speak "Hello." --clone me.wav --clone-text "What I say in it." --model ./qwen3-tts-base -o hello.wav
@@ -42,7 +45,11 @@ def add_to(commands: Any) -> None:
     )
     command.add_argument("text", nargs="?", metavar="TEXT", help="what is said; - reads it from standard input")
     command.add_argument("--file", type=Path, metavar="FILE", help="a text file instead")
-    command.add_argument("--model", metavar="M", help="a model that speaks: a folder or a repository id")
+    command.add_argument(
+        "--model",
+        metavar="M",
+        help=f"a model that speaks: a folder or a repository id (default: {SYSTEM}, the system's own)",
+    )
     command.add_argument(
         "-o", "--output", type=Path, metavar="OUT", help=f"a file: {', '.join(FORMATS)}, by its ending"
     )
@@ -72,8 +79,13 @@ def run(options: argparse.Namespace) -> int:
     if options.voices and options.model is None:
         _list([])
         return 0
-    if options.model is None:
-        raise BadRequest("Say which model speaks: --model Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice, for example.", "model")
+    if options.model is None and starter(SYSTEM) is None:
+        raise BadRequest(
+            f"This system has no program that speaks ({HINT}). Install it, or say which model speaks: --model "
+            "Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice, for example.",
+            "model",
+        )
+    options.model = options.model or SYSTEM
     silent = options.voices or (options.save_voice and not _given(options))
     text = None if silent else _text(options)
     if options.output is not None:

@@ -17,7 +17,7 @@ from engine.errors import BadRequest
 from engine.media.sound import FORMATS, format_of, read_sound, write_file
 from engine.pipelines.speaking.speech import SpeechOptions
 from engine.pipelines.voice_chat import Answered, Heard, Interrupted, Reply, TalkEvent, Voiced
-from engine.starter import GUIDE
+from engine.starter import GUIDE, SYSTEM
 
 DESCRIPTION = """\
 Talks with a model: what you say is written down, answered and spoken. Who begins to speak stops the voice.
@@ -40,7 +40,12 @@ def add_to(commands: Any) -> None:
         "file", nargs="?", type=Path, metavar="FILE", help="a recorded question instead of the microphone"
     )
     command.add_argument("--ears", required=True, metavar="M", help="a model that listens: a folder or a repository id")
-    command.add_argument("--voice-model", required=True, metavar="M", help="a model that speaks")
+    command.add_argument(
+        "--voice-model",
+        default=SYSTEM,
+        metavar="M",
+        help=f"a model that speaks (default: {SYSTEM}, the system's own voices)",
+    )
     command.add_argument(
         "--model", default=GUIDE, metavar="M", help=f"a model that answers (default: {GUIDE}, which is in Grus)"
     )

@@ -28,7 +28,8 @@ class Rail(QWidget):
         super().__init__()
         self.setProperty("kind", "rail")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.setFixedWidth(RAIL)
+        self.setMinimumWidth(RAIL)  # also with names: else a wide window could not be made narrow in one step
+        self.setMaximumWidth(RAIL)
         self.setAccessibleName(tr("Panes"))
         self._look = look
         self._buttons: dict[str, QToolButton] = {}
@@ -69,10 +70,11 @@ class Rail(QWidget):
         width = wide if named else RAIL
         if width == self.width() and all(button.toolButtonStyle() == style for button in buttons):
             return
-        self.setFixedWidth(width)
+        self.setMaximumWidth(width)
         for button in buttons:
             button.setToolButtonStyle(style)
             button.setFixedSize(width - 2 * GRID, RAIL - 2 * GRID)
+        self.resize(width, self.height())
 
     def show_chosen(self, name: str) -> None:
         self._buttons[name].setChecked(True)

@@ -19,6 +19,7 @@ from app.gui.widgets import ARROW, BadgeBox
 from app.runtime import catalogue
 from app.runtime.catalogue import RECOMMENDED
 from engine.errors import BadRequest
+from engine.starter import SYSTEM
 
 if TYPE_CHECKING:
     from app.runtime.models import ModelService
@@ -77,6 +78,7 @@ class ModelBox(BadgeBox):
         def got(found: dict[str, frozenset[Any]]) -> None:
             self.abilities = found
             self.known = [name for name, can in found.items() if self._task in can]
+            self.known.sort(key=lambda name: name == SYSTEM)  # only where nobody got a better voice
             self._fill()
             self.listed.emit()
 

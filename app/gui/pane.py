@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from app.gui.preferences import AppFolders, Preferences
     from app.gui.store.worker import AppStore
     from app.gui.viewmodels.models.downloads import Downloads
+    from app.gui.viewmodels.models.library import MachineFacts
+    from app.gui.viewmodels.updates import WindowUpdates
     from app.window_engine import WindowEngine
 
 
@@ -52,9 +54,17 @@ class AppContext:
     # for the palette: titles, what each runs, and the badges behind it
     found: list[Callable[[str], list[tuple[str, Callable[[], Any], tuple[str, ...]]]]] = field(default_factory=list)
     models_changed: Signal = field(default_factory=Signal)  # a model was added, removed, loaded or unloaded
+    restart: Callable[[], Any] = lambda: None  # closes the window, and starts Grus again
     hotkey: HotKey | None = None  # the key that brings the window to the front
     wiped: Signal = field(default_factory=Signal)  # all stored data is being deleted: panes reset themselves
     reread: Signal = field(default_factory=Signal)  # stored data may differ from what panes show: they reload it
+
+    @cached_property
+    def machinery(self) -> MachineFacts:
+        """What this machine is: Chat, Models and Settings show the same, and it is looked at once."""
+        from app.gui.viewmodels.models.library import MachineFacts
+
+        return MachineFacts(self.core, self.preferences)
 
     @cached_property
     def downloads(self) -> Downloads:
@@ -68,6 +78,14 @@ class AppContext:
             lambda key: made.pause_all() if key == "offline" and self.preferences.get(key) else None
         )
         return made
+
+    @cached_property
+    def updates(self) -> WindowUpdates:
+        """Of Grus itself: the window says that there is one, Settings has the rest."""
+        from app.gui.viewmodels.updates import WindowUpdates
+        from app.updates import UpdateSource
+
+        return WindowUpdates(self.work, self.preferences, self.places.data / "updates", UpdateSource.installed())
 
     def show_error(self, sentence: str) -> None:
         """Show an error."""

@@ -157,7 +157,7 @@ class ElidedBox(QComboBox):
         painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
 
 
-_WIDTH = 420  # pixels of the sentence
+_WIDTH = 500  # pixels of the sentence
 _NARROWEST = 240
 
 

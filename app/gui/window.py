@@ -99,6 +99,8 @@ class Window(QMainWindow):
         context.core.changed.connect(self._settle)
         self._return()
         context.look.on_change(self.rail, lambda: self.rail.widen(self.width()))
+        self.restarts = False  # whether Grus starts again when the window is closed
+        context.restart = self._restart
         context.store.opened(self._tell_damage)
         context.store.saving.watch(self._tell_saving)
         if context.preferences.set_aside is not None:
@@ -260,6 +262,26 @@ class Window(QMainWindow):
             undo = (tr("Show the log"), self.show_log)
         self.notice.current.say(sentence, level, undo)
 
+    def offer_updates(self) -> None:
+        """Look for a new version, if that is allowed; ask once whether it is."""
+        updates = self.context.updates
+        updates.found.connect(self._tell_update)
+        if not self.notice.current.sentence and updates.must_ask():
+            self.say(tr("Check for new versions of Grus when it starts?"), undo=(tr("Allow"), updates.allow))
+        updates.look_at_start()
+
+    def _tell_update(self) -> None:
+        self.say(self.context.updates.told, undo=(tr("Show"), self._show_updates))
+
+    def _show_updates(self) -> None:
+        settings: Any = self.open_pane("settings")
+        settings.show_updates()
+
+    def _restart(self) -> None:
+        self.restarts = True
+        self.close()
+        self.restarts = not self.isVisible()  # closing may have been refused
+
     def _tell_damage(self, opened: Any) -> None:
         if opened.set_aside is not None:
             self.say(
@@ -310,7 +332,9 @@ class Window(QMainWindow):
         self._remember()
         for pane in self.panes.values():
             pane.leaving()
+        self.context.machinery.end()
         self.context.downloads.pause_all()
+        self.context.updates.close()
         super().closeEvent(event)
 
     # -- files dropped where no pane takes them

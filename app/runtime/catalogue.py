@@ -24,8 +24,10 @@ from engine.pipelines.listening.transcription import LISTENING
 from engine.pipelines.ranking import is_yes_no_reranker, ranks_pairs
 from engine.pipelines.speaking.orpheus import is_orpheus
 from engine.pipelines.speaking.spark import is_spark
+from engine.starter import SYSTEM, starter
 from engine.vision.registry import VISION_PROCESSORS
 from engine.weights.checkpoint import known_by
+from engine.weights.ggml_whisper import is_ggml_whisper
 
 LONGEST_NAME = 200
 _CLAUDES = ("claude-*", "anthropic/claude-*")  # names of the default model, unless an alias says otherwise
@@ -134,6 +136,8 @@ class Catalogue:
             found = self._in_folder(spelling) or self._in_cache(spelling) or self._in_app(spelling)
             if found is not None:
                 return found
+            if spelling == SYSTEM and (folder := starter(SYSTEM)) is not None:
+                return self._known(SYSTEM, str(folder))
         return None
 
     def _aliased(self, name: str) -> str | None:
@@ -232,6 +236,8 @@ def _fits(name: str, pattern: str) -> bool:
 def _holds_model(path: Path) -> bool:
     if path.suffix == ".gguf":
         return path.is_file()
+    if path.suffix == ".bin":
+        return path.is_file() and is_ggml_whisper(path)
     # Spark-TTS keeps its language model in a folder of its own
     configs = ("config.json", "LLM/config.json")
     return any((path / name).is_file() for name in configs) or (path.is_dir() and any(path.glob("*.gguf")))
@@ -276,7 +282,7 @@ def capabilities(config: Mapping[str, Any], folder: Path | None = None) -> froze
         return frozenset({*config["capabilities"], "remote"})
     if model_type in LISTENING:
         return frozenset({"listen"})
-    if model_type == "qwen3_tts" or is_orpheus(config) or (folder is not None and is_spark(folder)):
+    if model_type in ("qwen3_tts", "system_voice") or is_orpheus(config) or (folder is not None and is_spark(folder)):
         return frozenset({"speak"})
     if model_type in _LAYOUTS:
         return frozenset({"layout"})
@@ -348,6 +354,8 @@ def folder_of(source: str, cache_dir: str | None = None) -> Path:
 
 def config_in(folder: Path) -> Mapping[str, Any]:
     """What a folder's config.json says; empty where there is none to read."""
+    if folder.is_file() and is_ggml_whisper(folder):
+        return {"model_type": "whisper"}
     try:
         found = json.loads((folder / "config.json").read_text(encoding="utf-8")) if folder.is_dir() else {}
     except (OSError, ValueError):

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, cast
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+UNUSED_SUMS = 4  # of adapters, that stay in memory for the next request that asks for them
 
 
 async def _in_thread(work: Callable[..., T], *arguments: Any) -> T:
@@ -211,6 +212,10 @@ class AdaptedModel:
     files: Sequence[LoraFiles]
 
 
+def _key_of(files: Sequence[LoraFiles]) -> str:
+    return f"sum@{'+'.join(one.digest for one in files)}"
+
+
 class ModelService:
     """One engine, the models it may load, and the facts about those that it holds."""
 
@@ -234,6 +239,9 @@ class ModelService:
         self._find_adapter = find_adapter
         self._adapted: dict[str, AdaptedModel] = {}  # adapters that are loaded, or are when their model is again
         self._scales: dict[str, dict[str, float]] = {}  # by model, the adapters that its own requests are computed with
+        self._sums: dict[
+            str, int
+        ] = {}  # names in `_adapted` of sums for single requests, least recently used first; their users
         self._adapting = threading.Lock()
         self.placed: dict[
             str, dict[str, Any]
@@ -382,16 +390,53 @@ class ModelService:
         await _in_thread(self._scale_adapters, model, scales)
 
     def _scale_adapters(self, model: str, scales: Mapping[str, float]) -> None:
-        own = self.catalogue.adapters.get(model, {})
-        used = {name: scale for name, scale in scales.items() if scale and name in own}
         with self._adapting:
-            files = [open_lora(self._find_adapter(own[name])).times(scale) for name, scale in used.items()]
+            used, files = self._scaled(model, scales)
             if files:
-                key = f"sum@{'+'.join(one.digest for one in files)}"
-                self._put(AdaptedModel(KnownModel(model, self.catalogue.look_up(model).source), key, files))
+                known = KnownModel(model, self.catalogue.look_up(model).source)
+                self._put(AdaptedModel(known, _key_of(files), files))
             else:
                 self._drop(self._adapted.pop(model, None))
             self._scales[model] = used
+
+    def _scaled(self, model: str, scales: Mapping[str, float]) -> tuple[dict[str, float], list[LoraFiles]]:
+        """Those of a model's adapters whose scale is not 0."""
+        own = self.catalogue.adapters.get(model, {})
+        used = {name: scale for name, scale in scales.items() if scale and name in own}
+        return used, [open_lora(self._find_adapter(own[name])).times(scale) for name, scale in used.items()]
+
+    @asynccontextmanager
+    async def adapter_sum(self, model: str, scales: Mapping[str, float]) -> AsyncIterator[str]:
+        """`Request.adapter` of requests to a model that is loaded, which are submitted within the context: they are computed with the sum of its
+        adapters, each with a strength of its own, whatever other requests to it are computed with."""
+        name = await _in_thread(self._hold_sum, model, scales)
+        try:
+            yield "" if name is None else self._adapted[name].key
+        finally:
+            if name is not None:
+                await _in_thread(self._release_sum, name)
+
+    def _hold_sum(self, model: str, scales: Mapping[str, float]) -> str | None:
+        """Its name in `_adapted`; None for the sum of none."""
+        with self._adapting:
+            _, files = self._scaled(model, scales)
+            if not files:
+                return None
+            key = _key_of(files)
+            name = f"{model}\0{key}"
+            if name not in self._adapted:
+                self._put(AdaptedModel(KnownModel(name, self.catalogue.look_up(model).source, base=model), key, files))
+            self._sums[name] = self._sums.pop(name, 0) + 1
+            return name
+
+    def _release_sum(self, name: str) -> None:
+        """The engine frees an adapter when the requests that use it have ended."""
+        with self._adapting:
+            self._sums[name] -= 1
+            unused = [name for name, users in self._sums.items() if not users]
+            for oldest in unused[: max(0, len(unused) - UNUSED_SUMS)]:
+                del self._sums[oldest]
+                self._drop(self._adapted.pop(oldest))
 
     def offer_adapter(self, model: str, name: str, source: str) -> None:
         """Let requests choose an adapter as `MODEL:NAME`."""
@@ -422,7 +467,9 @@ class ModelService:
         return name in self._adapted
 
     def addressed(self, request: Request) -> Request:
-        """A request as the engine takes it: of a name `MODEL:ADAPTER` the two apart."""
+        """A request as the engine takes it: of a name `MODEL:ADAPTER` the two apart. An adapter of "" is none at all."""
+        if request.adapter is not None:
+            return replace(request, adapter=request.adapter or None)
         adapted = self._adapted.get(request.model)
         return request if adapted is None else replace(request, model=adapted.known.model, adapter=adapted.key)
 

@@ -64,10 +64,10 @@ def layout(host: Host) -> LayoutDetector | None:
 
 def listener(host: Host, wanted: str) -> Transcriber:
     """What writes down what is said."""
-    from engine.pipelines.listening.transcription import Transcriber, asr_model
+    from engine.pipelines.listening.asr_models import transcriber
 
     name = chosen(host, "listen", wanted)
-    return Transcriber(host.engine, asr_model(name, host.bring(name)))
+    return transcriber(host.engine, name, host.bring(name))
 
 
 def speaker(host: Host, wanted: str) -> SpeechModel:

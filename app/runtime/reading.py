@@ -14,6 +14,7 @@ from engine.errors import BadRequest, ErrorText, UnreadableFile
 from engine.loaded import LoadedPart
 from engine.loading import LoadedModel, LoadOptions
 from engine.pipelines.reading.elements import NO_MODEL
+from engine.pipelines.reading.formats.documents import carries_text
 from engine.pipelines.reading.layout import LayoutDetector, LayoutModel
 from engine.pipelines.reading.reader import DocumentRead
 from engine.pipelines.reading.recognizer import Recognizer, VisionRecognizer
@@ -66,6 +67,25 @@ class ReadingModels(ServiceOwner):
             )
         self.loaded = loaded
         return VisionRecognizer(self.service, loaded)
+
+
+class NoReadingModels:
+    """For documents that carry their text."""
+
+    recognizer: Recognizer | None = None
+    layout: LayoutDetector | None = None
+
+    def __enter__(self) -> NoReadingModels:
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def close(self) -> None: ...
+
+
+def needs_model(sources: Sequence[Any]) -> bool:
+    """Whether any of the sources has pages that are looked at."""
+    return not sources or not all(carries_text(source) for source in sources)
 
 
 @dataclass(frozen=True)
@@ -131,7 +151,8 @@ def read_all(
 ) -> list[Read]:
     """Read many documents together, in their order. One that cannot be opened has an `error`. With `out`, sources are paths."""
     chosen = ReadOptions(**parameters)
-    models = _models(model, layout, chosen, LoadOptions(**(options or {})))
+    needed = model is not None or layout is not None or needs_model(sources)
+    models = _models(model, layout, chosen, LoadOptions(**(options or {}))) if needed else NoReadingModels()
     session = ReadingSession(models.recognizer, models.layout, chosen, password=lambda name, wrong: password)
     if out is None:
         return [Read(document) for document in session.documents(sources)]

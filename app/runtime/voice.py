@@ -17,25 +17,26 @@ from app.runtime.chat import ChatRequest, prepare, reasoning_off
 from app.runtime.models import ServiceOwner, closed_on_error, open_models
 from engine.errors import BadRequest, ErrorText
 from engine.loading import LoadedModel, LoadOptions
-from engine.media.sound import Audio, format_of, from_array, read_sound, write_file
+from engine.media.sound import Audio, SoundStream, format_of, from_array, read_sound, write_file
 from engine.models.moonshine import SAMPLE_RATE
+from engine.pipelines.listening.asr_models import transcriber
 from engine.pipelines.listening.transcript import Transcript
-from engine.pipelines.listening.transcription import Captions, Transcriber, asr_model
+from engine.pipelines.listening.transcription import Captions, ListenOptions
 from engine.pipelines.listening.voice_activity import VOICE_ACTIVITY, Speech, speech_in, speech_rules
 from engine.pipelines.speaking.speech import SpeechOptions, SpeechQueue, speak_long_form
 from engine.pipelines.speaking.speech_models import speaker
 from engine.pipelines.speaking.voice import Clone, SavedVoice, SavedVoices, VoiceSettings
 from engine.pipelines.voice_chat import Message, TalkEvent, VoiceChat
-from engine.starter import GUIDE
+from engine.starter import GUIDE, SYSTEM
 from engine.types import Failed, SamplingParams, Settings
 
 Sound = str | Path | bytes | np.ndarray
 
 
-def audio_of(sound: Sound, rate: int | None) -> Audio:
-    """A file, the bytes of a file, or samples (then with their `rate`), at the rate that models listen at."""
+def sound_of(sound: Sound, rate: int | None, track: int = 1, start: float = 0.0) -> Audio | SoundStream:
+    """A file or the bytes of a file, block by block, or samples (then with their `rate`), at the rate that models listen at."""
     if not isinstance(sound, np.ndarray):
-        return read_sound(sound, SAMPLE_RATE)
+        return SoundStream(sound, SAMPLE_RATE, track=track, start=start)
     if rate is None:
         raise BadRequest("Samples need their rate.", "rate")
     return from_array(sound, rate, SAMPLE_RATE)
@@ -62,7 +63,7 @@ class VoiceActivity(ServiceOwner):
     ) -> Speech:
         """In a file, in a file's bytes, or in samples (then with their `rate`). `threshold`: how sure the model must be."""
         rules = speech_rules(threshold, min_speech_seconds, min_silence_seconds, pad_seconds)
-        return speech_in(self.service, audio_of(sound, rate), rules)
+        return speech_in(self.service, sound_of(sound, rate), rules)
 
 
 class Ears(ServiceOwner):
@@ -73,7 +74,7 @@ class Ears(ServiceOwner):
         self.service = open_models([name], options, settings, profile=profile)
         with closed_on_error(self.service):
             self.loaded: LoadedModel = self.service.load_now(name)
-            self.listener = Transcriber(self.service, asr_model(name, self.loaded))
+            self.listener = transcriber(self.service, name, self.loaded)
 
     def listen(
         self,
@@ -82,10 +83,17 @@ class Ears(ServiceOwner):
         rate: int | None = None,
         language: str | None = None,
         words: bool = False,
+        translate: bool = False,
+        prompt: str | None = None,
+        track: int = 1,
+        start: float = 0.0,
         progress: Callable[[float], None] = lambda share: None,
     ) -> Transcript:
-        """What is said in a file, in a file's bytes, or in samples (then with their `rate`)."""
-        return self.listener.listen(audio_of(sound, rate), language=language, words=words, progress=progress)
+        """What is said in a file, in a file's bytes, or in samples (then with their `rate`). A file is read block by block.
+        `track`: of the sound tracks of a video. `start`: seconds at the beginning that are left out. `translate`: into English.
+        `prompt`: what was said before, or names as they are spelled."""
+        options = ListenOptions(language, words, translate, prompt)
+        return self.listener.listen(sound_of(sound, rate, track, start), options, progress=progress)
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +176,7 @@ class Talker(ServiceOwner):
     (max_tokens, temperature, ...).
     """
 
-    def __init__(self, *, ears: str, voice_model: str, model: str = GUIDE, voice: str | None = None, language: str = "auto",
+    def __init__(self, *, ears: str, voice_model: str = SYSTEM, model: str = GUIDE, voice: str | None = None, language: str = "auto",
                  instructions: str | None = None, system: str | None = None, wishes: SpeechOptions | None = None,
                  options: LoadOptions | None = None, settings: Settings | None = None, voices: SavedVoices | None = None,
                  **sampling: Any) -> None:  # fmt: skip
@@ -179,7 +187,7 @@ class Talker(ServiceOwner):
         self._system, self.model = system, model
         self.service = open_models([ears, model, voice_model], options, settings)
         with closed_on_error(self.service):
-            self._listener = Transcriber(self.service, asr_model(ears, self.service.load_now(ears)))
+            self._listener = transcriber(self.service, ears, self.service.load_now(ears))
             self._loaded: LoadedModel = self.service.load_now(model)
             self.service.load_now(voice_model)
             self._voice = speaker(self.service, voice_model)

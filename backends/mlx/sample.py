@@ -73,6 +73,13 @@ def _penalized(logits: mx.array, params: Sequence[Sampling]) -> mx.array:
                 allowed[i, :width] = p.mask[:width]
                 allowed[i, width:] = False  # a padded vocabulary's tail is no token
         logits = mx.where(mx.array(allowed), logits, -mx.inf)
+    if any(p.together_from is not None for p in params):
+        firsts = np.array([vocab if p.together_from is None else p.together_from for p in params])
+        later = mx.array(np.arange(vocab) >= firsts[:, None])
+        wide = logits.astype(mx.float32)
+        together = mx.logsumexp(mx.where(later, wide, -mx.inf), axis=-1, keepdims=True)
+        each = mx.where(later, -mx.inf, wide).max(axis=-1, keepdims=True)
+        logits = mx.where((together > each) & ~later, -mx.inf, wide)
     return logits
 
 

@@ -39,7 +39,7 @@ class TorchSamples:
 
 def only_argmax(params: Sequence[Sampling]) -> bool:
     """Whether every row only needs the index of its largest unmodified logit and, approximately, its log probability."""
-    greedy = all(p.temperature == 0 and p.mask is None for p in params)
+    greedy = all(p.temperature == 0 and p.mask is None and p.together_from is None for p in params)
     if any(p.logprobs is not None and not (p.approximate_logprobs and p.logprobs == 0) for p in params):
         return False
     return greedy and not repetition_entries(params, 1 << 62)[0] and not additive_entries(params, 1 << 62)[0]
@@ -79,7 +79,8 @@ def _processed(logits: Tensor, params: Sequence[Sampling]) -> Tensor:
     divide_at, divisors = repetition_entries(params, vocab)
     add_at, addends = additive_entries(params, vocab)
     masks = [(i, p.mask) for i, p in enumerate(params) if p.mask is not None]
-    if not (divide_at or add_at or masks):
+    together = [(i, p.together_from) for i, p in enumerate(params) if p.together_from is not None]
+    if not (divide_at or add_at or masks or together):
         return logits
     device = logits.device
     logits = logits.to(torch.float32, copy=True)
@@ -95,6 +96,9 @@ def _processed(logits: Tensor, params: Sequence[Sampling]) -> Tensor:
         banned = torch.from_numpy(~np.asarray(mask[:width], bool)).to(device)
         logits[row, :width].masked_fill_(banned, -torch.inf)
         logits[row, width:] = -torch.inf  # a padded vocabulary's tail is no token
+    for row, first in together:
+        others = logits[row, :first]
+        others.masked_fill_(logits[row, first:].logsumexp(-1) > others.max(), -torch.inf)
     return logits
 
 

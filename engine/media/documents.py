@@ -79,7 +79,7 @@ def open_document(source: Source, *, password: str | None = None, dots: int = DP
     """The document in a file or in memory. Raises UnreadableFile or PasswordNeeded."""
     if isinstance(source, np.ndarray) or hasattr(source, "convert"):
         return from_memory(source)
-    data, name = (source, "bytes") if isinstance(source, bytes) else (_bytes_of(Path(source)), str(source))
+    data, name = (source, "bytes") if isinstance(source, bytes) else (bytes_of(Path(source)), str(source))
     if not data:
         raise UnreadableFile(ErrorText("The file is empty."))
     if b"%PDF-" in data[:1024]:
@@ -87,7 +87,8 @@ def open_document(source: Source, *, password: str | None = None, dots: int = DP
     return ScanDocument(name, data)
 
 
-def _bytes_of(path: Path) -> bytes:
+def bytes_of(path: Path) -> bytes:
+    """The content of a file. Raises UnreadableFile."""
     try:
         return path.read_bytes()
     except FileNotFoundError:
@@ -304,7 +305,7 @@ class ScanDocument:
         except BadRequest as error:
             raise error if isinstance(error, UnreadableFile) else UnreadableFile(str(error)) from None
         except UnidentifiedImageError:
-            raise UnreadableFile(ErrorText("This is neither a PDF nor an image that can be read.")) from None
+            raise UnreadableFile(ErrorText("This is neither a document nor an image that can be read.")) from None
         except MemoryError:
             raise UnreadableFile(ErrorText("The image needs more memory than is free.")) from None
         except Exception as error:

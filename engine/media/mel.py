@@ -70,3 +70,34 @@ def bicodec_mel(samples: np.ndarray) -> np.ndarray:
     spectrum = np.fft.rfft(frames(padded, size, hop) * np.pad(window, (size - len(window)) // 2), axis=-1)
     mel: np.ndarray = np.abs(spectrum).astype(np.float32) @ filterbank(16000, size, 128, 10.0, 8000.0).T
     return mel
+
+
+WHISPER_HOP = 160  # samples between two frames, at 16 kHz
+
+
+def whisper_mel(samples: np.ndarray, count: int) -> np.ndarray:
+    """For Whisper's encoder, of mono samples at 16 kHz: `[frames, count]`, logarithms of powers within 80 dB of the loudest."""
+    size = 400
+    padded = np.pad(samples.astype(np.float32), size // 2, mode="reflect")
+    spectrum = np.fft.rfft(frames(padded, size, WHISPER_HOP)[:-1] * hann(size), axis=-1)
+    power = (spectrum.real**2 + spectrum.imag**2).astype(np.float32)
+    mel = np.log10(np.maximum(power @ filterbank(16000, size, count, 0.0, 8000.0).T, 1e-10))
+    return ((np.maximum(mel, mel.max() - 8.0) + 4.0) / 4.0).astype(np.float32)
+
+
+PARAKEET_HOP = 160  # samples between two frames, at 16 kHz
+_PREEMPHASIS = 0.97
+
+
+def parakeet_mel(samples: np.ndarray, count: int) -> np.ndarray:
+    """For Parakeet's encoder, of mono samples at 16 kHz: `[frames, count]`, logarithms of powers, each band with mean 0 and spread 1."""
+    size, window = 512, np.hanning(400)
+    edges = samples.astype(np.float32)
+    edges = np.concatenate((edges[:1], edges[1:] - _PREEMPHASIS * edges[:-1]))
+    padded = np.pad(edges, size // 2)
+    taps = np.pad(window, (size - len(window)) // 2).astype(np.float32)
+    spectrum = np.fft.rfft(frames(padded, size, PARAKEET_HOP)[: len(samples) // PARAKEET_HOP] * taps, axis=-1)
+    power = (spectrum.real**2 + spectrum.imag**2).astype(np.float32)
+    mel = np.log(power @ filterbank(16000, size, count, 0.0, 8000.0).T + 2.0**-24)
+    made: np.ndarray = (mel - mel.mean(0)) / (mel.std(0, ddof=1) + 1e-5)
+    return made.astype(np.float32)

@@ -1,12 +1,13 @@
 """Sound files: decoding to mono samples at a sample rate, and encoding as WAV, PCM, MP3, FLAC, Opus and AAC.
 
-libsndfile reads and writes; recordings are decoded, mixed and resampled block by block. Encoders work on streams. AAC needs
-PyAV, which is optional: libsndfile has no AAC encoder, and the wheels of PyAV contain GPL parts of FFmpeg.
+libsndfile reads and writes; FFmpeg reads what libsndfile does not (`recordings.py`). Recordings are decoded, mixed and resampled block
+by block. Encoders work on streams.
 """
 
 from __future__ import annotations
 
 import io
+import itertools
 import struct
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -20,11 +21,13 @@ import soundfile
 import soxr
 
 from engine.errors import BadRequest, ErrorText
+from engine.media.recordings import NotARecording, recording
 
-SPELLED = "WAV, FLAC, MP3, OGG (Vorbis, Opus), AIFF, AU and CAF"
+SPELLED = "WAV, FLAC, MP3, OGG, M4A, AAC, AIFF, CAF, AMR, WMA, and the sound of MP4, MOV, MKV, WebM and AVI"
 MOST_SECONDS = 24 * 3600
 LEAST_RATE, MOST_RATE = 4_000, 768_000
 _BLOCK = 1 << 20  # frames
+_UNKNOWN_TO_LIBSNDFILE = frozenset({1, 3, 4, 18})  # its errors that mean "a format, an encoding that I do not have"
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +42,32 @@ class Audio:
         return len(self.samples) / self.rate
 
 
+class SoundStream:
+    """A recording whose samples come in blocks at `rate`, so that memory does not grow with its length. Read once."""
+
+    def __init__(
+        self, source: Path | str | bytes, rate: int, *, most: float = MOST_SECONDS, track: int = 1, start: float = 0.0
+    ) -> None:
+        """`track`: of the sound tracks of a video, from 1. `start`: seconds that are left out at the beginning."""
+        self.rate, self.expected = rate, 0.0  # seconds, where the file says how long it is; else 0
+        self.start = start
+        self._count = 0
+        self._name = "The sound" if isinstance(source, bytes) else str(source)
+        self._blocks = _decoded(source, self._name, rate, most, track, start, self)
+
+    @property
+    def seconds(self) -> float:
+        """Of what was read so far."""
+        return self._count / self.rate
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        for block in self._blocks:
+            self._count += len(block)
+            yield block
+        if not self._count:
+            raise BadRequest(ErrorText("{name} holds no sound.", name=self._name), "file")
+
+
 class _Forwards(soundfile.SoundFile):
     """A file that is read sequentially: soundfile would seek after each block, which fails for a FLAC stream whose header
     has no length."""
@@ -47,30 +76,62 @@ class _Forwards(soundfile.SoundFile):
         return False
 
 
-def read_sound(source: Path | str | bytes, rate: int, *, most: float = MOST_SECONDS) -> Audio:
-    """The sound in a file or in its bytes. Raises BadRequest for anything that is no sound, and for an empty sound."""
-    name = "The sound" if isinstance(source, bytes) else str(source)
+def read_sound(source: Path | str | bytes, rate: int, *, most: float = MOST_SECONDS, track: int = 1) -> Audio:
+    """The sound in a file or in its bytes, whole. Raises BadRequest for anything that is no sound, and for an empty sound."""
+    return Audio(np.concatenate(list(SoundStream(source, rate, most=most, track=track))), rate)
+
+
+def _decoded(
+    source: Path | str | bytes, name: str, rate: int, most: float, track: int, start: float, stream: SoundStream
+) -> Iterator[np.ndarray]:
     if not isinstance(source, bytes) and not Path(source).is_file():
         raise BadRequest(ErrorText("{name} is not a file.", name=name), "file")
     if not (len(source) if isinstance(source, bytes) else Path(source).stat().st_size):
         raise BadRequest(ErrorText("{name} is empty.", name=name), "file")
     try:
-        with _Forwards(io.BytesIO(source) if isinstance(source, bytes) else str(source)) as file:
-            return _read(file, name, rate, most)
+        try:
+            file = _Forwards(io.BytesIO(source) if isinstance(source, bytes) else str(source))
+        except soundfile.LibsndfileError as error:
+            if error.code not in _UNKNOWN_TO_LIBSNDFILE:
+                raise
+        else:
+            with file:
+                yield from _of_libsndfile(file, name, rate, most, track, start, stream)
+            return
+        with recording(source, name, track, start) as made:
+            stream.expected = made.seconds - start
+            yield from _resampled(made.blocks, made.rate, name, rate, most)
+        return
     except soundfile.LibsndfileError as error:
-        raise BadRequest(
-            ErrorText(
-                "{name} could not be read as sound ({reason}). {formats} are read.",
-                name=name,
-                reason=str(error.error_string).strip(" ."),
-                formats=SPELLED,
-            ),
-            "file",
-        ) from None
+        reason = str(error.error_string)
+    except NotARecording as error:
+        reason = str(error)
+    raise BadRequest(
+        ErrorText(
+            "{name} could not be read as sound ({reason}). {formats} are read.",
+            name=name,
+            reason=reason.strip(" ."),
+            formats=SPELLED,
+        ),
+        "file",
+    )
 
 
-def _read(file: Any, name: str, rate: int, most: float) -> Audio:
+def _of_libsndfile(
+    file: soundfile.SoundFile, name: str, rate: int, most: float, track: int, start: float, stream: SoundStream
+) -> Iterator[np.ndarray]:
+    if track != 1:
+        raise BadRequest(f"{name} has no sound track {track}. It has one.", "track")
     own = int(file.samplerate)
+    stream.expected = max(0.0, file.frames / own - start) if 0 < file.frames < 1 << 62 else 0.0
+    if start > 0:
+        file.seek(min(file.frames, round(start * own)))
+    blocks = (file.read(_BLOCK, dtype="float32", always_2d=True) for _ in itertools.count())
+    yield from _resampled(blocks, own, name, rate, most)
+
+
+def _resampled(blocks: Iterator[np.ndarray], own: int, name: str, rate: int, most: float) -> Iterator[np.ndarray]:
+    """Mono blocks at `rate`; an empty block ends them."""
     if not LEAST_RATE <= own <= MOST_RATE:
         raise BadRequest(
             ErrorText(
@@ -83,9 +144,10 @@ def _read(file: Any, name: str, rate: int, most: float) -> Audio:
             "file",
         )
     convert = soxr.ResampleStream(own, rate, 1, dtype="float32") if own != rate else None
-    parts: list[np.ndarray] = []
     frames = 0
-    while len(block := file.read(_BLOCK, dtype="float32", always_2d=True)):
+    for block in blocks:
+        if not len(block):
+            break
         frames += len(block)
         if frames > most * own:
             longest = f"{most / 3600:g} hours" if most >= 3600 else f"{most:g} seconds"
@@ -93,13 +155,9 @@ def _read(file: Any, name: str, rate: int, most: float) -> Audio:
                 ErrorText("{name} is longer than {longest}. Split it first.", name=name, longest=longest), "file"
             )
         mixed = _mixed(block, name)
-        parts.append(mixed if convert is None else convert.resample_chunk(mixed))
-    if convert is not None:
-        parts.append(convert.resample_chunk(np.zeros(0, np.float32), last=True))
-    samples = np.concatenate(parts) if parts else np.zeros(0, np.float32)
-    if not len(samples):
-        raise BadRequest(ErrorText("{name} holds no sound.", name=name), "file")
-    return Audio(samples, rate)
+        yield mixed if convert is None else convert.resample_chunk(mixed)
+    if convert is not None and frames:
+        yield convert.resample_chunk(np.zeros(0, np.float32), last=True)
 
 
 def from_array(samples: np.ndarray, own: int, rate: int) -> Audio:

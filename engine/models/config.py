@@ -23,6 +23,8 @@ LARGEST = 1 << 31  # any count or size
 MOST_LAYERS = 1 << 10
 LARGEST_HEAD = 1 << 16
 
+CONTEXT = "max_position_embeddings", "max_sequence_length", "max_target_positions"  # what configs call the longest text
+
 
 class Fields:
     """Typed access to a JSON object."""

@@ -37,6 +37,7 @@ from engine.models.muse_glimmer import muse_glimmer
 from engine.models.nemotron_h import nemotron_h
 from engine.models.olmo3 import olmo3
 from engine.models.paddleocr_vl import paddleocr_vl
+from engine.models.parakeet import parakeet_ctc, parakeet_rnnt, parakeet_tdt
 from engine.models.phi3 import phi3
 from engine.models.pp_doclayout import pp_doclayout
 from engine.models.qwen2 import qwen2
@@ -47,8 +48,10 @@ from engine.models.qwen3_tts import qwen3_tts
 from engine.models.qwen3_vl import qwen3_vl
 from engine.models.silero import silero_vad
 from engine.models.snac import snac
+from engine.models.system_voice import system_voice
 from engine.models.text_encoder import TextEncoder
 from engine.models.wav2vec2 import wav2vec2
+from engine.models.whisper import whisper
 from engine.weights.view import View
 
 Maker = Callable[[View, Mapping[str, Any]], TokenModel]
@@ -109,12 +112,16 @@ ARCHITECTURES: dict[str, Maker] = {
     "seed_oss": seed_oss,
     "bitnet": bitnet,
     "smollm3": smollm3,
+    "whisper": whisper,
 }
 
 # Models that are no token models; see `engine.parts`. A checkpoint that holds several has them behind a "#".
 PARTS: dict[str, MakePart] = {
     "bicodec": bicodec_decoder,
     "bicodec#encoder": bicodec_encoder,
+    "parakeet_ctc": parakeet_ctc,
+    "parakeet_rnnt": parakeet_rnnt,
+    "parakeet_tdt": parakeet_tdt,
     "pp_doclayout_v2": pp_doclayout,
     "pp_doclayout_v3": pp_doclayout,
     "qwen3_tts#speaker": speaker_encoder,
@@ -122,10 +129,13 @@ PARTS: dict[str, MakePart] = {
     "qwen3_tts_tokenizer_12hz#encoder": codec_encoder,
     "silero_vad": silero_vad,
     "snac": snac,
+    "system_voice": system_voice,
     "wav2vec2": wav2vec2,
 }
+# Those that hear whole stretches of speech: they have a tokenizer, and are quantized like models that write.
+RECOGNIZERS = frozenset({"parakeet_ctc", "parakeet_rnnt", "parakeet_tdt"})
 # Parts that hear differences which a half-precision float has not: computed in f32 whatever else is chosen.
-EXACT_PARTS = frozenset(PARTS) - {"pp_doclayout_v2", "pp_doclayout_v3"}
+EXACT_PARTS = frozenset(PARTS) - RECOGNIZERS - {"pp_doclayout_v2", "pp_doclayout_v3"}
 
 # Models that read texts whole and write none: embedding models, and cross-encoders, which rank.
 MakeEncoder = Callable[[View, Mapping[str, Any]], TextEncoder]

@@ -10,7 +10,6 @@ import os
 import queue
 import shutil
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -21,6 +20,7 @@ from typing import Any
 
 from backends.base import GroupActivity, RankGroup
 from backends.ranks import Message, RanksLost, ran_out
+from engine.child import child_command, child_environment
 from engine.parallel.pipes import PipeWriter, read_message
 
 
@@ -259,10 +259,9 @@ def _how_ended(process: subprocess.Popen[bytes]) -> str:
 
 def _started(ranks: int) -> subprocess.Popen[bytes]:
     """A process in a session of its own, so that Ctrl-C in a terminal reaches the leader alone."""
-    root = str(Path(__file__).resolve().parents[2])
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))}
+    environment = child_environment()
     environment.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // ranks)))
-    command = [sys.executable, "-m", "engine.parallel.follower"]
+    command = child_command("engine.parallel.follower")
     return subprocess.Popen(
         command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
     )

@@ -83,7 +83,10 @@ class CallGrammars:
         if isinstance(self._spelling, MessageSpelling):
             answer = f"{self._text(self._spelling.answer)} TEXT"
             return Grammar("ebnf", f"{_HEAD}start: note* ({answer} | {self._all})\n{_TEXT}{rules}")
-        start = f"start: {self._repeated('lead rest', 0)} text\ntext: TEXT\n{_TEXT}"
+        words = f"{self._repeated('lead rest', 0)} text"
+        if self._spelling.opened:
+            words = f"{self._all} | ({self._text(self._spelling.opened)} {words})?"
+        start = f"start: {words}\ntext: TEXT\n{_TEXT}"
         return Grammar("ebnf", f"{_HEAD}{start}{self._up_to('lead', self._spelling.marker)}{rules}")
 
     def or_answer(self, answer: Grammar) -> Grammar:
@@ -128,9 +131,10 @@ class CallGrammars:
         if isinstance(spelling, MessageSpelling):
             return "call " + self._repeated(f"{self._text(spelling.between)} call", 1)
         one = f"{self._text(spelling.marker)} rest"
+        first = "rest" if spelling.opened else one
         if spelling.grouped:
-            return one
-        return _row(one, self._repeated(_row(self._text(spelling.between), one), 1))
+            return first
+        return _row(first, self._repeated(_row(self._text(spelling.between), one), 1))
 
     def _rules(self, held: _Held) -> str:
         """`call`, and `rest`, which is what follows the opening marker. `held` says which functions' schemas count."""

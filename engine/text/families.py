@@ -40,6 +40,7 @@ class CallSpelling:
     arguments: Arguments = "json"
     tags: TagSyntax | None = None
     gap: str = ""  # a line break between the tags: "\n"; "?" where the family's models differ
+    opened: str = ""  # a reply's first call has no `marker`, since the prompt ends with it; words then begin with this
 
 
 @dataclass(frozen=True)
@@ -205,6 +206,21 @@ def _hunyuan(_: Schemas) -> Convention:
         closes=("```", "</tool_call>", "]", "</tool_calls>"),
         joins={",": listed, "{": _after_brace},
     )
+
+
+_NAMED_PARTIAL = re.compile(r"\s*(?:[\w.:/-]{1,256}[ \t]*(?:\n\s*)?)?")
+
+
+def _glm4(schemas: Schemas) -> Convention:
+    """A message of its own for each call: the function's name, and its arguments as JSON in the next line. A function that was not
+    offered is no call, since nothing else marks the first."""
+    names = "|".join(map(re.escape, schemas)) or "(?!)"
+    head = re.compile(rf"\s*({names})[ \t]*\n\s*")
+
+    def reader() -> Reader:
+        return NamedReader(head, _NAMED_PARTIAL)
+
+    return Convention(opens={"<|assistant|>": reader}, bare=reader)
 
 
 def _command_r(_: Schemas) -> Convention:
@@ -420,6 +436,14 @@ FAMILIES: tuple[Family, ...] = (
         _tagged(_GLM_TAGS, "<tool_call>"),
         CallSpelling("<tool_call>", "{name}", "</tool_call>", between="?", arguments="tags", tags=_GLM_TAGS, gap="?"),
         ("glm4_moe", "laguna"),
+    ),
+    Family(
+        "glm4",
+        ("# 可用工具",),
+        _glm4,
+        CallSpelling("<|assistant|>", "{name}\n", opened="\n"),
+        ("glm4",),
+        stops=("<|observation|>",),
     ),
     Family(
         "call_list",

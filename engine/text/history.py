@@ -35,6 +35,8 @@ def adapted(messages: Sequence[Mapping[str, Any]], template: str, model_type: st
     if _THINKING_PARTS.search(template) and "reasoning_content" not in template:
         for message in chat:
             _reasoning_as_part(message)
+    if family.name == "glm4" and "metadata" in template:
+        chat = [part for message in chat for part in _observed(message)]
     if "tool_calls" not in template:
         for message in chat:
             _calls_as_text(message, family)
@@ -79,6 +81,20 @@ def _one_call_each(chat: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
                 open_results = [other for other in open_results if other is not result]
                 made.append(dict(result))
                 results.append(result)  # type: ignore[arg-type]
+    return made
+
+
+def _observed(message: dict[str, Any]) -> list[dict[str, Any]]:
+    """GLM-4's messages: a call is one with the function's name as its metadata, and results are observations."""
+    if message.get("role") == "tool":
+        return [message | {"role": "observation"}]
+    calls = message.pop("tool_calls", None) or []
+    made = [message] if message.get("content") or not calls else []
+    for call in calls:
+        function = call.get("function", call)
+        given = function.get("arguments") or {}
+        text = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+        made.append({"role": message["role"], "metadata": str(function.get("name", "")), "content": text})
     return made
 
 

@@ -30,7 +30,7 @@ class WrongTensor(Exception):
 
 def fp8(weight: Raw, scale: Raw, shape: tuple[int, ...], square: tuple[int, int] | None = None) -> Weight:
     """E4M3 `[out, in]`, or `[experts, out, in]`, with the scales of squares of this size; None: as many as divide a matrix evenly."""
-    if weight.shape != shape:
+    if weight.shape != shape or len(shape) < 2:
         raise WrongTensor(f"has shape {list(weight.shape)}, should be {list(shape)}")
     out, columns = shape[-2:]
     grid = _grid(scale, shape, square)

@@ -43,7 +43,7 @@ def packed_integers(parts: dict[str, Raw], shape: tuple[int, ...]) -> Weight:
     rows, columns = shape
     packed, scale, zeros = parts["weight_packed"], _needed(parts, "weight_scale"), parts.get("weight_zero_point")
     meant = shape if "weight_shape" not in parts else stored_shape(parts["weight_shape"])
-    bits = _axes(packed)[1] * 32 // columns
+    bits = axes(packed)[1] * 32 // columns
     if (
         meant != shape
         or bits not in (2, 4, 8)
@@ -88,7 +88,7 @@ def gptq(parts: dict[str, Raw], shape: tuple[int, ...], less: int = 1) -> Weight
     """`less`: how much lower zeros are stored than they are meant."""
     rows, columns = shape
     packed, scale, zeros = parts["qweight"], _needed(parts, "scales"), _needed(parts, "qzeros")
-    bits = _axes(packed)[0] * 32 // columns
+    bits = axes(packed)[0] * 32 // columns
     if bits not in (2, 4, 8) or packed.shape != (columns * bits // 32, rows) or packed.dtype not in WORDS:
         raise WrongTensor(
             f"is packed as {packed.dtype} {list(packed.shape)}, which is no {list(shape)} in 2, 4 or 8 bits"
@@ -111,7 +111,7 @@ def gptq_in_order(parts: dict[str, Raw], shape: tuple[int, ...], less: int = 1) 
     """A matrix of which `gptq` makes floats, with the inputs of each group side by side; None where that is no affine layout."""
     rows, columns = shape
     packed, scale, given = parts["qweight"], parts["scales"], parts.get("g_idx")
-    bits, groups = _axes(packed)[0] * 32 // columns, _turned(scale, rows)
+    bits, groups = axes(packed)[0] * 32 // columns, _turned(scale, rows)
     if given is None or _in_order(given, groups.shape[1], columns) or columns % groups.shape[1]:
         return None
     at = np.frombuffer(given.buffer, "<i4")
@@ -306,7 +306,8 @@ def _needed(parts: dict[str, Raw], name: str) -> Raw:
     return parts[name]
 
 
-def _axes(raw: Raw) -> tuple[int, int]:
+def axes(raw: Raw) -> tuple[int, int]:
+    """Rows and columns of stored codes."""
     if len(raw.shape) != 2:
         raise WrongTensor(f"has codes of shape {list(raw.shape)}, should have two axes")
     return raw.shape[0], raw.shape[1]

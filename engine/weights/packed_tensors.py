@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
 
 import numpy as np
 
@@ -23,6 +25,7 @@ from engine.weights.quantization import Method, Quantization
 from engine.weights.source import SourceMatrix, Tensors
 
 Parts = dict[str, Raw]
+T = TypeVar("T")
 
 _CODES = ("weight_packed", "qweight", "weight")
 _BESIDE = frozenset(
@@ -153,7 +156,9 @@ class PackedTensors(Tensors):
         """For people: "4 bit (GPTQ)", "FP8", "NVFP4 (ModelOpt)"."""
         total: dict[str, int] = {}
         for stem, kind in self.kinds.items():
-            bits = _bits(self._parts[stem]) if kind in ("int", "gptq") else 4 if kind == "awq" else 8
+            bits = 4 if kind == "awq" else 8
+            if kind in ("int", "gptq"):
+                bits = self._named(stem, partial(_bits, self._parts[stem]))
             word = (
                 f"{bits} bit" if kind in ("int", "int8", "gptq", "awq") else kind if kind == "ternary" else kind.upper()
             )
@@ -173,8 +178,12 @@ class PackedTensors(Tensors):
 
     def whole(self, stem: str) -> Weight:
         """A packed matrix of whatever shape it is stored in."""
+        return self._named(stem, lambda: self._made(stem, self._logical(stem)))
+
+    def _named(self, stem: str, read: Callable[[], T]) -> T:
+        """What is read of a packed matrix; an error names it."""
         try:
-            return self._made(stem, self.logical(stem))
+            return read()
         except WrongTensor as error:
             raise WeightsError(f"{self.where}: {stem}.weight {error}.") from None
 
@@ -193,19 +202,24 @@ class PackedTensors(Tensors):
 
     def logical(self, stem: str) -> tuple[int, ...]:
         """The shape of a packed matrix, in weights."""
+        return self._named(stem, lambda: self._logical(stem))
+
+    def _logical(self, stem: str) -> tuple[int, ...]:
         parts, kind = self._parts[stem], self.kinds[stem]
         if kind == "awq":
-            inp, words = parts["qweight"].shape
+            inp, words = integers.axes(parts["qweight"])
             return words * 8, inp
         if kind == "gptq":
-            words, out = parts["qweight"].shape
+            words, out = integers.axes(parts["qweight"])
             return out, words * 32 // _bits(parts)
         if kind == "int":
             if (shape := parts.get("weight_shape")) is not None:
                 return integers.stored_shape(shape)
-            rows, words = parts["weight_packed"].shape
+            rows, words = integers.axes(parts["weight_packed"])
             return rows, words * 32 // _bits(parts)
         codes = next(parts[name] for name in _CODES if name in parts)
+        if len(codes.shape) < 2:
+            raise WrongTensor(f"has codes of shape {list(codes.shape)}, should have two axes or more")
         if kind == "ternary" and codes.dtype == "U8" and codes.shape:
             return 4 * codes.shape[0], *codes.shape[1:]
         return (*codes.shape[:-1], codes.shape[-1] * 2) if kind in ("nvfp4", "mxfp4") else codes.shape

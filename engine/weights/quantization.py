@@ -69,6 +69,8 @@ def parse(config: Mapping[str, Any], where: str) -> Quantization | None:
     if not isinstance(section, dict):
         raise ConfigError(f"{where}: quantization must be an object, not {section!r}.")
     method = section.get("quant_method")
+    if not isinstance(method, str | None):
+        raise ConfigError(f"{where}: quant_method is {method!r}; it should be a name.")
     if method == "mxfp4" or method in METHODS:  # tensors say themselves what they are
         return None
     if method is not None and method != "mlx":
@@ -80,7 +82,7 @@ def parse(config: Mapping[str, Any], where: str) -> Quantization | None:
     layers: dict[str, Packing | None] = {}
     for name, value in section.items():
         if isinstance(value, dict) and ("bits" in value or "group_size" in value):
-            inherited = {} if value.get("mode", "affine") in MODES else _plain(section)
+            inherited = {} if str(value.get("mode", "affine")) in MODES else _plain(section)
             layers[name] = _packing({**inherited, **value}, where, name)
         elif value is False:
             layers[name] = None
@@ -91,7 +93,7 @@ def method_of(config: Mapping[str, Any], where: str) -> Method | None:
     """Which of METHODS; None for what is not quantized by one."""
     section = _section(config)
     name = section.get("quant_method") if isinstance(section, dict) else None
-    if not isinstance(section, dict) or name not in METHODS:
+    if not isinstance(section, dict) or not isinstance(name, str) or name not in METHODS:
         return None
     square = section.get("weight_block_size")
     if square is not None and not (
@@ -133,6 +135,8 @@ def _plain(section: Mapping[str, Any]) -> dict[str, Any]:
 
 def _packing(section: Mapping[str, Any], where: str, what: str) -> Packing:
     mode = section.get("mode", "affine")
+    if not isinstance(mode, str):
+        raise ConfigError(f"{where}: {what} has the mode {mode!r}; it should be a name.")
     usual = MODES.get(mode, (None, None))
     bits, group = section.get("bits", usual[0]), section.get("group_size", usual[1])
     if mode in MODES and (bits, group) == MODES[mode]:

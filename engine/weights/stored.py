@@ -11,10 +11,10 @@ from backends.base import Affine, Blocks, Raw, Weight
 from engine.errors import WeightsError
 from engine.weights import affine
 from engine.weights.checkpoint import Checkpoint
-from engine.weights.float_formats import mxfp4, of_mode
 from engine.weights.gguf.blocks import decode, decode_rows, dequantize
 from engine.weights.gguf.types import FLOATS, OF_FILES
 from engine.weights.packed_tensors import PackedTensors
+from engine.weights.source import Tensors
 
 
 class Stored(Protocol):
@@ -43,8 +43,9 @@ class FolderStored:
         self.where = str(checkpoint.folder)
         self._tensors = checkpoint.tensors
         self._quantization = checkpoint.quantization
+        self._plain = Tensors(self.where, self._tensors, self._quantization)
         self._packed = checkpoint.source if isinstance(checkpoint.source, PackedTensors) else None
-        self._experts: dict[str, tuple[Raw, Raw]] = {}
+        self._experts: dict[str, Raw] = {}
         if self._packed is not None:
             self.names = list(self._packed.names)
             self.decoded = self._packed.decoded
@@ -53,7 +54,7 @@ class FolderStored:
         aside = {f"{stem}.{part}" for stem in packed for part in ("scales", "biases")}
         # gpt-oss's experts: `outputs_first` says how their plain tensors lie
         self._experts = {
-            stem: (raw, self._tensors[f"{stem}_scales"])
+            stem: raw
             for name, raw in self._tensors.items()
             if (stem := name.removesuffix("_blocks")) != name and f"{stem}_scales" in self._tensors
         }
@@ -89,21 +90,27 @@ class FolderStored:
 
     def _find(self, name: str) -> Raw | Weight:
         if name in self._experts:
-            return mxfp4(*self._experts[name])
+            blocks = self._experts[name].shape
+            return self._whole(name, (*blocks[:-2], blocks[-2] * 32) if len(blocks) > 1 else blocks)
         stem = name.removesuffix(".weight")
         if self._packed is not None and stem in self._packed.kinds:
             return self._packed.whole(stem)
         raw = self._tensors[name]
         scales, biases = self._tensors.get(f"{stem}.scales"), self._tensors.get(f"{stem}.biases")
         packing = self._quantization.of(stem) if self._quantization else None
-        if packing is not None and scales is not None and packing.mode != "affine":
-            shape = (*raw.shape[:-1], raw.shape[-1] * 32 // packing.bits)
-            return of_mode(packing.mode, raw, scales, shape)
-        if scales is not None and biases is not None and packing is not None:
-            return Affine(raw, scales, biases, packing.bits, packing.group)
+        if packing is not None and scales is not None and (packing.mode != "affine" or biases is not None):
+            return self._whole(stem, (*raw.shape[:-1], (raw.shape or (0,))[-1] * 32 // packing.bits))
         if raw.dtype not in FLOATS:
             raise WeightsError(f"{self.where}: tensor {name} is stored as {raw.dtype}, which cannot be converted.")
         return raw
+
+    def _whole(self, stem: str, shape: tuple[int, ...]) -> Weight:
+        """A packed matrix of the shape that its codes have."""
+        found = self._plain.matrix(stem, shape)
+        if found.weight is None:
+            problem = found.problems[0]
+            raise WeightsError(f"{self.where}: {problem.tensor} {problem.detail or 'is missing'}.")
+        return found.weight
 
 
 def floats_of(weight: Weight) -> np.ndarray:

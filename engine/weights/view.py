@@ -205,17 +205,18 @@ class View:
         self,
         *parts: tuple[str, int],
         inp: int,
-        bias: bool = False,
+        bias: bool | Sequence[bool] = False,
         rows: Sequence[Portion] | None = None,
         columns: Portion | None = None,
     ) -> Linear:
-        """One linear over `(name, outputs)` parts that share their input, merged along the output. `rows`: of each part, this rank's;
-        `columns`: of all of them, and results are summed over the ranks."""
+        """One linear over `(name, outputs)` parts that share their input, merged along the output. `bias`: of all, or of each.
+        `rows`: of each part, this rank's; `columns`: of all of them, and results are summed over the ranks."""
         taken = [None if part.whole else part for part in rows] if rows is not None else [None] * len(parts)
         columns = None if columns is None or columns.whole else columns
         whole = columns is None and not any(taken)
+        biased = [bias] * len(parts) if isinstance(bias, bool) else bias
         weights = [self._ordered(name, (out, inp), part, columns) for (name, out), part in zip(parts, taken)]
-        biases = [self._bias(name, out, part) if bias else None for (name, out), part in zip(parts, taken)]
+        biases = [self._bias(name, out, part) if has else None for (name, out), part, has in zip(parts, taken, biased)]
         if columns is not None and self.rank.index:
             biases = [None] * len(parts)  # the first rank adds it to the sum
         if self.dry:

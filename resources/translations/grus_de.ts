@@ -34,6 +34,16 @@
         <translation>Ein Schlüssel ist ein Wort aus Buchstaben, Ziffern und Zeichen.</translation>
     </message>
     <message>
+        <source>A new version is downloaded over https only.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>Neue Versionen werden nur über https heruntergeladen.</translation>
+    </message>
+    <message>
+        <source>A part of the file is missing: {name}.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>Ein Teil der Datei fehlt: {name}.</translation>
+    </message>
+    <message>
         <source>A recording must be one row of finite samples.</source>
         <extracomment>engine/pipelines/speaking/voice.py</extracomment>
         <translation>Eine Aufnahme muss eine einzelne Reihe endlicher Abtastwerte sein.</translation>
@@ -194,6 +204,11 @@
         <translation>Alle Seiten</translation>
     </message>
     <message>
+        <source>Allow</source>
+        <extracomment>app/gui/window.py</extracomment>
+        <translation>Erlauben</translation>
+    </message>
+    <message>
         <source>Allowed web origins (CORS)</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Erlaubte Web-Ursprünge (CORS)</translation>
@@ -319,6 +334,31 @@
         <translation>Mit diesem Modell chatten</translation>
     </message>
     <message>
+        <source>Check for new versions of Grus when it starts?</source>
+        <extracomment>app/gui/window.py</extracomment>
+        <translation>Beim Start nach neuen Versionen von Grus suchen?</translation>
+    </message>
+    <message>
+        <source>Check for new versions when Grus starts</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>Beim Start nach neuen Versionen suchen</translation>
+    </message>
+    <message>
+        <source>Check now</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>Jetzt suchen</translation>
+    </message>
+    <message>
+        <source>Checking for a new version failed: {reason}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>Die Suche nach einer neuen Version ist fehlgeschlagen: {reason}.</translation>
+    </message>
+    <message>
+        <source>Checking for a new version.</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>Nach einer neuen Version wird gesucht.</translation>
+    </message>
+    <message>
         <source>Checking the keyring.</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
         <translation>Der Schlüsselbund wird geprüft.</translation>
@@ -424,9 +464,19 @@
         <translation>Hardware</translation>
     </message>
     <message>
+        <source>Connect an agent</source>
+        <extracomment>app/gui/server/pane.py</extracomment>
+        <translation>Agenten verbinden</translation>
+    </message>
+    <message>
         <source>Connect from</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Verbinden mit</translation>
+    </message>
+    <message>
+        <source>Connect {program}</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} verbinden</translation>
     </message>
     <message>
         <source>Context</source>
@@ -560,7 +610,7 @@
     </message>
     <message>
         <source>Default</source>
-        <extracomment>app/gui/sampling_fields.py</extracomment>
+        <extracomment>app/gui/sampling_fields.py, app/gui/speak/pane.py</extracomment>
         <translation>Standard</translation>
     </message>
     <message>
@@ -659,6 +709,11 @@
         <translation>Verwerfen</translation>
     </message>
     <message>
+        <source>Disconnect {program}</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} trennen</translation>
+    </message>
+    <message>
         <source>Disk</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Speicherplatz</translation>
@@ -675,8 +730,13 @@
     </message>
     <message>
         <source>Download</source>
-        <extracomment>app/gui/chat/offer.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/settings/updates.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Herunterladen</translation>
+    </message>
+    <message>
+        <source>Download a model first.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>Laden Sie zuerst ein Modell.</translation>
     </message>
     <message>
         <source>Download, pause or resume</source>
@@ -704,6 +764,11 @@
         <translation>{model} wird geladen: {done} von {total}, noch etwa {left} s.</translation>
     </message>
     <message>
+        <source>Downloading: {done} of {total}</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>Download: {done} von {total}</translation>
+    </message>
+    <message>
         <source>Draw a box around the area to read. Press Esc to cancel.</source>
         <extracomment>app/gui/read/snip.py</extracomment>
         <translation>Ziehen Sie einen Rahmen um den Bereich, der gelesen werden soll. Esc bricht ab.</translation>
@@ -714,14 +779,14 @@
         <translation>Mit {drawn} statt {wanted} Punkten pro Zoll gezeichnet, weil die Seite so groß ist.</translation>
     </message>
     <message>
-        <source>Drop PDFs, photos or scans here, paste an image, or capture part of the screen.</source>
-        <extracomment>app/gui/read/pane.py</extracomment>
-        <translation>Ziehen Sie PDFs, Fotos oder Scans hierher, fügen Sie ein Bild ein, oder nehmen Sie einen Bildschirmausschnitt auf.</translation>
-    </message>
-    <message>
         <source>Drop a recording here, or record from the microphone and read along.</source>
         <extracomment>app/gui/listen/pane.py</extracomment>
         <translation>Ziehen Sie eine Aufnahme hierher, oder nehmen Sie vom Mikrofon auf und lesen Sie mit.</translation>
+    </message>
+    <message>
+        <source>Drop documents, photos or scans here, paste an image, or capture part of the screen.</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Ziehen Sie Dokumente, Fotos oder Scans hierher, fügen Sie ein Bild ein, oder nehmen Sie einen Bildschirmausschnitt auf.</translation>
     </message>
     <message>
         <source>Duplicate</source>
@@ -1024,6 +1089,11 @@
         <translation>Grus kann nicht speichern: {reason}. Ihre Änderungen bleiben bis dahin im Arbeitsspeicher.</translation>
     </message>
     <message>
+        <source>Grus does not look for a new version: {reason}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>Grus sucht nicht nach einer neuen Version: {reason}.</translation>
+    </message>
+    <message>
         <source>Grus does not support the architecture of this model.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>Grus unterstützt die Architektur dieses Modells nicht.</translation>
@@ -1057,6 +1127,16 @@
         <source>Grus was told to work offline</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>Grus soll offline arbeiten</translation>
+    </message>
+    <message>
+        <source>Grus {version} is available.</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>Grus {version} ist verfügbar.</translation>
+    </message>
+    <message>
+        <source>Grus {version} is the newest version.</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>Grus {version} ist die neueste Version.</translation>
     </message>
     <message>
         <source>HTML</source>
@@ -1169,6 +1249,11 @@
         <translation>Importiert</translation>
     </message>
     <message>
+        <source>Importing: {done} of {total} conversations.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>Import: {done} von {total} Unterhaltungen.</translation>
+    </message>
+    <message>
         <source>In addition to the system&apos;s text size.</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Zusätzlich zur Schriftgröße des Systems.</translation>
@@ -1197,6 +1282,21 @@
         <source>Incomplete</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Unvollständig</translation>
+    </message>
+    <message>
+        <source>Install</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>Installieren</translation>
+    </message>
+    <message>
+        <source>Install and restart</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>Installieren und neu starten</translation>
+    </message>
+    <message>
+        <source>Install it as you installed Grus, for example: {command}</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>Installieren Sie es so, wie Sie Grus installiert haben, zum Beispiel: {command}</translation>
     </message>
     <message>
         <source>Instructions</source>
@@ -1277,6 +1377,11 @@
         <source>Leave out tokens less likely than this share of the most likely one.</source>
         <extracomment>app/gui/viewmodels/sampling.py</extracomment>
         <translation>Token auslassen, die unwahrscheinlicher sind als dieser Anteil des wahrscheinlichsten.</translation>
+    </message>
+    <message>
+        <source>Left out, because they are malformed: {names}.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>Ausgelassen, weil fehlerhaft: {names}.</translation>
     </message>
     <message>
         <source>Level</source>
@@ -1689,6 +1794,11 @@
         <translation>Auf diesem Gerät</translation>
     </message>
     <message>
+        <source>Once a day at most. Only the version of this Grus is sent.</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>Höchstens einmal am Tag. Gesendet wird nur die Version dieses Grus.</translation>
+    </message>
+    <message>
         <source>One chart</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>Ein Diagramm</translation>
@@ -1719,9 +1829,19 @@
         <translation>Eine Tabelle</translation>
     </message>
     <message>
+        <source>Only PDFs and images become a searchable PDF. Choose another format.</source>
+        <extracomment>engine/pipelines/reading/writers.py</extracomment>
+        <translation>Nur aus PDFs und Bildern wird ein durchsuchbares PDF. Wählen Sie ein anderes Format.</translation>
+    </message>
+    <message>
         <source>Only if the server does not list it</source>
         <extracomment>app/gui/models/remote_form.py</extracomment>
         <translation>Nur wenn der Server es nicht auflistet</translation>
+    </message>
+    <message>
+        <source>Only the first {rows} rows are read.</source>
+        <extracomment>engine/pipelines/reading/formats/blocks.py</extracomment>
+        <translation>Nur die ersten {rows} Zeilen werden gelesen.</translation>
     </message>
     <message>
         <source>Only {free} are free.</source>
@@ -2422,6 +2542,11 @@
         <translation>Auf {n} Zeichen gekürzt.</translation>
     </message>
     <message>
+        <source>Show</source>
+        <extracomment>app/gui/window.py</extracomment>
+        <translation>Anzeigen</translation>
+    </message>
+    <message>
         <source>Show Grus</source>
         <extracomment>app/gui/desktop.py</extracomment>
         <translation>Grus anzeigen</translation>
@@ -2795,6 +2920,11 @@
         <translation>Das Laufwerk ist voll, daher konnte {repo} nicht vollständig heruntergeladen werden{where}. Was angekommen ist, bleibt erhalten: Schaffen Sie Platz und laden Sie es erneut herunter, um fortzufahren.</translation>
     </message>
     <message>
+        <source>The download of {name} was interrupted. Start it again: it continues from there.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>Der Download von {name} wurde unterbrochen. Starten Sie ihn erneut: Er wird fortgesetzt.</translation>
+    </message>
+    <message>
         <source>The engine failed: {kind}: {error}</source>
         <extracomment>engine/engine.py, engine/tasks.py</extracomment>
         <translation>Die Engine ist fehlgeschlagen: {kind}: {error}</translation>
@@ -2820,9 +2950,34 @@
         <translation>Das schnellste: kurze Antworten, Zusammenfassungen und erste Entwürfe auf jedem Gerät.</translation>
     </message>
     <message>
+        <source>The file holds XML that expands itself or never ends; it is not opened.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>Die Datei enthält XML, das sich selbst vermehrt oder nicht endet. Sie wird nicht geöffnet.</translation>
+    </message>
+    <message>
+        <source>The file is damaged or incomplete ({kind}).</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>Die Datei ist beschädigt oder unvollständig ({kind}).</translation>
+    </message>
+    <message>
         <source>The file is empty.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>Die Datei ist leer.</translation>
+    </message>
+    <message>
+        <source>The file is larger than can be read here.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>Die Datei ist zu groß, um hier gelesen zu werden.</translation>
+    </message>
+    <message>
+        <source>The file is protected with a password. Save a copy without one.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>Die Datei ist passwortgeschützt. Speichern Sie eine Kopie ohne Passwort.</translation>
+    </message>
+    <message>
+        <source>The file unpacks to more than can be read here: it is damaged, or made to do harm.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>Die Datei ist entpackt zu groß, um hier gelesen zu werden: Sie ist beschädigt oder soll Schaden anrichten.</translation>
     </message>
     <message>
         <source>The file with your conversations was damaged. It was saved as {file}, and Grus started with a new one.</source>
@@ -2900,6 +3055,11 @@
         <translation>Das Bild braucht mehr Arbeitsspeicher, als vorhanden ist. Verwenden Sie ein kleineres.</translation>
     </message>
     <message>
+        <source>The index was made by a newer version of Grus.</source>
+        <extracomment>app/runtime/library/store.py</extracomment>
+        <translation>Der Index stammt von einer neueren Version von Grus.</translation>
+    </message>
+    <message>
         <source>The key is copied.</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Der Schlüssel ist kopiert.</translation>
@@ -2908,6 +3068,21 @@
         <source>The library that runs models.</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Die Bibliothek, die Modelle ausführt.</translation>
+    </message>
+    <message>
+        <source>The list of new versions cannot be read. Nothing was changed.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>Die Liste der neuen Versionen kann nicht gelesen werden. Nichts wurde geändert.</translation>
+    </message>
+    <message>
+        <source>The list of new versions is not trusted: {reason}. Nothing was changed.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>Der Liste der neuen Versionen wird nicht vertraut: {reason}. Nichts wurde geändert.</translation>
+    </message>
+    <message>
+        <source>The list of new versions is too large. Nothing was changed.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>Die Liste der neuen Versionen ist zu groß. Nichts wurde geändert.</translation>
     </message>
     <message>
         <source>The log has more.</source>
@@ -2973,6 +3148,16 @@
         <source>The model {name} takes {size} MiB; the memory limit is {limit} MiB, and its sequences need room too.</source>
         <extracomment>engine/model_manager.py</extracomment>
         <translation>Das Modell {name} belegt {size} MiB; die Speichergrenze liegt bei {limit} MiB, und auch seine Sequenzen brauchen Platz.</translation>
+    </message>
+    <message>
+        <source>The new version is downloaded and its signature is valid.</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>Die neue Version ist heruntergeladen, und ihre Signatur ist gültig.</translation>
+    </message>
+    <message>
+        <source>The new version is downloaded and its signature is valid. In a terminal: {command}</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>Die neue Version ist heruntergeladen, und ihre Signatur ist gültig. In einem Terminal: {command}</translation>
     </message>
     <message>
         <source>The page</source>
@@ -3043,6 +3228,31 @@
         <source>The servers cannot be kept in {file}: {reason}.</source>
         <extracomment>app/runtime/remote/servers.py</extracomment>
         <translation>Die Server können nicht in {file} gespeichert werden: {reason}.</translation>
+    </message>
+    <message>
+        <source>The system has no voice that speaks {language}.</source>
+        <extracomment>engine/pipelines/speaking/system_voice.py</extracomment>
+        <translation>Das System hat keine Stimme, die {language} spricht.</translation>
+    </message>
+    <message>
+        <source>The system has no voice {name}. It has: {voices}.</source>
+        <extracomment>engine/pipelines/speaking/system_voice.py</extracomment>
+        <translation>Das System hat keine Stimme {name}. Es hat: {voices}.</translation>
+    </message>
+    <message>
+        <source>The system&apos;s voice failed ({reason}).</source>
+        <extracomment>engine/media/system_speech.py</extracomment>
+        <translation>Die Stimme des Systems ist fehlgeschlagen ({reason}).</translation>
+    </message>
+    <message>
+        <source>The system&apos;s voices clone none. Choose a Qwen3-TTS Base model to clone.</source>
+        <extracomment>engine/pipelines/speaking/system_voice.py</extracomment>
+        <translation>Die Stimmen des Systems klonen keine. Zum Klonen dient ein Modell Qwen3-TTS Base.</translation>
+    </message>
+    <message>
+        <source>The system&apos;s voices take no instructions.</source>
+        <extracomment>engine/pipelines/speaking/system_voice.py</extracomment>
+        <translation>Die Stimmen des Systems nehmen keine Anweisungen an.</translation>
     </message>
     <message>
         <source>The text</source>
@@ -3131,13 +3341,13 @@
     </message>
     <message>
         <source>The weights take {weights} of the {limit} that may be used, which leaves no room for a conversation. Choose a smaller or more strongly quantized model, or raise the memory limit.</source>
-        <extracomment>engine/loading.py</extracomment>
+        <extracomment>engine/shares.py</extracomment>
         <translation>Die Gewichte belegen {weights} von {limit}, die verwendet werden dürfen; für eine Unterhaltung bleibt kein Platz. Wählen Sie ein kleineres oder stärker quantisiertes Modell, oder erhöhen Sie die Speichergrenze.</translation>
     </message>
     <message>
-        <source>There are no PDFs and no images in the folder {path}.</source>
+        <source>There are no documents and no images in the folder {path}.</source>
         <extracomment>engine/pipelines/reading/session.py</extracomment>
-        <translation>Im Ordner {path} sind keine PDFs und keine Bilder.</translation>
+        <translation>Im Ordner {path} sind keine Dokumente und keine Bilder.</translation>
     </message>
     <message>
         <source>There is a voice called {name} already. Choose another name, or delete it first.</source>
@@ -3146,8 +3356,13 @@
     </message>
     <message>
         <source>There is no file {path}.</source>
-        <extracomment>engine/media/documents.py</extracomment>
+        <extracomment>engine/media/documents.py, app/runtime/imports/export_file.py</extracomment>
         <translation>Die Datei {path} gibt es nicht.</translation>
+    </message>
+    <message>
+        <source>There is no folder {path}.</source>
+        <extracomment>app/runtime/library/folders.py</extracomment>
+        <translation>Den Ordner {path} gibt es nicht.</translation>
     </message>
     <message>
         <source>There is no room for another model while those that are loaded work.</source>
@@ -3171,7 +3386,7 @@
     </message>
     <message>
         <source>There is no text to speak.</source>
-        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <extracomment>engine/pipelines/speaking/system_voice.py, engine/pipelines/speaking/voice.py</extracomment>
         <translation>Es gibt keinen Text zum Sprechen.</translation>
     </message>
     <message>
@@ -3203,6 +3418,11 @@
         <source>This archive cannot be imported: a part of it is damaged.</source>
         <extracomment>app/gui/store/archive.py</extracomment>
         <translation>Dieses Archiv kann nicht importiert werden: Ein Teil davon ist beschädigt.</translation>
+    </message>
+    <message>
+        <source>This archive is not a document that can be read: no docx, pptx, xlsx, odt or epub.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>Dieses Archiv ist kein lesbares Dokument: weder docx, pptx, xlsx, odt noch epub.</translation>
     </message>
     <message>
         <source>This archive was made by a newer Grus. Update Grus to import it.</source>
@@ -3255,9 +3475,14 @@
         <translation>Dies ist ein HEIC-Bild; dafür fehlt ein Paket: pip install pillow-heif. Oder speichern Sie das Bild als JPEG oder PNG.</translation>
     </message>
     <message>
-        <source>This is neither a PDF nor an image that can be read.</source>
+        <source>This is a protected or an old Office file. Save it as docx, xlsx or pptx without a password.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>Dies ist eine geschützte oder alte Office-Datei. Speichern Sie sie ohne Passwort als docx, xlsx oder pptx.</translation>
+    </message>
+    <message>
+        <source>This is neither a document nor an image that can be read.</source>
         <extracomment>engine/media/documents.py</extracomment>
-        <translation>Dies ist weder ein PDF noch ein lesbares Bild.</translation>
+        <translation>Dies ist weder ein Dokument noch ein lesbares Bild.</translation>
     </message>
     <message>
         <source>This is not an image that can be read: {formats} can.</source>
@@ -3338,6 +3563,16 @@
         <source>This month</source>
         <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>Dieser Monat</translation>
+    </message>
+    <message>
+        <source>This release has no file of the kind {kind}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>Zu dieser Version gibt es keine Datei der Art {kind}.</translation>
+    </message>
+    <message>
+        <source>This system has no program that speaks ({hint}).</source>
+        <extracomment>engine/media/system_speech.py</extracomment>
+        <translation>Dieses System hat kein Programm, das spricht ({hint}).</translation>
     </message>
     <message>
         <source>This voice was made by another model. Clone it again with Spark-TTS.</source>
@@ -3476,7 +3711,7 @@
     </message>
     <message>
         <source>Undo</source>
-        <extracomment>app/gui/bars.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/bars.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
         <translation>Rückgängig</translation>
     </message>
     <message>
@@ -3498,6 +3733,11 @@
         <source>Untitled</source>
         <extracomment>app/gui/chat/conversation_list.py</extracomment>
         <translation>Ohne Titel</translation>
+    </message>
+    <message>
+        <source>Updates</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>Updates</translation>
     </message>
     <message>
         <source>Use default</source>
@@ -3620,9 +3860,9 @@
         <translation>Nachricht schreiben</translation>
     </message>
     <message>
-        <source>Write or drop a text: txt, md, pdf or epub</source>
+        <source>Write, or drop a document</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
-        <translation>Text schreiben oder hierher ziehen: txt, md, pdf oder epub</translation>
+        <translation>Schreiben Sie, oder ziehen Sie ein Dokument hierher</translation>
     </message>
     <message>
         <source>Yesterday</source>
@@ -3835,6 +4075,56 @@
         <translation>{done} von {total} Seiten</translation>
     </message>
     <message>
+        <source>{file} cannot be read ({why}). Correct it first; nothing was changed.</source>
+        <extracomment>app/agents/settings_text.py</extracomment>
+        <translation>{file} kann nicht gelesen werden ({why}). Berichtigen Sie die Datei zuerst; nichts wurde geändert.</translation>
+    </message>
+    <message>
+        <source>{file} cannot be replaced: {reason}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>{file} kann nicht ersetzt werden: {reason}.</translation>
+    </message>
+    <message>
+        <source>{file} holds no settings. Correct it first; nothing was changed.</source>
+        <extracomment>app/agents/settings_text.py</extracomment>
+        <translation>{file} enthält keine Einstellungen. Berichtigen Sie die Datei zuerst; nichts wurde geändert.</translation>
+    </message>
+    <message>
+        <source>{file} holds {name}, which leads out of its folder. It is not imported.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} enthält {name}, was aus dem Ordner hinausführt. Die Datei wird nicht importiert.</translation>
+    </message>
+    <message>
+        <source>{file} is damaged: it cannot be unpacked as a whole.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} ist beschädigt: Die Datei lässt sich nicht ganz entpacken.</translation>
+    </message>
+    <message>
+        <source>{file} is encrypted. Unpack it, and import what is in it.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} ist verschlüsselt. Entpacken Sie die Datei, und importieren Sie den Inhalt.</translation>
+    </message>
+    <message>
+        <source>{file} is no export of ChatGPT, Claude, LM Studio, Jan or Open WebUI that can be read.</source>
+        <extracomment>app/runtime/imports/exports.py</extracomment>
+        <translation>{file} ist kein lesbarer Export von ChatGPT, Claude, LM Studio, Jan oder Open WebUI.</translation>
+    </message>
+    <message>
+        <source>{file} is no text in UTF-8. Nothing was changed.</source>
+        <extracomment>app/agents/connecting.py</extracomment>
+        <translation>{file} ist kein Text in UTF-8. Nichts wurde geändert.</translation>
+    </message>
+    <message>
+        <source>{file} is written in a way that Grus cannot change safely ({why}). Nothing was changed.</source>
+        <extracomment>app/agents/connecting.py</extracomment>
+        <translation>{file} ist so geschrieben, dass Grus es nicht sicher ändern kann ({why}). Nichts wurde geändert.</translation>
+    </message>
+    <message>
+        <source>{file} unpacks to more than an export can be. It is not imported.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} wird entpackt größer, als ein Export sein kann. Die Datei wird nicht importiert.</translation>
+    </message>
+    <message>
         <source>{file}: {reason}.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>{file}: {reason}.</translation>
@@ -4000,6 +4290,11 @@
         <translation>{name} antwortet: Was Sie senden, verlässt diesen Rechner.</translation>
     </message>
     <message>
+        <source>{name} cannot be opened. {why}</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py, app/gui/viewmodels/speak.py</extracomment>
+        <translation>{name} kann nicht geöffnet werden. {why}</translation>
+    </message>
+    <message>
         <source>{name} cannot be opened: it is damaged or password-protected.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>{name} lässt sich nicht öffnen: Die Datei ist beschädigt oder passwortgeschützt.</translation>
@@ -4015,6 +4310,11 @@
         <translation>{name} ist nicht erreichbar: Unter {host} antwortet nichts.</translation>
     </message>
     <message>
+        <source>{name} contains no text.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>{name} enthält keinen Text.</translation>
+    </message>
+    <message>
         <source>{name} contains no text. Open it in Read first.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>{name} enthält keinen Text. Öffnen Sie die Datei zuerst unter „Lesen“.</translation>
@@ -4025,14 +4325,24 @@
         <translation>{name} enthält gescannte Seiten ohne Text. Öffnen Sie die Datei zuerst unter „Lesen“.</translation>
     </message>
     <message>
+        <source>{name} could not be downloaded: {reason}. What arrived is kept.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>{name} konnte nicht heruntergeladen werden: {reason}. Was angekommen ist, bleibt erhalten.</translation>
+    </message>
+    <message>
         <source>{name} could not be read as sound ({reason}). {formats} are read.</source>
         <extracomment>engine/media/sound.py</extracomment>
         <translation>{name} konnte nicht als Ton gelesen werden ({reason}). Möglich sind {formats}.</translation>
     </message>
     <message>
-        <source>{name} does not listen. Moonshine models do: UsefulSensors/moonshine-base, for example.</source>
+        <source>{name} could not be saved: {reason}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>{name} konnte nicht gespeichert werden: {reason}.</translation>
+    </message>
+    <message>
+        <source>{name} does not listen. Moonshine and Whisper models do: UsefulSensors/moonshine-base, for example.</source>
         <extracomment>engine/pipelines/listening/transcription.py</extracomment>
-        <translation>{name} kann keine Sprache erkennen. Moonshine-Modelle können es, zum Beispiel UsefulSensors/moonshine-base.</translation>
+        <translation>{name} kann keine Sprache erkennen. Modelle von Moonshine und Whisper können es, zum Beispiel UsefulSensors/moonshine-base.</translation>
     </message>
     <message>
         <source>{name} does not take this: {error}</source>
@@ -4125,9 +4435,14 @@
         <translation>{name} wird nicht unterstützt. Hängen Sie Text, PDFs, Bilder oder Audio an.</translation>
     </message>
     <message>
-        <source>{name} is not supported. Choose a txt, md, pdf or epub file.</source>
+        <source>{name} is not supported. Choose a {endings} file.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
-        <translation>{name} wird nicht unterstützt. Wählen Sie eine Datei im Format txt, md, pdf oder epub.</translation>
+        <translation>{name} wird nicht unterstützt. Wählen Sie eine Datei im Format {endings}.</translation>
+    </message>
+    <message>
+        <source>{name} is not the file that was signed. It was deleted.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>{name} ist nicht die signierte Datei. Sie wurde gelöscht.</translation>
     </message>
     <message>
         <source>{name} is password-protected. Save a copy without a password.</source>
@@ -4138,11 +4453,6 @@
         <source>{name} is set</source>
         <extracomment>engine/hub/offline.py</extracomment>
         <translation>{name} ist gesetzt</translation>
-    </message>
-    <message>
-        <source>{name} is too large.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
-        <translation>{name} ist zu groß.</translation>
     </message>
     <message>
         <source>{name} lists no models. Name one by hand.</source>
@@ -4261,6 +4571,14 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>{n} were there already.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>
+            <numerusform>{n} war schon da.</numerusform>
+            <numerusform>{n} waren schon da.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>{n} words</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>
@@ -4290,7 +4608,7 @@
     </message>
     <message>
         <source>{path} could not be written: {reason}.</source>
-        <extracomment>engine/media/sound.py</extracomment>
+        <extracomment>engine/media/recordings.py, engine/media/sound.py</extracomment>
         <translation>{path} konnte nicht geschrieben werden: {reason}.</translation>
     </message>
     <message>
@@ -4302,6 +4620,51 @@
         <source>{path} is larger than the memory that is free.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>{path} ist größer als der freie Arbeitsspeicher.</translation>
+    </message>
+    <message>
+        <source>{path} is not the index of a library.</source>
+        <extracomment>app/runtime/library/store.py</extracomment>
+        <translation>{path} ist nicht der Index einer Bibliothek.</translation>
+    </message>
+    <message>
+        <source>{program} (not installed)</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} (nicht installiert)</translation>
+    </message>
+    <message>
+        <source>{program} has its earlier settings again.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} hat wieder die früheren Einstellungen.</translation>
+    </message>
+    <message>
+        <source>{program} is disconnected. What you changed in {file} since stays.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} ist getrennt. Was Sie seither in {file} geändert haben, bleibt.</translation>
+    </message>
+    <message>
+        <source>{program} is not installed: there is no command {command}. Install it first: {how}</source>
+        <extracomment>app/agents/programs.py</extracomment>
+        <translation>{program} ist nicht installiert: Den Befehl {command} gibt es nicht. Installieren Sie es zuerst: {how}</translation>
+    </message>
+    <message>
+        <source>{program} uses this server now.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} verwendet jetzt diesen Server.</translation>
+    </message>
+    <message>
+        <source>{program} uses this server now. Enter the key in its settings, too.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} verwendet jetzt diesen Server. Geben Sie auch in seinen Einstellungen den Schlüssel ein.</translation>
+    </message>
+    <message>
+        <source>{program} uses this server now. Its earlier settings are kept in {file}.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} verwendet jetzt diesen Server. Die früheren Einstellungen liegen in {file}.</translation>
+    </message>
+    <message>
+        <source>{program} was not connected by Grus: there is nothing to take back.</source>
+        <extracomment>app/agents/connecting.py</extracomment>
+        <translation>{program} wurde nicht von Grus verbunden: Es gibt nichts rückgängig zu machen.</translation>
     </message>
     <message>
         <source>{rate} tokens/s</source>

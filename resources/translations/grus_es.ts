@@ -34,6 +34,16 @@
         <translation>Una clave es una sola palabra de letras, cifras y signos.</translation>
     </message>
     <message>
+        <source>A new version is downloaded over https only.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>Las versiones nuevas solo se descargan por https.</translation>
+    </message>
+    <message>
+        <source>A part of the file is missing: {name}.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>Falta una parte del archivo: {name}.</translation>
+    </message>
+    <message>
         <source>A recording must be one row of finite samples.</source>
         <extracomment>engine/pipelines/speaking/voice.py</extracomment>
         <translation>Una grabación debe ser una sola serie de muestras finitas.</translation>
@@ -194,6 +204,11 @@
         <translation>Todas las páginas</translation>
     </message>
     <message>
+        <source>Allow</source>
+        <extracomment>app/gui/window.py</extracomment>
+        <translation>Permitir</translation>
+    </message>
+    <message>
         <source>Allowed web origins (CORS)</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Orígenes web permitidos (CORS)</translation>
@@ -319,6 +334,31 @@
         <translation>Chatear con este modelo</translation>
     </message>
     <message>
+        <source>Check for new versions of Grus when it starts?</source>
+        <extracomment>app/gui/window.py</extracomment>
+        <translation>¿Buscar versiones nuevas de Grus al iniciarlo?</translation>
+    </message>
+    <message>
+        <source>Check for new versions when Grus starts</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>Buscar versiones nuevas al iniciar Grus</translation>
+    </message>
+    <message>
+        <source>Check now</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>Buscar ahora</translation>
+    </message>
+    <message>
+        <source>Checking for a new version failed: {reason}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>No se pudo buscar una versión nueva: {reason}.</translation>
+    </message>
+    <message>
+        <source>Checking for a new version.</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>Buscando una versión nueva.</translation>
+    </message>
+    <message>
         <source>Checking the keyring.</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
         <translation>Comprobando el llavero.</translation>
@@ -424,9 +464,19 @@
         <translation>Hardware</translation>
     </message>
     <message>
+        <source>Connect an agent</source>
+        <extracomment>app/gui/server/pane.py</extracomment>
+        <translation>Conectar un agente</translation>
+    </message>
+    <message>
         <source>Connect from</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Conectar desde</translation>
+    </message>
+    <message>
+        <source>Connect {program}</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>Conectar {program}</translation>
     </message>
     <message>
         <source>Context</source>
@@ -560,7 +610,7 @@
     </message>
     <message>
         <source>Default</source>
-        <extracomment>app/gui/sampling_fields.py</extracomment>
+        <extracomment>app/gui/sampling_fields.py, app/gui/speak/pane.py</extracomment>
         <translation>Predeterminado</translation>
     </message>
     <message>
@@ -659,6 +709,11 @@
         <translation>Descartar</translation>
     </message>
     <message>
+        <source>Disconnect {program}</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>Desconectar {program}</translation>
+    </message>
+    <message>
         <source>Disk</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Disco</translation>
@@ -675,8 +730,13 @@
     </message>
     <message>
         <source>Download</source>
-        <extracomment>app/gui/chat/offer.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/settings/updates.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Descargar</translation>
+    </message>
+    <message>
+        <source>Download a model first.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>Descargue primero un modelo.</translation>
     </message>
     <message>
         <source>Download, pause or resume</source>
@@ -704,6 +764,11 @@
         <translation>Descargando {model}: {done} de {total}, quedan unos {left} s.</translation>
     </message>
     <message>
+        <source>Downloading: {done} of {total}</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>Descarga: {done} de {total}</translation>
+    </message>
+    <message>
         <source>Draw a box around the area to read. Press Esc to cancel.</source>
         <extracomment>app/gui/read/snip.py</extracomment>
         <translation>Dibuja un recuadro alrededor del área que se va a leer. Pulsa Esc para cancelar.</translation>
@@ -714,14 +779,14 @@
         <translation>Dibujada a {drawn} en lugar de {wanted} puntos por pulgada porque la página es muy grande.</translation>
     </message>
     <message>
-        <source>Drop PDFs, photos or scans here, paste an image, or capture part of the screen.</source>
-        <extracomment>app/gui/read/pane.py</extracomment>
-        <translation>Suelta aquí PDF, fotos o documentos escaneados, pega una imagen o captura parte de la pantalla.</translation>
-    </message>
-    <message>
         <source>Drop a recording here, or record from the microphone and read along.</source>
         <extracomment>app/gui/listen/pane.py</extracomment>
         <translation>Suelta aquí una grabación, o graba con el micrófono y sigue el texto.</translation>
+    </message>
+    <message>
+        <source>Drop documents, photos or scans here, paste an image, or capture part of the screen.</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Suelta aquí documentos, fotos o escaneos, pega una imagen o captura parte de la pantalla.</translation>
     </message>
     <message>
         <source>Duplicate</source>
@@ -1024,6 +1089,11 @@
         <translation>Grus no puede guardar: {reason}. Tus cambios se conservan en memoria hasta que pueda.</translation>
     </message>
     <message>
+        <source>Grus does not look for a new version: {reason}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>Grus no busca una versión nueva: {reason}.</translation>
+    </message>
+    <message>
         <source>Grus does not support the architecture of this model.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>Grus no admite la arquitectura de este modelo.</translation>
@@ -1057,6 +1127,16 @@
         <source>Grus was told to work offline</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>Grus debe trabajar sin conexión</translation>
+    </message>
+    <message>
+        <source>Grus {version} is available.</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>Grus {version} está disponible.</translation>
+    </message>
+    <message>
+        <source>Grus {version} is the newest version.</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>Grus {version} es la versión más reciente.</translation>
     </message>
     <message>
         <source>HTML</source>
@@ -1169,6 +1249,11 @@
         <translation>Importada</translation>
     </message>
     <message>
+        <source>Importing: {done} of {total} conversations.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>Importando: {done} de {total} conversaciones.</translation>
+    </message>
+    <message>
         <source>In addition to the system&apos;s text size.</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Además del tamaño de texto del sistema.</translation>
@@ -1197,6 +1282,21 @@
         <source>Incomplete</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Incompleto</translation>
+    </message>
+    <message>
+        <source>Install</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>Instalar</translation>
+    </message>
+    <message>
+        <source>Install and restart</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>Instalar y reiniciar</translation>
+    </message>
+    <message>
+        <source>Install it as you installed Grus, for example: {command}</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>Instálela como instaló Grus, por ejemplo: {command}</translation>
     </message>
     <message>
         <source>Instructions</source>
@@ -1277,6 +1377,11 @@
         <source>Leave out tokens less likely than this share of the most likely one.</source>
         <extracomment>app/gui/viewmodels/sampling.py</extracomment>
         <translation>Descarta los tokens menos probables que esta fracción del más probable.</translation>
+    </message>
+    <message>
+        <source>Left out, because they are malformed: {names}.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>Omitidas por estar mal formadas: {names}.</translation>
     </message>
     <message>
         <source>Level</source>
@@ -1689,6 +1794,11 @@
         <translation>En este equipo</translation>
     </message>
     <message>
+        <source>Once a day at most. Only the version of this Grus is sent.</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>Una vez al día como máximo. Solo se envía la versión de este Grus.</translation>
+    </message>
+    <message>
         <source>One chart</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>Un gráfico</translation>
@@ -1719,9 +1829,19 @@
         <translation>Una tabla</translation>
     </message>
     <message>
+        <source>Only PDFs and images become a searchable PDF. Choose another format.</source>
+        <extracomment>engine/pipelines/reading/writers.py</extracomment>
+        <translation>Solo los PDF y las imágenes se convierten en un PDF con búsqueda. Elige otro formato.</translation>
+    </message>
+    <message>
         <source>Only if the server does not list it</source>
         <extracomment>app/gui/models/remote_form.py</extracomment>
         <translation>Solo si el servidor no lo enumera</translation>
+    </message>
+    <message>
+        <source>Only the first {rows} rows are read.</source>
+        <extracomment>engine/pipelines/reading/formats/blocks.py</extracomment>
+        <translation>Solo se leen las primeras {rows} filas.</translation>
     </message>
     <message>
         <source>Only {free} are free.</source>
@@ -2422,6 +2542,11 @@
         <translation>Acortado a {n} caracteres.</translation>
     </message>
     <message>
+        <source>Show</source>
+        <extracomment>app/gui/window.py</extracomment>
+        <translation>Mostrar</translation>
+    </message>
+    <message>
         <source>Show Grus</source>
         <extracomment>app/gui/desktop.py</extracomment>
         <translation>Mostrar Grus</translation>
@@ -2795,6 +2920,11 @@
         <translation>El disco está lleno y {repo} no se pudo descargar por completo{where}. Lo descargado se conserva: libera espacio y descárgalo de nuevo para continuar.</translation>
     </message>
     <message>
+        <source>The download of {name} was interrupted. Start it again: it continues from there.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>La descarga de {name} se interrumpió. Iníciela de nuevo: continúa donde quedó.</translation>
+    </message>
+    <message>
         <source>The engine failed: {kind}: {error}</source>
         <extracomment>engine/engine.py, engine/tasks.py</extracomment>
         <translation>El motor falló: {kind}: {error}</translation>
@@ -2820,9 +2950,34 @@
         <translation>El más rápido: respuestas cortas, resúmenes y borradores en cualquier equipo.</translation>
     </message>
     <message>
+        <source>The file holds XML that expands itself or never ends; it is not opened.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>El archivo contiene XML que se expande o no termina; no se abre.</translation>
+    </message>
+    <message>
+        <source>The file is damaged or incomplete ({kind}).</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>El archivo está dañado o incompleto ({kind}).</translation>
+    </message>
+    <message>
         <source>The file is empty.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>El archivo está vacío.</translation>
+    </message>
+    <message>
+        <source>The file is larger than can be read here.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>El archivo es demasiado grande para leerlo aquí.</translation>
+    </message>
+    <message>
+        <source>The file is protected with a password. Save a copy without one.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>El archivo está protegido con contraseña. Guarda una copia sin ella.</translation>
+    </message>
+    <message>
+        <source>The file unpacks to more than can be read here: it is damaged, or made to do harm.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>El archivo descomprimido es demasiado grande: está dañado o hecho para causar daño.</translation>
     </message>
     <message>
         <source>The file with your conversations was damaged. It was saved as {file}, and Grus started with a new one.</source>
@@ -2900,6 +3055,11 @@
         <translation>La imagen necesita más memoria de la disponible. Envía una más pequeña.</translation>
     </message>
     <message>
+        <source>The index was made by a newer version of Grus.</source>
+        <extracomment>app/runtime/library/store.py</extracomment>
+        <translation>El índice se creó con una versión más reciente de Grus.</translation>
+    </message>
+    <message>
         <source>The key is copied.</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Clave copiada.</translation>
@@ -2908,6 +3068,21 @@
         <source>The library that runs models.</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>La biblioteca que ejecuta los modelos.</translation>
+    </message>
+    <message>
+        <source>The list of new versions cannot be read. Nothing was changed.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>No se puede leer la lista de versiones nuevas. No se cambió nada.</translation>
+    </message>
+    <message>
+        <source>The list of new versions is not trusted: {reason}. Nothing was changed.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>La lista de versiones nuevas no es de confianza: {reason}. No se cambió nada.</translation>
+    </message>
+    <message>
+        <source>The list of new versions is too large. Nothing was changed.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>La lista de versiones nuevas es demasiado grande. No se cambió nada.</translation>
     </message>
     <message>
         <source>The log has more.</source>
@@ -2973,6 +3148,16 @@
         <source>The model {name} takes {size} MiB; the memory limit is {limit} MiB, and its sequences need room too.</source>
         <extracomment>engine/model_manager.py</extracomment>
         <translation>El modelo {name} ocupa {size} MiB; el límite de memoria es de {limit} MiB, y sus secuencias también necesitan espacio.</translation>
+    </message>
+    <message>
+        <source>The new version is downloaded and its signature is valid.</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>La versión nueva está descargada y su firma es válida.</translation>
+    </message>
+    <message>
+        <source>The new version is downloaded and its signature is valid. In a terminal: {command}</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>La versión nueva está descargada y su firma es válida. En una terminal: {command}</translation>
     </message>
     <message>
         <source>The page</source>
@@ -3043,6 +3228,31 @@
         <source>The servers cannot be kept in {file}: {reason}.</source>
         <extracomment>app/runtime/remote/servers.py</extracomment>
         <translation>No se pueden guardar los servidores en {file}: {reason}.</translation>
+    </message>
+    <message>
+        <source>The system has no voice that speaks {language}.</source>
+        <extracomment>engine/pipelines/speaking/system_voice.py</extracomment>
+        <translation>El sistema no tiene ninguna voz que hable {language}.</translation>
+    </message>
+    <message>
+        <source>The system has no voice {name}. It has: {voices}.</source>
+        <extracomment>engine/pipelines/speaking/system_voice.py</extracomment>
+        <translation>El sistema no tiene ninguna voz {name}. Tiene: {voices}.</translation>
+    </message>
+    <message>
+        <source>The system&apos;s voice failed ({reason}).</source>
+        <extracomment>engine/media/system_speech.py</extracomment>
+        <translation>La voz del sistema ha fallado ({reason}).</translation>
+    </message>
+    <message>
+        <source>The system&apos;s voices clone none. Choose a Qwen3-TTS Base model to clone.</source>
+        <extracomment>engine/pipelines/speaking/system_voice.py</extracomment>
+        <translation>Las voces del sistema no clonan otras. Para clonar, elige un modelo Qwen3-TTS Base.</translation>
+    </message>
+    <message>
+        <source>The system&apos;s voices take no instructions.</source>
+        <extracomment>engine/pipelines/speaking/system_voice.py</extracomment>
+        <translation>Las voces del sistema no admiten instrucciones.</translation>
     </message>
     <message>
         <source>The text</source>
@@ -3131,13 +3341,13 @@
     </message>
     <message>
         <source>The weights take {weights} of the {limit} that may be used, which leaves no room for a conversation. Choose a smaller or more strongly quantized model, or raise the memory limit.</source>
-        <extracomment>engine/loading.py</extracomment>
+        <extracomment>engine/shares.py</extracomment>
         <translation>Los pesos ocupan {weights} de los {limit} que se pueden usar, lo que no deja espacio para una conversación. Elige un modelo más pequeño o más cuantizado, o aumenta el límite de memoria.</translation>
     </message>
     <message>
-        <source>There are no PDFs and no images in the folder {path}.</source>
+        <source>There are no documents and no images in the folder {path}.</source>
         <extracomment>engine/pipelines/reading/session.py</extracomment>
-        <translation>En la carpeta {path} no hay PDF ni imágenes.</translation>
+        <translation>En la carpeta {path} no hay documentos ni imágenes.</translation>
     </message>
     <message>
         <source>There is a voice called {name} already. Choose another name, or delete it first.</source>
@@ -3146,8 +3356,13 @@
     </message>
     <message>
         <source>There is no file {path}.</source>
-        <extracomment>engine/media/documents.py</extracomment>
+        <extracomment>engine/media/documents.py, app/runtime/imports/export_file.py</extracomment>
         <translation>No existe el archivo {path}.</translation>
+    </message>
+    <message>
+        <source>There is no folder {path}.</source>
+        <extracomment>app/runtime/library/folders.py</extracomment>
+        <translation>No existe la carpeta {path}.</translation>
     </message>
     <message>
         <source>There is no room for another model while those that are loaded work.</source>
@@ -3171,7 +3386,7 @@
     </message>
     <message>
         <source>There is no text to speak.</source>
-        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <extracomment>engine/pipelines/speaking/system_voice.py, engine/pipelines/speaking/voice.py</extracomment>
         <translation>No hay texto que leer.</translation>
     </message>
     <message>
@@ -3203,6 +3418,11 @@
         <source>This archive cannot be imported: a part of it is damaged.</source>
         <extracomment>app/gui/store/archive.py</extracomment>
         <translation>Este archivo no se puede importar: una parte está dañada.</translation>
+    </message>
+    <message>
+        <source>This archive is not a document that can be read: no docx, pptx, xlsx, odt or epub.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>Este archivo comprimido no es un documento que se pueda leer: ni docx, pptx, xlsx, odt ni epub.</translation>
     </message>
     <message>
         <source>This archive was made by a newer Grus. Update Grus to import it.</source>
@@ -3255,9 +3475,14 @@
         <translation>Es una imagen HEIC, que necesita un paquete más: pip install pillow-heif. O guarda la imagen como JPEG o PNG.</translation>
     </message>
     <message>
-        <source>This is neither a PDF nor an image that can be read.</source>
+        <source>This is a protected or an old Office file. Save it as docx, xlsx or pptx without a password.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>Es un archivo de Office protegido o antiguo. Guárdalo como docx, xlsx o pptx sin contraseña.</translation>
+    </message>
+    <message>
+        <source>This is neither a document nor an image that can be read.</source>
         <extracomment>engine/media/documents.py</extracomment>
-        <translation>No es un PDF ni una imagen que se pueda leer.</translation>
+        <translation>No es un documento ni una imagen que se pueda leer.</translation>
     </message>
     <message>
         <source>This is not an image that can be read: {formats} can.</source>
@@ -3338,6 +3563,16 @@
         <source>This month</source>
         <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>Este mes</translation>
+    </message>
+    <message>
+        <source>This release has no file of the kind {kind}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>Esta versión no tiene ningún archivo del tipo {kind}.</translation>
+    </message>
+    <message>
+        <source>This system has no program that speaks ({hint}).</source>
+        <extracomment>engine/media/system_speech.py</extracomment>
+        <translation>Este sistema no tiene ningún programa que hable ({hint}).</translation>
     </message>
     <message>
         <source>This voice was made by another model. Clone it again with Spark-TTS.</source>
@@ -3476,7 +3711,7 @@
     </message>
     <message>
         <source>Undo</source>
-        <extracomment>app/gui/bars.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/bars.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
         <translation>Deshacer</translation>
     </message>
     <message>
@@ -3498,6 +3733,11 @@
         <source>Untitled</source>
         <extracomment>app/gui/chat/conversation_list.py</extracomment>
         <translation>Sin título</translation>
+    </message>
+    <message>
+        <source>Updates</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>Actualizaciones</translation>
     </message>
     <message>
         <source>Use default</source>
@@ -3620,9 +3860,9 @@
         <translation>Escribe un mensaje</translation>
     </message>
     <message>
-        <source>Write or drop a text: txt, md, pdf or epub</source>
+        <source>Write, or drop a document</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
-        <translation>Escribe o suelta un texto: txt, md, pdf o epub</translation>
+        <translation>Escribe o suelta un documento</translation>
     </message>
     <message>
         <source>Yesterday</source>
@@ -3835,6 +4075,56 @@
         <translation>{done} de {total} páginas</translation>
     </message>
     <message>
+        <source>{file} cannot be read ({why}). Correct it first; nothing was changed.</source>
+        <extracomment>app/agents/settings_text.py</extracomment>
+        <translation>No se puede leer {file} ({why}). Corríjalo primero; no se ha cambiado nada.</translation>
+    </message>
+    <message>
+        <source>{file} cannot be replaced: {reason}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>No se puede reemplazar {file}: {reason}.</translation>
+    </message>
+    <message>
+        <source>{file} holds no settings. Correct it first; nothing was changed.</source>
+        <extracomment>app/agents/settings_text.py</extracomment>
+        <translation>{file} no contiene ajustes. Corríjalo primero; no se ha cambiado nada.</translation>
+    </message>
+    <message>
+        <source>{file} holds {name}, which leads out of its folder. It is not imported.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} contiene {name}, que lleva fuera de su carpeta. No se importa.</translation>
+    </message>
+    <message>
+        <source>{file} is damaged: it cannot be unpacked as a whole.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} está dañado: no se puede descomprimir por completo.</translation>
+    </message>
+    <message>
+        <source>{file} is encrypted. Unpack it, and import what is in it.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} está cifrado. Descomprímalo e importe su contenido.</translation>
+    </message>
+    <message>
+        <source>{file} is no export of ChatGPT, Claude, LM Studio, Jan or Open WebUI that can be read.</source>
+        <extracomment>app/runtime/imports/exports.py</extracomment>
+        <translation>{file} no es una exportación legible de ChatGPT, Claude, LM Studio, Jan u Open WebUI.</translation>
+    </message>
+    <message>
+        <source>{file} is no text in UTF-8. Nothing was changed.</source>
+        <extracomment>app/agents/connecting.py</extracomment>
+        <translation>{file} no es texto en UTF-8. No se ha cambiado nada.</translation>
+    </message>
+    <message>
+        <source>{file} is written in a way that Grus cannot change safely ({why}). Nothing was changed.</source>
+        <extracomment>app/agents/connecting.py</extracomment>
+        <translation>{file} está escrito de un modo que Grus no puede cambiar con seguridad ({why}). No se ha cambiado nada.</translation>
+    </message>
+    <message>
+        <source>{file} unpacks to more than an export can be. It is not imported.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} ocupa al descomprimirse más de lo que puede ocupar una exportación. No se importa.</translation>
+    </message>
+    <message>
         <source>{file}: {reason}.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>{file}: {reason}.</translation>
@@ -4000,6 +4290,11 @@
         <translation>Responde {name}: lo que envía sale de este equipo.</translation>
     </message>
     <message>
+        <source>{name} cannot be opened. {why}</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py, app/gui/viewmodels/speak.py</extracomment>
+        <translation>No se puede abrir {name}. {why}</translation>
+    </message>
+    <message>
         <source>{name} cannot be opened: it is damaged or password-protected.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>{name} no se puede abrir: está dañado o protegido con contraseña.</translation>
@@ -4015,6 +4310,11 @@
         <translation>No se puede acceder a {name}: nada responde en {host}.</translation>
     </message>
     <message>
+        <source>{name} contains no text.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>{name} no contiene texto.</translation>
+    </message>
+    <message>
         <source>{name} contains no text. Open it in Read first.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>{name} no contiene texto. Ábrelo primero en Leer.</translation>
@@ -4025,14 +4325,24 @@
         <translation>{name} contiene páginas escaneadas sin texto. Ábrelo primero en Leer.</translation>
     </message>
     <message>
+        <source>{name} could not be downloaded: {reason}. What arrived is kept.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>No se pudo descargar {name}: {reason}. Lo que llegó se conserva.</translation>
+    </message>
+    <message>
         <source>{name} could not be read as sound ({reason}). {formats} are read.</source>
         <extracomment>engine/media/sound.py</extracomment>
         <translation>{name} no se pudo leer como sonido ({reason}). Se pueden leer: {formats}.</translation>
     </message>
     <message>
-        <source>{name} does not listen. Moonshine models do: UsefulSensors/moonshine-base, for example.</source>
+        <source>{name} could not be saved: {reason}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>No se pudo guardar {name}: {reason}.</translation>
+    </message>
+    <message>
+        <source>{name} does not listen. Moonshine and Whisper models do: UsefulSensors/moonshine-base, for example.</source>
         <extracomment>engine/pipelines/listening/transcription.py</extracomment>
-        <translation>{name} no reconoce voz. Los modelos Moonshine sí, por ejemplo UsefulSensors/moonshine-base.</translation>
+        <translation>{name} no transcribe voz. Los modelos Moonshine y Whisper sí: por ejemplo, UsefulSensors/moonshine-base.</translation>
     </message>
     <message>
         <source>{name} does not take this: {error}</source>
@@ -4125,9 +4435,14 @@
         <translation>{name} no es compatible. Adjunta texto, PDF, imágenes o audio.</translation>
     </message>
     <message>
-        <source>{name} is not supported. Choose a txt, md, pdf or epub file.</source>
+        <source>{name} is not supported. Choose a {endings} file.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
-        <translation>{name} no es compatible. Elige un archivo txt, md, pdf o epub.</translation>
+        <translation>{name} no es compatible. Elige un archivo {endings}.</translation>
+    </message>
+    <message>
+        <source>{name} is not the file that was signed. It was deleted.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>{name} no es el archivo firmado. Se eliminó.</translation>
     </message>
     <message>
         <source>{name} is password-protected. Save a copy without a password.</source>
@@ -4138,11 +4453,6 @@
         <source>{name} is set</source>
         <extracomment>engine/hub/offline.py</extracomment>
         <translation>{name} está definida</translation>
-    </message>
-    <message>
-        <source>{name} is too large.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
-        <translation>{name} es demasiado grande.</translation>
     </message>
     <message>
         <source>{name} lists no models. Name one by hand.</source>
@@ -4261,6 +4571,14 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>{n} were there already.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>
+            <numerusform>{n} ya estaba.</numerusform>
+            <numerusform>{n} ya estaban.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>{n} words</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>
@@ -4290,7 +4608,7 @@
     </message>
     <message>
         <source>{path} could not be written: {reason}.</source>
-        <extracomment>engine/media/sound.py</extracomment>
+        <extracomment>engine/media/recordings.py, engine/media/sound.py</extracomment>
         <translation>No se pudo escribir {path}: {reason}.</translation>
     </message>
     <message>
@@ -4302,6 +4620,51 @@
         <source>{path} is larger than the memory that is free.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>{path} es más grande que la memoria libre.</translation>
+    </message>
+    <message>
+        <source>{path} is not the index of a library.</source>
+        <extracomment>app/runtime/library/store.py</extracomment>
+        <translation>{path} no es el índice de una biblioteca.</translation>
+    </message>
+    <message>
+        <source>{program} (not installed)</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} (no instalado)</translation>
+    </message>
+    <message>
+        <source>{program} has its earlier settings again.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} vuelve a tener sus ajustes anteriores.</translation>
+    </message>
+    <message>
+        <source>{program} is disconnected. What you changed in {file} since stays.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} está desconectado. Lo que ha cambiado desde entonces en {file} se conserva.</translation>
+    </message>
+    <message>
+        <source>{program} is not installed: there is no command {command}. Install it first: {how}</source>
+        <extracomment>app/agents/programs.py</extracomment>
+        <translation>{program} no está instalado: no existe el comando {command}. Instálelo primero: {how}</translation>
+    </message>
+    <message>
+        <source>{program} uses this server now.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} usa ahora este servidor.</translation>
+    </message>
+    <message>
+        <source>{program} uses this server now. Enter the key in its settings, too.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} usa ahora este servidor. Introduzca la clave también en sus ajustes.</translation>
+    </message>
+    <message>
+        <source>{program} uses this server now. Its earlier settings are kept in {file}.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} usa ahora este servidor. Sus ajustes anteriores se conservan en {file}.</translation>
+    </message>
+    <message>
+        <source>{program} was not connected by Grus: there is nothing to take back.</source>
+        <extracomment>app/agents/connecting.py</extracomment>
+        <translation>Grus no ha conectado {program}: no hay nada que deshacer.</translation>
     </message>
     <message>
         <source>{rate} tokens/s</source>

@@ -34,6 +34,16 @@
         <translation>Une clé est un seul mot de lettres, de chiffres et de signes.</translation>
     </message>
     <message>
+        <source>A new version is downloaded over https only.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>Les nouvelles versions ne sont téléchargées que par https.</translation>
+    </message>
+    <message>
+        <source>A part of the file is missing: {name}.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>Une partie du fichier est manquante : {name}.</translation>
+    </message>
+    <message>
         <source>A recording must be one row of finite samples.</source>
         <extracomment>engine/pipelines/speaking/voice.py</extracomment>
         <translation>Un enregistrement doit être une seule suite d’échantillons finis.</translation>
@@ -194,6 +204,11 @@
         <translation>Toutes les pages</translation>
     </message>
     <message>
+        <source>Allow</source>
+        <extracomment>app/gui/window.py</extracomment>
+        <translation>Autoriser</translation>
+    </message>
+    <message>
         <source>Allowed web origins (CORS)</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Origines web autorisées (CORS)</translation>
@@ -319,6 +334,31 @@
         <translation>Discuter avec ce modèle</translation>
     </message>
     <message>
+        <source>Check for new versions of Grus when it starts?</source>
+        <extracomment>app/gui/window.py</extracomment>
+        <translation>Rechercher les nouvelles versions de Grus au démarrage ?</translation>
+    </message>
+    <message>
+        <source>Check for new versions when Grus starts</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>Rechercher les nouvelles versions au démarrage</translation>
+    </message>
+    <message>
+        <source>Check now</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>Rechercher maintenant</translation>
+    </message>
+    <message>
+        <source>Checking for a new version failed: {reason}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>La recherche d’une nouvelle version a échoué : {reason}.</translation>
+    </message>
+    <message>
+        <source>Checking for a new version.</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>Recherche d’une nouvelle version.</translation>
+    </message>
+    <message>
         <source>Checking the keyring.</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
         <translation>Vérification du trousseau.</translation>
@@ -424,9 +464,19 @@
         <translation>Matériel</translation>
     </message>
     <message>
+        <source>Connect an agent</source>
+        <extracomment>app/gui/server/pane.py</extracomment>
+        <translation>Connecter un agent</translation>
+    </message>
+    <message>
         <source>Connect from</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Se connecter depuis</translation>
+    </message>
+    <message>
+        <source>Connect {program}</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>Connecter {program}</translation>
     </message>
     <message>
         <source>Context</source>
@@ -560,7 +610,7 @@
     </message>
     <message>
         <source>Default</source>
-        <extracomment>app/gui/sampling_fields.py</extracomment>
+        <extracomment>app/gui/sampling_fields.py, app/gui/speak/pane.py</extracomment>
         <translation>Par défaut</translation>
     </message>
     <message>
@@ -659,6 +709,11 @@
         <translation>Abandonner</translation>
     </message>
     <message>
+        <source>Disconnect {program}</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>Déconnecter {program}</translation>
+    </message>
+    <message>
         <source>Disk</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Disque</translation>
@@ -675,8 +730,13 @@
     </message>
     <message>
         <source>Download</source>
-        <extracomment>app/gui/chat/offer.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/settings/updates.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Télécharger</translation>
+    </message>
+    <message>
+        <source>Download a model first.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>Téléchargez d’abord un modèle.</translation>
     </message>
     <message>
         <source>Download, pause or resume</source>
@@ -704,6 +764,11 @@
         <translation>Téléchargement de {model}&#xa0;: {done} sur {total}, encore {left} s environ.</translation>
     </message>
     <message>
+        <source>Downloading: {done} of {total}</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>Téléchargement : {done} sur {total}</translation>
+    </message>
+    <message>
         <source>Draw a box around the area to read. Press Esc to cancel.</source>
         <extracomment>app/gui/read/snip.py</extracomment>
         <translation>Tracez un cadre autour de la zone à lire. Échap annule.</translation>
@@ -714,14 +779,14 @@
         <translation>Rendue à {drawn} au lieu de {wanted} points par pouce, car la page est très grande.</translation>
     </message>
     <message>
-        <source>Drop PDFs, photos or scans here, paste an image, or capture part of the screen.</source>
-        <extracomment>app/gui/read/pane.py</extracomment>
-        <translation>Déposez ici des PDF, des photos ou des numérisations, collez une image ou capturez une partie de l’écran.</translation>
-    </message>
-    <message>
         <source>Drop a recording here, or record from the microphone and read along.</source>
         <extracomment>app/gui/listen/pane.py</extracomment>
         <translation>Déposez un enregistrement ici, ou enregistrez avec le micro et suivez le texte.</translation>
+    </message>
+    <message>
+        <source>Drop documents, photos or scans here, paste an image, or capture part of the screen.</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Déposez ici des documents, des photos ou des numérisations, collez une image ou capturez une partie de l’écran.</translation>
     </message>
     <message>
         <source>Duplicate</source>
@@ -1024,6 +1089,11 @@
         <translation>Grus ne peut pas enregistrer&#xa0;: {reason}. Vos modifications restent en mémoire en attendant.</translation>
     </message>
     <message>
+        <source>Grus does not look for a new version: {reason}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>Grus ne recherche pas de nouvelle version : {reason}.</translation>
+    </message>
+    <message>
         <source>Grus does not support the architecture of this model.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>Grus ne prend pas en charge l’architecture de ce modèle.</translation>
@@ -1057,6 +1127,16 @@
         <source>Grus was told to work offline</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>Grus doit travailler hors ligne</translation>
+    </message>
+    <message>
+        <source>Grus {version} is available.</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>Grus {version} est disponible.</translation>
+    </message>
+    <message>
+        <source>Grus {version} is the newest version.</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>Grus {version} est la version la plus récente.</translation>
     </message>
     <message>
         <source>HTML</source>
@@ -1169,6 +1249,11 @@
         <translation>Importée</translation>
     </message>
     <message>
+        <source>Importing: {done} of {total} conversations.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>Importation : {done} conversations sur {total}.</translation>
+    </message>
+    <message>
         <source>In addition to the system&apos;s text size.</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>En plus de la taille de texte du système.</translation>
@@ -1197,6 +1282,21 @@
         <source>Incomplete</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Incomplet</translation>
+    </message>
+    <message>
+        <source>Install</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>Installer</translation>
+    </message>
+    <message>
+        <source>Install and restart</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>Installer et redémarrer</translation>
+    </message>
+    <message>
+        <source>Install it as you installed Grus, for example: {command}</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>Installez-la comme vous avez installé Grus, par exemple : {command}</translation>
     </message>
     <message>
         <source>Instructions</source>
@@ -1277,6 +1377,11 @@
         <source>Leave out tokens less likely than this share of the most likely one.</source>
         <extracomment>app/gui/viewmodels/sampling.py</extracomment>
         <translation>Exclut les tokens moins probables que cette fraction du plus probable.</translation>
+    </message>
+    <message>
+        <source>Left out, because they are malformed: {names}.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>Laissées de côté, car mal formées : {names}.</translation>
     </message>
     <message>
         <source>Level</source>
@@ -1689,6 +1794,11 @@
         <translation>Sur cet ordinateur</translation>
     </message>
     <message>
+        <source>Once a day at most. Only the version of this Grus is sent.</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>Une fois par jour au plus. Seule la version de ce Grus est envoyée.</translation>
+    </message>
+    <message>
         <source>One chart</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>Un graphique</translation>
@@ -1719,9 +1829,19 @@
         <translation>Un tableau</translation>
     </message>
     <message>
+        <source>Only PDFs and images become a searchable PDF. Choose another format.</source>
+        <extracomment>engine/pipelines/reading/writers.py</extracomment>
+        <translation>Seuls les PDF et les images deviennent un PDF interrogeable. Choisissez un autre format.</translation>
+    </message>
+    <message>
         <source>Only if the server does not list it</source>
         <extracomment>app/gui/models/remote_form.py</extracomment>
         <translation>Seulement si le serveur ne l’indique pas</translation>
+    </message>
+    <message>
+        <source>Only the first {rows} rows are read.</source>
+        <extracomment>engine/pipelines/reading/formats/blocks.py</extracomment>
+        <translation>Seules les {rows} premières lignes sont lues.</translation>
     </message>
     <message>
         <source>Only {free} are free.</source>
@@ -2422,6 +2542,11 @@
         <translation>Raccourci à {n} caractères.</translation>
     </message>
     <message>
+        <source>Show</source>
+        <extracomment>app/gui/window.py</extracomment>
+        <translation>Afficher</translation>
+    </message>
+    <message>
         <source>Show Grus</source>
         <extracomment>app/gui/desktop.py</extracomment>
         <translation>Afficher Grus</translation>
@@ -2795,6 +2920,11 @@
         <translation>Le disque est plein&#xa0;: le téléchargement de {repo} n’a pas pu se terminer{where}. Ce qui est arrivé est conservé&#xa0;: libérez de l’espace et relancez le téléchargement pour continuer.</translation>
     </message>
     <message>
+        <source>The download of {name} was interrupted. Start it again: it continues from there.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>Le téléchargement de {name} a été interrompu. Relancez-le : il reprend où il s’est arrêté.</translation>
+    </message>
+    <message>
         <source>The engine failed: {kind}: {error}</source>
         <extracomment>engine/engine.py, engine/tasks.py</extracomment>
         <translation>Le moteur a échoué&#xa0;: {kind}&#xa0;: {error}</translation>
@@ -2820,9 +2950,34 @@
         <translation>Le plus rapide&#xa0;: réponses courtes, résumés et premiers jets sur tout ordinateur.</translation>
     </message>
     <message>
+        <source>The file holds XML that expands itself or never ends; it is not opened.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>Le fichier contient du XML qui se multiplie ou ne finit pas ; il n’est pas ouvert.</translation>
+    </message>
+    <message>
+        <source>The file is damaged or incomplete ({kind}).</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>Le fichier est endommagé ou incomplet ({kind}).</translation>
+    </message>
+    <message>
         <source>The file is empty.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>Le fichier est vide.</translation>
+    </message>
+    <message>
+        <source>The file is larger than can be read here.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>Le fichier est trop volumineux pour être lu ici.</translation>
+    </message>
+    <message>
+        <source>The file is protected with a password. Save a copy without one.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>Le fichier est protégé par un mot de passe. Enregistrez-en une copie sans mot de passe.</translation>
+    </message>
+    <message>
+        <source>The file unpacks to more than can be read here: it is damaged, or made to do harm.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>Une fois décompressé, le fichier est trop volumineux : il est endommagé ou conçu pour nuire.</translation>
     </message>
     <message>
         <source>The file with your conversations was damaged. It was saved as {file}, and Grus started with a new one.</source>
@@ -2900,6 +3055,11 @@
         <translation>L’image nécessite plus de mémoire que disponible. Envoyez-en une plus petite.</translation>
     </message>
     <message>
+        <source>The index was made by a newer version of Grus.</source>
+        <extracomment>app/runtime/library/store.py</extracomment>
+        <translation>L’index a été créé par une version plus récente de Grus.</translation>
+    </message>
+    <message>
         <source>The key is copied.</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>La clé est copiée.</translation>
@@ -2908,6 +3068,21 @@
         <source>The library that runs models.</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>La bibliothèque qui exécute les modèles.</translation>
+    </message>
+    <message>
+        <source>The list of new versions cannot be read. Nothing was changed.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>La liste des nouvelles versions ne peut pas être lue. Rien n’a été modifié.</translation>
+    </message>
+    <message>
+        <source>The list of new versions is not trusted: {reason}. Nothing was changed.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>La liste des nouvelles versions n’est pas fiable : {reason}. Rien n’a été modifié.</translation>
+    </message>
+    <message>
+        <source>The list of new versions is too large. Nothing was changed.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>La liste des nouvelles versions est trop grande. Rien n’a été modifié.</translation>
     </message>
     <message>
         <source>The log has more.</source>
@@ -2973,6 +3148,16 @@
         <source>The model {name} takes {size} MiB; the memory limit is {limit} MiB, and its sequences need room too.</source>
         <extracomment>engine/model_manager.py</extracomment>
         <translation>Le modèle {name} occupe {size} Mio&#xa0;; la limite de mémoire est de {limit} Mio, et ses séquences ont aussi besoin de place.</translation>
+    </message>
+    <message>
+        <source>The new version is downloaded and its signature is valid.</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>La nouvelle version est téléchargée et sa signature est valide.</translation>
+    </message>
+    <message>
+        <source>The new version is downloaded and its signature is valid. In a terminal: {command}</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>La nouvelle version est téléchargée et sa signature est valide. Dans un terminal : {command}</translation>
     </message>
     <message>
         <source>The page</source>
@@ -3043,6 +3228,31 @@
         <source>The servers cannot be kept in {file}: {reason}.</source>
         <extracomment>app/runtime/remote/servers.py</extracomment>
         <translation>Les serveurs ne peuvent pas être enregistrés dans {file} : {reason}.</translation>
+    </message>
+    <message>
+        <source>The system has no voice that speaks {language}.</source>
+        <extracomment>engine/pipelines/speaking/system_voice.py</extracomment>
+        <translation>Le système n’a aucune voix qui parle {language}.</translation>
+    </message>
+    <message>
+        <source>The system has no voice {name}. It has: {voices}.</source>
+        <extracomment>engine/pipelines/speaking/system_voice.py</extracomment>
+        <translation>Le système n’a pas de voix {name}. Il a : {voices}.</translation>
+    </message>
+    <message>
+        <source>The system&apos;s voice failed ({reason}).</source>
+        <extracomment>engine/media/system_speech.py</extracomment>
+        <translation>La voix du système a échoué ({reason}).</translation>
+    </message>
+    <message>
+        <source>The system&apos;s voices clone none. Choose a Qwen3-TTS Base model to clone.</source>
+        <extracomment>engine/pipelines/speaking/system_voice.py</extracomment>
+        <translation>Les voix du système n’en clonent aucune. Pour cloner, choisissez un modèle Qwen3-TTS Base.</translation>
+    </message>
+    <message>
+        <source>The system&apos;s voices take no instructions.</source>
+        <extracomment>engine/pipelines/speaking/system_voice.py</extracomment>
+        <translation>Les voix du système n’acceptent pas d’instructions.</translation>
     </message>
     <message>
         <source>The text</source>
@@ -3131,13 +3341,13 @@
     </message>
     <message>
         <source>The weights take {weights} of the {limit} that may be used, which leaves no room for a conversation. Choose a smaller or more strongly quantized model, or raise the memory limit.</source>
-        <extracomment>engine/loading.py</extracomment>
+        <extracomment>engine/shares.py</extracomment>
         <translation>Les poids occupent {weights} des {limit} utilisables, ce qui ne laisse pas de place à une conversation. Choisissez un modèle plus petit ou plus fortement quantifié, ou augmentez la limite de mémoire.</translation>
     </message>
     <message>
-        <source>There are no PDFs and no images in the folder {path}.</source>
+        <source>There are no documents and no images in the folder {path}.</source>
         <extracomment>engine/pipelines/reading/session.py</extracomment>
-        <translation>Le dossier {path} ne contient ni PDF ni image.</translation>
+        <translation>Le dossier {path} ne contient ni document ni image.</translation>
     </message>
     <message>
         <source>There is a voice called {name} already. Choose another name, or delete it first.</source>
@@ -3146,8 +3356,13 @@
     </message>
     <message>
         <source>There is no file {path}.</source>
-        <extracomment>engine/media/documents.py</extracomment>
+        <extracomment>engine/media/documents.py, app/runtime/imports/export_file.py</extracomment>
         <translation>Le fichier {path} n’existe pas.</translation>
+    </message>
+    <message>
+        <source>There is no folder {path}.</source>
+        <extracomment>app/runtime/library/folders.py</extracomment>
+        <translation>Le dossier {path} n’existe pas.</translation>
     </message>
     <message>
         <source>There is no room for another model while those that are loaded work.</source>
@@ -3171,7 +3386,7 @@
     </message>
     <message>
         <source>There is no text to speak.</source>
-        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <extracomment>engine/pipelines/speaking/system_voice.py, engine/pipelines/speaking/voice.py</extracomment>
         <translation>Il n’y a pas de texte à lire.</translation>
     </message>
     <message>
@@ -3203,6 +3418,11 @@
         <source>This archive cannot be imported: a part of it is damaged.</source>
         <extracomment>app/gui/store/archive.py</extracomment>
         <translation>Cette archive ne peut pas être importée : une partie est endommagée.</translation>
+    </message>
+    <message>
+        <source>This archive is not a document that can be read: no docx, pptx, xlsx, odt or epub.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>Cette archive n’est pas un document lisible : ni docx, pptx, xlsx, odt, ni epub.</translation>
     </message>
     <message>
         <source>This archive was made by a newer Grus. Update Grus to import it.</source>
@@ -3255,9 +3475,14 @@
         <translation>C’est une image HEIC, qui nécessite un paquet de plus&#xa0;: pip install pillow-heif. Ou enregistrez l’image en JPEG ou PNG.</translation>
     </message>
     <message>
-        <source>This is neither a PDF nor an image that can be read.</source>
+        <source>This is a protected or an old Office file. Save it as docx, xlsx or pptx without a password.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>C’est un fichier Office protégé ou ancien. Enregistrez-le en docx, xlsx ou pptx sans mot de passe.</translation>
+    </message>
+    <message>
+        <source>This is neither a document nor an image that can be read.</source>
         <extracomment>engine/media/documents.py</extracomment>
-        <translation>Ce n’est ni un PDF ni une image lisible.</translation>
+        <translation>Ce n’est ni un document ni une image lisible.</translation>
     </message>
     <message>
         <source>This is not an image that can be read: {formats} can.</source>
@@ -3338,6 +3563,16 @@
         <source>This month</source>
         <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>Ce mois-ci</translation>
+    </message>
+    <message>
+        <source>This release has no file of the kind {kind}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>Cette version n’a aucun fichier du type {kind}.</translation>
+    </message>
+    <message>
+        <source>This system has no program that speaks ({hint}).</source>
+        <extracomment>engine/media/system_speech.py</extracomment>
+        <translation>Ce système n’a aucun programme de synthèse vocale ({hint}).</translation>
     </message>
     <message>
         <source>This voice was made by another model. Clone it again with Spark-TTS.</source>
@@ -3476,7 +3711,7 @@
     </message>
     <message>
         <source>Undo</source>
-        <extracomment>app/gui/bars.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/bars.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
         <translation>Annuler l’action</translation>
     </message>
     <message>
@@ -3498,6 +3733,11 @@
         <source>Untitled</source>
         <extracomment>app/gui/chat/conversation_list.py</extracomment>
         <translation>Sans titre</translation>
+    </message>
+    <message>
+        <source>Updates</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>Mises à jour</translation>
     </message>
     <message>
         <source>Use default</source>
@@ -3620,9 +3860,9 @@
         <translation>Écrire un message</translation>
     </message>
     <message>
-        <source>Write or drop a text: txt, md, pdf or epub</source>
+        <source>Write, or drop a document</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
-        <translation>Écrivez ou déposez un texte&#xa0;: txt, md, pdf ou epub</translation>
+        <translation>Écrivez, ou déposez un document</translation>
     </message>
     <message>
         <source>Yesterday</source>
@@ -3835,6 +4075,56 @@
         <translation>{done} pages sur {total}</translation>
     </message>
     <message>
+        <source>{file} cannot be read ({why}). Correct it first; nothing was changed.</source>
+        <extracomment>app/agents/settings_text.py</extracomment>
+        <translation>{file} ne peut pas être lu ({why}). Corrigez-le d’abord ; rien n’a été modifié.</translation>
+    </message>
+    <message>
+        <source>{file} cannot be replaced: {reason}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>{file} ne peut pas être remplacé : {reason}.</translation>
+    </message>
+    <message>
+        <source>{file} holds no settings. Correct it first; nothing was changed.</source>
+        <extracomment>app/agents/settings_text.py</extracomment>
+        <translation>{file} ne contient pas de réglages. Corrigez-le d’abord ; rien n’a été modifié.</translation>
+    </message>
+    <message>
+        <source>{file} holds {name}, which leads out of its folder. It is not imported.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} contient {name}, qui sort de son dossier. Il n’est pas importé.</translation>
+    </message>
+    <message>
+        <source>{file} is damaged: it cannot be unpacked as a whole.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} est endommagé : il ne peut pas être décompressé en entier.</translation>
+    </message>
+    <message>
+        <source>{file} is encrypted. Unpack it, and import what is in it.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} est chiffré. Décompressez-le et importez son contenu.</translation>
+    </message>
+    <message>
+        <source>{file} is no export of ChatGPT, Claude, LM Studio, Jan or Open WebUI that can be read.</source>
+        <extracomment>app/runtime/imports/exports.py</extracomment>
+        <translation>{file} n’est pas un export lisible de ChatGPT, Claude, LM Studio, Jan ou Open WebUI.</translation>
+    </message>
+    <message>
+        <source>{file} is no text in UTF-8. Nothing was changed.</source>
+        <extracomment>app/agents/connecting.py</extracomment>
+        <translation>{file} n’est pas un texte en UTF-8. Rien n’a été modifié.</translation>
+    </message>
+    <message>
+        <source>{file} is written in a way that Grus cannot change safely ({why}). Nothing was changed.</source>
+        <extracomment>app/agents/connecting.py</extracomment>
+        <translation>{file} est écrit d’une façon que Grus ne peut pas modifier sans risque ({why}). Rien n’a été modifié.</translation>
+    </message>
+    <message>
+        <source>{file} unpacks to more than an export can be. It is not imported.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} devient, une fois décompressé, plus grand qu’un export ne peut l’être. Il n’est pas importé.</translation>
+    </message>
+    <message>
         <source>{file}: {reason}.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>{file}&#xa0;: {reason}.</translation>
@@ -4000,6 +4290,11 @@
         <translation>{name} répond : ce que vous envoyez quitte cette machine.</translation>
     </message>
     <message>
+        <source>{name} cannot be opened. {why}</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py, app/gui/viewmodels/speak.py</extracomment>
+        <translation>Impossible d’ouvrir {name}. {why}</translation>
+    </message>
+    <message>
         <source>{name} cannot be opened: it is damaged or password-protected.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>Impossible d’ouvrir {name}&#xa0;: le fichier est endommagé ou protégé par mot de passe.</translation>
@@ -4015,6 +4310,11 @@
         <translation>{name} est injoignable : rien ne répond sur {host}.</translation>
     </message>
     <message>
+        <source>{name} contains no text.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>{name} ne contient pas de texte.</translation>
+    </message>
+    <message>
         <source>{name} contains no text. Open it in Read first.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>{name} ne contient pas de texte. Ouvrez-le d’abord dans Lire.</translation>
@@ -4025,14 +4325,24 @@
         <translation>{name} contient des pages numérisées sans texte. Ouvrez-le d’abord dans Lire.</translation>
     </message>
     <message>
+        <source>{name} could not be downloaded: {reason}. What arrived is kept.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>{name} n’a pas pu être téléchargé : {reason}. Ce qui est arrivé est conservé.</translation>
+    </message>
+    <message>
         <source>{name} could not be read as sound ({reason}). {formats} are read.</source>
         <extracomment>engine/media/sound.py</extracomment>
         <translation>Impossible de lire {name} comme un son ({reason}). Formats lisibles&#xa0;: {formats}.</translation>
     </message>
     <message>
-        <source>{name} does not listen. Moonshine models do: UsefulSensors/moonshine-base, for example.</source>
+        <source>{name} could not be saved: {reason}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>{name} n’a pas pu être enregistré : {reason}.</translation>
+    </message>
+    <message>
+        <source>{name} does not listen. Moonshine and Whisper models do: UsefulSensors/moonshine-base, for example.</source>
         <extracomment>engine/pipelines/listening/transcription.py</extracomment>
-        <translation>{name} ne reconnaît pas la parole. Les modèles Moonshine le font, par exemple UsefulSensors/moonshine-base.</translation>
+        <translation>{name} ne transcrit pas la parole. Les modèles Moonshine et Whisper le font : UsefulSensors/moonshine-base, par exemple.</translation>
     </message>
     <message>
         <source>{name} does not take this: {error}</source>
@@ -4125,9 +4435,14 @@
         <translation>{name} n’est pas pris en charge. Joignez du texte, des PDF, des images ou de l’audio.</translation>
     </message>
     <message>
-        <source>{name} is not supported. Choose a txt, md, pdf or epub file.</source>
+        <source>{name} is not supported. Choose a {endings} file.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
-        <translation>{name} n’est pas pris en charge. Choisissez un fichier txt, md, pdf ou epub.</translation>
+        <translation>{name} n’est pas pris en charge. Choisissez un fichier {endings}.</translation>
+    </message>
+    <message>
+        <source>{name} is not the file that was signed. It was deleted.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>{name} n’est pas le fichier signé. Il a été supprimé.</translation>
     </message>
     <message>
         <source>{name} is password-protected. Save a copy without a password.</source>
@@ -4138,11 +4453,6 @@
         <source>{name} is set</source>
         <extracomment>engine/hub/offline.py</extracomment>
         <translation>{name} est défini</translation>
-    </message>
-    <message>
-        <source>{name} is too large.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
-        <translation>{name} est trop volumineux.</translation>
     </message>
     <message>
         <source>{name} lists no models. Name one by hand.</source>
@@ -4261,6 +4571,14 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>{n} were there already.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>
+            <numerusform>{n} était déjà là.</numerusform>
+            <numerusform>{n} étaient déjà là.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>{n} words</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>
@@ -4290,7 +4608,7 @@
     </message>
     <message>
         <source>{path} could not be written: {reason}.</source>
-        <extracomment>engine/media/sound.py</extracomment>
+        <extracomment>engine/media/recordings.py, engine/media/sound.py</extracomment>
         <translation>Impossible d’écrire {path}&#xa0;: {reason}.</translation>
     </message>
     <message>
@@ -4302,6 +4620,51 @@
         <source>{path} is larger than the memory that is free.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>{path} est plus volumineux que la mémoire libre.</translation>
+    </message>
+    <message>
+        <source>{path} is not the index of a library.</source>
+        <extracomment>app/runtime/library/store.py</extracomment>
+        <translation>{path} n’est pas l’index d’une bibliothèque.</translation>
+    </message>
+    <message>
+        <source>{program} (not installed)</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} (non installé)</translation>
+    </message>
+    <message>
+        <source>{program} has its earlier settings again.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} a retrouvé ses réglages précédents.</translation>
+    </message>
+    <message>
+        <source>{program} is disconnected. What you changed in {file} since stays.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} est déconnecté. Ce que vous avez modifié depuis dans {file} est conservé.</translation>
+    </message>
+    <message>
+        <source>{program} is not installed: there is no command {command}. Install it first: {how}</source>
+        <extracomment>app/agents/programs.py</extracomment>
+        <translation>{program} n’est pas installé : la commande {command} n’existe pas. Installez-le d’abord : {how}</translation>
+    </message>
+    <message>
+        <source>{program} uses this server now.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} utilise maintenant ce serveur.</translation>
+    </message>
+    <message>
+        <source>{program} uses this server now. Enter the key in its settings, too.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} utilise maintenant ce serveur. Saisissez aussi la clé dans ses réglages.</translation>
+    </message>
+    <message>
+        <source>{program} uses this server now. Its earlier settings are kept in {file}.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} utilise maintenant ce serveur. Ses réglages précédents sont conservés dans {file}.</translation>
+    </message>
+    <message>
+        <source>{program} was not connected by Grus: there is nothing to take back.</source>
+        <extracomment>app/agents/connecting.py</extracomment>
+        <translation>{program} n’a pas été connecté par Grus : il n’y a rien à annuler.</translation>
     </message>
     <message>
         <source>{rate} tokens/s</source>

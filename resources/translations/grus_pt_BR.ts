@@ -34,6 +34,16 @@
         <translation>Uma chave é uma só palavra de letras, algarismos e sinais.</translation>
     </message>
     <message>
+        <source>A new version is downloaded over https only.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>Novas versões são baixadas somente por https.</translation>
+    </message>
+    <message>
+        <source>A part of the file is missing: {name}.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>Falta uma parte do arquivo: {name}.</translation>
+    </message>
+    <message>
         <source>A recording must be one row of finite samples.</source>
         <extracomment>engine/pipelines/speaking/voice.py</extracomment>
         <translation>Uma gravação deve ser uma única sequência de amostras finitas.</translation>
@@ -194,6 +204,11 @@
         <translation>Todas as páginas</translation>
     </message>
     <message>
+        <source>Allow</source>
+        <extracomment>app/gui/window.py</extracomment>
+        <translation>Permitir</translation>
+    </message>
+    <message>
         <source>Allowed web origins (CORS)</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Origens web permitidas (CORS)</translation>
@@ -319,6 +334,31 @@
         <translation>Conversar com este modelo</translation>
     </message>
     <message>
+        <source>Check for new versions of Grus when it starts?</source>
+        <extracomment>app/gui/window.py</extracomment>
+        <translation>Procurar novas versões do Grus ao iniciá-lo?</translation>
+    </message>
+    <message>
+        <source>Check for new versions when Grus starts</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>Procurar novas versões quando o Grus iniciar</translation>
+    </message>
+    <message>
+        <source>Check now</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>Procurar agora</translation>
+    </message>
+    <message>
+        <source>Checking for a new version failed: {reason}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>Não foi possível procurar uma nova versão: {reason}.</translation>
+    </message>
+    <message>
+        <source>Checking for a new version.</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>Procurando uma nova versão.</translation>
+    </message>
+    <message>
         <source>Checking the keyring.</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
         <translation>Verificando o chaveiro.</translation>
@@ -424,9 +464,19 @@
         <translation>Hardware</translation>
     </message>
     <message>
+        <source>Connect an agent</source>
+        <extracomment>app/gui/server/pane.py</extracomment>
+        <translation>Conectar um agente</translation>
+    </message>
+    <message>
         <source>Connect from</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Conectar de</translation>
+    </message>
+    <message>
+        <source>Connect {program}</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>Conectar {program}</translation>
     </message>
     <message>
         <source>Context</source>
@@ -560,7 +610,7 @@
     </message>
     <message>
         <source>Default</source>
-        <extracomment>app/gui/sampling_fields.py</extracomment>
+        <extracomment>app/gui/sampling_fields.py, app/gui/speak/pane.py</extracomment>
         <translation>Padrão</translation>
     </message>
     <message>
@@ -659,6 +709,11 @@
         <translation>Descartar</translation>
     </message>
     <message>
+        <source>Disconnect {program}</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>Desconectar {program}</translation>
+    </message>
+    <message>
         <source>Disk</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Disco</translation>
@@ -675,8 +730,13 @@
     </message>
     <message>
         <source>Download</source>
-        <extracomment>app/gui/chat/offer.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/settings/updates.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Baixar</translation>
+    </message>
+    <message>
+        <source>Download a model first.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>Baixe um modelo primeiro.</translation>
     </message>
     <message>
         <source>Download, pause or resume</source>
@@ -704,6 +764,11 @@
         <translation>Baixando {model}: {done} de {total}, faltam cerca de {left} s.</translation>
     </message>
     <message>
+        <source>Downloading: {done} of {total}</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>Baixando: {done} de {total}</translation>
+    </message>
+    <message>
         <source>Draw a box around the area to read. Press Esc to cancel.</source>
         <extracomment>app/gui/read/snip.py</extracomment>
         <translation>Desenhe uma caixa ao redor da área a ser lida. Pressione Esc para cancelar.</translation>
@@ -714,14 +779,14 @@
         <translation>Desenhada a {drawn} em vez de {wanted} pontos por polegada, porque a página é muito grande.</translation>
     </message>
     <message>
-        <source>Drop PDFs, photos or scans here, paste an image, or capture part of the screen.</source>
-        <extracomment>app/gui/read/pane.py</extracomment>
-        <translation>Solte aqui PDFs, fotos ou digitalizações, cole uma imagem ou capture parte da tela.</translation>
-    </message>
-    <message>
         <source>Drop a recording here, or record from the microphone and read along.</source>
         <extracomment>app/gui/listen/pane.py</extracomment>
         <translation>Solte uma gravação aqui ou grave pelo microfone e acompanhe o texto.</translation>
+    </message>
+    <message>
+        <source>Drop documents, photos or scans here, paste an image, or capture part of the screen.</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>Solte aqui documentos, fotos ou digitalizações, cole uma imagem ou capture parte da tela.</translation>
     </message>
     <message>
         <source>Duplicate</source>
@@ -1024,6 +1089,11 @@
         <translation>O Grus não consegue salvar: {reason}. Suas alterações ficam na memória até que consiga.</translation>
     </message>
     <message>
+        <source>Grus does not look for a new version: {reason}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>O Grus não procura uma nova versão: {reason}.</translation>
+    </message>
+    <message>
         <source>Grus does not support the architecture of this model.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>O Grus não oferece suporte à arquitetura deste modelo.</translation>
@@ -1057,6 +1127,16 @@
         <source>Grus was told to work offline</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>Grus deve trabalhar off-line</translation>
+    </message>
+    <message>
+        <source>Grus {version} is available.</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>O Grus {version} está disponível.</translation>
+    </message>
+    <message>
+        <source>Grus {version} is the newest version.</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>O Grus {version} é a versão mais recente.</translation>
     </message>
     <message>
         <source>HTML</source>
@@ -1169,6 +1249,11 @@
         <translation>Importada</translation>
     </message>
     <message>
+        <source>Importing: {done} of {total} conversations.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>Importando: {done} de {total} conversas.</translation>
+    </message>
+    <message>
         <source>In addition to the system&apos;s text size.</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Além do tamanho de texto do sistema.</translation>
@@ -1197,6 +1282,21 @@
         <source>Incomplete</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Incompleto</translation>
+    </message>
+    <message>
+        <source>Install</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>Instalar</translation>
+    </message>
+    <message>
+        <source>Install and restart</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>Instalar e reiniciar</translation>
+    </message>
+    <message>
+        <source>Install it as you installed Grus, for example: {command}</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>Instale-a como instalou o Grus, por exemplo: {command}</translation>
     </message>
     <message>
         <source>Instructions</source>
@@ -1277,6 +1377,11 @@
         <source>Leave out tokens less likely than this share of the most likely one.</source>
         <extracomment>app/gui/viewmodels/sampling.py</extracomment>
         <translation>Descarta os tokens menos prováveis que esta fração do mais provável.</translation>
+    </message>
+    <message>
+        <source>Left out, because they are malformed: {names}.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>Deixadas de fora por estarem malformadas: {names}.</translation>
     </message>
     <message>
         <source>Level</source>
@@ -1689,6 +1794,11 @@
         <translation>Neste computador</translation>
     </message>
     <message>
+        <source>Once a day at most. Only the version of this Grus is sent.</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>No máximo uma vez por dia. Somente a versão deste Grus é enviada.</translation>
+    </message>
+    <message>
         <source>One chart</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>Um gráfico</translation>
@@ -1719,9 +1829,19 @@
         <translation>Uma tabela</translation>
     </message>
     <message>
+        <source>Only PDFs and images become a searchable PDF. Choose another format.</source>
+        <extracomment>engine/pipelines/reading/writers.py</extracomment>
+        <translation>Somente PDFs e imagens viram um PDF pesquisável. Escolha outro formato.</translation>
+    </message>
+    <message>
         <source>Only if the server does not list it</source>
         <extracomment>app/gui/models/remote_form.py</extracomment>
         <translation>Só se o servidor não o listar</translation>
+    </message>
+    <message>
+        <source>Only the first {rows} rows are read.</source>
+        <extracomment>engine/pipelines/reading/formats/blocks.py</extracomment>
+        <translation>Somente as primeiras {rows} linhas são lidas.</translation>
     </message>
     <message>
         <source>Only {free} are free.</source>
@@ -2422,6 +2542,11 @@
         <translation>Reduzido a {n} caracteres.</translation>
     </message>
     <message>
+        <source>Show</source>
+        <extracomment>app/gui/window.py</extracomment>
+        <translation>Mostrar</translation>
+    </message>
+    <message>
         <source>Show Grus</source>
         <extracomment>app/gui/desktop.py</extracomment>
         <translation>Mostrar o Grus</translation>
@@ -2795,6 +2920,11 @@
         <translation>O disco está cheio, e {repo} não pôde ser baixado por completo{where}. O que chegou foi mantido: libere espaço e baixe novamente para continuar.</translation>
     </message>
     <message>
+        <source>The download of {name} was interrupted. Start it again: it continues from there.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>O download de {name} foi interrompido. Inicie-o de novo: ele continua de onde parou.</translation>
+    </message>
+    <message>
         <source>The engine failed: {kind}: {error}</source>
         <extracomment>engine/engine.py, engine/tasks.py</extracomment>
         <translation>O mecanismo falhou: {kind}: {error}</translation>
@@ -2820,9 +2950,34 @@
         <translation>O mais rápido: respostas curtas, resumos e rascunhos em qualquer computador.</translation>
     </message>
     <message>
+        <source>The file holds XML that expands itself or never ends; it is not opened.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>O arquivo contém XML que se expande ou não termina; ele não é aberto.</translation>
+    </message>
+    <message>
+        <source>The file is damaged or incomplete ({kind}).</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>O arquivo está danificado ou incompleto ({kind}).</translation>
+    </message>
+    <message>
         <source>The file is empty.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>O arquivo está vazio.</translation>
+    </message>
+    <message>
+        <source>The file is larger than can be read here.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>O arquivo é grande demais para ser lido aqui.</translation>
+    </message>
+    <message>
+        <source>The file is protected with a password. Save a copy without one.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>O arquivo está protegido por senha. Salve uma cópia sem senha.</translation>
+    </message>
+    <message>
+        <source>The file unpacks to more than can be read here: it is damaged, or made to do harm.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>O arquivo descompactado é grande demais: está danificado ou foi feito para causar dano.</translation>
     </message>
     <message>
         <source>The file with your conversations was damaged. It was saved as {file}, and Grus started with a new one.</source>
@@ -2900,6 +3055,11 @@
         <translation>A imagem precisa de mais memória do que há. Envie uma menor.</translation>
     </message>
     <message>
+        <source>The index was made by a newer version of Grus.</source>
+        <extracomment>app/runtime/library/store.py</extracomment>
+        <translation>O índice foi criado por uma versão mais recente do Grus.</translation>
+    </message>
+    <message>
         <source>The key is copied.</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>A chave foi copiada.</translation>
@@ -2908,6 +3068,21 @@
         <source>The library that runs models.</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>A biblioteca que executa os modelos.</translation>
+    </message>
+    <message>
+        <source>The list of new versions cannot be read. Nothing was changed.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>A lista de novas versões não pode ser lida. Nada foi alterado.</translation>
+    </message>
+    <message>
+        <source>The list of new versions is not trusted: {reason}. Nothing was changed.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>A lista de novas versões não é confiável: {reason}. Nada foi alterado.</translation>
+    </message>
+    <message>
+        <source>The list of new versions is too large. Nothing was changed.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>A lista de novas versões é grande demais. Nada foi alterado.</translation>
     </message>
     <message>
         <source>The log has more.</source>
@@ -2973,6 +3148,16 @@
         <source>The model {name} takes {size} MiB; the memory limit is {limit} MiB, and its sequences need room too.</source>
         <extracomment>engine/model_manager.py</extracomment>
         <translation>O modelo {name} ocupa {size} MiB; o limite de memória é de {limit} MiB, e as sequências dele também precisam de espaço.</translation>
+    </message>
+    <message>
+        <source>The new version is downloaded and its signature is valid.</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>A nova versão foi baixada e sua assinatura é válida.</translation>
+    </message>
+    <message>
+        <source>The new version is downloaded and its signature is valid. In a terminal: {command}</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>A nova versão foi baixada e sua assinatura é válida. Em um terminal: {command}</translation>
     </message>
     <message>
         <source>The page</source>
@@ -3043,6 +3228,31 @@
         <source>The servers cannot be kept in {file}: {reason}.</source>
         <extracomment>app/runtime/remote/servers.py</extracomment>
         <translation>Não é possível salvar os servidores em {file}: {reason}.</translation>
+    </message>
+    <message>
+        <source>The system has no voice that speaks {language}.</source>
+        <extracomment>engine/pipelines/speaking/system_voice.py</extracomment>
+        <translation>O sistema não tem nenhuma voz que fale {language}.</translation>
+    </message>
+    <message>
+        <source>The system has no voice {name}. It has: {voices}.</source>
+        <extracomment>engine/pipelines/speaking/system_voice.py</extracomment>
+        <translation>O sistema não tem a voz {name}. Ele tem: {voices}.</translation>
+    </message>
+    <message>
+        <source>The system&apos;s voice failed ({reason}).</source>
+        <extracomment>engine/media/system_speech.py</extracomment>
+        <translation>A voz do sistema falhou ({reason}).</translation>
+    </message>
+    <message>
+        <source>The system&apos;s voices clone none. Choose a Qwen3-TTS Base model to clone.</source>
+        <extracomment>engine/pipelines/speaking/system_voice.py</extracomment>
+        <translation>As vozes do sistema não clonam outras. Para clonar, escolha um modelo Qwen3-TTS Base.</translation>
+    </message>
+    <message>
+        <source>The system&apos;s voices take no instructions.</source>
+        <extracomment>engine/pipelines/speaking/system_voice.py</extracomment>
+        <translation>As vozes do sistema não aceitam instruções.</translation>
     </message>
     <message>
         <source>The text</source>
@@ -3131,13 +3341,13 @@
     </message>
     <message>
         <source>The weights take {weights} of the {limit} that may be used, which leaves no room for a conversation. Choose a smaller or more strongly quantized model, or raise the memory limit.</source>
-        <extracomment>engine/loading.py</extracomment>
+        <extracomment>engine/shares.py</extracomment>
         <translation>Os pesos ocupam {weights} dos {limit} que podem ser usados, o que não deixa espaço para uma conversa. Escolha um modelo menor ou mais quantizado, ou aumente o limite de memória.</translation>
     </message>
     <message>
-        <source>There are no PDFs and no images in the folder {path}.</source>
+        <source>There are no documents and no images in the folder {path}.</source>
         <extracomment>engine/pipelines/reading/session.py</extracomment>
-        <translation>Não há PDFs nem imagens na pasta {path}.</translation>
+        <translation>Não há documentos nem imagens na pasta {path}.</translation>
     </message>
     <message>
         <source>There is a voice called {name} already. Choose another name, or delete it first.</source>
@@ -3146,8 +3356,13 @@
     </message>
     <message>
         <source>There is no file {path}.</source>
-        <extracomment>engine/media/documents.py</extracomment>
+        <extracomment>engine/media/documents.py, app/runtime/imports/export_file.py</extracomment>
         <translation>O arquivo {path} não existe.</translation>
+    </message>
+    <message>
+        <source>There is no folder {path}.</source>
+        <extracomment>app/runtime/library/folders.py</extracomment>
+        <translation>A pasta {path} não existe.</translation>
     </message>
     <message>
         <source>There is no room for another model while those that are loaded work.</source>
@@ -3171,7 +3386,7 @@
     </message>
     <message>
         <source>There is no text to speak.</source>
-        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <extracomment>engine/pipelines/speaking/system_voice.py, engine/pipelines/speaking/voice.py</extracomment>
         <translation>Não há texto para falar.</translation>
     </message>
     <message>
@@ -3203,6 +3418,11 @@
         <source>This archive cannot be imported: a part of it is damaged.</source>
         <extracomment>app/gui/store/archive.py</extracomment>
         <translation>Este arquivo não pode ser importado: uma parte está danificada.</translation>
+    </message>
+    <message>
+        <source>This archive is not a document that can be read: no docx, pptx, xlsx, odt or epub.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>Este arquivo compactado não é um documento que possa ser lido: nem docx, pptx, xlsx, odt nem epub.</translation>
     </message>
     <message>
         <source>This archive was made by a newer Grus. Update Grus to import it.</source>
@@ -3255,9 +3475,14 @@
         <translation>Esta é uma imagem HEIC, que precisa de mais um pacote: pip install pillow-heif. Ou salve a imagem como JPEG ou PNG.</translation>
     </message>
     <message>
-        <source>This is neither a PDF nor an image that can be read.</source>
+        <source>This is a protected or an old Office file. Save it as docx, xlsx or pptx without a password.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>É um arquivo do Office protegido ou antigo. Salve-o como docx, xlsx ou pptx sem senha.</translation>
+    </message>
+    <message>
+        <source>This is neither a document nor an image that can be read.</source>
         <extracomment>engine/media/documents.py</extracomment>
-        <translation>Não é um PDF nem uma imagem que possa ser lida.</translation>
+        <translation>Não é um documento nem uma imagem que possa ser lida.</translation>
     </message>
     <message>
         <source>This is not an image that can be read: {formats} can.</source>
@@ -3338,6 +3563,16 @@
         <source>This month</source>
         <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>Este mês</translation>
+    </message>
+    <message>
+        <source>This release has no file of the kind {kind}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>Esta versão não tem nenhum arquivo do tipo {kind}.</translation>
+    </message>
+    <message>
+        <source>This system has no program that speaks ({hint}).</source>
+        <extracomment>engine/media/system_speech.py</extracomment>
+        <translation>Este sistema não tem nenhum programa que fale ({hint}).</translation>
     </message>
     <message>
         <source>This voice was made by another model. Clone it again with Spark-TTS.</source>
@@ -3476,7 +3711,7 @@
     </message>
     <message>
         <source>Undo</source>
-        <extracomment>app/gui/bars.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/bars.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
         <translation>Desfazer</translation>
     </message>
     <message>
@@ -3498,6 +3733,11 @@
         <source>Untitled</source>
         <extracomment>app/gui/chat/conversation_list.py</extracomment>
         <translation>Sem título</translation>
+    </message>
+    <message>
+        <source>Updates</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>Atualizações</translation>
     </message>
     <message>
         <source>Use default</source>
@@ -3620,9 +3860,9 @@
         <translation>Escreva uma mensagem</translation>
     </message>
     <message>
-        <source>Write or drop a text: txt, md, pdf or epub</source>
+        <source>Write, or drop a document</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
-        <translation>Escreva ou solte um texto: txt, md, pdf ou epub</translation>
+        <translation>Escreva ou solte um documento</translation>
     </message>
     <message>
         <source>Yesterday</source>
@@ -3835,6 +4075,56 @@
         <translation>{done} de {total} páginas</translation>
     </message>
     <message>
+        <source>{file} cannot be read ({why}). Correct it first; nothing was changed.</source>
+        <extracomment>app/agents/settings_text.py</extracomment>
+        <translation>Não é possível ler {file} ({why}). Corrija-o primeiro; nada foi alterado.</translation>
+    </message>
+    <message>
+        <source>{file} cannot be replaced: {reason}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>{file} não pode ser substituído: {reason}.</translation>
+    </message>
+    <message>
+        <source>{file} holds no settings. Correct it first; nothing was changed.</source>
+        <extracomment>app/agents/settings_text.py</extracomment>
+        <translation>{file} não contém configurações. Corrija-o primeiro; nada foi alterado.</translation>
+    </message>
+    <message>
+        <source>{file} holds {name}, which leads out of its folder. It is not imported.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} contém {name}, que leva para fora da pasta. Não é importado.</translation>
+    </message>
+    <message>
+        <source>{file} is damaged: it cannot be unpacked as a whole.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} está danificado: não pode ser descompactado por inteiro.</translation>
+    </message>
+    <message>
+        <source>{file} is encrypted. Unpack it, and import what is in it.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} está criptografado. Descompacte-o e importe o conteúdo.</translation>
+    </message>
+    <message>
+        <source>{file} is no export of ChatGPT, Claude, LM Studio, Jan or Open WebUI that can be read.</source>
+        <extracomment>app/runtime/imports/exports.py</extracomment>
+        <translation>{file} não é uma exportação legível do ChatGPT, Claude, LM Studio, Jan ou Open WebUI.</translation>
+    </message>
+    <message>
+        <source>{file} is no text in UTF-8. Nothing was changed.</source>
+        <extracomment>app/agents/connecting.py</extracomment>
+        <translation>{file} não é um texto em UTF-8. Nada foi alterado.</translation>
+    </message>
+    <message>
+        <source>{file} is written in a way that Grus cannot change safely ({why}). Nothing was changed.</source>
+        <extracomment>app/agents/connecting.py</extracomment>
+        <translation>{file} está escrito de um modo que o Grus não pode alterar com segurança ({why}). Nada foi alterado.</translation>
+    </message>
+    <message>
+        <source>{file} unpacks to more than an export can be. It is not imported.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} fica, ao ser descompactado, maior do que uma exportação pode ser. Não é importado.</translation>
+    </message>
+    <message>
         <source>{file}: {reason}.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>{file}: {reason}.</translation>
@@ -4000,6 +4290,11 @@
         <translation>{name} responde: o que você envia sai deste computador.</translation>
     </message>
     <message>
+        <source>{name} cannot be opened. {why}</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py, app/gui/viewmodels/speak.py</extracomment>
+        <translation>Não é possível abrir {name}. {why}</translation>
+    </message>
+    <message>
         <source>{name} cannot be opened: it is damaged or password-protected.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>Não é possível abrir {name}: está danificado ou protegido por senha.</translation>
@@ -4015,6 +4310,11 @@
         <translation>Não é possível acessar {name}: nada responde em {host}.</translation>
     </message>
     <message>
+        <source>{name} contains no text.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>{name} não contém texto.</translation>
+    </message>
+    <message>
         <source>{name} contains no text. Open it in Read first.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>{name} não contém texto. Abra-o primeiro em Ler.</translation>
@@ -4025,14 +4325,24 @@
         <translation>{name} contém páginas digitalizadas sem texto. Abra-o primeiro em Ler.</translation>
     </message>
     <message>
+        <source>{name} could not be downloaded: {reason}. What arrived is kept.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>Não foi possível baixar {name}: {reason}. O que chegou foi mantido.</translation>
+    </message>
+    <message>
         <source>{name} could not be read as sound ({reason}). {formats} are read.</source>
         <extracomment>engine/media/sound.py</extracomment>
         <translation>Não foi possível ler {name} como som ({reason}). Podem ser lidos: {formats}.</translation>
     </message>
     <message>
-        <source>{name} does not listen. Moonshine models do: UsefulSensors/moonshine-base, for example.</source>
+        <source>{name} could not be saved: {reason}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>Não foi possível salvar {name}: {reason}.</translation>
+    </message>
+    <message>
+        <source>{name} does not listen. Moonshine and Whisper models do: UsefulSensors/moonshine-base, for example.</source>
         <extracomment>engine/pipelines/listening/transcription.py</extracomment>
-        <translation>{name} não reconhece fala. Os modelos Moonshine reconhecem, por exemplo UsefulSensors/moonshine-base.</translation>
+        <translation>{name} não transcreve fala. Os modelos Moonshine e Whisper transcrevem: UsefulSensors/moonshine-base, por exemplo.</translation>
     </message>
     <message>
         <source>{name} does not take this: {error}</source>
@@ -4125,9 +4435,14 @@
         <translation>{name} não é compatível. Anexe texto, PDFs, imagens ou áudio.</translation>
     </message>
     <message>
-        <source>{name} is not supported. Choose a txt, md, pdf or epub file.</source>
+        <source>{name} is not supported. Choose a {endings} file.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
-        <translation>{name} não é compatível. Escolha um arquivo txt, md, pdf ou epub.</translation>
+        <translation>{name} não é compatível. Escolha um arquivo {endings}.</translation>
+    </message>
+    <message>
+        <source>{name} is not the file that was signed. It was deleted.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>{name} não é o arquivo assinado. Ele foi excluído.</translation>
     </message>
     <message>
         <source>{name} is password-protected. Save a copy without a password.</source>
@@ -4138,11 +4453,6 @@
         <source>{name} is set</source>
         <extracomment>engine/hub/offline.py</extracomment>
         <translation>{name} está definida</translation>
-    </message>
-    <message>
-        <source>{name} is too large.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
-        <translation>{name} é grande demais.</translation>
     </message>
     <message>
         <source>{name} lists no models. Name one by hand.</source>
@@ -4261,6 +4571,14 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>{n} were there already.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>
+            <numerusform>{n} já estava lá.</numerusform>
+            <numerusform>{n} já estavam lá.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>{n} words</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>
@@ -4290,7 +4608,7 @@
     </message>
     <message>
         <source>{path} could not be written: {reason}.</source>
-        <extracomment>engine/media/sound.py</extracomment>
+        <extracomment>engine/media/recordings.py, engine/media/sound.py</extracomment>
         <translation>Não foi possível gravar {path}: {reason}.</translation>
     </message>
     <message>
@@ -4302,6 +4620,51 @@
         <source>{path} is larger than the memory that is free.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>{path} é maior que a memória livre.</translation>
+    </message>
+    <message>
+        <source>{path} is not the index of a library.</source>
+        <extracomment>app/runtime/library/store.py</extracomment>
+        <translation>{path} não é o índice de uma biblioteca.</translation>
+    </message>
+    <message>
+        <source>{program} (not installed)</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} (não instalado)</translation>
+    </message>
+    <message>
+        <source>{program} has its earlier settings again.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} voltou às configurações anteriores.</translation>
+    </message>
+    <message>
+        <source>{program} is disconnected. What you changed in {file} since stays.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} está desconectado. O que você alterou depois em {file} permanece.</translation>
+    </message>
+    <message>
+        <source>{program} is not installed: there is no command {command}. Install it first: {how}</source>
+        <extracomment>app/agents/programs.py</extracomment>
+        <translation>{program} não está instalado: não há o comando {command}. Instale-o primeiro: {how}</translation>
+    </message>
+    <message>
+        <source>{program} uses this server now.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} agora usa este servidor.</translation>
+    </message>
+    <message>
+        <source>{program} uses this server now. Enter the key in its settings, too.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} agora usa este servidor. Digite a chave também nas configurações dele.</translation>
+    </message>
+    <message>
+        <source>{program} uses this server now. Its earlier settings are kept in {file}.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} agora usa este servidor. As configurações anteriores estão em {file}.</translation>
+    </message>
+    <message>
+        <source>{program} was not connected by Grus: there is nothing to take back.</source>
+        <extracomment>app/agents/connecting.py</extracomment>
+        <translation>O {program} não foi conectado pelo Grus: não há nada a desfazer.</translation>
     </message>
     <message>
         <source>{rate} tokens/s</source>

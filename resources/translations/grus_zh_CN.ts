@@ -34,6 +34,16 @@
         <translation>密钥是由字母、数字和符号组成的一个词。</translation>
     </message>
     <message>
+        <source>A new version is downloaded over https only.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>新版本只通过 https 下载。</translation>
+    </message>
+    <message>
+        <source>A part of the file is missing: {name}.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>文件缺少一部分：{name}。</translation>
+    </message>
+    <message>
         <source>A recording must be one row of finite samples.</source>
         <extracomment>engine/pipelines/speaking/voice.py</extracomment>
         <translation>录音必须是一列有限的采样值。</translation>
@@ -194,6 +204,11 @@
         <translation>所有页面</translation>
     </message>
     <message>
+        <source>Allow</source>
+        <extracomment>app/gui/window.py</extracomment>
+        <translation>允许</translation>
+    </message>
+    <message>
         <source>Allowed web origins (CORS)</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>允许的网页来源 (CORS)</translation>
@@ -319,6 +334,31 @@
         <translation>与此模型聊天</translation>
     </message>
     <message>
+        <source>Check for new versions of Grus when it starts?</source>
+        <extracomment>app/gui/window.py</extracomment>
+        <translation>启动时检查 Grus 的新版本吗？</translation>
+    </message>
+    <message>
+        <source>Check for new versions when Grus starts</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>启动 Grus 时检查新版本</translation>
+    </message>
+    <message>
+        <source>Check now</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>立即检查</translation>
+    </message>
+    <message>
+        <source>Checking for a new version failed: {reason}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>检查新版本失败：{reason}。</translation>
+    </message>
+    <message>
+        <source>Checking for a new version.</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>正在检查新版本。</translation>
+    </message>
+    <message>
         <source>Checking the keyring.</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
         <translation>正在检查钥匙串。</translation>
@@ -424,9 +464,19 @@
         <translation>硬件</translation>
     </message>
     <message>
+        <source>Connect an agent</source>
+        <extracomment>app/gui/server/pane.py</extracomment>
+        <translation>连接智能体</translation>
+    </message>
+    <message>
         <source>Connect from</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>连接自</translation>
+    </message>
+    <message>
+        <source>Connect {program}</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>连接 {program}</translation>
     </message>
     <message>
         <source>Context</source>
@@ -560,7 +610,7 @@
     </message>
     <message>
         <source>Default</source>
-        <extracomment>app/gui/sampling_fields.py</extracomment>
+        <extracomment>app/gui/sampling_fields.py, app/gui/speak/pane.py</extracomment>
         <translation>默认</translation>
     </message>
     <message>
@@ -659,6 +709,11 @@
         <translation>放弃</translation>
     </message>
     <message>
+        <source>Disconnect {program}</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>断开 {program}</translation>
+    </message>
+    <message>
         <source>Disk</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>磁盘</translation>
@@ -675,8 +730,13 @@
     </message>
     <message>
         <source>Download</source>
-        <extracomment>app/gui/chat/offer.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/settings/updates.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>下载</translation>
+    </message>
+    <message>
+        <source>Download a model first.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>请先下载一个模型。</translation>
     </message>
     <message>
         <source>Download, pause or resume</source>
@@ -704,6 +764,11 @@
         <translation>正在下载 {model}：{done}/{total}，约剩 {left} 秒。</translation>
     </message>
     <message>
+        <source>Downloading: {done} of {total}</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>正在下载：{done} / {total}</translation>
+    </message>
+    <message>
         <source>Draw a box around the area to read. Press Esc to cancel.</source>
         <extracomment>app/gui/read/snip.py</extracomment>
         <translation>请框选要读取的区域。按 Esc 取消。</translation>
@@ -714,14 +779,14 @@
         <translation>页面过大，以 {drawn} dpi 而非 {wanted} dpi 绘制。</translation>
     </message>
     <message>
-        <source>Drop PDFs, photos or scans here, paste an image, or capture part of the screen.</source>
-        <extracomment>app/gui/read/pane.py</extracomment>
-        <translation>将 PDF、照片或扫描件拖到此处，粘贴图像，或截取屏幕区域。</translation>
-    </message>
-    <message>
         <source>Drop a recording here, or record from the microphone and read along.</source>
         <extracomment>app/gui/listen/pane.py</extracomment>
         <translation>将录音拖到此处，或用麦克风录音并同步查看文字。</translation>
+    </message>
+    <message>
+        <source>Drop documents, photos or scans here, paste an image, or capture part of the screen.</source>
+        <extracomment>app/gui/read/pane.py</extracomment>
+        <translation>将文档、照片或扫描件拖到此处，粘贴图像，或截取屏幕区域。</translation>
     </message>
     <message>
         <source>Duplicate</source>
@@ -1024,6 +1089,11 @@
         <translation>Grus 无法保存：{reason}。在此之前，更改会保留在内存中。</translation>
     </message>
     <message>
+        <source>Grus does not look for a new version: {reason}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>Grus 不检查新版本：{reason}。</translation>
+    </message>
+    <message>
         <source>Grus does not support the architecture of this model.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>Grus 不支持此模型的架构。</translation>
@@ -1057,6 +1127,16 @@
         <source>Grus was told to work offline</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>Grus 被设置为离线工作</translation>
+    </message>
+    <message>
+        <source>Grus {version} is available.</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>Grus {version} 可用。</translation>
+    </message>
+    <message>
+        <source>Grus {version} is the newest version.</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>Grus {version} 已是最新版本。</translation>
     </message>
     <message>
         <source>HTML</source>
@@ -1169,6 +1249,11 @@
         <translation>已导入</translation>
     </message>
     <message>
+        <source>Importing: {done} of {total} conversations.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>正在导入:{total} 个对话中的 {done} 个。</translation>
+    </message>
+    <message>
         <source>In addition to the system&apos;s text size.</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>在系统文字大小的基础上调整。</translation>
@@ -1197,6 +1282,21 @@
         <source>Incomplete</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>不完整</translation>
+    </message>
+    <message>
+        <source>Install</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>安装</translation>
+    </message>
+    <message>
+        <source>Install and restart</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>安装并重新启动</translation>
+    </message>
+    <message>
+        <source>Install it as you installed Grus, for example: {command}</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>请用安装 Grus 时的方式安装，例如：{command}</translation>
     </message>
     <message>
         <source>Instructions</source>
@@ -1277,6 +1377,11 @@
         <source>Leave out tokens less likely than this share of the most likely one.</source>
         <extracomment>app/gui/viewmodels/sampling.py</extracomment>
         <translation>排除概率低于最高概率此比例的 token。</translation>
+    </message>
+    <message>
+        <source>Left out, because they are malformed: {names}.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>因格式有误而略过:{names}。</translation>
     </message>
     <message>
         <source>Level</source>
@@ -1689,6 +1794,11 @@
         <translation>本机</translation>
     </message>
     <message>
+        <source>Once a day at most. Only the version of this Grus is sent.</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>每天最多一次。只发送此 Grus 的版本号。</translation>
+    </message>
+    <message>
         <source>One chart</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>单个图表</translation>
@@ -1719,9 +1829,19 @@
         <translation>单个表格</translation>
     </message>
     <message>
+        <source>Only PDFs and images become a searchable PDF. Choose another format.</source>
+        <extracomment>engine/pipelines/reading/writers.py</extracomment>
+        <translation>只有 PDF 和图像可以生成可搜索的 PDF。请选择其他格式。</translation>
+    </message>
+    <message>
         <source>Only if the server does not list it</source>
         <extracomment>app/gui/models/remote_form.py</extracomment>
         <translation>仅当服务器未列出时填写</translation>
+    </message>
+    <message>
+        <source>Only the first {rows} rows are read.</source>
+        <extracomment>engine/pipelines/reading/formats/blocks.py</extracomment>
+        <translation>只读取前 {rows} 行。</translation>
     </message>
     <message>
         <source>Only {free} are free.</source>
@@ -2421,6 +2541,11 @@
         <translation>已截短为 {n} 个字符。</translation>
     </message>
     <message>
+        <source>Show</source>
+        <extracomment>app/gui/window.py</extracomment>
+        <translation>显示</translation>
+    </message>
+    <message>
         <source>Show Grus</source>
         <extracomment>app/gui/desktop.py</extracomment>
         <translation>显示 Grus</translation>
@@ -2793,6 +2918,11 @@
         <translation>磁盘已满，{repo} 未能下载完{where}。已下载的部分会保留：请腾出空间，然后重新下载以继续。</translation>
     </message>
     <message>
+        <source>The download of {name} was interrupted. Start it again: it continues from there.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>{name} 的下载已中断。重新开始即可从中断处继续。</translation>
+    </message>
+    <message>
         <source>The engine failed: {kind}: {error}</source>
         <extracomment>engine/engine.py, engine/tasks.py</extracomment>
         <translation>引擎失败：{kind}：{error}</translation>
@@ -2818,9 +2948,34 @@
         <translation>速度最快：适合任何电脑的简短回答、摘要和初稿。</translation>
     </message>
     <message>
+        <source>The file holds XML that expands itself or never ends; it is not opened.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>文件包含会自我展开或没有结尾的 XML，因此不会打开。</translation>
+    </message>
+    <message>
+        <source>The file is damaged or incomplete ({kind}).</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>文件已损坏或不完整（{kind}）。</translation>
+    </message>
+    <message>
         <source>The file is empty.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>文件为空。</translation>
+    </message>
+    <message>
+        <source>The file is larger than can be read here.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>文件太大，无法在此读取。</translation>
+    </message>
+    <message>
+        <source>The file is protected with a password. Save a copy without one.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>文件受密码保护。请保存一份不带密码的副本。</translation>
+    </message>
+    <message>
+        <source>The file unpacks to more than can be read here: it is damaged, or made to do harm.</source>
+        <extracomment>engine/pipelines/reading/formats/packages.py</extracomment>
+        <translation>文件解压后过大：它已损坏，或是为造成损害而制作的。</translation>
     </message>
     <message>
         <source>The file with your conversations was damaged. It was saved as {file}, and Grus started with a new one.</source>
@@ -2898,6 +3053,11 @@
         <translation>图像所需内存超过现有内存。请使用较小的图像。</translation>
     </message>
     <message>
+        <source>The index was made by a newer version of Grus.</source>
+        <extracomment>app/runtime/library/store.py</extracomment>
+        <translation>此索引由更新版本的 Grus 创建。</translation>
+    </message>
+    <message>
         <source>The key is copied.</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>密钥已复制。</translation>
@@ -2906,6 +3066,21 @@
         <source>The library that runs models.</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>运行模型的库。</translation>
+    </message>
+    <message>
+        <source>The list of new versions cannot be read. Nothing was changed.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>无法读取新版本列表。未做任何更改。</translation>
+    </message>
+    <message>
+        <source>The list of new versions is not trusted: {reason}. Nothing was changed.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>新版本列表不可信：{reason}。未做任何更改。</translation>
+    </message>
+    <message>
+        <source>The list of new versions is too large. Nothing was changed.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>新版本列表过大。未做任何更改。</translation>
     </message>
     <message>
         <source>The log has more.</source>
@@ -2971,6 +3146,16 @@
         <source>The model {name} takes {size} MiB; the memory limit is {limit} MiB, and its sequences need room too.</source>
         <extracomment>engine/model_manager.py</extracomment>
         <translation>模型 {name} 占用 {size} MiB；内存上限为 {limit} MiB，其序列也需要空间。</translation>
+    </message>
+    <message>
+        <source>The new version is downloaded and its signature is valid.</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>新版本已下载，签名有效。</translation>
+    </message>
+    <message>
+        <source>The new version is downloaded and its signature is valid. In a terminal: {command}</source>
+        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <translation>新版本已下载，签名有效。在终端中运行：{command}</translation>
     </message>
     <message>
         <source>The page</source>
@@ -3041,6 +3226,31 @@
         <source>The servers cannot be kept in {file}: {reason}.</source>
         <extracomment>app/runtime/remote/servers.py</extracomment>
         <translation>无法将服务器保存到 {file}：{reason}。</translation>
+    </message>
+    <message>
+        <source>The system has no voice that speaks {language}.</source>
+        <extracomment>engine/pipelines/speaking/system_voice.py</extracomment>
+        <translation>系统没有会说 {language} 的语音。</translation>
+    </message>
+    <message>
+        <source>The system has no voice {name}. It has: {voices}.</source>
+        <extracomment>engine/pipelines/speaking/system_voice.py</extracomment>
+        <translation>系统没有语音 {name}。现有：{voices}。</translation>
+    </message>
+    <message>
+        <source>The system&apos;s voice failed ({reason}).</source>
+        <extracomment>engine/media/system_speech.py</extracomment>
+        <translation>系统语音出错（{reason}）。</translation>
+    </message>
+    <message>
+        <source>The system&apos;s voices clone none. Choose a Qwen3-TTS Base model to clone.</source>
+        <extracomment>engine/pipelines/speaking/system_voice.py</extracomment>
+        <translation>系统语音不能克隆声音。要克隆，请选择 Qwen3-TTS Base 模型。</translation>
+    </message>
+    <message>
+        <source>The system&apos;s voices take no instructions.</source>
+        <extracomment>engine/pipelines/speaking/system_voice.py</extracomment>
+        <translation>系统语音不接受指令。</translation>
     </message>
     <message>
         <source>The text</source>
@@ -3129,13 +3339,13 @@
     </message>
     <message>
         <source>The weights take {weights} of the {limit} that may be used, which leaves no room for a conversation. Choose a smaller or more strongly quantized model, or raise the memory limit.</source>
-        <extracomment>engine/loading.py</extracomment>
+        <extracomment>engine/shares.py</extracomment>
         <translation>权重占用了可用 {limit} 中的 {weights}，没有空间进行对话。请选择更小或量化程度更高的模型，或提高内存上限。</translation>
     </message>
     <message>
-        <source>There are no PDFs and no images in the folder {path}.</source>
+        <source>There are no documents and no images in the folder {path}.</source>
         <extracomment>engine/pipelines/reading/session.py</extracomment>
-        <translation>文件夹 {path} 中没有 PDF 或图像。</translation>
+        <translation>文件夹 {path} 中没有文档或图像。</translation>
     </message>
     <message>
         <source>There is a voice called {name} already. Choose another name, or delete it first.</source>
@@ -3144,8 +3354,13 @@
     </message>
     <message>
         <source>There is no file {path}.</source>
-        <extracomment>engine/media/documents.py</extracomment>
+        <extracomment>engine/media/documents.py, app/runtime/imports/export_file.py</extracomment>
         <translation>文件 {path} 不存在。</translation>
+    </message>
+    <message>
+        <source>There is no folder {path}.</source>
+        <extracomment>app/runtime/library/folders.py</extracomment>
+        <translation>没有文件夹 {path}。</translation>
     </message>
     <message>
         <source>There is no room for another model while those that are loaded work.</source>
@@ -3169,7 +3384,7 @@
     </message>
     <message>
         <source>There is no text to speak.</source>
-        <extracomment>engine/pipelines/speaking/voice.py</extracomment>
+        <extracomment>engine/pipelines/speaking/system_voice.py, engine/pipelines/speaking/voice.py</extracomment>
         <translation>没有可朗读的文本。</translation>
     </message>
     <message>
@@ -3201,6 +3416,11 @@
         <source>This archive cannot be imported: a part of it is damaged.</source>
         <extracomment>app/gui/store/archive.py</extracomment>
         <translation>无法导入此存档：其中一部分已损坏。</translation>
+    </message>
+    <message>
+        <source>This archive is not a document that can be read: no docx, pptx, xlsx, odt or epub.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>此压缩包不是可读取的文档：不是 docx、pptx、xlsx、odt 或 epub。</translation>
     </message>
     <message>
         <source>This archive was made by a newer Grus. Update Grus to import it.</source>
@@ -3253,9 +3473,14 @@
         <translation>这是 HEIC 图像，需要额外的软件包：pip install pillow-heif。或将图片存为 JPEG 或 PNG。</translation>
     </message>
     <message>
-        <source>This is neither a PDF nor an image that can be read.</source>
+        <source>This is a protected or an old Office file. Save it as docx, xlsx or pptx without a password.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>这是受保护的或旧格式的 Office 文件。请另存为不带密码的 docx、xlsx 或 pptx。</translation>
+    </message>
+    <message>
+        <source>This is neither a document nor an image that can be read.</source>
         <extracomment>engine/media/documents.py</extracomment>
-        <translation>这既不是 PDF，也不是可读取的图像。</translation>
+        <translation>这既不是文档，也不是可读取的图像。</translation>
     </message>
     <message>
         <source>This is not an image that can be read: {formats} can.</source>
@@ -3336,6 +3561,16 @@
         <source>This month</source>
         <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>本月</translation>
+    </message>
+    <message>
+        <source>This release has no file of the kind {kind}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>此版本没有 {kind} 类型的文件。</translation>
+    </message>
+    <message>
+        <source>This system has no program that speaks ({hint}).</source>
+        <extracomment>engine/media/system_speech.py</extracomment>
+        <translation>此系统没有语音合成程序（{hint}）。</translation>
     </message>
     <message>
         <source>This voice was made by another model. Clone it again with Spark-TTS.</source>
@@ -3474,7 +3709,7 @@
     </message>
     <message>
         <source>Undo</source>
-        <extracomment>app/gui/bars.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/bars.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
         <translation>撤销</translation>
     </message>
     <message>
@@ -3496,6 +3731,11 @@
         <source>Untitled</source>
         <extracomment>app/gui/chat/conversation_list.py</extracomment>
         <translation>未命名</translation>
+    </message>
+    <message>
+        <source>Updates</source>
+        <extracomment>app/gui/settings/updates.py</extracomment>
+        <translation>更新</translation>
     </message>
     <message>
         <source>Use default</source>
@@ -3618,9 +3858,9 @@
         <translation>输入消息</translation>
     </message>
     <message>
-        <source>Write or drop a text: txt, md, pdf or epub</source>
+        <source>Write, or drop a document</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
-        <translation>输入或拖入文本：txt、md、pdf 或 epub</translation>
+        <translation>输入文本，或拖入文档</translation>
     </message>
     <message>
         <source>Yesterday</source>
@@ -3833,6 +4073,56 @@
         <translation>{done}/{total} 页</translation>
     </message>
     <message>
+        <source>{file} cannot be read ({why}). Correct it first; nothing was changed.</source>
+        <extracomment>app/agents/settings_text.py</extracomment>
+        <translation>无法读取 {file}({why})。请先更正;未做任何更改。</translation>
+    </message>
+    <message>
+        <source>{file} cannot be replaced: {reason}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>无法替换 {file}：{reason}。</translation>
+    </message>
+    <message>
+        <source>{file} holds no settings. Correct it first; nothing was changed.</source>
+        <extracomment>app/agents/settings_text.py</extracomment>
+        <translation>{file} 中没有设置。请先更正;未做任何更改。</translation>
+    </message>
+    <message>
+        <source>{file} holds {name}, which leads out of its folder. It is not imported.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} 中的 {name} 指向文件夹之外。不予导入。</translation>
+    </message>
+    <message>
+        <source>{file} is damaged: it cannot be unpacked as a whole.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} 已损坏:无法完整解压。</translation>
+    </message>
+    <message>
+        <source>{file} is encrypted. Unpack it, and import what is in it.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} 已加密。请解压后导入其中的内容。</translation>
+    </message>
+    <message>
+        <source>{file} is no export of ChatGPT, Claude, LM Studio, Jan or Open WebUI that can be read.</source>
+        <extracomment>app/runtime/imports/exports.py</extracomment>
+        <translation>{file} 不是可读取的 ChatGPT、Claude、LM Studio、Jan 或 Open WebUI 导出文件。</translation>
+    </message>
+    <message>
+        <source>{file} is no text in UTF-8. Nothing was changed.</source>
+        <extracomment>app/agents/connecting.py</extracomment>
+        <translation>{file} 不是 UTF-8 文本。未做任何更改。</translation>
+    </message>
+    <message>
+        <source>{file} is written in a way that Grus cannot change safely ({why}). Nothing was changed.</source>
+        <extracomment>app/agents/connecting.py</extracomment>
+        <translation>{file} 的写法使 Grus 无法安全更改({why})。未做任何更改。</translation>
+    </message>
+    <message>
+        <source>{file} unpacks to more than an export can be. It is not imported.</source>
+        <extracomment>app/runtime/imports/export_file.py</extracomment>
+        <translation>{file} 解压后超出导出文件可能的大小。不予导入。</translation>
+    </message>
+    <message>
         <source>{file}: {reason}.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>{file}：{reason}。</translation>
@@ -3998,6 +4288,11 @@
         <translation>由 {name} 回答：您发送的内容会离开本机。</translation>
     </message>
     <message>
+        <source>{name} cannot be opened. {why}</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py, app/gui/viewmodels/speak.py</extracomment>
+        <translation>无法打开 {name}。{why}</translation>
+    </message>
+    <message>
         <source>{name} cannot be opened: it is damaged or password-protected.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>无法打开 {name}：文件已损坏或受密码保护。</translation>
@@ -4013,6 +4308,11 @@
         <translation>无法连接 {name}：{host} 没有响应。</translation>
     </message>
     <message>
+        <source>{name} contains no text.</source>
+        <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
+        <translation>{name} 不含文本。</translation>
+    </message>
+    <message>
         <source>{name} contains no text. Open it in Read first.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>{name} 不含文本。请先在“阅读”中打开。</translation>
@@ -4023,14 +4323,24 @@
         <translation>{name} 是不含文本的扫描页。请先在“阅读”中打开。</translation>
     </message>
     <message>
+        <source>{name} could not be downloaded: {reason}. What arrived is kept.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>无法下载 {name}：{reason}。已下载的部分会保留。</translation>
+    </message>
+    <message>
         <source>{name} could not be read as sound ({reason}). {formats} are read.</source>
         <extracomment>engine/media/sound.py</extracomment>
         <translation>无法将 {name} 作为声音读取（{reason}）。支持：{formats}。</translation>
     </message>
     <message>
-        <source>{name} does not listen. Moonshine models do: UsefulSensors/moonshine-base, for example.</source>
+        <source>{name} could not be saved: {reason}.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>无法保存 {name}：{reason}。</translation>
+    </message>
+    <message>
+        <source>{name} does not listen. Moonshine and Whisper models do: UsefulSensors/moonshine-base, for example.</source>
         <extracomment>engine/pipelines/listening/transcription.py</extracomment>
-        <translation>{name} 不能识别语音。Moonshine 模型可以，例如 UsefulSensors/moonshine-base。</translation>
+        <translation>{name} 不能识别语音。Moonshine 和 Whisper 模型可以，例如 UsefulSensors/moonshine-base。</translation>
     </message>
     <message>
         <source>{name} does not take this: {error}</source>
@@ -4123,9 +4433,14 @@
         <translation>不支持 {name}。请添加文本、PDF、图像或音频。</translation>
     </message>
     <message>
-        <source>{name} is not supported. Choose a txt, md, pdf or epub file.</source>
+        <source>{name} is not supported. Choose a {endings} file.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
-        <translation>不支持 {name}。请选择 txt、md、pdf 或 epub 文件。</translation>
+        <translation>不支持 {name}。请选择 {endings} 文件。</translation>
+    </message>
+    <message>
+        <source>{name} is not the file that was signed. It was deleted.</source>
+        <extracomment>app/updates.py</extracomment>
+        <translation>{name} 不是已签名的文件，已被删除。</translation>
     </message>
     <message>
         <source>{name} is password-protected. Save a copy without a password.</source>
@@ -4136,11 +4451,6 @@
         <source>{name} is set</source>
         <extracomment>engine/hub/offline.py</extracomment>
         <translation>{name} 已设置</translation>
-    </message>
-    <message>
-        <source>{name} is too large.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
-        <translation>{name} 过大。</translation>
     </message>
     <message>
         <source>{name} lists no models. Name one by hand.</source>
@@ -4252,6 +4562,13 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>{n} were there already.</source>
+        <extracomment>app/gui/viewmodels/transfer.py</extracomment>
+        <translation>
+            <numerusform>{n} 个已存在。</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>{n} words</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>
@@ -4280,7 +4597,7 @@
     </message>
     <message>
         <source>{path} could not be written: {reason}.</source>
-        <extracomment>engine/media/sound.py</extracomment>
+        <extracomment>engine/media/recordings.py, engine/media/sound.py</extracomment>
         <translation>未能写入 {path}：{reason}。</translation>
     </message>
     <message>
@@ -4292,6 +4609,51 @@
         <source>{path} is larger than the memory that is free.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>{path} 大于可用内存。</translation>
+    </message>
+    <message>
+        <source>{path} is not the index of a library.</source>
+        <extracomment>app/runtime/library/store.py</extracomment>
+        <translation>{path} 不是资料库的索引。</translation>
+    </message>
+    <message>
+        <source>{program} (not installed)</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program}(未安装)</translation>
+    </message>
+    <message>
+        <source>{program} has its earlier settings again.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} 已恢复先前的设置。</translation>
+    </message>
+    <message>
+        <source>{program} is disconnected. What you changed in {file} since stays.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} 已断开。您之后在 {file} 中的更改会保留。</translation>
+    </message>
+    <message>
+        <source>{program} is not installed: there is no command {command}. Install it first: {how}</source>
+        <extracomment>app/agents/programs.py</extracomment>
+        <translation>{program} 未安装:没有命令 {command}。请先安装:{how}</translation>
+    </message>
+    <message>
+        <source>{program} uses this server now.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} 现在使用此服务器。</translation>
+    </message>
+    <message>
+        <source>{program} uses this server now. Enter the key in its settings, too.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} 现在使用此服务器。请同时在其设置中输入密钥。</translation>
+    </message>
+    <message>
+        <source>{program} uses this server now. Its earlier settings are kept in {file}.</source>
+        <extracomment>app/gui/viewmodels/agents.py</extracomment>
+        <translation>{program} 现在使用此服务器。先前的设置保存在 {file}。</translation>
+    </message>
+    <message>
+        <source>{program} was not connected by Grus: there is nothing to take back.</source>
+        <extracomment>app/agents/connecting.py</extracomment>
+        <translation>{program} 不是由 Grus 连接的:没有可撤销的内容。</translation>
     </message>
     <message>
         <source>{rate} tokens/s</source>

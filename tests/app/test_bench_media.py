@@ -101,7 +101,7 @@ def test_a_profile_of_speaking_listening_and_reading(
         for event in json.loads(files["listen"].read_text())["traceEvents"]
         if event["name"] == "task"
     }
-    assert any("spans" in what for what in tasks), "voice activity is named"
+    assert any("speech_parts" in what for what in tasks), "voice activity is named"
 
 
 def test_what_cannot_be_is_one_sentence(models: dict[str, Path], inputs: dict[str, Path], tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from app.server.config import ServerSettings
 from app.server.listening import Listener
 from app.window_engine import WindowEngine, local_service
 from engine.errors import BadRequest
-from engine.starter import READER, starters
+from engine.starter import READER, SYSTEM, starter, starters
 from tests import speech_checkpoints
 from tests.app.gui.media import AtOnce
 from tests.checkpoints import save
@@ -75,7 +75,12 @@ def test_each_model_is_offered_for_what_it_can_do(core: WindowEngine) -> None:
     found = {
         ability: catalogue.able(core.service.catalogue, ability) for ability in ("read", "layout", "listen", "speak")
     }  # type: ignore[arg-type]
-    assert found == {"read": ["eyes", READER], "layout": ["layout"], "listen": ["ears"], "speak": ["voice"]}
+    assert found == {
+        "read": ["eyes", READER],
+        "layout": ["layout"],
+        "listen": ["ears"],
+        "speak": ["voice", *([SYSTEM] if starter(SYSTEM) else [])],
+    }
 
 
 def test_what_is_missing_is_said(core: WindowEngine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
+import av
 import numpy as np
 import pytest
 import soundfile
@@ -11,8 +14,10 @@ import soxr
 
 from app.cli import main
 from app.commands import listen, sound_devices
+from tests.asserting import every
 from tests.engine.pipelines.listening.conftest import RATE, talk
-from tests.speech_checkpoints import save
+from tests.recordings import save_media, save_silence
+from tests.speech_checkpoints import save, save_parakeet, save_whisper
 
 
 @pytest.fixture(scope="module", params=["moonshine", "moonshine_streaming"])
@@ -52,6 +57,34 @@ def test_both_backends_hear_the_same(files, any_model, capsys):
         heard.append(seen.out)
     assert heard[0].strip()
     assert heard[0] == heard[1]
+
+
+@pytest.mark.parametrize("kind", ["parakeet_ctc", "parakeet_tdt"])
+def test_parakeet_in_a_new_process_on_both_backends(kind, files, tmp_path):
+    """Quantized too, which is the default on a CPU."""
+    folder = str(save_parakeet(kind, tmp_path / kind))
+    command = [
+        sys.executable,
+        "-m",
+        "app.cli",
+        "listen",
+        str(files / "two.flac"),
+        "--model",
+        folder,
+        "--format",
+        "json",
+    ]
+    heard = []
+    for more in (["--backend", "torch", "--quant", "none"], ["--backend", "mlx", "--quant", "none"], []):
+        done = subprocess.run(
+            [*command, "--words", *more, "--device", "cpu"], capture_output=True, text=True, timeout=250
+        )
+        assert done.returncode == 0, done.stderr
+        heard.append(json.loads(done.stdout))
+    assert heard[0]["text"].strip()
+    assert heard[0]["text"] == heard[1]["text"]
+    assert every(one["language"] == "en" and len(one["segments"]) == 2 for one in heard)
+    assert heard[0]["segments"][0]["words"]
 
 
 def test_json_with_words_into_a_file(files, model, capsys):
@@ -163,3 +196,95 @@ def test_every_kind_of_file_is_heard(any_model, tmp_path, capsys):
         code, out, err = grus(capsys, "listen", tmp_path / name, "--model", any_model)
         assert (code, out) == (2, "")
         assert says in err
+
+
+@pytest.fixture(scope="module")
+def whisper(tmp_path_factory):
+    return str(save_whisper(tmp_path_factory.mktemp("listen") / "whisper-tiny", frames=200))
+
+
+def test_a_video_gets_subtitles_of_the_track_that_is_named(whisper, tmp_path, capsys):
+    """From two seconds on, with the times of the whole."""
+    tracks = [np.zeros(RATE, np.int16), (talk(2) * 32767).astype(np.int16)]
+    film = save_media(tmp_path / "film.mkv", "flac", tracks, RATE, pictures=True)
+    code, out, err = grus(capsys, "listen", film, "--model", whisper)
+    assert (code, out) == (0, ""), err  # nobody speaks in the first track
+    code, out, err = grus(
+        capsys, "listen", film, "--model", whisper, "--track", "2", "--from", "2", "--subtitles", "--language", "de"
+    )
+    assert code == 0, err
+    assert "film.subtitled.mkv" in err
+    with av.open(str(tmp_path / "film.subtitled.mkv")) as opened:
+        lines = [packet for packet in opened.demux(opened.streams.subtitles[0]) if packet.size]
+        assert lines
+        assert float(lines[0].pts * lines[0].time_base) >= 2
+
+
+@pytest.mark.parametrize("more", [["--language", "de", "--words"], ["--translate", "--prompt", "Grus grus"]])
+def test_whisper_hears_the_same_on_both_backends(whisper, tmp_path, capsys, more):
+    """A recording of a phone: the decoder's process, windows, encoder, timestamps, the rules for what is believed, and words."""
+    phone = save_media(tmp_path / "phone.m4a", "aac", [(talk(2) * 32767).astype(np.int16)], RATE)
+    heard = []
+    for backend in ("torch", "mlx"):
+        given = ["--model", whisper, "--backend", backend, "--format", "json", *more]
+        code = main(["listen", str(phone), *given])
+        seen = capsys.readouterr()
+        assert code == 0, seen.err
+        heard.append(json.loads(seen.out))
+    torch_s, mlx_s = heard
+    assert torch_s["text"].strip()
+    assert torch_s["text"] == mlx_s["text"]
+    assert torch_s["language"] == mlx_s["language"] == ("de" if "--language" in more else "en")
+    times = [[(part["start"], part["end"]) for part in one["segments"]] for one in heard]
+    assert times[0] == times[1]
+    assert every(start <= end for start, end in times[0])
+    if "--words" in more:
+        words = [[word for part in one["segments"] for word in part["words"]] for one in heard]
+        assert [word["text"] for word in words[0]] == [word["text"] for word in words[1]] != []
+        starts = [[word["start"] for word in one] for one in words]
+        np.testing.assert_allclose(starts[0], starts[1], atol=0.045)  # a frame of attention may tie
+
+
+_LONG = """
+import json, resource, sys
+import grus
+
+with grus.Ears(sys.argv[1], grus.LoadOptions(device="cpu")) as ears:
+    ears.listen(sys.argv[2])
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    heard = ears.listen(sys.argv[3])
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    print(json.dumps([heard.seconds, [part.start for part in heard.segments], grown]))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(5000)
+@pytest.mark.parametrize("hours", [1, 10])
+def test_memory_does_not_grow_with_the_length_of_what_is_heard(whisper, tmp_path, hours):
+    """An hour is 230 MB of samples, ten are 2.3 GB. Somebody speaks in the first and in the last minute."""
+    speech = (soxr.resample(talk(2), RATE, 8000) * 32767).astype(np.int16)
+    short = save_silence(tmp_path / "short.mka", 2 / 60, speech)
+    long = save_silence(tmp_path / "long.mka", hours, speech)
+    done = subprocess.run(
+        [sys.executable, "-c", _LONG, whisper, short, long], capture_output=True, text=True, timeout=4900
+    )
+    assert done.returncode == 0, done.stderr
+    seconds, starts, grown = json.loads(done.stdout)
+    assert seconds == 3600 * hours
+    assert starts[0] < 60
+    assert starts[-1] > seconds - 60
+    assert grown < 64_000  # KiB
+
+
+@pytest.mark.parametrize(("arguments", "says"), [
+    (["--translate"], "does not translate"),
+    (["--prompt", "Grus"], "takes no prompt"),
+    (["--track", "0"], "--track 1 or more"),
+    (["--from", "-1"], "0 seconds or more"),
+    (["--subtitles"], "muxed into"),
+])  # fmt: skip
+def test_what_this_model_or_file_cannot(arguments, says, files, model, capsys):
+    code, _, err = grus(capsys, "listen", files / "one.wav", "--model", model, *arguments)
+    assert code == 2
+    assert says in err

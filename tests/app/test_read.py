@@ -22,6 +22,7 @@ from tests.engine.pipelines.reading.fakes import Fake, by_colour
 from tests.engine.pipelines.reading.sheets import Sheet, article
 
 Command = Callable[..., Outcome]
+DOCUMENTS = Path(__file__).resolve().parents[1] / "data" / "documents"
 TABLE = "<fcel>Crane<fcel>Height<nl><fcel>red<fcel>1.58<nl>"
 
 
@@ -121,6 +122,23 @@ def test_pages_and_text_layers(command: Command, models: type[Made], tmp_path: P
     seen = command("read", file, "--text-layer", "--pages", "2-", "--format", "txt", "--dpi", 72)
     assert seen.out == "Page number two\n\nPage number three\n"
     assert models.asked[3] == {"required": False, "profile": None}
+
+
+def test_documents_that_carry_their_text_need_no_model(command: Command, models: type[Made], tmp_path: Path) -> None:
+    models.asked = "nothing"
+    seen = command("read", DOCUMENTS / "python-docx.docx", DOCUMENTS / "cranes.md", "--quiet")
+    assert seen.code == 0
+    assert seen.out.startswith("# The Crane Report\n\n# Introduction\n\nThe common crane Grus grus stands 115 cm tall.")
+    assert "| Müritz | 412 |" in seen.out
+    assert command("read", DOCUMENTS / "pandoc.pptx", "--pages", "2", "-o", tmp_path / "a.docx").code == 0
+    assert grus.read(tmp_path / "a.docx").text.startswith("Introduction\n\nThe common crane")
+    assert "Only PDFs and images" in command("read", DOCUMENTS / "cranes.md", "-o", tmp_path / "a.pdf").err
+    (tmp_path / "old.docx").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
+    seen = command("read", tmp_path / "old.docx")
+    assert (seen.code, seen.out) == (2, "")
+    assert "old.docx: This is a protected or an old Office file." in seen.err
+    assert grus.read((DOCUMENTS / "pandoc.odt").read_bytes()).document.pages[0].elements[0].text == "The Crane Report"
+    assert models.asked == "nothing"
 
 
 def test_a_protected_pdf(command: Command, tmp_path: Path, models: type[Made]) -> None:

@@ -4,72 +4,31 @@ from __future__ import annotations
 
 import hashlib
 import json
-import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from app import updates
 from app.minisign import BadSignature, PublicKey, verify
-from app.updates import ReleaseFile, UpdateSource, check, download, how_to_install, is_newer
+from app.updates import UpdateSource, check, download, how_to_install, is_newer
 from engine.errors import GrusError, Offline
 from engine.hub import offline
 from tests.app.conftest import Outcome
+from tests.app.release_site import DATA, KEY, ReleaseSite, serving_releases
 from tests.asserting import every
 from tests.needs import need_program
 
-DATA = Path(__file__).resolve().parents[1] / "data" / "updates"
-KEY = (DATA / "key.pub").read_text(encoding="ascii")
 
-
-@dataclass
-class Site:
-    """A web server on this machine with some files; `cut` of them breaks off after so many bytes."""
-
-    address: str
-    files: dict[str, bytes] = field(default_factory=dict)
-    cut: dict[str, int] = field(default_factory=dict)
-    asked: list[tuple[str, str]] = field(default_factory=list)  # path, Range
+@pytest.fixture
+def site() -> Iterator[ReleaseSite]:
+    with serving_releases() as here:
+        yield here
 
 
 @pytest.fixture
-def site() -> Iterator[Site]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            span = self.headers.get("Range", "")
-            here.asked.append((self.path, span))
-            data = here.files.get(self.path.strip("/"))
-            if data is None:
-                self.send_error(404)
-                return
-            start = int(span.removeprefix("bytes=").partition("-")[0]) if span else 0
-            self.send_response(206 if span else 200)
-            self.send_header("Content-Length", str(len(data) - start))
-            self.end_headers()
-            self.wfile.write(data[start : here.cut.pop(self.path.strip("/"), None)])
-
-        def log_message(self, *arguments: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    here = Site(f"http://127.0.0.1:{server.server_port}")
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield here
-    server.shutdown()
-    thread.join()
-    server.server_close()
-
-
-@pytest.fixture
-def announced(site: Site) -> UpdateSource:
-    """A release 9.9.9, signed by the key of the tests with minisign."""
-    for name in ("latest.json", "latest.json.minisig"):
-        site.files[name] = (DATA / name).read_bytes()
-    return UpdateSource(f"{site.address}/latest.json", PublicKey.parse(KEY))
+def announced(site: ReleaseSite) -> UpdateSource:
+    return site.announce()
 
 
 def test_a_signed_release_that_is_newer_is_found(announced: UpdateSource) -> None:
@@ -80,13 +39,13 @@ def test_a_signed_release_that_is_newer_is_found(announced: UpdateSource) -> Non
     assert check(announced, "9.9.9") is None
 
 
-def test_what_was_changed_after_it_was_signed_is_refused(announced: UpdateSource, site: Site) -> None:
+def test_what_was_changed_after_it_was_signed_is_refused(announced: UpdateSource, site: ReleaseSite) -> None:
     site.files["latest.json"] = site.files["latest.json"].replace(b"9.9.9", b"9.9.8")
     with pytest.raises(Offline, match="not trusted: the file is not the one that was signed"):
         check(announced, "0.1.0")
 
 
-def test_the_signature_of_another_key_is_refused(announced: UpdateSource, site: Site) -> None:
+def test_the_signature_of_another_key_is_refused(announced: UpdateSource, site: ReleaseSite) -> None:
     other = PublicKey(bytes(8), announced.key.point)
     with pytest.raises(Offline, match="made with another key"):
         check(UpdateSource(announced.feed, other), "0.1.0")
@@ -98,7 +57,7 @@ def test_the_signature_of_another_key_is_refused(announced: UpdateSource, site: 
 
 
 @pytest.mark.parametrize("signature", ["", "a\nb\nc\nd", "untrusted comment: x\nRUQ=\ntrusted comment: y\nAAAA\n"])
-def test_a_broken_signature_is_refused(announced: UpdateSource, site: Site, signature: str) -> None:
+def test_a_broken_signature_is_refused(announced: UpdateSource, site: ReleaseSite, signature: str) -> None:
     site.files["latest.json.minisig"] = signature.encode()
     with pytest.raises(Offline, match="not trusted"):
         check(announced, "0.1.0")
@@ -110,13 +69,13 @@ def test_a_changed_comment_is_refused() -> None:
         PublicKey.parse(KEY).check((DATA / "latest.json").read_bytes(), signature)
 
 
-def test_no_signature_and_no_site_are_sentences(announced: UpdateSource, site: Site) -> None:
+def test_no_signature_and_no_site_are_sentences(announced: UpdateSource, site: ReleaseSite) -> None:
     del site.files["latest.json.minisig"]
     with pytest.raises(Offline, match="Not Found"):
         check(announced, "0.1.0")
 
 
-def test_offline_means_that_nothing_is_asked(announced: UpdateSource, site: Site) -> None:
+def test_offline_means_that_nothing_is_asked(announced: UpdateSource, site: ReleaseSite) -> None:
     offline.forbid("Settings say to work offline")
     try:
         with pytest.raises(Offline, match="Settings say"):
@@ -142,14 +101,9 @@ def test_versions_are_ordered_as_releases_are(version: str, than: str, newer: bo
     assert is_newer(version, than) is newer
 
 
-def release_file(site: Site, data: bytes, digest: str = "") -> ReleaseFile:
-    site.files["grus.deb"] = data
-    return ReleaseFile(f"{site.address}/grus.deb", digest or hashlib.sha256(data).hexdigest(), len(data))
-
-
-def test_a_download_goes_on_where_it_was_cut_off(site: Site, tmp_path: Path) -> None:
+def test_a_download_goes_on_where_it_was_cut_off(site: ReleaseSite, tmp_path: Path) -> None:
     data = bytes(range(256)) * 4000
-    file = release_file(site, data)
+    file = site.add("grus.deb", data)
     site.cut["grus.deb"] = 300_000
     with pytest.raises(Offline):
         download(file, tmp_path)
@@ -162,8 +116,8 @@ def test_a_download_goes_on_where_it_was_cut_off(site: Site, tmp_path: Path) -> 
     assert len(site.asked) == asked
 
 
-def test_a_file_with_another_digest_is_deleted(site: Site, tmp_path: Path) -> None:
-    file = release_file(site, b"something else", hashlib.sha256(b"what was signed").hexdigest())
+def test_a_file_with_another_digest_is_deleted(site: ReleaseSite, tmp_path: Path) -> None:
+    file = site.add("grus.deb", b"something else", hashlib.sha256(b"what was signed").hexdigest())
     with pytest.raises(GrusError, match="not the file that was signed"):
         download(file, tmp_path)
     assert list(tmp_path.iterdir()) == []
@@ -179,11 +133,20 @@ def test_an_appimage_replaces_itself(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert old.stat().st_mode & 0o111
 
 
+def test_an_appimage_that_cannot_be_replaced_stays_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    new = tmp_path / "Grus-2.AppImage"
+    new.write_bytes(b"new")
+    monkeypatch.setenv("APPIMAGE", str(tmp_path / "nowhere" / "Grus.AppImage"))
+    with pytest.raises(GrusError, match="cannot be replaced"):
+        how_to_install("appimage", new)
+    assert new.read_bytes() == b"new"
+
+
 def test_every_kind_of_installation_has_its_way(tmp_path: Path) -> None:
     assert every(how_to_install(kind, tmp_path / "file") for kind in ("deb", "rpm", "dmg", "setup", "python"))
 
 
-def test_a_grus_from_source_never_looks(command: Callable[..., Outcome], site: Site) -> None:
+def test_a_grus_from_source_never_looks(command: Callable[..., Outcome], site: ReleaseSite) -> None:
     assert "from source" in command("update").out
 
 

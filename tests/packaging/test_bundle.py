@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -34,6 +35,64 @@ def constant(name: str) -> list[str]:
                 if isinstance(leaf, ast.Constant) and isinstance(leaf.value, str)
             ]
     raise AssertionError(f"the recipe has no {name}")
+
+
+def wanted(place: str) -> bool:
+    """The recipe's own answer whether this file is in the bundle."""
+    parts = [
+        node
+        for node in ast.parse(SPEC).body
+        if (isinstance(node, ast.FunctionDef) and node.name == "wanted")
+        or (
+            isinstance(node, ast.Assign)
+            and isinstance(node.value, ast.Tuple)
+            and "Tuple" not in ast.dump(node.targets[0])
+        )
+    ]
+    names: dict[str, Any] = {"Path": Path, "MAC": False}
+    exec(compile(ast.Module(parts, []), "grus.spec", "exec"), names)
+    return bool(names["wanted"](place))
+
+
+@pytest.mark.parametrize(
+    ("place", "there"),
+    [
+        ("torch/bin/torch_shm_manager", True),
+        ("torch/bin/protoc", False),
+        ("torch/lib/libtorch_cpu.so", True),
+        ("torch/lib/libXNNPACK.a", False),
+        ("numpy/_core/include/numpy/ndarrayobject.h", False),
+        ("PySide6/Qt/lib/libQt6Core.so.6", True),
+        ("PySide6\\Qt\\qml\\QtQuick\\qmldir", False),
+        ("PySide6/Qt/translations/qtbase_de.qm", True),
+        ("PySide6/Qt/translations/qtbase_it.qm", False),
+        ("PySide6/QtCore.pyi", False),
+        ("libportaudio.so.2", True),
+        ("libasound.so.2", False),
+        ("resources/translations/grus_de.qm", True),
+        ("resources/translations/grus_de.ts", False),
+        ("resources/__pycache__/__init__.cpython-311.pyc", False),
+    ],
+)
+def test_nothing_that_only_developers_read_is_in_it(place: str, there: bool) -> None:
+    assert wanted(place) is there
+
+
+def test_the_application_is_made_of_the_wheel_and_not_of_the_source(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """In the source there are no kernels, and nobody says where updates are announced."""
+    ran: list[tuple[tuple[str, ...], Path]] = []
+    monkeypatch.setattr(bundle, "BUILD", tmp_path / "build")
+    monkeypatch.setattr(bundle, "run", lambda *words, cwd: ran.append((words, cwd)))
+    monkeypatch.setattr(bundle, "strip_libraries", lambda folder: None)
+    (tmp_path / "build" / "grus").mkdir(parents=True)
+    (tmp_path / "build" / "Grus.app").mkdir()
+    bundle.make_app()
+    [(words, cwd)] = ran
+    assert "PyInstaller" in words
+    assert cwd == tmp_path / "build"  # Python looks for packages where it is started
+    assert "pathex" not in SPEC
 
 
 def test_every_module_of_qt_that_the_window_imports_is_in_it() -> None:
@@ -80,6 +139,8 @@ def test_a_package_asks_for_the_libraries_of_the_window() -> None:
     assert {"libegl1", "libxcb-cursor0", "fonts-dejavu-core", "libglib2.0-0"} <= set(debian)
     assert {"libglvnd-egl", "xcb-util-cursor"} <= set(fedora)
     assert not {"-", "base"} & {*debian, *fedora}
+    assert "libasound2" in bundle.debian_packages()
+    assert set(debian) - set(bundle.debian_packages()) == {"libportaudio2"}
 
 
 def test_the_icon_is_a_drawing_in_the_accent_of_the_window() -> None:
@@ -110,6 +171,20 @@ def test_the_manual_page_is_read_without_a_warning() -> None:
     command = ["man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", str(HERE / "grus.1")]
     done = subprocess.run(command, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("version", "packaged"),
+    [("1.2.3", "1.2.3"), ("1.2.3rc1", "1.2.3~rc1"), ("1.2.3.dev4", "1.2.3~dev4"), ("1.2.3b2", "1.2.3~b2")],
+)
+def test_what_comes_before_a_release_is_older_than_it(
+    version: str, packaged: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bundle, "grus_version", lambda: version)
+    assert bundle.package_version() == packaged
+    need_program("dpkg")
+    order = "eq" if packaged == "1.2.3" else "lt"
+    assert subprocess.run(["dpkg", "--compare-versions", packaged, order, "1.2.3"]).returncode == 0
 
 
 def test_without_a_bundle_there_is_a_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

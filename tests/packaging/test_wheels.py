@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import platform
+import re
 import subprocess
 import sys
 import zipfile
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +107,42 @@ def test_a_library_that_is_wrong_is_refused(tmp_path: Path) -> None:
         wheels.checked(broken, LINUX)
 
 
+def test_a_library_with_paths_of_this_machine_is_refused(tmp_path: Path) -> None:
+    made = library(tmp_path)
+    made.write_bytes(made.read_bytes() + f"{ROOT}/backends/a.cpp".encode())
+    with pytest.raises(SystemExit, match="paths of the machine"):
+        wheels.checked(made, LINUX)
+
+
+AUDIT = """grus-1.2.3-py3-none-manylinux_2_34_x86_64.whl is consistent with the
+following platform tag: "{tag}"."""
+
+
+def test_auditwheel_finds_the_processor_and_no_newer_system_than_the_tag() -> None:
+    for tag in ("manylinux_2_17_x86_64", LINUX.tag):
+        wheels.audited(AUDIT.format(tag=tag), LINUX)
+    for tag, why in (
+        ("manylinux_2_99_x86_64", "needs glibc 2.99"),
+        ("linux_x86_64", "finds no library"),
+        ("manylinux_2_17_aarch64", "finds no library"),
+    ):
+        with pytest.raises(SystemExit, match=why):
+            wheels.audited(AUDIT.format(tag=tag), LINUX)
+
+
+@pytest.mark.skipif(
+    not (sys.platform == "linux" and platform.machine() == "x86_64"), reason="asks the wheels of Linux x86-64"
+)
+def test_the_tag_says_the_oldest_system_of_what_grus_depends_on() -> None:
+    def oldest(text: str) -> tuple[int, int]:
+        found = re.findall(r"manylinux_(\d+)_(\d+)_x86_64", text)
+        return min((int(major), int(minor)) for major, minor in found)
+
+    names = ("torch", "pyside6-essentials", "numpy", "tokenizers", "llguidance")
+    needed = {name: oldest(str(metadata.distribution(name).read_text("WHEEL"))) for name in names}
+    assert oldest(LINUX.tag) == max(needed.values())
+
+
 def test_a_compiler_that_fails_ends_everything(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="wheels: zig"):
         wheels.zig("c++", str(tmp_path / "nowhere.cpp"))
@@ -120,6 +159,7 @@ def test_the_pure_wheel_says_that_its_kernels_are_missing(tmp_path: Path) -> Non
     )  # fmt: skip
     assert made.returncode == 0, made.stderr
     with zipfile.ZipFile(next(out.glob("*.whl"))) as archive:
+        assert [name for name in archive.namelist() if name.endswith(".ts")] == []
         archive.extractall(tmp_path / "site")
     env = {
         **os.environ,

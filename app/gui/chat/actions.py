@@ -28,6 +28,7 @@ from app.gui.viewmodels.chat.highlight import draw
 from app.gui.viewmodels.chat.markdown import Formula, as_source, pieces
 from app.gui.viewmodels.chat.message_views import figures_of
 from app.gui.viewmodels.transfer import Transfer
+from app.runtime.imports.exports import is_export
 
 ACTIONS = (
     ActionSpec("new", mark("New conversation"), "Ctrl+N", "compose", lambda chat: chat.pane.begin()),
@@ -275,10 +276,18 @@ class Files:
         )
 
     def read(self, file: Path, then: Any) -> None:
-        """`then(id)` with the conversation that was made. A ZIP file is an archive of many."""
-        if file.suffix.lower() == ".zip":
+        """`then(id)` with the conversation that was made. A ZIP file is an archive of many, or another application's export, which
+        may be JSON too."""
+        if file.suffix.lower() == ".zip" or file.is_dir():
             self._transfer.take(file)
             return
+        self._context.work.run(
+            lambda: is_export(file),
+            lambda foreign: self._transfer.take_export(file) if foreign else self._read_one(file, then),
+            self._context.show_error,
+        )
+
+    def _read_one(self, file: Path, then: Any) -> None:
 
         def take(found: tuple[ConversationHead, list[StoredMessage]]) -> None:
             head, every = found

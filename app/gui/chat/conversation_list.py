@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import (
@@ -17,7 +18,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QFont, QKeyEvent, QPainter
+from PySide6.QtGui import QColor, QDragEnterEvent, QDragLeaveEvent, QDropEvent, QFont, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
@@ -30,6 +31,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.gui.drop import DropLight
 from app.gui.look import Look, pixmap
 from app.gui.texts import tr
 from app.gui.theme import GRID
@@ -144,16 +146,26 @@ class _Painter(QStyledItemDelegate):
         painter.drawText(room.adjusted(0, half - 2, 0, -2), middle, found)
 
 
+def _exports(event: QDropEvent) -> list[Path]:
+    """The dragged files, where all of them may be exports."""
+    files = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
+    return files if all(file.suffix.lower() in (".zip", ".json") for file in files) else []
+
+
 class ConversationListView(QWidget):
-    """`chosen(conversation)`: the ConversationSummary that was clicked; `menu_wanted(line, position)`."""
+    """`chosen(conversation)`: the ConversationSummary that was clicked; `menu_wanted(line, position)`; `export_dropped(file)`:
+    conversations to import."""
 
     chosen = Signal(object)
+    export_dropped = Signal(object)
     menu_wanted = Signal(object, QPoint)
 
     def __init__(self, look: Look, conversation_list: ConversationList, new: Callable[[], Any]) -> None:
         super().__init__()
         self.setProperty("kind", "side")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setAcceptDrops(True)
+        self._drop_light = DropLight(look, self)
         self.conversation_list = conversation_list
         self.field = QLineEdit()
         self.field.setPlaceholderText(tr("Search in all conversations"))
@@ -229,6 +241,21 @@ class ConversationListView(QWidget):
     def _refreshed(self) -> None:
         self.empty.setVisible(bool(self.conversation_list.words.strip()) and not self.conversation_list.lines)
         self.show_current(self.painter.current)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Exports belong here; what else is dragged goes to the window."""
+        if _exports(event):
+            self._drop_light.enter(event)
+        else:
+            event.ignore()
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        self._drop_light.hide()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        self._drop_light.take(event)
+        for file in _exports(event):
+            self.export_dropped.emit(file)
 
     def _clicked(self, index: QModelIndex) -> None:
         line: ConversationLine = index.data(_LINE)

@@ -15,7 +15,7 @@ from app.gui.theme import GRID
 from app.gui.viewmodels.models.offer import ModelOffer, OfferAction
 from app.gui.widgets import label, text_button
 
-_WIDTH, _NARROWEST = 520, 320  # pixels
+_WIDTH, _NARROWEST = 580, 320  # pixels
 _STEPS = 1000
 
 

@@ -28,7 +28,7 @@ from app.gui.chat.talk_bar import TalkBar
 from app.gui.chat.transcript import TranscriptView
 from app.gui.model_box import ModelBox
 from app.gui.pane import AppContext, Pane
-from app.gui.store import messages
+from app.gui.store import conversations, messages
 from app.gui.store.conversations import ConversationSummary
 from app.gui.store.messages import StoredMessage
 from app.gui.texts import mark, tr
@@ -40,7 +40,7 @@ from app.gui.viewmodels.chat.draft import MessageDraft, picture_advice, place_of
 from app.gui.viewmodels.chat.find import ConversationFind, phrase_in
 from app.gui.viewmodels.chat.markdown import IncrementalMarkdown
 from app.gui.viewmodels.chat.message_views import MessageView, MessageViews
-from app.gui.viewmodels.models.library import MachineFacts, badges
+from app.gui.viewmodels.models.library import badges
 from app.gui.viewmodels.models.offer import ModelOffer
 from app.gui.widgets import EmptyState, icon_button, label
 from app.runtime.recommended import read_catalogue
@@ -97,9 +97,7 @@ class ChatPane(Pane):
         self.model_box = ModelBox(context, "chat")
         self.panel = Panel(context.look, self.talk, context.store)
         self.empty = EmptyState(context.look, "crane", tr("Ask anything"), tr("Replies are generated on this machine."))
-        self.machinery = MachineFacts(context.core, context.preferences)
-        self.machinery.recall()
-        self.offer = ModelOffer(context.core, context.preferences, context.downloads, self.machinery, read_catalogue)
+        self.offer = ModelOffer(context.core, context.preferences, context.downloads, context.machinery, read_catalogue)
         self.empty.hold(OfferView(context.look, self.offer, lambda: context.open_pane("models").turn_to_recommended()))
         self.chat_actions = ChatActions(self)
         self._build()
@@ -173,6 +171,7 @@ class ChatPane(Pane):
         self.conversation_list.restored.connect(self.open)
         self.conversation_list_view.chosen.connect(self._open_line)
         self.finder.changed.connect(self._show_found)
+        self.conversation_list_view.export_dropped.connect(lambda file: self.files.read(file, self.imported))
         self.conversation_list_view.menu_wanted.connect(self.chat_actions.list_menu)
         self.transcript.menu_wanted.connect(self.chat_actions.message_menu)
         self.composer.send_wanted.connect(self.send)
@@ -194,7 +193,14 @@ class ChatPane(Pane):
         self.context.found.append(self._found)
         self.context.wiped.connect(lambda: reset(self))
         self.context.reread.connect(self.conversation_list.look)
+        self.context.reread.connect(self._leave_deleted)
         self.context.reread.connect(self.panel.read_presets)
+
+    def _leave_deleted(self) -> None:
+        """What is open may be gone: an import was taken back."""
+        if (id := self.talk.id) is not None:
+            look = lambda db: conversations.head(db, id) is None  # noqa: E731
+            self.context.store.ask(look, lambda gone: self.begin() if gone and self.talk.id == id else None)
 
     # -- the pane
 
@@ -221,7 +227,6 @@ class ChatPane(Pane):
 
     def leaving(self) -> None:
         self.talk_bar.end()
-        self.machinery.end()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown):

@@ -76,6 +76,10 @@ class ModelListView(QListWidget):
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
+        self.begin()
+
+    def begin(self) -> None:
+        """The first line is chosen, where none is."""
         if self.currentRow() < 0:
             self.setCurrentRow(next((i for i, line in enumerate(self.lines) if not line.heading), -1))
 

@@ -48,7 +48,7 @@ from app.gui.viewmodels.models.card import (
     title_of,
 )
 from app.gui.viewmodels.models.downloads import HubSearch
-from app.gui.viewmodels.models.library import MachineFacts, ModelLibrary
+from app.gui.viewmodels.models.library import ModelLibrary
 from app.gui.viewmodels.models.remote import ServerForm
 from app.gui.viewmodels.settings import NetworkSettings
 from app.gui.widgets import EmptyState, icon_button, label, text_button
@@ -181,6 +181,7 @@ def _say(part: QLabel, text: str) -> None:
 
 _POLL = 1500  # milliseconds between two looks at memory, while the pane is shown
 _HERE, _GOOD, _HUB = range(3)
+_BESIDE_FIELD = 124  # pixels of the buttons beside the field and of all margins
 
 
 ACTIONS = (
@@ -209,7 +210,7 @@ class ModelsPane(Pane):
     def __init__(self, context: AppContext) -> None:
         super().__init__(context)
         self.library = ModelLibrary(context.core, context.preferences, context.say, _later, context.models_changed)
-        self.machinery = MachineFacts(context.core, context.preferences)
+        self.machinery = context.machinery
         self.finding = HubSearch(context.work)
         self.downloads = context.downloads
         self.access = NetworkSettings(context.work, context.preferences)
@@ -226,7 +227,7 @@ class ModelsPane(Pane):
         self.field = QLineEdit()
         self.list = ModelListView(context.look, tr("Models"))
         self.state = label(kind="second", wrap=True)
-        self.held = label(kind="second")
+        self.held = label(kind="second", wrap=True)
         self.view = ModelDetailsView(context.look, self.do, DefaultsView(self.library, context.look))
         self.empty = EmptyState(context.look, "models", tr("Models on this machine"),
                            tr("See what is installed, or download a recommended model that fits."))  # fmt: skip
@@ -236,7 +237,6 @@ class ModelsPane(Pane):
         self._timer.setInterval(_POLL)
         self._timer.timeout.connect(self.library.poll)
         self.library.look()
-        self.machinery.recall()
         self.machinery.look()
         self._show()
 
@@ -263,7 +263,8 @@ class ModelsPane(Pane):
         side.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.context.look.limit_width(side, 520)
         column = QVBoxLayout(side)
-        column.addStrut(240)
+        look = self.context.look
+        look.on_change(side, lambda: side.setMinimumWidth(max(240, self._filter_width() + _BESIDE_FIELD)))
         column.setContentsMargins(0, GRID // 2, 0, GRID)
         column.addWidget(self.pages)
         column.addLayout(top)
@@ -295,6 +296,9 @@ class ModelsPane(Pane):
         wanted, sizes = self.pages.fontMetrics().horizontalAdvance("".join(self._titles())) + 100, self.splitter.sizes()
         if 0 < sizes[0] < wanted:
             self.splitter.setSizes([wanted, max(0, sum(sizes) - wanted)])
+
+    def _filter_width(self) -> int:
+        return self.field.fontMetrics().horizontalAdvance(tr("Filter this list"))
 
     def _titles(self) -> list[str]:
         return [self.pages.tabText(i) for i in range(self.pages.count())]
@@ -329,9 +333,6 @@ class ModelsPane(Pane):
 
     def stop(self) -> bool:
         return self.downloads.pause_all()
-
-    def leaving(self) -> None:
-        self.machinery.end()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -456,6 +457,8 @@ class ModelsPane(Pane):
     def _turned(self) -> None:
         self.field.clear()
         self._show()
+        if self.pages.currentIndex() == _GOOD:
+            self.list.begin()  # else the model of the other list stands beside a list without it
 
     def _show(self) -> None:
         page, words = self.pages.currentIndex(), self.field.text()
@@ -466,6 +469,7 @@ class ModelsPane(Pane):
         )  # fmt: skip
         hint = tr("Search Hugging Face, and press Enter") if page == _HUB else tr("Filter this list")
         self.field.setPlaceholderText(hint)
+        self.field.setToolTip(hint)  # the longer one has no room in large text
         self.field.setAccessibleName(hint)
         self.list.show_lines(shown, self.cards.name)
         state = self.finding.state if page == _HUB else self._state(page, bool(shown))

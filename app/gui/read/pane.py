@@ -33,6 +33,7 @@ from app.gui.results import ResultsPane
 from app.gui.texts import in_language, mark, tr, trn
 from app.gui.theme import GRID
 from app.gui.viewmodels.read import (
+    ENDINGS,
     FORMATS,
     TASKS,
     Pixels,
@@ -51,7 +52,7 @@ _THUMBNAIL = 78  # pixels of its longer side
 
 
 _GONE = 250  # milliseconds until the window has left the screen
-_FILES = "(*.pdf *.png *.jpg *.jpeg *.webp *.gif *.bmp *.tif *.tiff *.heic *.heif)"
+_FILES = f"({' '.join(f'*{ending}' for ending in ENDINGS)})"
 _NAMES = {
     "md": "Markdown (*.md)", "txt": "Text (*.txt)", "json": "JSON (*.json)", "csv": "CSV (*.csv)",
     "xlsx": "Excel (*.xlsx)", "html": "HTML (*.html)", "docx": "Word (*.docx)",
@@ -284,7 +285,7 @@ class ReadPane(ResultsPane[ReadDocument]):
         self._apply_settings()
         restate(self.add, kind="main" if self.results.items else "")  # the empty pane has its own
         self.empty.say(
-            tr("Drop PDFs, photos or scans here, paste an image, or capture part of the screen.")
+            tr("Drop documents, photos or scans here, paste an image, or capture part of the screen.")
             + (f"\n\n{advice}" if advice else "")
         )
         self.empty.offer(tr("Add files"), self.choose, main=True)
@@ -327,7 +328,10 @@ class ReadPane(ResultsPane[ReadDocument]):
         page = item.read.get(number)
         live = item.live.get(number)
         found = page if page is not None else live
-        self._show_image(item, number, found.turned if found is not None else 0.0)
+        has_picture = page is None or page.width > 0 or page.error is not None
+        self.page.setVisible(has_picture)  # a document that carried its text has none
+        if has_picture:
+            self._show_image(item, number, found.turned if found is not None else 0.0)
         if not whole:
             return
         if page is not None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from PySide6.QtCore import QPointF, QRectF, Qt, QTimer
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import (
     QColor,
     QFont,
@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLineEdit,
     QListWidget,
+    QMenu,
     QPlainTextEdit,
     QScrollArea,
     QSplitter,
@@ -38,6 +39,7 @@ from app.gui.look import Look, restate
 from app.gui.pane import AppContext, Pane
 from app.gui.texts import mark, number, seconds, tr, trn
 from app.gui.theme import GRID
+from app.gui.viewmodels.agents import AgentEntry, AgentMenu
 from app.gui.viewmodels.models.library import badges
 from app.gui.viewmodels.server import (
     EVERYWHERE,
@@ -113,6 +115,31 @@ class Plot(QWidget):
         painter.drawPolygon(QPolygonF([room.bottomLeft(), *points, room.bottomRight()]))
         painter.setPen(QPen(QColor(self._look.theme.accent), 1.5))
         painter.drawPolyline(QPolygonF(points))
+
+
+class TextLines(QPlainTextEdit):
+    """Lines to read and copy, as high as they are: at least `least` of them, at most `most`."""
+
+    def __init__(self, name: str, least: int, most: int) -> None:
+        super().__init__()
+        self._least, self._most = least, most
+        self.setReadOnly(True)
+        self.setAccessibleName(name)
+        self.setTabChangesFocus(True)
+        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.document().blockCountChanged.connect(lambda _: self.updateGeometry())
+        self.horizontalScrollBar().rangeChanged.connect(lambda *_: self.updateGeometry())  # a bar needs room, too
+
+    def sizeHint(self) -> QSize:
+        lines = min(self._most, max(self._least, self.blockCount()))
+        text = lines * self.fontMetrics().lineSpacing() + 3 * round(self.document().documentMargin())
+        bar = self.horizontalScrollBar()
+        margins = self.contentsMargins()
+        height = text + margins.top() + margins.bottom() + (bar.sizeHint().height() if bar.maximum() > 0 else 0)
+        return QSize(super().sizeHint().width(), height)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(super().minimumSizeHint().width(), self.sizeHint().height())
 
 
 class AccessPanel(QWidget):
@@ -224,6 +251,7 @@ ACTIONS = (
     ActionSpec("address", mark("Copy the address"), "Ctrl+Shift+A", "copy", lambda pane: pane.copy_address()),
     ActionSpec("key", mark("Create key"), "Ctrl+N", "key", lambda pane: pane.access.make_key()),
     ActionSpec("snippet", mark("Copy snippet"), "Ctrl+Shift+C", "copy", lambda pane: pane.copy_snippet()),
+    ActionSpec("agent", mark("Connect an agent"), "Ctrl+Shift+G", "tool", lambda pane: pane.list_agents()),
     ActionSpec("abort", mark("Cancel the selected request"), "Del", "stop", lambda pane: pane.abort()),
 )  # fmt: skip
 
@@ -237,6 +265,10 @@ class ServerPane(Pane):
         super().__init__(context)
         self.server_preferences = ServerPreferences(context.preferences)
         self.hosting = ServerControl(context.core, context.preferences, self.server_preferences)
+        self.agents = AgentMenu(
+            context.places.settings, context.work.run, lambda *told, **more: context.say(*told, **more)
+        )
+        self.agent_menu: QMenu | None = None
         context.actions.add_table(self, "server", tr("Server"), ACTIONS)
         self.access = AccessPanel(context, self.server_preferences, self.hosting)
         self.switch = text_button("", self.turn, kind="main")
@@ -247,7 +279,7 @@ class ServerPane(Pane):
         self.requests = QListWidget()
         self.quiet = label(tr("No active requests."), "second")
         self.program, self.model = ElidedBox(), BadgeBox(context.look)
-        self.snippet, self.log = QPlainTextEdit(), QPlainTextEdit()
+        self.snippet, self.log = TextLines(tr("Snippet"), 2, 10), TextLines(tr("Log"), 4, 4)
         self.where = label(kind="second")
         self._build()
         self._connect()
@@ -262,14 +294,11 @@ class ServerPane(Pane):
     def _build(self) -> None:
         self.copy_button = icon_button(self.context.look, "copy", "", size=16)
         wear(self.copy_button, self.context.actions["server.address"])
-        head = QHBoxLayout()
+        head = FlowRow(GRID * 2)
         head.setContentsMargins(GRID * 3, GRID * 2, GRID * 3, GRID * 2)
-        head.setSpacing(GRID * 2)
-        head.addWidget(self.switch)
-        head.addWidget(self.state)
-        head.addWidget(self.copy_button)
-        head.addWidget(self.problem, 1)
-        head.addStretch(1)
+        for part in (self.switch, self.state, self.copy_button):
+            head.addWidget(part)
+        self.problem.setContentsMargins(GRID * 3, 0, GRID * 3, GRID * 2)
         side = QScrollArea()
         side.setWidgetResizable(True)
         side.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -297,6 +326,7 @@ class ServerPane(Pane):
         main.setContentsMargins(0, 0, 0, 0)
         main.setSpacing(0)
         main.addLayout(head)
+        main.addWidget(self.problem)
         main.addWidget(splitter, 1)
 
     def _right(self) -> QWidget:
@@ -328,14 +358,11 @@ class ServerPane(Pane):
         row.begin_right()
         wear(copy := icon_button(self.context.look, "copy", "", size=16), self.context.actions["server.snippet"])
         row.addWidget(copy)
+        self.agent_button = text_button("")
+        wear(self.agent_button, self.context.actions["server.agent"], icon_only=False)
+        row.addWidget(self.agent_button)
         column.addLayout(row)
-        for area, name, height in ((self.snippet, tr("Snippet"), 120), (self.log, tr("Log"), 96)):
-            area.setReadOnly(True)
-            area.setAccessibleName(name)
-            area.setTabChangesFocus(True)
-            area.setMinimumHeight(height)
-            area.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        column.addWidget(self.snippet, 2)
+        column.addWidget(self.snippet)
         column.addSpacing(GRID)
         column.addWidget(label(tr("Log"), "heading"))
         self.log.setPlaceholderText(tr("One line per request, without its content."))
@@ -392,6 +419,23 @@ class ServerPane(Pane):
     def copy_snippet(self) -> None:
         self._copy(self.snippet.toPlainText())
 
+    def list_agents(self) -> None:
+        self.agents.list(self._show_agents)
+
+    def _show_agents(self, entries: Sequence[AgentEntry]) -> None:
+        menu = self.agent_menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for entry in entries:
+            action = menu.addAction(entry.title)
+            action.setEnabled(entry.enabled)
+            action.triggered.connect(_with(self._choose_agent, entry.name))
+        button = self.agent_button
+        menu.popup(button.mapToGlobal(button.rect().bottomLeft()))
+
+    def _choose_agent(self, name: str) -> None:
+        address, key = self._reached()
+        self.agents.choose(name, address, key, self.model.currentText())
+
     def abort(self) -> None:
         item = self.requests.currentItem()
         if item is not None:
@@ -424,6 +468,7 @@ class ServerPane(Pane):
         if hosting.state == "off" and self.server_preferences.problem:
             problem = self.server_preferences.problem
         self.problem.setText(problem)
+        self.problem.setVisible(bool(problem))
         restate(self.problem, level="error" if problem else "")
         self._write()
 
@@ -474,9 +519,12 @@ class ServerPane(Pane):
 
     def _write(self) -> None:
         lines = client_lines()[self.program.currentText()]
-        access = self.server_preferences.access
-        address = self.hosting.address or address_for(access, access.port)
-        text = written(lines.name, address, access.keys[0] if access.keys else "", self.model.currentText())
+        text = written(lines.name, *self._reached(), self.model.currentText())
         if text != self.snippet.toPlainText():
             self.snippet.setPlainText(text)
         self.where.setText(lines.where)
+
+    def _reached(self) -> tuple[str, str]:
+        """Where programs reach the server, and with which key."""
+        access = self.server_preferences.access
+        return self.hosting.address or address_for(access, access.port), access.keys[0] if access.keys else ""

@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, Qt, QUrl
-from PySide6.QtGui import QDesktopServices, QFocusEvent, QFont, QKeyEvent, QKeySequence
+from PySide6.QtGui import QDesktopServices, QFocusEvent, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QGridLayout,
     QHBoxLayout,
     QKeySequenceEdit,
-    QLabel,
     QLineEdit,
     QScrollArea,
     QSizePolicy,
@@ -30,51 +29,14 @@ from app.gui.language import LANGUAGES
 from app.gui.look import Look, restate
 from app.gui.pane import AppContext, Pane
 from app.gui.preferences import Preferences
+from app.gui.settings.section import SettingsSection
+from app.gui.settings.updates import UpdatesView
 from app.gui.texts import mark, size, tr
 from app.gui.theme import APPEARANCES, GRID
 from app.gui.viewmodels.settings import BACKENDS, DEVICES, ComputeSettings, NetworkSettings, StoredData, StoredKind
 from app.gui.viewmodels.transfer import Transfer
 from app.gui.widgets import icon_button, label, text_button
 from app.service import LoginStart
-
-
-class SettingsSection(QWidget):
-    def __init__(self, look: Look, title: str) -> None:
-        super().__init__()
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, GRID * 2)
-        self._column.setSpacing(GRID)
-        heading = label(title)
-        look.on_change(heading, lambda: heading.setFont(look.font(1.15, QFont.Weight.DemiBold)))
-        self._column.addWidget(heading)
-
-    def add(self, title: str, control: QWidget, about: str = "") -> QLabel:
-        """Returns the label with `about`, so that it can say something else later."""
-        words = QVBoxLayout()
-        words.setSpacing(2)
-        name = label(title, wrap=True)
-        name.setBuddy(control)
-        words.addWidget(name)
-        told = label(about, "second", wrap=True)
-        if not about:  # to show it, before it lies in the window, would be to open a window for it
-            told.hide()
-        words.addWidget(told)
-        row = QHBoxLayout()
-        row.setSpacing(GRID * 2)
-        row.addLayout(words, 1)
-        row.addWidget(control, 0, Qt.AlignmentFlag.AlignTop)
-        self._column.addLayout(row)
-        return told
-
-    def say(self) -> QLabel:
-        """A note below a setting."""
-        told = label(kind="second", wrap=True)
-        self._column.addWidget(told)
-        return told
-
-    def put(self, part: QWidget) -> None:
-        """Something that takes the whole width."""
-        self._column.addWidget(part)
 
 
 class HotKeyEdit(QKeySequenceEdit):
@@ -298,7 +260,7 @@ def make(context: AppContext) -> Pane:
 class SettingsPane(Pane):
     def __init__(self, context: AppContext) -> None:
         super().__init__(context)
-        self.computing = ComputeSettings(context.core, context.preferences)
+        self.computing = ComputeSettings(context.machinery, context.preferences)
         self.privacy = StoredData(
             context.places, context.preferences, context.store, context.work, context.say, context.wiped, context.reread
         )
@@ -331,6 +293,7 @@ class SettingsPane(Pane):
         self.folders = QVBoxLayout()
         self.private = PrivacyView(context.look, self.privacy)
         self.network = NetworkView(context.look, self.access)
+        self.updates = UpdatesView(context.look, context.updates, context.restart)
         self._build()
         self.computing.changed.connect(self._show)
         context.preferences.changed.connect(lambda key: self._show())
@@ -395,7 +358,7 @@ class SettingsPane(Pane):
         column = QVBoxLayout(inner)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GRID * 2)
-        for section in (seen, computed, kept, self.network, moved, private, wrong):
+        for section in (seen, computed, kept, self.network, self.updates, moved, private, wrong):
             column.addWidget(section)
         column.addStretch(1)
         body = QWidget()
@@ -432,9 +395,6 @@ class SettingsPane(Pane):
         self.appearance.setFocus()
         self.look_again()
 
-    def leaving(self) -> None:
-        self.computing.end()
-
     def stop(self) -> bool:
         """Esc: nothing is deleted."""
         asking = self.privacy.asking
@@ -447,6 +407,11 @@ class SettingsPane(Pane):
         self.computing.look()
         self.privacy.look()
         self.access.look()
+
+    def show_updates(self) -> None:
+        """Where the section begins."""
+        self.area.ensureWidgetVisible(self.updates)
+        self.updates.look_now.setFocus()
 
     def show_data(self) -> None:
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(self.context.places.data)))

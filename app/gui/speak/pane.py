@@ -109,7 +109,7 @@ class SpeakPane(ResultsPane[SpeechTake]):
     def _build(self) -> None:
         actions = self.context.actions
         self.text = QPlainTextEdit()
-        self.text.setPlaceholderText(tr("Write or drop a text: txt, md, pdf or epub"))
+        self.text.setPlaceholderText(tr("Write, or drop a document"))
         self.text.setAccessibleName(tr("Text to speak"))
         self.text.setTabChangesFocus(True)
         self.text.setAcceptDrops(False)  # the pane takes files
@@ -290,6 +290,8 @@ class SpeakPane(ResultsPane[SpeechTake]):
 
     def _fill_voices(self) -> None:
         self.voice.clear()
+        if self.options.own_voice:
+            self.voice.addItem(tr("Default"), "")
         for name in self.options.presets:
             self.voice.addItem(tr(NAMED.get(name, name.replace("_", " ").title())), f"preset:{name}")
         for saved in self.results.saved:

@@ -121,6 +121,15 @@ def _paths(value: Any) -> set[str]:
 # -- in
 
 
+def is_archive(file: Path) -> bool:
+    """Whether a file is to be read as an archive: a ZIP file with Grus's own list of contents."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            return _CONTENT in archive.namelist()
+    except (zipfile.BadZipFile, OSError, ValueError):
+        return False
+
+
 def read(file: Path) -> Archive:
     """Check an archive; nothing is taken in yet."""
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,12 +19,13 @@ from app.gui.texts import tr
 from app.gui.viewmodels.results import ListedResult, Results
 from app.gui.viewmodels.signal import Signal
 from app.window_engine import StreamRunner
-from engine.pipelines.listening.transcript import FORMATS, Transcript, TranscriptSegment, write
+from engine.media.recordings import MEDIA
+from engine.pipelines.listening.transcript import FORMATS, Transcript, TranscriptSegment, as_dict, write
 
 KIND = "listen"
 RATE = 16_000
 State = Literal["waiting", "listening", "live", "done", "stopped", "failed"]
-SOUNDS = (".wav", ".flac", ".mp3", ".ogg", ".opus", ".oga", ".aif", ".aiff", ".au", ".caf")
+SOUNDS = (".wav", ".flac", ".mp3", ".ogg", ".opus", ".oga", ".aif", ".aiff", ".au", ".caf", *MEDIA)
 
 __all__ = ["FORMATS", "ListenRecording", "ListenResults"]
 
@@ -239,7 +240,7 @@ class ListenResults(Results[ListenRecording]):
 
 def _to_result(item: ListenRecording) -> records.StoredResult:
     body = {
-        "segments": [asdict(segment) for segment in list(item.segments)],
+        "segments": [as_dict(segment) for segment in list(item.segments)],
         "seconds": item.seconds,
         "language": item.language,
         "error": item.error,
@@ -270,13 +271,15 @@ def _from_result(result: records.StoredResult) -> ListenRecording:
 def _transcribed(core: Any, model: str, source: Path) -> Iterator[tuple[str, Any]]:
     """Off the UI thread."""
     from app.runtime import pipelines
-    from engine.media.sound import read_sound
+    from engine.media.sound import SoundStream
 
     listener = pipelines.listener(core, model)
-    audio = read_sound(source, RATE)
-    yield "length", (audio.seconds, listener.model.language)
-    for segment in listener.segments(audio):
+    sound = SoundStream(source, RATE)  # of any length
+    for number, segment in enumerate(listener.segments(sound)):
+        if number == 0:
+            yield "length", (sound.expected, listener.model.language)
         yield "segment", segment
+    yield "length", (sound.seconds, listener.model.language)
 
 
 def captioned(core: Any, model: str, sound: queue.SimpleQueue[np.ndarray | None], keep: Path | None) -> Iterator[Any]:

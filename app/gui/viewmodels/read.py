@@ -20,8 +20,9 @@ from app.gui.viewmodels.signal import Signal
 from app.window_engine import JobRunner, StreamRunner
 from engine.errors import BadRequest
 from engine.media.documents import open_document
+from engine.pipelines.reading.formats.documents import DOCUMENTS, TEXTS
 from engine.pipelines.reading.results import Box, Document, Element, Page, Table, page_from_json, page_to_json
-from engine.pipelines.reading.session import output_targets, write_atomically
+from engine.pipelines.reading.session import PICTURES, output_targets, write_atomically
 from engine.pipelines.reading.upright import rotated_page
 from engine.pipelines.reading.writers import FORMATS, KEEPS_FIGURES, ExportOptions, Format, page_text, write_document
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 State = Literal["waiting", "reading", "done", "stopped", "failed", "locked"]
 KIND = "read"
+ENDINGS = (".pdf", *DOCUMENTS, *TEXTS, *PICTURES)
 
 TASKS = (
     ("auto", mark("Everything")),
@@ -401,19 +403,21 @@ def _events(core: Any, item: ReadDocument, known: dict[int, Any]) -> Iterator[An
     """JobRunner off the UI thread: the events of reading one document."""
     from app.runtime import pipelines
     from engine.errors import BadRequest
+    from engine.pipelines.reading.formats.documents import carries_text
     from engine.pipelines.reading.reader import DocumentReader, ReadOptions
 
     settings, password = item.settings, item.password
     layers = settings.text_layer and item.source.suffix.lower() == ".pdf"
+    has_text = carries_text(item.source)
     try:
-        recognizer = pipelines.recognizer(core, settings.model)
+        recognizer = None if has_text else pipelines.recognizer(core, settings.model)
     except BadRequest:
         if not layers:
             raise
         recognizer = None  # what text the PDF carries can be taken without a model
     task: Any = settings.task
     options = ReadOptions(task, settings.pages.strip() or None, layers, dict(item.rotations))
-    reader = DocumentReader(recognizer, pipelines.layout(core), options)
+    reader = DocumentReader(recognizer, None if has_text else pipelines.layout(core), options)
     yield from reader.read(
         [item.source],
         password=lambda name, wrong: None if wrong else password,

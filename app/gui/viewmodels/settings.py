@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.gui.texts import in_language, mark, size, tr
-from app.gui.viewmodels.models.library import MachineFacts
 from app.gui.viewmodels.signal import Signal
 from engine.errors import GrusError
 from engine.hub import offline
@@ -17,7 +16,8 @@ from engine.hub import offline
 if TYPE_CHECKING:
     from app.gui.preferences import AppFolders, Preferences
     from app.gui.store.worker import AppStore
-    from app.window_engine import JobRunner, WindowEngine
+    from app.gui.viewmodels.models.library import MachineFacts
+    from app.window_engine import JobRunner
     from engine.hub.token import StoredToken
 
 BACKENDS = (("auto", mark("Automatic")), ("mlx", "MLX"), ("torch", "PyTorch"))
@@ -29,24 +29,18 @@ DEFAULT_SHARE = 0.7
 class ComputeSettings:
     """`changed`: a setting, or its effect, changed."""
 
-    def __init__(self, core: WindowEngine, preferences: Preferences) -> None:
+    def __init__(self, machinery: MachineFacts, preferences: Preferences) -> None:
         self._preferences = preferences
-        self._machinery = MachineFacts(core, preferences)
+        self._machinery = machinery
         self._machinery.changed.connect(self._looked)
         self.changed = Signal()
         self.problem = ""
         self._before = self._chosen()
-        self._seen: list[Any] = []
         self.altered = False  # whether what is loaded was loaded by other choices
 
     def look(self) -> None:
         """What the choices come to, unless that is known."""
-        if self._machinery.machine is None or self._machinery.problem or self._seen != self._chosen():
-            self._seen = self._chosen()
-            self._machinery.look()
-
-    def end(self) -> None:
-        self._machinery.end()
+        self._machinery.look()
 
     @property
     def outcome(self) -> str:

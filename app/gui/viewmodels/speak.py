@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
 import shutil
 import time
-import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import unquote
-from xml.etree import ElementTree
 
 import numpy as np
 
 from app.gui.store import records
 from app.gui.store.database import private_file
 from app.gui.store.worker import AppStore
-from app.gui.texts import mark, tr
+from app.gui.texts import in_language, mark, tr
 from app.gui.texts import seconds as in_seconds
 from app.gui.viewmodels.playback import Playback
 from app.gui.viewmodels.results import ListedResult, Results
@@ -30,9 +25,11 @@ from app.window_engine import JobRunner, StreamRunner
 from engine.errors import BadRequest, UnreadableFile
 from engine.hub.cache import find
 from engine.hub.resolve import resolve
+from engine.media import system_speech
 from engine.media.sound import FORMATS, format_of, write_file
 from engine.pipelines.speaking import orpheus
 from engine.pipelines.speaking.spark import is_spark
+from engine.pipelines.speaking.system_voice import SystemVoice, spoken_languages
 from engine.pipelines.speaking.voice import SavedVoice, SavedVoices, VoiceSettings
 
 if TYPE_CHECKING:
@@ -86,7 +83,10 @@ def fitting(choice: SpeakSettings, voice: SpeechModel, voices: SavedVoices) -> V
     """As near to the choice as the model comes: what was chosen for another model is left out. Raises BadRequest where a
     voice must be chosen first."""
     saved = choice.saved if voice.clones and voices.has(choice.saved) else ""
-    preset = choice.preset if choice.preset in voice.presets else next(iter(voice.presets), "")
+    first = (
+        "" if isinstance(voice, SystemVoice) else next(iter(voice.presets), "")
+    )  # the system has a choice of its own
+    preset = choice.preset if choice.preset in voice.presets else first
     near = replace(choice, saved=saved, preset="" if saved else preset)
     problem: BadRequest | None = None
     for tried in _simpler(near):
@@ -126,6 +126,7 @@ class SpeakOptions:
     levels: bool = False
     tags: tuple[str, ...] = ()
     needs_voice: bool = True  # it has no voice until one is chosen
+    own_voice: bool = False  # it chooses one of the presets itself where none is chosen
     lacks: str = ""  # a model that must be beside it, and is not
 
     @property
@@ -180,6 +181,9 @@ def offer_of(config: Mapping[str, Any], folder: Path, cache_dir: str | None = No
         codec = find(orpheus.CODEC, None, cache_dir)
         lacks = "" if codec is not None and codec.complete else orpheus.CODEC
         return SpeakOptions(orpheus.VOICES, ("english",), tags=orpheus.TAGS, needs_voice=False, lacks=lacks)
+    if config.get("model_type") == "system_voice":
+        voices = tuple(voice.name for voice in system_speech.voices())
+        return SpeakOptions(voices, spoken_languages(), needs_voice=False, own_voice=True)
     kind = str(config.get("tts_model_type", "base"))
     small = str(config.get("tts_model_size", "")).startswith("0b6")
     talker: Mapping[str, Any] = config.get("talker_config") or {}
@@ -463,23 +467,24 @@ def _from_result(result: records.StoredResult) -> SpeechTake:
     )  # fmt: skip
 
 
-# -- text from a file that is to be spoken: txt, md, pdf, epub. Runs off the UI thread
+# -- text from a file that is to be spoken. Runs off the UI thread
 
-ENDINGS = (".txt", ".md", ".pdf", ".epub")
-_LARGEST = 64 << 20  # bytes of a book's pages, unpacked
-_BLOCKS = frozenset(
-    ["p", "div", "h1", "h2", "h3", "h4", "h5", "h6", "li", "tr", "br", "blockquote", "section", "article", "td"]
-)
-_UNSAID = frozenset(["script", "style", "head", "title"])
+ENDINGS = (".txt", ".md", ".pdf", ".epub", ".docx", ".odt", ".html", ".htm", ".eml")
 
 
 def text_of(file: Path) -> str:
     """Raises BadRequest in plain words."""
     ending = file.suffix.lower()
     if ending not in ENDINGS:
-        raise BadRequest(tr("{name} is not supported. Choose a txt, md, pdf or epub file.", name=file.name))
-    if ending == ".epub":
-        text = _epub(file)
+        raise BadRequest(
+            tr(
+                "{name} is not supported. Choose a {endings} file.",
+                name=file.name,
+                endings=", ".join(e[1:] for e in ENDINGS),
+            )
+        )
+    if ending not in (".txt", ".md", ".pdf"):
+        text = _document(file)
     elif ending == ".pdf":
         text = _pdf(file)
     else:
@@ -506,47 +511,14 @@ def _pdf(file: Path) -> str:
     return re.sub(r"(?<!\n)\n(?!\n)", " ", text)
 
 
-def _epub(file: Path) -> str:
-    """The chapters in the order of the book's spine."""
+def _document(file: Path) -> str:
+    from engine.pipelines.reading.formats.documents import open_text_document
+    from engine.pipelines.reading.writers import ExportOptions, page_text
+
     try:
-        with zipfile.ZipFile(file) as book:
-            container = ElementTree.fromstring(book.read("META-INF/container.xml"))
-            path = next(e.attrib["full-path"] for e in container.iter() if e.tag.endswith("rootfile"))
-            package = ElementTree.fromstring(book.read(path))
-            items = {e.attrib["id"]: e.attrib["href"] for e in package.iter() if e.tag.endswith("}item")}
-            spine = [e.attrib["idref"] for e in package.iter() if e.tag.endswith("}itemref")]
-            names = [posixpath.normpath(posixpath.join(posixpath.dirname(path), unquote(items[i]))) for i in spine]
-            if sum(book.getinfo(name).file_size for name in names) > _LARGEST:
-                raise BadRequest(tr("{name} is too large.", name=file.name))
-            chapters = [_plain(book.read(name).decode("utf-8", "replace")) for name in names]
-    except (zipfile.BadZipFile, KeyError, StopIteration, ElementTree.ParseError):
-        raise BadRequest(tr("{name} cannot be opened: the file is damaged.", name=file.name)) from None
-    return "\n\n".join(chapter for chapter in chapters if chapter)
-
-
-def _plain(page: str) -> str:
-    reader = _Page()
-    reader.feed(page)
-    lines = (" ".join(line.split()) for line in "".join(reader.said).split("\n"))
-    return "\n\n".join(line for line in lines if line)
-
-
-class _Page(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.said: list[str] = []
-        self._unsaid = 0
-
-    def handle_starttag(self, tag: str, attributes: object) -> None:
-        self._unsaid += tag in _UNSAID
-        if tag in _BLOCKS:
-            self.said.append("\n")
-
-    def handle_endtag(self, tag: str) -> None:
-        self._unsaid -= tag in _UNSAID and self._unsaid > 0
-        if tag in _BLOCKS:
-            self.said.append("\n")
-
-    def handle_data(self, data: str) -> None:
-        if not self._unsaid:
-            self.said.append(data.replace("\n", " "))
+        document = open_text_document(file.read_bytes(), file.suffix)
+    except UnreadableFile as error:
+        raise BadRequest(tr("{name} cannot be opened. {why}", name=file.name, why=in_language(error.text))) from None
+    if document is None:
+        raise BadRequest(tr("{name} cannot be opened: the file is damaged.", name=file.name))
+    return page_text(document.pages, "txt", ExportOptions())

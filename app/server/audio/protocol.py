@@ -103,16 +103,20 @@ class VoiceDeleted(BaseModel):
     deleted: bool = True
 
 
-class TranscriptionForm(RequestFields):
+class TranslationForm(RequestFields):
     file: UploadFile
     model: str | None = None
-    language: str | None = None
     response_format: Literal["json", "text", "srt", "vtt", "verbose_json"] = "json"
-    temperature: Preference[Annotated[float, Field(ge=0.0, le=0.0)]] = None  # another has no effect
+    temperature: float | None = Field(None, ge=0.0, le=1.0)
+    prompt: str | None = Field(None, max_length=10_000)
+    track: int = Field(1, ge=1, le=1000)
+
+
+class TranscriptionForm(TranslationForm):
+    language: str | None = None
     granularities: list[Literal["word", "segment"]] | None = Field(None, alias="timestamp_granularities[]")
     stream: bool = False
-    prompt: Hint[str] = None
-    include: Hint[list[str]] = Field(None, alias="include[]")
+    include: Preference[list[Literal["logprobs"]]] = Field(None, alias="include[]")
     chunking_strategy: Hint[str] = None
 
 
@@ -141,8 +145,15 @@ class Duration(BaseModel):
     seconds: float
 
 
+class TokenScore(BaseModel):
+    token: str
+    logprob: float
+    bytes: list[int]
+
+
 class Transcription(BaseModel):
     text: str
+    logprobs: list[TokenScore] | None = None
     usage: Duration
 
 
@@ -152,8 +163,11 @@ class SegmentTimes(BaseModel):
     start: float
     end: float
     text: str
+    tokens: list[int]
     avg_logprob: float
     temperature: float = 0.0
+    compression_ratio: float | None = None
+    no_speech_prob: float | None = None
 
 
 class WordTimes(BaseModel):
@@ -163,7 +177,7 @@ class WordTimes(BaseModel):
 
 
 class VerboseTranscription(Transcription):
-    task: Literal["transcribe"] = "transcribe"
+    task: Literal["transcribe", "translate"] = "transcribe"
     language: str
     duration: float
     segments: list[SegmentTimes] | None = None

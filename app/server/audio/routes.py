@@ -22,6 +22,7 @@ from app.server.audio.protocol import (
     SpeechRequest,
     Transcription,
     TranscriptionForm,
+    TranslationForm,
     VerboseTranscription,
     VoiceCard,
     VoiceDeleted,
@@ -32,7 +33,6 @@ from app.server.audio.threads import cancel_scope
 from app.server.audio.transcription import find_speech, transcribe
 from app.server.body import JsonRoute
 from app.server.context import Here
-from app.server.errors import ApiError
 from app.server.openapi import errors
 from engine.media import sound as sound_files
 from engine.media.sound import FORMATS
@@ -74,10 +74,10 @@ async def activity(form: Annotated[ActivityForm, Form()], request: Request, serv
     return await find_speech(server, request, form)
 
 
-@router.post("/v1/audio/translations", responses=errors(400))
-async def translations() -> None:
-    """Speech in one language to text in another."""
-    raise ApiError(400, "No loaded model translates speech.", code="missing_capability", param="model")
+@router.post("/v1/audio/translations", response_model=VerboseTranscription | Transcription, responses=_SAID)
+async def translations(form: Annotated[TranslationForm, Form()], request: Request, server: Here) -> Any:
+    """Speech in any language to English text."""
+    return await transcribe(server, request, form)
 
 
 @router.post("/v1/audio/voice-design", response_class=Response, responses=_SOUND)

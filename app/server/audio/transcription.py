@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import AsyncIterator, Generator
+from collections.abc import AsyncIterator, Generator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from fastapi import Request
@@ -14,8 +15,10 @@ from app.server.audio.protocol import (
     ActivityForm,
     Duration,
     SegmentTimes,
+    TokenScore,
     Transcription,
     TranscriptionForm,
+    TranslationForm,
     VerboseTranscription,
     WordTimes,
 )
@@ -24,33 +27,41 @@ from app.server.body import ignore
 from app.server.context import Server, with_errors
 from app.server.errors import bad_request, error_body
 from app.server.requests import COMMENT, StreamingReply, event
-from engine.media.sound import read_sound
+from engine.errors import BadRequest
+from engine.media.sound import SoundStream
 from engine.models.moonshine import SAMPLE_RATE
+from engine.pipelines.listening.asr_models import transcriber
 from engine.pipelines.listening.transcript import Transcript, TranscriptSegment, as_srt, as_text, as_vtt
-from engine.pipelines.listening.transcription import Transcriber, asr_model
+from engine.pipelines.listening.transcription import ListenOptions, Transcriber
 from engine.pipelines.listening.voice_activity import FORMATS, Speech, as_dict, speech_in, speech_rules
-from engine.tasks import CancelScope
 
 _PLAIN = {"text": as_text, "srt": as_srt, "vtt": as_vtt}
 
 
-async def transcribe(server: Server, request: Request, form: TranscriptionForm) -> Response:
-    stream_text = form.stream and (form.response_format in ("json", "text") or not ignore("stream"))
-    _check(form, stream_text)
+async def transcribe(server: Server, request: Request, form: TranslationForm) -> Response:
+    """A transcription, or a translation where the form is no more than one's."""
+    asked = form if isinstance(form, TranscriptionForm) else None
+    streams = asked is not None and asked.stream
+    stream_text = streams and (form.response_format in ("json", "text") or not ignore("stream"))
+    if asked is not None:
+        _check(asked, stream_text)
     data = await form.file.read()
     name, loaded = await choose_model(server, form.model, "listen")
     scope = cancel_scope(server)
-    stream = ThreadedGenerator(
-        _segments(scope, name, loaded, data, form, server.settings.max_sound_seconds), scope, server, request
-    )
+    listener = transcriber(scope, name, loaded)
+    options = _options(form, listener)
+    sound = SoundStream(data, SAMPLE_RATE, most=server.settings.max_sound_seconds, track=form.track)
+    stream = ThreadedGenerator(_segments(listener, sound, options), scope, server, request)
+    scored = asked is not None and "logprobs" in (asked.include or ())
     if not stream_text:
         *segments, end = await stream.whole(request.receive)
-        return _answer(
-            Transcript([s for s in segments if isinstance(s, TranscriptSegment)], end.seconds, end.language), form
-        )
+        found = [segment for segment in segments if isinstance(segment, TranscriptSegment)]
+        transcript = Transcript(found, end.seconds, end.language)
+        granularities = (asked.granularities if asked is not None else None) or ["segment"]
+        return _answer(transcript, form.response_format, granularities, options.translate, scored)
     await stream.begun(request.receive)
     return StreamingReply(
-        with_errors(_events(stream), lambda error: event(error_body(error, "openai"))),
+        with_errors(_events(stream, scored), lambda error: event(error_body(error, "openai"))),
         stream.cancel,
         heartbeat=COMMENT,
         every=server.settings.heartbeat_seconds,
@@ -62,65 +73,107 @@ def _check(form: TranscriptionForm, stream: bool) -> None:
     wanted = "timestamp_granularities[]"
     if form.granularities is not None and form.response_format != "verbose_json" and not ignore(wanted):
         raise bad_request("Times come with `response_format` verbose_json only.", wanted)
+    if form.include and form.response_format != "json" and not ignore("include[]"):
+        raise bad_request("Log probabilities come with `response_format` json only.", "include[]")
     if stream and form.response_format not in ("json", "text"):
         raise bad_request("A stream tells text: it goes with `response_format` json or text.", "response_format")
 
 
-def _segments(scope: CancelScope, name: str, loaded: Any, data: bytes, form: TranscriptionForm,
-              most: float) -> Generator[Any, None, None]:  # fmt: skip
+def _options(form: TranslationForm, listener: Transcriber) -> ListenOptions:
+    """A prompt and a temperature have no effect on a model that knows neither; what else it cannot do is an error."""
+    words = isinstance(form, TranscriptionForm) and "word" in (form.granularities or ())
+    options = ListenOptions(
+        language=form.language if isinstance(form, TranscriptionForm) else None,
+        words=words,
+        translate=not isinstance(form, TranscriptionForm),
+        prompt=form.prompt or None,
+        temperature=form.temperature or None,  # OpenAI's 0 means: raised where the rules ask for it
+        scores=form.response_format == "verbose_json",
+    )
+    for name in ("prompt", "temperature"):
+        given: dict[str, Any] = {name: getattr(options, name)}
+        try:
+            listener.check(replace(ListenOptions(), **given))
+        except BadRequest:
+            if not ignore(name):
+                raise
+            without: dict[str, Any] = {name: None}
+            options = replace(options, **without)
+    listener.check(options)
+    return options
+
+
+def _segments(listener: Transcriber, sound: SoundStream, options: ListenOptions) -> Generator[Any, None, None]:
     """Runs in a thread: the segments, then a transcript without segments, which has the duration and the language."""
-    listener = Transcriber(scope, asr_model(name, loaded))
-    audio = read_sound(data, SAMPLE_RATE, most=most)
-    words = "word" in (form.granularities or ())
-    yield from listener.segments(audio, language=form.language, words=words)
-    yield Transcript([], audio.seconds, listener.model.language)
+    yield from listener.segments(sound, options)
+    yield Transcript([], sound.seconds, listener.model.language)
 
 
-def _answer(transcript: Transcript, form: TranscriptionForm) -> Response:
-    if form.response_format in _PLAIN:
-        return PlainTextResponse(_PLAIN[form.response_format](transcript))
+def _answer(
+    transcript: Transcript, format: str, granularities: Sequence[str], translated: bool, scored: bool
+) -> Response:
+    if format in _PLAIN:
+        return PlainTextResponse(_PLAIN[format](transcript))
     usage = Duration(seconds=round(transcript.seconds, 3))
-    if form.response_format == "json":
-        return JSONResponse(Transcription(text=transcript.text, usage=usage).model_dump())
-    wanted = form.granularities or ["segment"]
+    if format == "json":
+        logprobs = [one for segment in transcript.segments for one in _scores(segment)] if scored else None
+        body = Transcription(text=transcript.text, logprobs=logprobs, usage=usage)
+        return JSONResponse(body.model_dump(exclude_none=True))
     whole = VerboseTranscription(
+        task="translate" if translated else "transcribe",
         text=transcript.text,
         usage=usage,
         language=transcript.language,
         duration=round(transcript.seconds, 3),
-        segments=[_times(i, one) for i, one in enumerate(transcript.segments)] if "segment" in wanted else None,
+        segments=[_times(i, one) for i, one in enumerate(transcript.segments)] if "segment" in granularities else None,
         words=[
             WordTimes(word=word.text, start=round(word.start, 3), end=round(word.end, 3))
             for one in transcript.segments
             for word in one.words
         ]
-        if "word" in wanted
+        if "word" in granularities
         else None,
     )
     return JSONResponse(whole.model_dump(exclude_none=True))
 
 
 def _times(number: int, segment: TranscriptSegment) -> SegmentTimes:
+    scores = segment.scores
     return SegmentTimes(
         id=number,
         seek=round(100 * segment.start),
         start=round(segment.start, 3),
         end=round(segment.end, 3),
         text=segment.text,
+        tokens=[token.id for token in segment.tokens],
         avg_logprob=round(math.log(max(segment.confidence, 1e-9)), 4),
+        temperature=scores.temperature if scores is not None else 0.0,
+        compression_ratio=None if scores is None or scores.compression is None else round(scores.compression, 4),
+        no_speech_prob=None if scores is None or scores.no_speech is None else round(scores.no_speech, 6),
     )
 
 
-async def _events(stream: ThreadedGenerator[Any]) -> AsyncIterator[bytes]:
+def _scores(segment: TranscriptSegment) -> list[TokenScore]:
+    return [
+        TokenScore(token=token.data.decode(errors="replace"), logprob=token.logprob, bytes=list(token.data))
+        for token in segment.tokens
+    ]
+
+
+async def _events(stream: ThreadedGenerator[Any], scored: bool) -> AsyncIterator[bytes]:
     texts: list[str] = []
+    logprobs: list[dict[str, Any]] = []
     async for piece in stream:
         if isinstance(piece, TranscriptSegment):
             texts.append(piece.text)
             delta = piece.text if len(texts) == 1 else f" {piece.text}"
-            yield event({"type": "transcript.text.delta", "delta": delta})
+            new = [score.model_dump() for score in _scores(piece)] if scored else []
+            logprobs += new
+            yield event({"type": "transcript.text.delta", "delta": delta} | ({"logprobs": new} if scored else {}))
         else:
             usage = Duration(seconds=round(piece.seconds, 3)).model_dump()
-            yield event({"type": "transcript.text.done", "text": " ".join(texts), "usage": usage})
+            done = {"type": "transcript.text.done", "text": " ".join(texts), "usage": usage}
+            yield event(done | ({"logprobs": logprobs} if scored else {}))
 
 
 async def find_speech(server: Server, request: Request, form: ActivityForm) -> Response:
@@ -129,7 +182,7 @@ async def find_speech(server: Server, request: Request, form: ActivityForm) -> R
     scope = cancel_scope(server)
 
     def work() -> Generator[Speech, None, None]:
-        yield speech_in(scope, read_sound(data, SAMPLE_RATE, most=server.settings.max_sound_seconds), rules)
+        yield speech_in(scope, SoundStream(data, SAMPLE_RATE, most=server.settings.max_sound_seconds), rules)
 
     (speech,) = await ThreadedGenerator(work(), scope, server, request).whole(request.receive)
     if form.response_format == "json":

@@ -23,6 +23,11 @@ class LlamaPromptObject(RequestFields):
 LlamaPrompt = str | LlamaPromptObject | Annotated[list[PromptPart], Field(max_length=1_000_000)]
 
 
+class LlamaAdapterScale(RequestFields):
+    id: Annotated[int, Field(ge=0, lt=1 << 31)]
+    scale: Annotated[float, Field(ge=-1e3, le=1e3)]
+
+
 class LlamaCompletionRequest(RequestFields):
     model: str | None = None
     prompt: LlamaPrompt | Annotated[list[LlamaPrompt], Field(min_length=1, max_length=128)] = ""
@@ -48,6 +53,7 @@ class LlamaCompletionRequest(RequestFields):
     n_probs: Annotated[int, Field(ge=0, le=100)] | None = None
     return_tokens: bool | None = None
     response_fields: list[str] | None = None
+    lora: Annotated[list[LlamaAdapterScale], Field(max_length=1000)] | None = None
     cache_prompt: Hint[bool] = None
     id_slot: Hint[int] = None
 
@@ -105,11 +111,6 @@ class LlamaAppliedTemplate(BaseModel):
 class LlamaInputTokens(BaseModel):
     object: str = "response.input_tokens"
     input_tokens: int
-
-
-class LlamaAdapterScale(RequestFields):
-    id: Annotated[int, Field(ge=0, lt=1 << 31)]
-    scale: Annotated[float, Field(ge=-1e3, le=1e3)]
 
 
 class LlamaAdapter(BaseModel):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Request
@@ -65,7 +66,7 @@ async def completion(body: LlamaCompletionRequest, request: Request, server: Her
         return [_prompt(one, model).request(name, params) for one in prompts]
 
     requests = await server.beside(size, request, made)
-    return await _Completion(body, model, requests, several).reply(request, server)
+    return await _reply(_Completion(body, model, requests, several), request, server)
 
 
 @router.post("/infill", **_REPLY)
@@ -82,7 +83,7 @@ async def infill(body: LlamaInfillRequest, request: Request, server: Here) -> An
         return [EngineRequest(name, filled.ids, _sampling(body, model, filled.stops))]
 
     requests = await server.beside(size, request, made)
-    return await _Completion(body, model, requests, False).reply(request, server)
+    return await _reply(_Completion(body, model, requests, False), request, server)
 
 
 @router.post("/apply-template", responses=errors(400, 404))
@@ -131,17 +132,23 @@ async def scale_lora_adapters(
 ) -> LlamaSuccess:
     """Compute requests to the model itself with these adapters together. One that is not named takes no part."""
     name = server.service.known(model).model
-    names = list(server.service.adapter_scales(name))
-    for one in body:
-        if one.id >= len(names):
-            raise bad_request(
-                f"The model {name} has no adapter {one.id}. GET /lora-adapters lists those that it has.", "id"
-            )
+    scales = _scales(body, name, server, "id")
     try:
-        await server.service.scale_adapters(name, {names[one.id]: one.scale for one in body})
+        await server.service.scale_adapters(name, scales)
     except CheckpointError as error:
         raise bad_request(str(error), "id") from None
     return LlamaSuccess()
+
+
+def _scales(given: Sequence[LlamaAdapterScale], model: str, server: Server, field: str) -> dict[str, float]:
+    """By name. `field`: of the request, for the error."""
+    names = list(server.service.adapter_scales(model))
+    for one in given:
+        if one.id >= len(names):
+            raise bad_request(
+                f"The model {model} has no adapter {one.id}. GET /lora-adapters lists those that it has.", field
+            )
+    return {names[one.id]: one.scale for one in given}
 
 
 # -- from the request to the engine's
@@ -224,6 +231,22 @@ def _biases(body: LlamaCompletionRequest, tokenizer: Tokenizer) -> list[tuple[in
 
 
 # -- the reply
+
+
+async def _reply(made: _Completion, request: Request, server: Server) -> Any:
+    """The reply of the model, or of the model with the adapters that the request asks for."""
+    given = made.body.lora
+    if given is None:
+        return await made.reply(request, server)
+    known = server.service.known(made.requests[0].model)
+    if known.name != known.model:
+        raise bad_request(f"lora says with which adapters of {known.model} to compute: name that model.", "lora")
+    try:
+        async with server.service.adapter_sum(known.model, _scales(given, known.model, server, "lora")) as adapter:
+            made.requests = [replace(one, adapter=adapter) for one in made.requests]
+            return await made.reply(request, server)
+    except CheckpointError as error:
+        raise bad_request(str(error), "lora") from None
 
 
 class _Completion:

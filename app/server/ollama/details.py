@@ -17,7 +17,7 @@ from app.server.ollama.protocol import OllamaModelDetails, OllamaShowReply, time
 from engine.errors import BadRequest, GrusError
 from engine.loading import sampling_defaults
 from engine.model_files import ModelFiles, open_model
-from engine.models.config import text_fields
+from engine.models.config import CONTEXT, text_fields
 from engine.pipelines.prompt import infill
 from engine.text.families import tags_for
 from engine.text.sentence_modules import POOLING_FILE
@@ -80,7 +80,7 @@ def details(config: Mapping[str, Any], found: StoredModel | None) -> OllamaModel
             "format": "gguf" if found.gguf else "safetensors",
             "parameter_size": _counted(found.parameters),
             "quantization_level": found.stored_as.removesuffix(" (GGUF)").removesuffix(" (MLX)"),
-            "context_length": fields.find("max_position_embeddings", "max_sequence_length", default=None),
+            "context_length": fields.find(*CONTEXT, default=None),
             "embedding_length": fields.find("hidden_size", default=None),
         }
     )
@@ -117,7 +117,7 @@ def facts(known: KnownModel, service: ModelService) -> ModelFacts | None:
         tokenizer = files.tokenizer
         folder = place if place.is_dir() else place.parent
         vision = make_vision_processor(files.config, folder, lambda text: tokenizer.encode(text, add_special=False))
-        context = text_fields(files.config).int("max_position_embeddings", "max_sequence_length", default=2048)
+        context = text_fields(files.config).int(*CONTEXT, default=2048)
         defaults = sampling_defaults(files.generation_config)
         return ModelFacts(known.name, place, files.config, tokenizer, files.template, defaults, context, vision)
     except (GrusError, OSError):

@@ -38,7 +38,8 @@ from app.server.realtime.protocol import (
 from app.server.requests import ClientGone, RunningRequest
 from engine.errors import GrusError, MissingCapability
 from engine.loading import LoadedModel
-from engine.pipelines.listening.transcription import Transcriber, asr_model
+from engine.pipelines.listening.asr_models import transcriber
+from engine.pipelines.listening.transcription import ListenOptions, Transcriber
 from engine.pipelines.speaking.speech import SpeechOptions, SpeechQueue
 from engine.pipelines.speaking.speech_models import speaker
 from engine.pipelines.voice_chat import AnswerEvent, Reply, SpokenReply, Voiced
@@ -99,8 +100,9 @@ class SessionModels:
 
     async def listener(self, wanted: RealtimeTranscription | None) -> Transcriber:
         name, loaded = await choose_model(self._server, wanted.model if wanted is not None else None, "listen")
-        listener = Transcriber(self._engine, asr_model(name, loaded))
-        listener.check_language(wanted.language if wanted is not None else None)
+        listener = transcriber(self._engine, name, loaded)
+        listener.options = ListenOptions(language=wanted.language if wanted is not None else None)
+        listener.check(listener.options)
         return listener
 
     async def speech_queue(self, fields: SessionFields) -> SpeechQueue:

@@ -36,7 +36,7 @@ from engine.loaded import LoadedPart
 from engine.loading import LoadedModel
 from engine.models.moonshine import SAMPLE_RATE
 from engine.pipelines.embedding import modules_of, text_ids
-from engine.pipelines.listening.transcription import Transcriber, asr_model
+from engine.pipelines.listening.asr_models import transcriber
 from engine.pipelines.speaking.qwen3_tts import Qwen3TTS, default_settings
 from engine.pipelines.speaking.speech import FRAME_RATE
 from engine.pipelines.speaking.speech_models import speaker
@@ -139,7 +139,7 @@ def _speak_one_frame(scope: CancelScope, name: str) -> None:
 def _transcribe_one_second(scope: CancelScope, name: str, loaded: Any) -> None:
     """Runs in a thread. The input is a tone, and its transcript is ignored."""
     tone = 0.1 * np.sin(2 * np.pi * 220 * np.arange(SAMPLE_RATE) / SAMPLE_RATE)
-    Transcriber(scope, asr_model(name, loaded)).submit(tone.astype(np.float32)).result()
+    transcriber(scope, name, loaded).submit(tone.astype(np.float32)).result()
 
 
 async def _generate_one_token(request: Request, server: Here, name: str, model: Any) -> None:

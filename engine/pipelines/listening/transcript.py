@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +21,23 @@ class TranscriptWord:
 
 
 @dataclass(frozen=True)
+class TranscriptToken:
+    id: int
+    data: bytes  # of the text, in UTF-8; a character may be spread over several
+    logprob: float
+
+
+@dataclass(frozen=True)
+class TranscriptScores:
+    """What a model's own rules for believing a transcript were decided by."""
+
+    logprob: float  # the mean of its tokens
+    temperature: float = 0.0
+    compression: float | None = None  # of its tokens by zlib: the higher, the more they repeat
+    no_speech: float | None = None  # the probability that nobody speaks
+
+
+@dataclass(frozen=True)
 class TranscriptSegment:
     """A segment of speech. `doubtful`: the text loops, and a retry did not help."""
 
@@ -29,6 +47,8 @@ class TranscriptSegment:
     confidence: float = 1.0  # the mean probability of its tokens
     words: Sequence[TranscriptWord] = field(default_factory=tuple)
     doubtful: bool = False
+    tokens: Sequence[TranscriptToken] = field(default_factory=tuple)
+    scores: TranscriptScores | None = None
 
 
 @dataclass(frozen=True)
@@ -65,10 +85,16 @@ def as_vtt(transcript: Transcript) -> str:
 
 def as_json(transcript: Transcript) -> str:
     body = {"text": transcript.text, "language": transcript.language, "duration": round(transcript.seconds, 3)}
-    segments = [asdict(segment) for segment in transcript.segments]
+    segments = [as_dict(segment) for segment in transcript.segments]
     for timed in (*segments, *(word for segment in segments for word in segment["words"])):
         timed["start"], timed["end"] = round(timed["start"], 3), round(timed["end"], 3)  # as subtitles have them
     return json.dumps(body | {"segments": segments}, ensure_ascii=False, indent=1) + "\n"
+
+
+def as_dict(segment: TranscriptSegment) -> dict[str, Any]:
+    """What is said and when, without the tokens behind it."""
+    made = asdict(replace(segment, tokens=(), scores=None))
+    return {key: value for key, value in made.items() if key not in ("tokens", "scores")}
 
 
 FORMATS: dict[str, Callable[[Transcript], str]] = {"txt": as_text, "srt": as_srt, "vtt": as_vtt, "json": as_json}

@@ -10,16 +10,23 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from engine.errors import BadRequest, ErrorText
-from engine.media.sound import Audio
+from engine.media.sound import Audio, SoundStream
 from engine.models.moonshine import SAMPLE_RATE, token_times
-from engine.pipelines.listening.transcript import Transcript, TranscriptSegment, TranscriptWord, words_in_time
+from engine.pipelines.listening.transcript import (
+    Transcript,
+    TranscriptScores,
+    TranscriptSegment,
+    TranscriptToken,
+    TranscriptWord,
+    words_in_time,
+)
 from engine.pipelines.listening.voice_activity import (
     DEFAULT_RULES,
     VOICE_ACTIVITY,
@@ -27,10 +34,10 @@ from engine.pipelines.listening.voice_activity import (
     SpeechEnded,
     VadRules,
     VoiceActivityStream,
-    spans,
+    speech_parts,
 )
 from engine.tasks import EngineLike
-from engine.types import Request, RequestHandle, Result, SamplingParams, Sound
+from engine.types import Request, Result, SamplingParams, Sound
 
 _TIMES = 4  # repetitions of a run of words that count as a loop
 
@@ -47,7 +54,14 @@ def loop_start(words: Sequence[str]) -> int | None:
     return None
 
 
-LISTENING = ("moonshine", "moonshine_streaming")  # model types
+LISTENING = (
+    "moonshine",
+    "moonshine_streaming",
+    "parakeet_ctc",
+    "parakeet_rnnt",
+    "parakeet_tdt",
+    "whisper",
+)  # model types
 _AHEAD = 32  # segments in flight
 _TOKENS_PER_SECOND = {"en": 6.5}  # upper limit for speech; other scripts need more tokens
 _TOKENS_PER_SECOND_ELSE = 13.0
@@ -62,18 +76,35 @@ class AsrModel:
     name: str
     start_id: int
     context: int
-    language: str  # "auto": any
+    language: (
+        str  # that it transcribes; of a model of many languages the one that was heard last; "auto": any, elsewhere
+    )
     decode: Callable[[Sequence[int]], str]  # token ids to text
+    bytes_of: Callable[[int], bytes]
+    encode: Callable[[str], Sequence[int]]  # text to token ids, without special ones
+
+
+@dataclass(frozen=True)
+class ListenOptions:
+    """How a sound is transcribed."""
+
+    language: str | None = None  # None and "auto": the model's own, or the one that is heard
+    words: bool = False  # with the time of each word
+    translate: bool = False  # into English
+    prompt: str | None = None  # what was said before, or names and spellings
+    temperature: float | None = None  # None: as the model's rules say
+    scores: bool = False  # with all that tells whether to believe it
 
 
 def asr_model(name: str, loaded: Any) -> AsrModel:
     """The speech recognition model behind a name. Raises BadRequest for any other model."""
     if "listen" in loaded.config.get("capabilities", ()):  # a model elsewhere, whose tokens are not known here
-        return AsrModel(name, 0, loaded.context, "auto", lambda ids: "")
+        return AsrModel(name, 0, loaded.context, "auto", lambda ids: "", lambda id: b"", lambda text: ())
     if loaded.config.get("model_type") not in LISTENING:  # the model may have been replaced since it was looked up
         raise BadRequest(
             ErrorText(
-                "{name} does not listen. Moonshine models do: UsefulSensors/moonshine-base, for example.", name=name
+                "{name} does not listen. Moonshine and Whisper models do: UsefulSensors/moonshine-base, for example.",
+                name=name,
             ),
             "model",
         )
@@ -81,69 +112,96 @@ def asr_model(name: str, loaded: Any) -> AsrModel:
     language = found[1] if found else "en"
     start = loaded.config.get("decoder_start_token_id")
     start = loaded.config.get("bos_token_id", 1) if start is None else start
-    return AsrModel(name, int(start), loaded.context, language, lambda ids: loaded.tokenizer.decode(list(ids)).strip())
+    tokenizer = loaded.tokenizer
+    decode = lambda ids: tokenizer.decode(list(ids)).strip()  # noqa: E731
+    encode = lambda text: tokenizer.encode(text, add_special=False, parse_special=False)  # noqa: E731
+    return AsrModel(name, int(start), loaded.context, language, decode, tokenizer.bytes_of, encode)
+
+
+def heard(samples: np.ndarray, language: str | None = None) -> Sound:
+    return Sound(samples, hashlib.blake2b(samples.tobytes(), digest_size=16).hexdigest(), language)
 
 
 class Transcriber:
     """Transcribes sounds with one model of an engine."""
+
+    ahead = _AHEAD
 
     def __init__(
         self, engine: EngineLike, model: AsrModel, rules: VadRules = DEFAULT_RULES, vad: str = VOICE_ACTIVITY
     ) -> None:
         self.model = model
         self._engine = engine
+        self.options = ListenOptions()  # where none are named: of captions, and of a conversation
         self._rules = rules
         self._vad = vad
-        self._language: str | None = None  # that is spoken, where the model hears several
 
-    def listen(self, audio: Audio, *, language: str | None = None, words: bool = False,
+    def listen(self, sound: Audio | SoundStream, options: ListenOptions | None = None, *,
                progress: Callable[[float], None] = lambda share: None) -> Transcript:  # fmt: skip
         """The whole transcript. `progress` receives the share of the sound that is done."""
         segments = []
-        for segment in self.segments(audio, language=language, words=words):
+        for segment in self.segments(sound, options):
             segments.append(segment)
-            progress(min(1.0, segment.end / audio.seconds))
+            if isinstance(sound, Audio):
+                progress(min(1.0, segment.end / sound.seconds))
+            elif sound.expected > 0:
+                progress(min(1.0, (segment.end - sound.start) / sound.expected))
         progress(1.0)
-        return Transcript(segments, audio.seconds, self.model.language)
+        return Transcript(segments, sound.seconds, self.model.language)
 
-    def segments(
-        self, audio: Audio, *, language: str | None = None, words: bool = False
-    ) -> Iterator[TranscriptSegment]:
+    def segments(self, sound: Audio | SoundStream, options: ListenOptions | None = None) -> Iterator[TranscriptSegment]:
         """Segments in order, each once it and all before it are done. Closing the iterator cancels the work."""
-        self._check(audio, language)
-        if words and self.model.language == "auto":
-            raise BadRequest(
-                ErrorText("{model} runs on another server, which gives no times of words.", model=self.model.name),
-                "words",
-            )
-        in_flight: deque[tuple[SampleSpan, np.ndarray, RequestHandle]] = deque()
+        if sound.rate != SAMPLE_RATE:
+            raise BadRequest(f"The model takes {SAMPLE_RATE} samples a second, not {sound.rate}.", "rate")
+        options = options or self.options
+        self.check(options)
+        shift = 0.0 if isinstance(sound, Audio) else sound.start
+        blocks = [sound.samples] if isinstance(sound, Audio) else sound
+        in_flight: deque[tuple[SampleSpan, np.ndarray, Any]] = deque()
         admitted = False  # later segments of a sound bypass the queue limit
-        spans = iter(self.spans(audio))
+        parts = self.parts(blocks)
         try:
             while True:
-                while len(in_flight) < _AHEAD and (span := next(spans, None)) is not None:
-                    part = audio.samples[span.start : span.stop]
-                    in_flight.append((span, part, self.submit(part, admitted=admitted)))
+                while len(in_flight) < self.ahead and (found := next(parts, None)) is not None:
+                    span, part = found
+                    in_flight.append((span, part, self.submit(part, options, admitted=admitted)))
                     admitted = True
                 if not in_flight:
                     return
                 span, part, handle = in_flight[0]
-                made = self.segment(part, span.start / audio.rate, handle, words)
+                made = self.finished(part, shift + span.start / SAMPLE_RATE, handle, options)
                 in_flight.popleft()
-                if made.text:
-                    yield made
+                yield from (segment for segment in made if segment.text)
         finally:
             for _, _, handle in in_flight:
                 handle.cancel()
 
-    def _check(self, audio: Audio, language: str | None) -> None:
-        if audio.rate != SAMPLE_RATE:
-            raise BadRequest(f"The model takes {SAMPLE_RATE} samples a second, not {audio.rate}.", "rate")
-        self.check_language(language)
+    def check(self, options: ListenOptions) -> None:
+        """Raise BadRequest for what the model cannot do."""
+        self.check_language(options.language)
+        name = self.model.name
+        if self._elsewhere:
+            if options.words:
+                raise BadRequest(
+                    ErrorText("{model} runs on another server, which gives no times of words.", model=name), "words"
+                )
+            asked = {"prompt": options.prompt, "model": options.translate, "temperature": options.temperature}
+            if refused := next((field for field, value in asked.items() if value), None):
+                raise BadRequest(f"{name} runs on another server: only its language is chosen here.", refused)
+            return
+        if options.translate:
+            raise BadRequest(f"{name} does not translate. Whisper models do.", "model")
+        if options.prompt:
+            raise BadRequest(f"{name} takes no prompt. Whisper models do.", "prompt")
+        if options.temperature:
+            raise BadRequest(f"{name} takes no temperature. Whisper models do.", "temperature")
+
+    @property
+    def _elsewhere(self) -> bool:
+        return self.model.language == "auto"
 
     def check_language(self, language: str | None) -> None:
-        self._language = language if self.model.language == "auto" and language != "auto" else None
-        if self.model.language != "auto" and language not in (None, "auto", self.model.language):
+        if not self._elsewhere and language not in (None, "auto", self.model.language):
             raise BadRequest(
                 ErrorText(
                     "{model} transcribes {own}, not {language}. Choose a model for that language.",
@@ -154,28 +212,37 @@ class Transcriber:
                 "language",
             )
 
-    def spans(self, audio: Audio) -> list[SampleSpan]:
-        """Spans of speech."""
-        return spans(self._engine, audio, self._rules, self._vad)
+    def parts(self, blocks: Iterable[np.ndarray]) -> Iterator[tuple[SampleSpan, np.ndarray]]:
+        """What is submitted together: spans of speech, with their samples."""
+        return speech_parts(self._engine, blocks, self._rules, self._vad)
 
-    def submit(self, samples: np.ndarray, penalty: float | None = None, *, admitted: bool = False) -> RequestHandle:
+    def submit(
+        self,
+        samples: np.ndarray,
+        options: ListenOptions | None = None,
+        *,
+        penalty: float | None = None,
+        admitted: bool = False,
+    ) -> Any:
+        """Begin to hear samples. What comes back has `cancel()`, and is for `finished`: a request's handle, or a task."""
         rate = _TOKENS_PER_SECOND.get(self.model.language, _TOKENS_PER_SECOND_ELSE)
         most = max(2, min(self.model.context - 2, int(rate * len(samples) / SAMPLE_RATE) + 2))
         params = SamplingParams(
             temperature=0.0, max_tokens=most, logprobs=True, approximate_logprobs=True, repetition_penalty=penalty
         )
-        key = hashlib.blake2b(samples.tobytes(), digest_size=16).hexdigest()
-        request = Request(self.model.name, [self.model.start_id], params, sound=Sound(samples, key, self._language))
+        chosen = (options or self.options).language
+        spoken = chosen if self._elsewhere and chosen != "auto" else None
+        request = Request(self.model.name, [self.model.start_id], params, sound=heard(samples, spoken))
         return self._engine.submit(request, admitted=admitted)
 
-    def segment(
-        self, samples: np.ndarray, begins: float, handle: RequestHandle, words: bool = False
-    ) -> TranscriptSegment:
-        """Wait for a segment's text. A transcript that loops is retried with a repetition penalty."""
+    def finished(
+        self, samples: np.ndarray, begins: float, handle: Any, options: ListenOptions
+    ) -> Sequence[TranscriptSegment]:
+        """Wait for what was submitted. A transcript that loops is retried with a repetition penalty."""
         result = handle.result()
         loop = loop_start(result.text.split())
         if loop is not None:
-            result = self.submit(samples, _AGAIN, admitted=True).result()
+            result = self.submit(samples, penalty=_AGAIN, admitted=True).result()
             loop = loop_start(result.text.split())
         text = " ".join(result.text.split()[:loop])
         logprobs = [token.logprob for token in result.logprobs]
@@ -185,8 +252,19 @@ class Transcriber:
             text=text,
             confidence=float(np.exp(np.mean(logprobs))) if logprobs else 1.0,  # not every server elsewhere says
             doubtful=loop is not None,
+            tokens=[TranscriptToken(one.id, self.model.bytes_of(one.id), one.logprob) for one in result.logprobs],
+            scores=TranscriptScores(float(np.mean(logprobs)) if logprobs else 0.0),
         )
-        return replace(made, words=self._words(samples, made, result)) if words and text else made
+        return [replace(made, words=self._words(samples, made, result)) if options.words and text else made]
+
+    def segment(self, samples: np.ndarray, begins: float, handle: Any) -> TranscriptSegment:
+        """What was submitted, as one segment."""
+        made = self.finished(samples, begins, handle, self.options)
+        if len(made) == 1:
+            return made[0]
+        text = " ".join(one.text for one in made if one.text)
+        confidence = float(np.mean([one.confidence for one in made])) if made else 0.0
+        return TranscriptSegment(begins, begins + len(samples) / SAMPLE_RATE, text, confidence)
 
     def _words(self, samples: np.ndarray, segment: TranscriptSegment, result: Result) -> list[TranscriptWord]:
         ids = list(result.ids)

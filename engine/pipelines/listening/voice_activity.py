@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy as np
 
 import resources
 from engine.errors import BadRequest
-from engine.media.sound import Audio
+from engine.media.sound import Audio, SoundStream
 from engine.models.moonshine import SAMPLE_RATE
 from engine.pipelines.listening.transcript import Transcript, TranscriptSegment, as_srt, as_vtt
 from engine.tasks import EngineLike
@@ -144,6 +144,7 @@ def segment_speech(
     return padded(spans + cutter.finish(length), rate, length, rules.pad)
 
 
+CHUNK = 512  # samples per probability
 VOICE_ACTIVITY = str(resources.path("silero_vad"))
 _LABEL = "speech"  # text of a span in subtitle formats
 
@@ -166,6 +167,68 @@ class Speech:
     @property
     def speech_seconds(self) -> float:
         return sum(span.end - span.start for span in self.spans)
+
+
+_READ = 30 * SAMPLE_RATE  # samples of a block for the model
+
+
+def speech_parts(
+    engine: EngineLike, blocks: Iterable[np.ndarray], rules: VadRules, vad: str = VOICE_ACTIVITY
+) -> Iterator[tuple[SampleSpan, np.ndarray]]:
+    """The spans of a sound at 16 kHz that comes in blocks, each with its samples. What lies behind a span is forgotten. They are
+    those that `spans` finds in the whole sound."""
+    cutter, wide = SpeechSegmenter(CHUNK, SAMPLE_RATE, rules), int(rules.pad * SAMPLE_RATE)
+    kept, first, at = np.zeros(0, np.float32), 0, 0  # samples, the place of the first, and how far the model has heard
+    state: list[Any] = [None]
+    waiting: list[SampleSpan] = []  # for the place where the next one begins
+    left = 0  # the end of the span before
+
+    def work(samples: np.ndarray) -> Callable[[Any], Generator[None, None, np.ndarray]]:
+        def run(loaded: Any) -> Generator[None, None, np.ndarray]:
+            if state[0] is None:
+                state[0] = loaded.model.start(SAMPLE_RATE)
+            made: np.ndarray = yield from loaded.model.probabilities(samples, SAMPLE_RATE, state[0])
+            return made
+
+        return run
+
+    def part(span: SampleSpan, room: int) -> tuple[SampleSpan, np.ndarray]:
+        """`room`: samples until the next span, or to the sound's end."""
+        before = min(wide, span.start) if left == 0 else min(wide, (span.start - left) // 2)
+        padded_span = SampleSpan(span.start - before, span.stop + min(wide, room))
+        return padded_span, kept[padded_span.start - first : padded_span.stop - first].copy()
+
+    source, rest, ended = iter(blocks), np.zeros(0, np.float32), False
+    while not ended:
+        while len(rest) < _READ and not ended:
+            block = next(source, None)
+            ended = block is None
+            rest = rest if block is None else np.concatenate((rest, block.astype(np.float32, copy=False)))
+        count = len(rest) if ended else len(rest) // CHUNK * CHUNK
+        if count:
+            piece, rest = rest[:count], rest[count:]
+            kept = np.concatenate((kept, piece))
+            for probability in engine.task(vad, work(piece), admitted=True).result():
+                waiting += cutter.push(float(probability))
+            at += count
+        if ended:
+            waiting += cutter.finish(at)
+        while waiting:
+            span, *others = waiting
+            if others:
+                room = (others[0].start - span.stop) // 2
+            elif ended:
+                room = at - span.stop
+            elif min(at, at if cutter.begun is None else cutter.begun) - span.stop >= 2 * wide:
+                room = wide
+            else:
+                break
+            yield part(span, room)
+            left = span.stop
+            waiting.pop(0)
+        begun = [span.start for span in waiting[:1]] + ([] if cutter.begun is None else [cutter.begun])
+        behind = max(first, min([at, *begun]) - 2 * wide)
+        kept, first = kept[behind - first :], behind
 
 
 def spans(engine: EngineLike, audio: Audio, rules: VadRules, vad: str = VOICE_ACTIVITY) -> list[SampleSpan]:
@@ -204,12 +267,16 @@ def speech_rules(threshold: float | None = None, least_speech: float | None = No
     return rules
 
 
-def speech_in(engine: EngineLike, audio: Audio, rules: VadRules | None = None) -> Speech:
-    """The speech in a sound at 16 kHz. Long speech is not split."""
-    if audio.rate != SAMPLE_RATE:
-        raise BadRequest(f"Voice activity is found at {SAMPLE_RATE} samples a second, not {audio.rate}.", "rate")
-    found = spans(engine, audio, rules or speech_rules())
-    return Speech([SpeechSpan(one.start / audio.rate, one.stop / audio.rate) for one in found], audio.seconds)
+def speech_in(engine: EngineLike, sound: Audio | SoundStream, rules: VadRules | None = None) -> Speech:
+    """The speech in a sound at 16 kHz. Long speech is not split. Of a stream no more is kept than the speech that goes on."""
+    if sound.rate != SAMPLE_RATE:
+        raise BadRequest(f"Voice activity is found at {SAMPLE_RATE} samples a second, not {sound.rate}.", "rate")
+    rules = rules or speech_rules()
+    if isinstance(sound, Audio):
+        found = spans(engine, sound, rules)
+    else:
+        found = [span for span, _ in speech_parts(engine, sound, rules)]
+    return Speech([SpeechSpan(one.start / sound.rate, one.stop / sound.rate) for one in found], sound.seconds)
 
 
 def as_dict(speech: Speech) -> dict[str, Any]:
@@ -239,9 +306,6 @@ FORMATS: dict[str, Callable[[Speech], str]] = {
     "srt": lambda speech: as_srt(_labelled(speech)),
     "vtt": lambda speech: as_vtt(_labelled(speech)),
 }
-
-
-CHUNK = 512  # samples per probability
 
 
 @dataclass(frozen=True)

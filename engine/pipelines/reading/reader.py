@@ -33,6 +33,7 @@ from engine.media.documents import (
     page_numbers,
 )
 from engine.pipelines.reading.elements import PageContent, RegionReader
+from engine.pipelines.reading.formats.documents import TextDocument, open_text_document
 from engine.pipelines.reading.layout import (
     DetectedLayout,
     LayoutDetector,
@@ -240,6 +241,9 @@ class _Run:
         except GrusError as error:
             self._queue.put(_OpenFailed(index, _name(source), error.text, isinstance(error, PasswordNeeded)))
             return
+        if isinstance(document, TextDocument):
+            self._take(index, document)
+            return
         try:
             try:
                 numbers = page_numbers(self._options.pages, len(document))
@@ -259,7 +263,22 @@ class _Run:
         finally:
             document.close()
 
-    def _unlocked(self, source: Source) -> SourceDocument:
+    def _take(self, index: int, document: TextDocument) -> None:
+        """Pages that the file itself has as text."""
+        try:
+            numbers = page_numbers(self._options.pages, len(document.pages))
+        except GrusError as error:
+            self._queue.put(_OpenFailed(index, document.name, error.text))
+            return
+        self._queue.put(DocumentOpened(index, document.name, tuple(numbers)))
+        for number in numbers:
+            known = self._known(index, number)
+            self._queue.put(_PageDone(index, known or document.pages[number - 1], read_now=known is None))
+
+    def _unlocked(self, source: Source) -> SourceDocument | TextDocument:
+        text = open_text_document(source)
+        if text is not None:
+            return text
         password: str | None = None
         while True:
             try:

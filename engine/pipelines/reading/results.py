@@ -127,6 +127,8 @@ class Page:
     turned: float = 0.0  # degrees of counterclockwise rotation that made the lines level
     notes: tuple[str, ...] = ()
     error: str | None = None  # why the page could not be read
+    unit: str = "page"  # or slide, sheet, chapter; part: of a document that has no pages
+    title: str = ""  # of a sheet
 
 
 @dataclass(frozen=True)
@@ -163,6 +165,10 @@ def page_to_json(page: Page) -> dict[str, Any]:
         "notes": list(page.notes),
         "elements": [_element_to_json(element) for element in page.elements],
     }
+    if page.unit != "page":
+        fields |= {"unit": page.unit}
+    if page.title:
+        fields |= {"title": page.title}
     return fields | ({"error": page.error} if page.error is not None else {})
 
 
@@ -179,6 +185,8 @@ def page_from_json(fields: Mapping[str, Any]) -> Page:
         fields["turned_degrees"],
         tuple(fields["notes"]),
         fields.get("error"),
+        fields.get("unit", "page"),
+        fields.get("title", ""),
     )
 
 

@@ -25,6 +25,7 @@ from engine.at_exit import join_at_exit
 from engine.errors import BadRequest, EngineFault, EngineStopped, ErrorText, GrusError, UnreadableFile
 from engine.loading import LoadedModel
 from engine.media.documents import Source, open_document
+from engine.pipelines.reading.formats.documents import DOCUMENTS
 from engine.pipelines.reading.layout import LayoutDetector
 from engine.pipelines.reading.reader import (
     DocumentRead,
@@ -58,9 +59,12 @@ def expand_folders(paths: Sequence[str | Path]) -> list[Path]:
         if not path.is_dir():
             found.append(path)
             continue
-        inside = sorted(p for p in path.iterdir() if p.suffix.lower() in (".pdf", *PICTURES) and p.is_file())
+        endings = (".pdf", *PICTURES, *DOCUMENTS)  # plain texts, which may be results of reading, are left out
+        inside = sorted(p for p in path.iterdir() if p.suffix.lower() in endings and p.is_file())
         if not inside:
-            raise BadRequest(ErrorText("There are no PDFs and no images in the folder {path}.", path=path), "files")
+            raise BadRequest(
+                ErrorText("There are no documents and no images in the folder {path}.", path=path), "files"
+            )
         found += inside
     return found
 

@@ -17,7 +17,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 from urllib.parse import quote
 
-from engine.errors import BadRequest
+from engine.errors import BadRequest, ErrorText
 from engine.pipelines.reading.ink import cut
 from engine.pipelines.reading.office import word_document, workbook_of
 from engine.pipelines.reading.results import (
@@ -67,6 +67,10 @@ def write_document(document: Document, kind: Format, style: ExportOptions, image
     if kind == "xlsx":
         return [workbook_of(document.tables)]
     if kind == "pdf":
+        if any(not page.width for page in document.pages if page.error is None):
+            raise BadRequest(
+                ErrorText("Only PDFs and images become a searchable PDF. Choose another format."), "format"
+            )
         return [searchable_pdf(document, images)]
     if kind == "docx":
         return [_word(document, style, images)]

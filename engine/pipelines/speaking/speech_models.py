@@ -1,4 +1,4 @@
-"""The text-to-speech models by their checkpoints: Qwen3-TTS, Orpheus and Spark-TTS."""
+"""The text-to-speech models by their checkpoints: Qwen3-TTS, Orpheus, Spark-TTS, and the system's own voices."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from engine.pipelines.speaking.orpheus import Orpheus, is_orpheus
 from engine.pipelines.speaking.qwen3_tts import Qwen3TTS
 from engine.pipelines.speaking.spark import Spark, is_spark
 from engine.pipelines.speaking.speech import SpeechModel
+from engine.pipelines.speaking.system_voice import SystemVoice
 from engine.tasks import EngineLike
 
 MakeSpeech = Callable[[EngineLike], SpeechModel]  # of a model elsewhere
@@ -25,6 +26,8 @@ def speaker(engine: EngineLike, model: str) -> SpeechModel:
         return Qwen3TTS(engine, model)
     if is_orpheus(config):
         return Orpheus(engine, model)
+    if config.get("model_type") == "system_voice":
+        return SystemVoice(engine)
     if is_spark(folder):
         return Spark(engine, model)
     raise BadRequest(

@@ -38,9 +38,13 @@ def faults(window: QWidget) -> list[str]:
 
 def seen(window: QWidget) -> Iterator[QWidget]:
     """Every widget that is shown, in part at least."""
-    for widget in window.findChildren(QWidget):
-        if widget.isVisible() and widget.window() is window and not widget.visibleRegion().isEmpty():
-            yield widget
+    around = [window]
+    while around:  # through what is shown alone: the panes that are not hold many times as many
+        for widget in around.pop().children():
+            if isinstance(widget, QWidget) and widget.isVisible() and not widget.isWindow():
+                around.append(widget)
+                if not widget.visibleRegion().isEmpty():
+                    yield widget
 
 
 def path(widget: QWidget) -> str:

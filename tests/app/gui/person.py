@@ -57,6 +57,17 @@ def work(window: Any) -> Waits:
     say("typed")
 
 
+def first_voice(window: Any) -> Waits:
+    """Speak a line in a window that has no model but those of the system and of Grus."""
+    speak = window.open_pane("speak")
+    yield lambda: speak.model_box.name and speak.voice.count() > 1
+    QTest.keyClicks(speak.text, LINE)
+    QTest.mouseClick(speak.go, Qt.MouseButton.LeftButton)
+    yield lambda: speak.results.items and speak.results.items[0].state != "speaking"
+    take = speak.results.items[0]
+    say(f"spoken: {speak.model_box.name} {take.state} {take.seconds} {take.error}")
+
+
 def look(window: Any) -> Waits:
     """Open every pane that holds something, and tell what is on the screen."""
     chat = window.pane("chat")
@@ -96,7 +107,7 @@ def follow(steps: Waits) -> None:
 
 
 if __name__ == "__main__":
-    task = {"work": work, "look": look}[sys.argv[1]]
+    task = {"work": work, "look": look, "first_voice": first_voice}[sys.argv[1]]
     announce = app.main._announce
     app.main._announce = lambda window: (announce(window), follow(task(window)))[0]
     sys.exit(main(["app", *sys.argv[2:]]))

@@ -29,6 +29,8 @@ from engine.types import Timings
 from tests.app.gui.media import AtOnce
 from tests.engine.media.test_documents import text_pdf
 
+DOCUMENTS = Path(__file__).resolve().parents[2] / "data" / "documents"
+
 
 class SpeechQueue:
     """Where replies are asked for; the test says what comes."""
@@ -406,6 +408,17 @@ def test_a_text_file_reaches_the_model_as_words(tmp_path: Path) -> None:
     said = StoredMessage(1, None, "user", "Sum up.", attachments=(made,))
     content = conversation.for_model("", [said])[0]["content"]
     assert content == '<file name="notes.md">\n# Notes\n</file>\n\nSum up.'
+
+
+def test_an_office_file_reaches_the_model_as_markdown(tmp_path: Path) -> None:
+    deck = attach(DOCUMENTS / "python-pptx.pptx", tmp_path)
+    assert (deck.kind, deck.pages) == ("text", 2)
+    assert deck.text.startswith("# Cranes of the North\n\n## A survey\n\n# What cranes do\n\n- They dance")
+    assert "| Müritz | 412 |" in deck.text
+    with pytest.raises(BadRequest, match=r"x\.docx cannot be opened\. The file is damaged"):
+        attach_bytes("x.docx", b"PK\x03\x04", tmp_path)
+    with pytest.raises(BadRequest, match=r"x\.odt cannot be opened: the file is damaged"):
+        attach_bytes("x.odt", b"no zip", tmp_path)
 
 
 def test_a_picture_is_a_part_of_its_own() -> None:

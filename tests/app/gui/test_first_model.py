@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -149,7 +151,8 @@ def test_the_machine_is_looked_at_without_loading_a_backend_here(
     (tmp_path / "engine" / "__init__.py").write_text("")
     told = json.dumps(vars(MACHINE))
     (tmp_path / "engine" / "machine.py").write_text(f"import sys, json\njson.loads(sys.argv[1])\nprint('''{told}''')\n")
-    monkeypatch.setattr("engine.machine.__file__", str(tmp_path / "engine" / "machine.py"))
+    there = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    monkeypatch.setattr("engine.machine.child_environment", lambda: there)
     monkeypatch.chdir(tmp_path)
     assert look_in_process("torch", "cpu") == MACHINE
 
@@ -158,7 +161,8 @@ def test_a_process_that_looks_is_killed_when_the_window_closes(tmp_path: Path, m
     (tmp_path / "engine").mkdir()
     (tmp_path / "engine" / "__init__.py").write_text("")
     (tmp_path / "engine" / "machine.py").write_text("import time\ntime.sleep(60)\n")
-    monkeypatch.setattr("engine.machine.__file__", str(tmp_path / "engine" / "machine.py"))
+    there = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    monkeypatch.setattr("engine.machine.child_environment", lambda: there)
     monkeypatch.chdir(tmp_path)
     with pytest.raises(BackendUnavailable, match="could not be checked"):
         look_in_process("torch", "cpu", started=lambda process: process.kill())
@@ -177,10 +181,54 @@ def test_what_another_pane_finds_out_about_the_machine_reaches_the_card(desk: De
     card = desk.offer.card
     assert card is not None
     assert card.sentence == "Too slow."
-    MachineFacts(desk.core, desk.preferences)._got(MACHINE)
+    desk.machinery._got(MACHINE)
     card = desk.offer.card
     assert card is not None
     assert card.action == "download"
+
+
+def test_the_machine_is_looked_at_once_for_all_panes(
+    open_grus: Callable[..., Opened], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Again only for other settings, after a failure, and when it is asked for."""
+    asked: list[str] = []
+
+    def look(device: str, **more: object) -> Machine:
+        asked.append(device)
+        if device == "metal":
+            raise BackendUnavailable("This machine has no Metal device.")
+        return MACHINE
+
+    monkeypatch.setattr("engine.machine.look_in_process", look)
+    grus = open_grus(("guide",))
+    for name in ("models", "settings", "chat", "models"):
+        grus.window.open_pane(name)
+    grus.until(lambda: grus.context.machinery.machine, 30)
+    grus.window.open_pane("settings")
+    computing = grus.window.panes["settings"].computing
+    computing.choose("device", "metal")
+    grus.until(lambda: computing.failed, 30)
+    computing.look()
+    grus.until(lambda: len(asked) == 3, 30)
+    computing.choose("device", "cpu")
+    grus.until(lambda: not computing.failed, 30)
+    grus.window.panes["models"].look_again()
+    grus.until(lambda: len(asked) == 5, 30)
+    assert asked == ["auto", "metal", "metal", "cpu", "cpu"]
+
+
+def test_an_answer_for_settings_of_before_is_not_shown(tmp_path: Path) -> None:
+    core: Any = AtOnce()
+    answers: list[Callable[[Machine], None]] = []
+    core.use = lambda job, then, failed: answers.append(then)
+    preferences = Preferences(tmp_path / "preferences.json")
+    facts = MachineFacts(core, preferences)
+    facts.look()
+    preferences.put("device", "cpu")
+    facts.look()
+    answers[1](MACHINE)
+    answers[0](replace(MACHINE, device="cuda"))
+    assert facts.machine == MACHINE
 
 
 def test_the_card_is_in_the_chat_and_the_first_conversation_waits(open_grus: Callable[..., Opened]) -> None:

@@ -120,6 +120,16 @@ def test_the_window_keeps_what_the_engine_and_the_panes_consist_of(grus: Opened)
     assert list(grus.window.panes) == ["chat"]
 
 
+def test_a_model_that_was_loaded_is_not_visited_again(grus: Opened) -> None:
+    grus.until(lambda: gc.get_freeze_count() > 50_000, 20)
+    QApplication.processEvents()
+    weights, before = [[i] for i in range(30_000)], gc.get_freeze_count()
+    grus.context.core.update(loading="Loading another.")
+    assert gc.get_freeze_count() < before + len(weights)  # it is not there yet
+    grus.context.core.update(loading="", model="another")
+    assert gc.get_freeze_count() >= before + len(weights)
+
+
 @pytest.mark.parametrize("name", ["read", "speak", "listen", "models", "server", "settings"])
 def test_the_first_opening_of_a_pane_does_not_block(grus: Opened, name: str) -> None:
     grus.until(lambda: gc.get_freeze_count() > 50_000, 20)

@@ -52,7 +52,8 @@ class Person:
         self._errors = (folder / "stderr").open("w")
         self.app = subprocess.Popen(
             [sys.executable, "-m", "tests.app.gui.watched", "--folder", str(folder / "grus")],
-            cwd=ROOT, env=self._environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, text=True,
+            cwd=ROOT, env={**self._environment, "PATH": str(folder)},  # no program of the system's voices is found
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, text=True,
         )  # fmt: skip
         self._said: queue.Queue[str] = queue.Queue()
         threading.Thread(target=self._hear, daemon=True).start()

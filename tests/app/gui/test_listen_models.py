@@ -17,12 +17,13 @@ from engine.errors import BadRequest
 from engine.loading import LoadOptions
 from tests.app.gui.media import AtOnce
 from tests.engine.pipelines.listening.conftest import RATE, talk
-from tests.speech_checkpoints import save
+from tests.speech_checkpoints import save, save_parakeet
 
 
-@pytest.fixture(scope="module")
-def ears(tmp_path_factory: pytest.TempPathFactory) -> Iterator[grus.Ears]:
-    folder = save("moonshine", tmp_path_factory.mktemp("ears") / "moonshine-tiny")
+@pytest.fixture(scope="module", params=["moonshine", "parakeet_tdt"])
+def ears(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[grus.Ears]:
+    make = save if request.param == "moonshine" else save_parakeet
+    folder = make(request.param, tmp_path_factory.mktemp("ears") / request.param)
     with grus.Ears(str(folder), LoadOptions(backend="auto", device="cpu")) as made:
         yield made
 

@@ -270,6 +270,15 @@ def test_good_choices_are_known_without_asking_anybody(open_models: Any, hub: Fa
     assert contrast(grus.context.look.theme.warning, grus.context.look.theme.window) >= 4.5
 
 
+def test_the_list_of_recommended_models_begins_with_its_first(open_models: Any, hub: FakeHub) -> None:
+    grus, pane = open_models()
+    go(grus, pane, "tiny")
+    grus.qtbot.mouseClick(pane.pages, Qt.MouseButton.LeftButton, pos=pane.pages.tabRect(1).center())
+    first = next(line.key for line in pane.list.lines if line.key)
+    assert (pane.cards.name, pane.list.row_of(first)) == (first, pane.list.currentRow())
+    assert pane.view.title.text() == next(line.title for line in pane.list.lines if line.key)
+
+
 def test_words_narrow_the_list(open_models: Any) -> None:
     grus, pane = open_models()
     pane.turn_to(1)

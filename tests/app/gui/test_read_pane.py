@@ -41,6 +41,24 @@ def pane_of(grus: Opened) -> ReadPane:
     return pane
 
 
+def test_a_document_that_carries_its_text_is_shown_without_a_page(
+    grus: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none(core: object, wanted: str) -> None:
+        raise AssertionError("no model is needed")
+
+    monkeypatch.setattr(pipelines, "recognizer", none)
+    pane = pane_of(grus)
+    drop(pane, Path(__file__).resolve().parents[2] / "data" / "documents" / "python-docx.docx")
+    grus.until(lambda: pane.results.items and pane.results.items[0].state == "done", 15)
+    grus.settle()
+    assert not pane.page.isVisible()
+    assert pane.blocks.text_of(1) == "The Crane Report"
+    pane.results.turn(1)
+    grus.settle()
+    assert pane.blocks.text_of(0) == "Closing"
+
+
 def drop(pane: ReadPane, *files: Path) -> None:
     given = QMimeData()
     given.setUrls([QUrl.fromLocalFile(str(file)) for file in files])

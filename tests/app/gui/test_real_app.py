@@ -22,6 +22,7 @@ from engine.starter import GUIDE, READER, starter
 from tests.app.gui.person import DRAFT, LINE, QUESTION
 from tests.checkpoints import save
 from tests.engine.pipelines.reading.sheets import font
+from tests.needs import no_program
 from tests.qwen3_tts_cases import checkpoint, ending
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -183,3 +184,15 @@ def test_what_was_asked_read_and_spoken_is_there_after_a_kill(screen: str, tmp_p
     assert title == LINE
     assert seconds > 0.1
     assert seen["heard"] == round(seconds * 24000)
+
+
+@pytest.mark.skipif(bool(no_program("espeak-ng")), reason=no_program("espeak-ng"))
+def test_a_first_start_has_a_voice(screen: str, tmp_path: Path) -> None:
+    app = run(screen, "-m", "tests.app.gui.person", "first_voice", "--folder", str(tmp_path / "grus"))
+    try:
+        model, state, seconds = hear(app, "spoken:").split()[1:4]
+    finally:
+        app.kill()
+        app.wait(10)
+    assert (model, state) == ("system", "done")
+    assert 0.5 < float(seconds) < 10

@@ -174,6 +174,19 @@ def test_lines_for_every_program_name_the_server_the_key_and_the_model(open_serv
     assert json.loads(settings)["language_models"]["openai_compatible"]["Grus"]["api_url"] == "http://127.0.0.1:1/v1"
 
 
+def test_a_snippet_is_as_high_as_its_lines_and_the_log_is_in_sight(open_server: Any) -> None:
+    grus, pane = open_server()
+    grus.window.resize(1180, 780)
+    for name in ("curl", "Python", "LlamaIndex, Ollama"):
+        pane.program.setCurrentText(name)
+        QApplication.processEvents()
+        line, lines = pane.snippet.fontMetrics().lineSpacing(), pane.snippet.blockCount()
+        assert pane.snippet.verticalScrollBar().maximum() == 0
+        assert lines * line < pane.snippet.height() < (lines + 3) * line
+        assert pane.log.visibleRegion().boundingRect() == pane.log.rect()
+        assert pane.log.height() >= 4 * line
+
+
 def test_what_a_model_can_do_stands_behind_its_name(open_server: Any) -> None:
     grus, pane = open_server()
     pane.hosting.poll()
@@ -206,3 +219,54 @@ def test_keys_are_made_apart_from_files(open_server: Any, tmp_path: Path) -> Non
     assert first != second
     pane.server_preferences.drop_key(first)
     assert list(pane.server_preferences.access.keys) == [second]
+
+
+@pytest.fixture
+def agents_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A home folder where Claude Code was used, and nothing else."""
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "OPENCODE_CONFIG", "CONTINUE_GLOBAL_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in (("HOME", tmp_path), ("USERPROFILE", tmp_path), ("XDG_CONFIG_HOME", tmp_path / ".config")):
+        monkeypatch.setenv(name, str(value))
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude/settings.json").write_text('{\n  "model": "opus"\n}\n', encoding="utf-8")
+    return tmp_path
+
+
+def listed_agents(grus: Opened, pane: Any) -> dict[str, Any]:
+    pane.agent_menu = None
+    grus.qtbot.mouseClick(pane.agent_button, Qt.MouseButton.LeftButton)
+    grus.until(lambda: pane.agent_menu is not None)
+    pane.agent_menu.hide()
+    return {action.text(): action for action in pane.agent_menu.actions()}
+
+
+def test_an_agent_is_connected_and_its_settings_are_given_back(open_server: Any, agents_home: Path) -> None:
+    grus, pane = open_server()
+    pane.hosting.poll()
+    grus.until(lambda: pane.model.currentText() == "tiny")
+    file = agents_home / ".claude/settings.json"
+    before = file.read_bytes()
+    offered = listed_agents(grus, pane)
+    assert [text for text, action in offered.items() if action.isEnabled()] == ["Connect Claude Code"]
+    assert "Codex (not installed)" in offered
+    pane.server_preferences.set(port=8123, keys=["sesame"])
+    offered["Connect Claude Code"].trigger()
+    grus.until(lambda: file.read_bytes() != before)
+    variables = json.loads(file.read_text(encoding="utf-8"))["env"]
+    assert (variables["ANTHROPIC_BASE_URL"], variables["ANTHROPIC_MODEL"]) == ("http://127.0.0.1:8123", "tiny")
+    assert variables["ANTHROPIC_AUTH_TOKEN"] == "sesame"
+    notice = grus.window.notice.current
+    grus.until(lambda: notice.sentence.startswith("Claude Code uses this server now."))
+    assert notice.sentence.endswith("settings.json.before-grus.")
+    notice.take_back()
+    grus.until(lambda: file.read_bytes() == before)
+    listed_agents(grus, pane)["Connect Claude Code"].trigger()
+    grus.until(lambda: file.read_bytes() != before)
+    listed_agents(grus, pane)["Disconnect Claude Code"].trigger()
+    grus.until(lambda: file.read_bytes() == before)
+    file.write_text("{", encoding="utf-8")
+    listed_agents(grus, pane)["Connect Claude Code"].trigger()
+    grus.until(lambda: "cannot be read (line 1 is not JSON)" in notice.sentence)
+    assert notice.level == "error"

@@ -253,6 +253,8 @@ def book(file: Path) -> Path:
 
 def test_texts_of_files(tmp_path: Path) -> None:
     assert text_of(book(tmp_path / "a.epub")) == "One\n\nThe crane bows.\n\nIt dances."
+    documents = Path(__file__).resolve().parents[2] / "data" / "documents"
+    assert text_of(documents / "python-docx.docx").startswith("The Crane Report\n\nIntroduction\n\nThe common crane")
     (tmp_path / "a.pdf").write_bytes(text_pdf("Words of a page"))
     assert text_of(tmp_path / "a.pdf") == "Words of a page"
     (tmp_path / "a.txt").write_bytes("Größe".encode("latin-1"))

@@ -15,12 +15,15 @@ from app.gui.sound import devices
 from app.gui.speak.pane import SpeakPane
 from app.gui.viewmodels.speak import UNKNOWN
 from app.runtime import catalogue, pipelines
+from engine.pipelines.speaking.system_voice import SystemVoice
 from engine.pipelines.speaking.voice import Clone
+from engine.starter import SYSTEM, starter
 from tests.app.gui.conftest import Opened
 from tests.app.gui.media import ORPHEUS, like_spark
 from tests.app.gui.test_listen_pane import Device
 from tests.app.gui.test_speak_models import Spoken
 from tests.engine.pipelines.listening.conftest import voice
+from tests.needs import no_program
 from tests.qwen3_tts_cases import checkpoint
 
 CTRL = Qt.KeyboardModifier.ControlModifier
@@ -222,3 +225,30 @@ def test_the_keys_and_the_list_of_models_lead_there_too(grus: Opened) -> None:
     pane.model_box.activated.emit(pane.model_box.findText("Get a model…"))
     assert grus.window.shown == "models"
     assert pane.model_box.currentText() == "No model yet"
+
+
+@pytest.mark.skipif(bool(no_program("espeak-ng")), reason=no_program("espeak-ng"))
+def test_the_systems_voice_speaks_where_nobody_got_another(
+    grus: Opened, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(devices, "SoundOutput", Device)
+    monkeypatch.setattr(
+        pipelines, "speaker", lambda core, wanted: SystemVoice(core)
+    )  # this window's engine runs no tasks
+    service = grus.context.core._service.result()
+    service.catalogue.named["system"] = str(starter(SYSTEM))
+    pane = grus.window.open_pane("speak")
+    assert isinstance(pane, SpeakPane)
+    grus.until(lambda: pane.model_box.name == "system" and pane.voice.count() > 1)
+    assert pane.voice.currentText() == "Default"
+    assert pane.language.findData("german") > 0
+    plain = spoken(grus, pane)
+    assert 0.5 < plain.seconds < 10
+    pane.voice.setCurrentIndex(pane.voice.findData("preset:de"))
+    pane.voice.activated.emit(pane.voice.currentIndex())
+    take = spoken(grus, pane)
+    assert (take.choice.preset, take.seconds == plain.seconds) == ("de", False)
+    service.catalogue.named["voices"] = str(checkpoint("custom_voice", tmp_path / "tts"))
+    grus.context.models_changed()
+    grus.until(lambda: pane.model_box.name == "voices")  # a better one, and the system's is still there
+    assert pane.model_box.findData("system") > 0

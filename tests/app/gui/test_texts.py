@@ -294,7 +294,9 @@ def test_nothing_stays_in_the_old_language(open_grus: Callable[..., Opened]) -> 
     grus.context.preferences.put("language", PSEUDO)
     grus.settle()
     assert grus.window.windowTitle() == f"{pseudo('Chat')} · Grus"
-    assert grus.window.panes["read"].empty.sentence.text().startswith(pseudo("Drop PDFs, photos or scans here")[:20])
+    assert (
+        grus.window.panes["read"].empty.sentence.text().startswith(pseudo("Drop documents, photos or scans here")[:20])
+    )
     stays = [(where, text) for where, text in shown_in(grus.window) if text in sentences]
     # the snippet of the server's pane is for a program of this name
     assert [text for _, text in stays] == ["Continue"]

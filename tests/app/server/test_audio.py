@@ -458,7 +458,8 @@ def test_what_cannot_be_transcribed(live: Live, form: dict[str, str], param: str
 @pytest.mark.parametrize(("form", "reported"), [
     ({"temperature": "0"}, None),
     ({"temperature": "0.7", "prompt": "Names: Grus"}, "prompt, temperature"),
-    ({"include[]": "logprobs", "chunking_strategy": "auto", "invented": "1"}, "chunking_strategy, include[], invented"),
+    ({"include[]": "logprobs", "chunking_strategy": "auto", "invented": "1"}, "chunking_strategy, invented"),
+    ({"include[]": "logprobs", "response_format": "srt"}, "include[]"),
     ({"timestamp_granularities[]": "word"}, "timestamp_granularities[]"),
     ({"response_format": "srt", "stream": "true"}, "stream"),
     ({"model": "whisper-1"}, "model"),

@@ -61,7 +61,7 @@ def test_tokens_there_and_back(live: Live) -> None:
 
 
 def test_translation_names_the_missing_capability(live: Live) -> None:
-    reply = httpx.post(f"{live.url}/v1/audio/translations")
+    reply = httpx.post(f"{live.url}/v1/audio/translations", files={"file": ("a.wav", b"x")})
     assert (reply.status_code, reply.json()["error"]["code"]) == (400, "missing_capability")
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from backends.base import Segment
 from backends.torch.cuda_graphs import DecodeGraphs
+from backends.torch.program import TracedModel
 from engine.loading import LoadedModel, LoadOptions, load
 from tests import llamacpp_files
 from tests.checkpoints import save
@@ -64,6 +65,23 @@ def test_long_chunks_make_keys_and_values_of_latents(
         one.expand_from = 1000
     assert worst(driver.logits(IDS, [20, 20]), whole) <= 1e-5
     assert len(expanded) == 9
+
+
+@pytest.mark.skipif(bool(no_kernels()), reason=no_kernels())
+@pytest.mark.parametrize("behind", [0, 20])
+def test_a_chunk_that_makes_keys_and_values_is_no_program(
+    folder: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, behind: int
+) -> None:
+    """However many tokens lie behind it: a program attends to latents as they are, which is more work from there on."""
+    programs: list[int] = []
+    run = TracedModel.run
+    monkeypatch.setattr(
+        TracedModel, "run", lambda self, plan, *more: programs.append(plan.total) or run(self, plan, *more)
+    )
+    driver = Driver(folder("deepseek_v3"), "torch")
+    for tokens in (9, 10):
+        driver.logits(IDS[: behind + tokens], [*[1] * behind, tokens])
+    assert programs == [*[1] * behind, 9, *[1] * behind]
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

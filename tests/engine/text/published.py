@@ -81,3 +81,10 @@ ERNIE = (
     "{{- '<|im_end|>\\n\\n' }}" + _END
     + "{%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n<think>\\n' }}{% endif %}"
 )  # fmt: skip
+GLM4 = (
+    "[gMASK]<sop>{%- if tools %}{{- '<|system|>\\n# 可用工具' }}{% for t in tools %}{{- '\\n\\n## ' + t.function.name + '\\n\\n' "
+    "+ t.function | tojson(indent=4) + '\\n在调用上述函数时，请使用 Json 格式表示调用的参数。' }}{% endfor %}{% endif %}"
+    + _OPEN + "{%- if m.role == 'assistant' and m.metadata %}{{- '<|assistant|>' + m.metadata + '\\n' + m.content }}"
+    "{%- elif m.role in ('system', 'user', 'assistant', 'observation') %}{{- '<|' + m.role + '|>\\n' + m.content }}{% endif %}"
+    + _END + "{%- if add_generation_prompt %}{{- '<|assistant|>' }}{% endif %}"
+)  # fmt: skip

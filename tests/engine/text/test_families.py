@@ -38,6 +38,7 @@ ASKED = {"role": "user", "content": "How is it?"}
 FAMILIES: dict[str, tuple[str, str, str]] = {
     "gpt-oss": ("gpt_oss", template("openai-gpt-oss-120b"), "<|channel|>commentary to=functions."),
     "gemma4": ("gemma4", template("google-gemma-4-31B-it"), "<|tool_call>call:"),
+    "glm4": ("glm4", published.GLM4, "weather\n{"),
     "glm45": ("glm4_moe", template("GLM-4.6"), "<tool_call>weather\n<arg_key>"),
     "glm47-flash": ("glm4_moe_lite", template("GLM-4.7-Flash"), "<tool_call>weather<arg_key>"),
     "mistral-nemo": ("mistral", template("mistralai-Mistral-Nemo-Instruct-2407"), '[TOOL_CALLS][{"name"'),
@@ -145,6 +146,8 @@ def test_words_come_before_calls(name: str) -> None:
     reply = without_end(written(name, CALLS[1:]))
     if name == "gpt-oss":
         reply = f"<|channel|>analysis<|message|>I look.<|end|><|start|>assistant<|channel|>commentary<|message|>One moment.<|end|><|start|>assistant{reply}"
+    elif name == "glm4":
+        reply = f"\nOne moment.<|assistant|>{reply}"
     elif name == "muse":
         reply = f" to=self<|message|>I look.<|eom|><|start|>assistant to=user<|message|>One moment.<|eom|><|start|>assistant{reply}"
     else:
@@ -306,3 +309,36 @@ def test_special_tokens_that_a_reply_is_read_by_stay_in_its_text(name: str, mark
     tokenizer, (kind, source, _) = Tokenizer(backend), FAMILIES[name]
     kept = markers(tokenizer, ChatTemplate({"default": source}), {"model_type": kind})
     assert kept == {tokenizer.id(mark) for mark in marks}
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Yes",
+        "weather",
+        "weather\n",
+        "Kyiv\n{}",
+        '{"place": "Kyiv"}',
+        "weather report\n{}",
+        "weather: {}",
+        "\nIt is\n{}",
+    ],
+)
+def test_what_looks_like_a_call_of_glm4_and_is_none(reply: str) -> None:
+    """Nothing marks the first call but the name of a function that was offered."""
+    assert read("glm4", [reply])[1:] == (reply, [])
+    assert read("glm4", pieces_of(reply))[1:] == (reply, [])
+
+
+def test_words_and_calls_of_glm4_are_held_apart() -> None:
+    made = CallGrammars(family_of(*FAMILIES["glm4"][:2]), [WEATHER, NOW])
+    kyiv = 'weather\n{"place": "Kyiv"}'
+    for reply in ("", "\nHello", kyiv, f"{kyiv}<|assistant|>{kyiv}", f"\nHello<|assistant|>{kyiv}", "now\n{}"):
+        assert takes(made.among_words(), reply), reply
+    for reply in (
+        "weather\n{}",
+        'weather\n{"town": "Kyiv"}',
+        f"{kyiv}<|assistant|>other\n{{}}",
+        "\nHi<|assistant|>weather\n{}",
+    ):
+        assert not takes(made.among_words(), reply), reply

@@ -14,14 +14,16 @@ from app.gui.store import records
 from app.gui.store.database import keep_bytes, release
 from app.gui.store.messages import Attachment, StoredMessage
 from app.gui.store.worker import AppStore
-from app.gui.texts import tr
+from app.gui.texts import in_language, tr
 from app.gui.viewmodels.signal import Signal
 from app.window_engine import JobRunner
 from engine.errors import BadRequest, PasswordNeeded, UnreadableFile
 
-Kind = Literal["image", "text", "pdf", "sound"]
+Kind = Literal["image", "text", "pdf", "sound", "document"]
 
 IMAGES = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".tif", ".tiff", ".bmp")
+# web pages stay as they are written: a person who attaches one may ask for its code
+DOCUMENTS = (".docx", ".docm", ".pptx", ".pptm", ".xlsx", ".xlsm", ".odt", ".epub", ".eml")
 SOUNDS = (".wav", ".mp3", ".flac", ".ogg", ".opus", ".m4a", ".aac")
 LONGEST_TEXT = 400_000  # characters
 LARGEST = 512 << 20
@@ -39,6 +41,8 @@ def kind_of(file: Path) -> Kind:
         return "image"
     if ending in SOUNDS:
         return "sound"
+    if ending in DOCUMENTS:
+        return "document"
     return "pdf" if ending == ".pdf" else "text"
 
 
@@ -61,6 +65,9 @@ def attach_bytes(name: str, data: bytes, folder: Path) -> Attachment:
         text, note = _text(name, data)
     elif kind == "pdf":
         text, pages, note = _pdf(name, data)
+    elif kind == "document":
+        kind = "text"
+        text, pages, note = _document(name, data)
     elif kind == "image":
         _check_image(name, data)
     return Attachment(name, kind, str(_keep(name, data, folder)), len(data), text, pages, note)
@@ -99,6 +106,23 @@ def _pdf(name: str, data: bytes) -> tuple[str, int, str]:
     if not text:
         raise BadRequest(tr("{name} contains scanned pages without text. Open it in Read first.", name=name))
     return text, len(pages), note
+
+
+def _document(name: str, data: bytes) -> tuple[str, int, str]:
+    """An Office file, a book or a message as markdown."""
+    from engine.pipelines.reading.formats.documents import open_text_document
+    from engine.pipelines.reading.writers import ExportOptions, page_text
+
+    try:
+        document = open_text_document(data, Path(name).suffix)
+    except UnreadableFile as error:
+        raise BadRequest(tr("{name} cannot be opened. {why}", name=name, why=in_language(error.text))) from None
+    if document is None:
+        raise BadRequest(tr("{name} cannot be opened: the file is damaged.", name=name))
+    text, note = _bounded(page_text(document.pages, "md", ExportOptions()).strip())
+    if not text:
+        raise BadRequest(tr("{name} contains no text.", name=name))
+    return text, len(document.pages), note
 
 
 def _check_image(name: str, data: bytes) -> None:

@@ -63,7 +63,7 @@ def badges(abilities: Collection[str]) -> tuple[str, ...]:
 
 
 class MachineFacts:
-    """What this machine is, asked once; `changed` when the answer is there."""
+    """What this machine is, asked once for all panes; `changed` when an answer is there."""
 
     def __init__(self, core: WindowEngine, preferences: Preferences) -> None:
         self._core, self._preferences = core, preferences
@@ -71,19 +71,9 @@ class MachineFacts:
         self.machine: Machine | None = None
         self.problem = ""
         self._looking: list[Popen[str]] = []
+        self._asked: dict[str, Any] = {}  # the settings that an answer is there or awaited for
         self._over = False
-        preferences.changed.connect(lambda key: self._take(preferences.get(key)) if key == _KEPT else None)
-
-    def _take(self, kept: Any) -> None:
-        """Another view has looked."""
-        if kept and (self.machine is None or vars(self.machine) != kept):
-            self.recall()
-            self.problem = ""
-            self.changed()
-
-    def recall(self) -> None:
-        """What an earlier look found, until the next one."""
-        if kept := self._preferences.get(_KEPT):
+        if kept := preferences.get(_KEPT):  # what an earlier look found, until the next one
             from engine.machine import Machine
 
             with contextlib.suppress(TypeError):  # an older Grus kept other facts
@@ -91,11 +81,16 @@ class MachineFacts:
 
     def look(self, again: bool = False) -> None:
         """In a process of its own, which gives the memory of a backend's library back, unless a model is loaded and with it the
-        library. `again`: measure the memory's bandwidth even if it is known."""
+        library. Nothing is done where another pane has asked with the same settings. `again`: look in any case, and measure the
+        memory's bandwidth even if it is known."""
         preferences = self._preferences
         options = {name: preferences.get(name, "auto") for name in ("backend", "device")}
         options["cache_dir"] = preferences.get("cache_dir")
         limit = preferences.get("memory_limit")
+        asked = {**options, "memory_limit": limit}
+        if asked == self._asked and not again:
+            return
+        self._asked = asked
 
         def ask(service: ModelService) -> Machine:
             from engine.loading import LoadOptions
@@ -107,7 +102,15 @@ class MachineFacts:
                 return look(LoadOptions(**options), limit, again)
             return look_in_process(**options, limit=limit, again=again, started=self._looking.append)
 
-        self._core.use(ask, self._got, self._failed)
+        def got(machine: Machine) -> None:
+            if self._asked is asked:  # else other settings were chosen meanwhile
+                self._got(machine)
+
+        def failed(sentence: str) -> None:
+            if self._asked is asked:
+                self._failed(sentence)
+
+        self._core.use(ask, got, failed)
 
     def end(self) -> None:
         """The window closes, and waits for no other process."""
@@ -121,7 +124,7 @@ class MachineFacts:
         self.changed()
 
     def _failed(self, sentence: str) -> None:
-        self.problem = sentence
+        self.problem, self._asked = sentence, {}  # the next pane tries again
         self.changed()
 
 

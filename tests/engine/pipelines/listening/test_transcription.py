@@ -96,9 +96,10 @@ def test_pieces_are_asked_for_together_and_come_back_in_order(monkeypatch):
     count, length = 70, RATE // 2
     sound = np.repeat(np.arange(count, dtype=np.float32), length)
     spans = [SampleSpan(i * length, (i + 1) * length) for i in range(count)]
-    monkeypatch.setattr(Transcriber, "spans", lambda self, audio: spans)
+    parts = [(span, sound[span.start : span.stop]) for span in spans]
+    monkeypatch.setattr(Transcriber, "parts", lambda self, blocks: iter(parts))
     engine = Telling()
-    listener = Transcriber(engine, AsrModel("ears", 1, 100, "en", lambda ids: ""))
+    listener = Transcriber(engine, AsrModel("ears", 1, 100, "en", lambda ids: "", lambda id: b"", lambda text: []))
     heard = listener.listen(Audio(sound, RATE))
     assert [segment.text for segment in heard.segments] == [f"piece {i}" for i in range(count)]
     edges = [edge for segment in heard.segments for edge in (segment.start, segment.end)]

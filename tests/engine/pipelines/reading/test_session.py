@@ -186,11 +186,11 @@ def test_a_damaged_journal_costs_a_page_and_no_more(tmp_path: Path) -> None:
 
 
 def test_folders_are_their_documents(tmp_path: Path) -> None:
-    for name in ("b.pdf", "a.PNG", "notes.txt", "c.tiff"):
+    for name in ("b.pdf", "a.PNG", "notes.txt", "c.tiff", "d.docx"):
         (tmp_path / name).write_bytes(b"x")
-    assert [path.name for path in expand_folders([tmp_path])] == ["a.PNG", "b.pdf", "c.tiff"]
+    assert [path.name for path in expand_folders([tmp_path])] == ["a.PNG", "b.pdf", "c.tiff", "d.docx"]
     (tmp_path / "empty").mkdir()
-    with pytest.raises(BadRequest, match="no PDFs"):
+    with pytest.raises(BadRequest, match="no documents"):
         expand_folders([tmp_path / "empty"])
 
 

@@ -20,6 +20,7 @@ from engine.models.registry import find_architecture
 from engine.weights.gguf.blocks import dequantize
 from engine.weights.gguf.checkpoint import GgufCheckpoint
 from engine.weights.gguf.reader import Elements, read
+from engine.weights.gguf.types import NUMBERS, TYPES
 from engine.weights.view import survey
 from tests.engine.weights.gguf.files import save, zeros
 
@@ -114,6 +115,10 @@ def sample(folder: Path, arch: str) -> bytes:
         "blk.0.attn_output": "NVFP4",
     }
     plans = [zeros(f"{name}.weight", kind, (128, 256)) for name, kind in rows.items()]
+    plans += [
+        zeros(f"of.{kind}", kind, (2, 256))
+        for kind in sorted((set(NUMBERS.values()) & set(TYPES)) - set(rows.values()))
+    ]
     plans += [zeros("blk.0.attn_k_b.weight", "Q8_0", (2, 64, 32)), zeros("blk.0.exp_probs_b.bias", "F32", (4,))]
     plans += [zeros("blk.0.ssm_a", "F32", (4,)), zeros("blk.0.ssm_conv1d.weight", "F32", (256, 4))]
     return save(folder / "seed.gguf", metadata | SEEDS[arch], plans).read_bytes()

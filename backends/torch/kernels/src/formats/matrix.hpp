@@ -5,7 +5,9 @@
 #include "formats/bf16_12bit.hpp"
 #include "formats/layout.hpp"
 
-#if defined(_WIN32)
+// Only Microsoft's compiler needs to be told. MinGW's exports what is visible, and does not allow `dllexport` where a function has
+// variables of a thread.
+#if defined(_MSC_VER)
 #define GRUS_API __declspec(dllexport)
 #else
 #define GRUS_API __attribute__((visibility("default")))

@@ -2,7 +2,7 @@
 #pragma once
 
 #if defined(__x86_64__) && defined(__linux__) && !defined(GRUS_NO_AMX)
-#if __has_include(<amxtileintrin.h>)
+#if __has_include(<amxtileintrin.h>) || __has_include(<amxintrin.h>)  // GCC's and Clang's name
 #define GRUS_AMX
 #endif
 #endif

@@ -1,0 +1,1 @@
+"""Libraries: folders of documents that can be asked, indexed on this machine in one SQLite file each."""

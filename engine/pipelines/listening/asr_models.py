@@ -1,0 +1,24 @@
+"""Which class transcribes with a loaded model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from engine.models.registry import RECOGNIZERS
+from engine.pipelines.listening.parakeet import ParakeetTranscriber
+from engine.pipelines.listening.transcription import Transcriber, asr_model
+from engine.pipelines.listening.whisper import WhisperTokens, WhisperTranscriber
+from engine.tasks import EngineLike
+
+
+def transcriber(engine: EngineLike, name: str, loaded: Any) -> Transcriber:
+    """What transcribes with a loaded model. Raises BadRequest for one that does not listen."""
+    model, kind = asr_model(name, loaded), loaded.config.get("model_type")
+    if kind in RECOGNIZERS:
+        return ParakeetTranscriber(engine, model, loaded.model.vocab)
+    if kind != "whisper":
+        return Transcriber(engine, model)
+    tokens = WhisperTokens.of(loaded.tokenizer, loaded.config, loaded.model.generation)
+    model = replace(model, start_id=tokens.start, language="en")
+    return WhisperTranscriber(engine, model, tokens, loaded.vocab, loaded.model.longest)

@@ -1,0 +1,74 @@
+"""Transcription with Parakeet: a stretch of speech is one task, whose tokens come with their times."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from engine.errors import BadRequest
+from engine.models.moonshine import SAMPLE_RATE
+from engine.models.parakeet import TimedIds
+from engine.pipelines.listening.transcript import TranscriptScores, TranscriptSegment, TranscriptToken, words_in_time
+from engine.pipelines.listening.transcription import AsrModel, ListenOptions, Transcriber
+from engine.tasks import EngineLike, Task
+
+# of the models with a large vocabulary (TDT 0.6B v3), which write the language that they hear and do not name it
+LANGUAGES = (
+    *("bg", "cs", "da", "de", "el", "en", "es", "et", "fi", "fr", "hr", "hu", "it", "lt", "lv", "mt", "nl", "pl", "pt"),
+    *("ro", "ru", "sk", "sl", "sv", "uk"),
+)
+UNKNOWN = "und"  # ISO 639: undetermined
+_ENGLISH = 2048  # the English ones have 1,024 tokens
+
+
+class ParakeetTranscriber(Transcriber):
+    ahead = 4  # whole stretches wait for the one before: more in flight win nothing
+
+    def __init__(self, engine: EngineLike, model: AsrModel, vocab: int) -> None:
+        self.languages = ("en",) if vocab <= _ENGLISH else LANGUAGES
+        super().__init__(engine, replace(model, language="en" if len(self.languages) == 1 else UNKNOWN))
+
+    def check_language(self, language: str | None) -> None:
+        if language not in (None, "auto", *self.languages):
+            have = ", ".join(self.languages)
+            raise BadRequest(
+                f"{self.model.name} does not know the language {language!r}. It knows: {have}.", "language"
+            )
+
+    def submit(
+        self,
+        samples: np.ndarray,
+        options: ListenOptions | None = None,
+        *,
+        penalty: float | None = None,
+        admitted: bool = False,
+    ) -> Task[TimedIds]:
+        chosen = (options or self.options).language
+        if chosen is not None and chosen in self.languages:  # as the person says: the model itself tells none
+            self.model = replace(self.model, language=chosen)
+
+        def work(loaded: Any) -> Generator[None, None, TimedIds]:
+            made: TimedIds = yield from loaded.model.recognize(samples)
+            return made
+
+        return self._engine.task(self.model.name, work, admitted=admitted)
+
+    def finished(
+        self, samples: np.ndarray, begins: float, handle: Task[TimedIds], options: ListenOptions
+    ) -> Sequence[TranscriptSegment]:
+        heard = handle.result()
+        made = TranscriptSegment(
+            start=begins,
+            end=begins + len(samples) / SAMPLE_RATE,
+            text=self.model.decode(heard.ids),
+            confidence=float(np.exp(np.mean(heard.logprobs))) if heard.ids else 0.0,
+            tokens=[TranscriptToken(id, self.model.bytes_of(id), p) for id, p in zip(heard.ids, heard.logprobs)],
+            scores=TranscriptScores(float(np.mean(heard.logprobs)) if heard.ids else 0.0),
+        )
+        if options.words and made.text:
+            middle = (np.array(heard.starts) + np.array(heard.ends)) / (2 * max(1, heard.frames))
+            made = replace(made, words=words_in_time(made, heard.ids, middle.clip(0.0, 1.0), self.model.decode))
+        return [made]

@@ -1,0 +1,287 @@
+"""HTML, and books of it (epub): headings, paragraphs, lists, tables and code in order. Nothing that a page refers to is fetched."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from html.parser import HTMLParser
+
+from engine.pipelines.reading.formats.blocks import PageBuilder
+from engine.pipelines.reading.formats.packages import Package, damaged, part_name, protected
+from engine.pipelines.reading.results import MOST_CELLS, Page, from_rows
+
+_VOID = frozenset(
+    {"br", "hr", "img", "input", "meta", "link", "area", "base", "col", "embed", "source", "track", "wbr"}
+)
+_HIDDEN = frozenset(
+    {"script", "style", "template", "noscript", "title", "iframe", "object", "svg", "select", "audio", "video"}
+)
+_BLOCKS = frozenset(
+    [
+        "p",
+        "div",
+        "section",
+        "article",
+        "aside",
+        "main",
+        "nav",
+        "header",
+        "footer",
+        "address",
+        "blockquote",
+        "figure",
+        "figcaption",
+        "form",
+        "fieldset",
+        "dl",
+        "dt",
+        "dd",
+        "li",
+        "ul",
+        "ol",
+        "table",
+        "caption",
+        "tr",
+        "td",
+        "th",
+        "thead",
+        "tbody",
+        "tfoot",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "pre",
+        "body",
+        "html",
+        "hr",
+        "details",
+        "summary",
+        "center",
+    ]
+)
+_CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]{1,40})""", re.IGNORECASE)
+_FONTS = ("embedding", "#obfuscation", "#rc")  # what an encrypted font's algorithm is called
+MOST_DEPTH = 2000  # lists and tables in each other; more is text
+
+
+def read_html(text: str) -> tuple[Page, ...]:
+    out = PageBuilder("part")
+    add_html(out, text)
+    return out.pages()
+
+
+def add_html(out: PageBuilder, text: str) -> None:
+    reader = _Reader(out)
+    reader.feed(text)
+    reader.close()
+    reader.end_block()
+
+
+def decoded_html(data: bytes) -> str:
+    """By its byte order mark, by what it says of itself, else as UTF-8, else as Windows-1252."""
+    said = _CHARSET.search(data[:4096]) or re.search(rb"""<\?xml[^>]{0,100}encoding=["']([\w.:-]{1,40})""", data[:200])
+    names = ["utf-16"] if data[:2] in (b"\xff\xfe", b"\xfe\xff") else ["utf-8-sig"]
+    if said and len(names[0]) > 6:
+        names.insert(0, said[1].decode("ascii"))
+    for name in names:
+        try:
+            return data.decode("utf-8-sig" if name.lower() in ("utf-8", "utf8") else name)
+        except (UnicodeDecodeError, LookupError):
+            continue
+    return data.decode("cp1252", "replace")
+
+
+class _Reader(HTMLParser):
+    def __init__(self, out: PageBuilder) -> None:
+        super().__init__(convert_charrefs=True)
+        self._out = out
+        self._text: list[str] = []
+        self._hidden: list[str] = []  # open elements that are not shown
+        self._heading = 0
+        self._lists: list[int | None] = []  # open lists: the number of the last item, None for bullets
+        self._item: tuple[int, int | None] | None = None  # depth and number of the item that begins here
+        self._pre = 0
+        self._quote = self._caption = False
+        self._tables = 0  # open ones; inner tables are text of their cell
+        self._rows: list[list[tuple[str, int, int, bool]]] = []
+        self._cell: tuple[int, int, bool] | None = None
+        self._cells = 0
+
+    # -- what HTMLParser calls
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        given = dict(attributes)
+        if self._hidden == ["p"] and tag in _BLOCKS:  # a block ends a paragraph that was not closed
+            self._hidden.clear()
+        if self._hidden or tag in _HIDDEN or "hidden" in given:
+            if tag not in _VOID and (not self._hidden or tag in self._hidden):
+                self._hidden.append(tag)
+            return
+        if tag == "br":
+            self._text.append("\n")
+        elif tag == "table":
+            self._begin_table()
+        elif self._tables and tag in ("tr", "td", "th"):
+            self._begin_cell(tag, given)
+        elif self._tables and tag != "caption":
+            self._text.append("\n" if tag in _BLOCKS else "")
+        elif tag in _BLOCKS:
+            self.end_block()
+            self._begin_block(tag, given)
+
+    def handle_endtag(self, tag: str) -> None:
+        if self._hidden:
+            if tag in self._hidden:
+                while self._hidden.pop() != tag:
+                    pass
+            elif tag in ("html", "body"):
+                self._hidden.clear()
+            return
+        if tag == "table":
+            self._end_table()
+        elif self._tables:
+            if tag in ("td", "th", "tr"):
+                self._end_cell()
+            elif tag in _BLOCKS:
+                self._text.append("\n")
+        elif tag in _BLOCKS:
+            self.end_block()
+            self._heading = 0
+            self._pre -= tag == "pre" and self._pre > 0
+            if tag in ("ul", "ol") and self._lists:
+                self._lists.pop()
+            if tag == "blockquote":
+                self._quote = False
+            if tag in ("figcaption", "caption"):
+                self._caption = False
+
+    def handle_data(self, data: str) -> None:
+        if not self._hidden:
+            self._text.append(data if self._pre else data.replace("\n", " ").replace("\r", " "))
+
+    # -- blocks
+
+    def _begin_block(self, tag: str, given: dict[str, str | None]) -> None:
+        if len(tag) == 2 and tag[0] == "h" and tag[1].isdigit():
+            self._heading = int(tag[1])
+        elif tag in ("ul", "ol") and len(self._lists) < MOST_DEPTH:
+            start = given.get("start") or "1"
+            self._lists.append(int(start) - 1 if tag == "ol" and start.isdigit() and len(start) < 7 else None)
+        elif tag == "li":
+            number = None
+            if self._lists and self._lists[-1] is not None:
+                number = self._lists[-1] + 1
+                self._lists[-1] = number
+            self._item = (max(0, len(self._lists) - 1), number)
+        elif tag == "pre":
+            self._pre += 1
+        elif tag == "blockquote":
+            self._quote = True
+        elif tag in ("figcaption", "caption"):
+            self._caption = True
+
+    def end_block(self) -> None:
+        """What was gathered since the last block is one."""
+        text = "".join(self._text)
+        self._text = []
+        if not text.strip():
+            return
+        item, self._item = self._item, None
+        if self._pre:
+            self._out.code(text)
+        elif self._heading:
+            self._out.heading(text, self._heading)
+        elif item is not None:
+            self._out.item(text, *item)
+        else:
+            self._out.text(text, "caption" if self._caption else "aside" if self._quote else "text")
+
+    # -- tables
+
+    def _begin_table(self) -> None:
+        self._tables += 1
+        if self._tables == 1:
+            self.end_block()
+            self._rows, self._cell, self._cells = [], None, 0
+
+    def _begin_cell(self, tag: str, given: dict[str, str | None]) -> None:
+        if self._tables > 1:
+            self._text.append("\n" if tag == "tr" else " ")
+            return
+        self._end_cell()
+        if tag == "tr" or not self._rows:
+            self._rows.append([])
+        if tag != "tr":
+            down, across = (_span(given.get(name)) for name in ("rowspan", "colspan"))
+            self._cell = (down, across, tag == "th")
+
+    def _end_cell(self) -> None:
+        if self._tables != 1:
+            return
+        text = "\n".join(filter(None, (" ".join(line.split()) for line in "".join(self._text).splitlines())))
+        if self._cell is not None:
+            self._text = []
+            self._cells += 1
+            if self._cells <= MOST_CELLS:
+                self._rows[-1].append((text, *self._cell))
+            self._cell = None
+        elif text:  # words between cells are shown above the table
+            self._text = []
+            self._out.text(text, "caption")
+
+    def _end_table(self) -> None:
+        if self._tables == 1:
+            self._end_cell()
+            self._tables = 0
+            rows = [row for row in self._rows if row]
+            width = max(map(len, rows), default=0)
+            if width < 2:  # a frame that only places its content
+                for row in rows:
+                    self._out.text(row[0][0])
+            else:
+                self._out.table(from_rows(rows))
+            self._rows = []
+        self._tables = max(0, self._tables - 1)
+
+    def unknown_decl(self, data: str) -> None: ...  # `<![CDATA[`; HTMLParser itself would stop there
+
+
+def _span(text: str | None) -> int:
+    return max(1, min(int(text), 64)) if text and text.isascii() and text.isdigit() and len(text) < 7 else 1
+
+
+# -- epub
+
+
+def read_book(package: Package) -> tuple[Page, ...]:
+    """One page a chapter file, in the order of the book's spine."""
+    place = next((root.get("full-path", "") for root in package.xml("META-INF/container.xml").iter("rootfile")), "")
+    if place not in package.names:
+        raise damaged("spine")
+    book, folder = package.xml(place), posixpath.dirname(place)
+    files = {item.get("id", ""): part_name(folder, item.get("href", "")) for item in book.iter("item")}
+    spine = [files.get(item.get("idref", ""), "") for item in book.iter("itemref")]
+    locked = _locked(package)
+    out = PageBuilder("chapter")
+    for name in spine:
+        if name in locked:
+            raise protected()
+        if name in package.names:
+            out.begin_page()
+            add_html(out, decoded_html(package.read(name)))
+    return out.pages()
+
+
+def _locked(package: Package) -> frozenset[str]:
+    """Parts that are encrypted, without fonts."""
+    if "META-INF/encryption.xml" not in package.names:
+        return frozenset()
+    found: set[str] = set()
+    for data in package.xml("META-INF/encryption.xml").iter("EncryptedData"):
+        method = data.find("EncryptionMethod")
+        if method is None or not any(word in method.get("Algorithm", "").lower() for word in _FONTS):
+            found.update(part_name("", reference.get("URI", "")) for reference in data.iter("CipherReference"))
+    return frozenset(found)

@@ -1,0 +1,65 @@
+"""The script that tries packages on bare systems: where it gets them from, what a line of its table says, and that it fails loudly."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.packaging.tools import script
+
+clean_systems = script("clean_systems")
+
+
+@pytest.fixture
+def apt(tmp_path: Path) -> Path:
+    (tmp_path / "sources.list.d").mkdir()
+    return tmp_path
+
+
+def test_packages_come_from_where_this_machine_has_them(apt: Path) -> None:
+    assert clean_systems.mirror_of_this_machine(apt) == ""
+    others = apt / "sources.list.d" / "another.sources"
+    others.write_text("Types: deb\nURIs: https://packages.example/node\nSuites: main\n")
+    assert clean_systems.mirror_of_this_machine(apt) == ""
+    (apt / "sources.list.d" / "debian.sources").write_text(
+        "Types: deb\n# a note\nURIs: http://mirror.example/debian/\n"
+    )
+    assert clean_systems.mirror_of_this_machine(apt) == "http://mirror.example/debian"
+    (apt / "sources.list").write_text("deb [signed-by=/x.gpg] http://nearer.example/debian bookworm main\n")
+    assert clean_systems.mirror_of_this_machine(apt) == "http://nearer.example/debian"
+
+
+def test_a_list_that_apt_does_not_read_is_not_read(apt: Path) -> None:
+    (apt / "sources.list.d" / "old.list.disabled").write_text("deb http://old.example/debian bookworm main\n")
+    assert clean_systems.mirror_of_this_machine(apt) == ""
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "result"), [(0, "grus 1.2.3", "ok"), (0, "another program", "FAILED"), (1, "grus 1.2.3", "FAILED")]
+)
+def test_a_step_needs_its_exit_code_and_its_words(
+    code: int, said: str, result: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    system = clean_systems.CleanSystem("bare", tmp_path)
+    ran: list[str] = []
+
+    def run(command: str, timeout: float = 0) -> Any:
+        ran.append(command)
+        return subprocess.CompletedProcess([], code, said, "")
+
+    monkeypatch.setattr(system, "run", run)
+    assert system.step("--version", "echo 'it'", r"grus \d") is (result == "ok")
+    assert [(what, how) for what, how, _ in system.results] == [("--version", result)]
+    [command] = ran
+    inner = subprocess.run(["sh", "-c", command.replace("su person -c", "sh -c")], capture_output=True, text=True)
+    assert inner.stdout == "it\n"  # quotes survive
+
+
+def test_no_system_is_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import contextlib
+
+    monkeypatch.setattr(clean_systems, "clean_system", lambda name, scratch: contextlib.nullcontext(None))
+    assert clean_systems.main([str(tmp_path / "grus.deb")]) == 1
