@@ -53,7 +53,7 @@ class Running:
 
     def ask(self, length: int = 4, prompt: int = 5) -> Any:
         how = SamplingParams(temperature=0.0, max_tokens=length, ignore_eos=True)
-        return self.engine.submit(Request("m", list(range(1, prompt + 1)), how))
+        return self.engine.submit(Request("m", [1 + i % 250 for i in range(prompt)], how))
 
     @property
     def pids(self) -> list[int]:
