@@ -22,6 +22,7 @@ from tests.speech_checkpoints import BLANK, PARAKEET, parakeet_reference, save_p
 
 BACKENDS = ("torch", "mlx")
 LENGTHS = (2.0, 0.7, 1.313)
+SEEDS = (6, 1, 2)  # of sounds in which no two tokens are equally likely: the order of a sum would choose between them
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +47,9 @@ def run(work: Generator[None, None, Any]) -> Any:
 def given(kind: str, which: int) -> Any:
     mels = parakeet_reference(kind).config.encoder_config.num_mel_bins
     extract = transformers.ParakeetFeatureExtractor(feature_size=mels)
-    return extract(sound(LENGTHS[which], which), sampling_rate=16000, return_attention_mask=True, return_tensors="pt")
+    return extract(
+        sound(LENGTHS[which], SEEDS[which]), sampling_rate=16000, return_attention_mask=True, return_tensors="pt"
+    )
 
 
 @pytest.mark.parametrize("mels", [80, 128])
@@ -63,7 +66,7 @@ def test_the_spectrogram_is_the_reference_s(mels: int) -> None:
 def test_it_hears_what_the_reference_hears(opened: Any, kind: str, backend: str, which: int) -> None:
     own, reference = opened(kind, backend), parakeet_reference(kind)
     assert isinstance(own, LoadedPart)
-    samples, inputs = sound(LENGTHS[which], which), given(kind, which)
+    samples, inputs = sound(LENGTHS[which], SEEDS[which]), given(kind, which)
     with torch.no_grad():
         encoded = reference.encoder(**inputs, output_attention_mask=True)
         longer = {} if kind == "parakeet_ctc" else {"max_new_tokens": 1000}  # than what it would stop at
