@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 DESCRIPTION = """\
 Reads a folder of documents, with all its folders, and indexes it on this machine. Run it again after files have come, changed,
-moved or gone: only these are read. Work that was stopped goes on where it was. Then ask: grus ask DIR "..."
+moved or gone: only these are read. Work that was stopped continues where it was. Then ask: grus ask DIR "..."
 
   grus index ~/Papers
   grus index ~/Papers --embed BAAI/bge-m3      # finds by meaning too

@@ -6,6 +6,7 @@ and a property together find a passage, and neither alone. In most sections the 
 
 from __future__ import annotations
 
+import calendar
 import email.message
 import io
 import textwrap
@@ -35,20 +36,7 @@ FILLER = (
     "A copy of these pages is sent to everybody who took part, and to the office of the region.",
     "The figures were checked twice, once by hand and once by the new system of the accountants.",
 )
-MONTHS = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-]
+MONTHS = list(calendar.month_name)[1:]
 
 
 @dataclass(frozen=True)

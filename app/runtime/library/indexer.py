@@ -1,6 +1,6 @@
 """Brings a library up to date with its folder: new, changed, moved and deleted files, then vectors.
 
-Each file is one transaction, and a scanned page that was read is kept at once, so that work that was stopped or killed goes on where it
+Each file is one transaction, and a scanned page that was read is kept at once, so that work that was stopped or killed continues where it
 was. A file is known by its content: one that was moved is not read again.
 """
 
