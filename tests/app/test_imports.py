@@ -23,6 +23,7 @@ from app.runtime.imports.conversation import ImportedMessage, ImportedTree, seco
 from app.runtime.imports.exports import is_export
 from engine.errors import BadRequest
 from tests.app.fresh import grus, several
+from tests.asserting import every
 
 
 def png(colour: str = "red") -> bytes:
@@ -315,6 +316,29 @@ def test_a_zip_bomb_is_refused_by_what_comes_out_of_it(
         export_file.ExportFile(zipped(tmp_path / "big.zip", big)).read("file-AbC1.png")
     kept.take(tmp_path / "big.zip")  # such a picture alone is left out
     assert "[file-AbC1.png]" in "".join(kept.branch("Boats"))
+
+
+def test_an_export_with_a_broken_part_is_said_to_be_damaged(kept: Kept, tmp_path: Path) -> None:
+    """Each byte of what is packed in turn: a stream that cannot be unpacked has an error of its own."""
+    whole = zipped(tmp_path / "whole.zip", {"conversations.json": [chatgpt()]})
+    with zipfile.ZipFile(whole) as archive:
+        info = archive.getinfo("conversations.json")
+        assert info.compress_type == zipfile.ZIP_DEFLATED
+    start, broken = 30 + len(info.filename), tmp_path / "broken.zip"
+    said: list[str] = []
+    places = range(start, start + info.compress_size, 7)
+    for at in places:
+        data = bytearray(whole.read_bytes())
+        data[at] ^= 0xFF
+        broken.write_bytes(data)
+        try:
+            read = export_file.ExportFile(broken).read("conversations.json")
+        except BadRequest as error:
+            said.append(str(error))
+        else:  # the last byte's bits that fill it up mean nothing
+            assert json.loads(read) == [chatgpt()]
+    assert len(said) >= len(places) - 1
+    assert every("damaged" in words for words in said)
 
 
 def test_what_is_no_export_is_said(kept: Kept, tmp_path: Path) -> None:

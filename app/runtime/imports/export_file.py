@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 import re
 import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
@@ -92,7 +93,7 @@ class ExportFile:
         try:
             with self._zip.open(info) as packed:
                 return self._bounded(packed.read, most, info.compress_size)
-        except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError) as error:
+        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError) as error:
             if isinstance(error, RecursionError):
                 raise
             raise self._damaged() from None

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -145,7 +146,8 @@ def test_a_rank_that_gives_no_sign_of_life_is_given_up(made: Callable[..., Team]
 def test_how_a_rank_ended_is_said(body: str, words: str, made: Callable[..., Team]) -> None:
     team = made(body, replace(HURRY, hang=60.0))
     team.ready()
-    team.tell([("open", 0, 5)])
+    with suppress(RanksLost):  # where the first rank has ended before the second is written to
+        team.tell([("open", 0, 5)])
     reason = watched(team)[0]
     assert words in reason
     assert reason.endswith("It is loaded again when it is next used.")
