@@ -56,7 +56,7 @@ def start(wanted: Start) -> int:
     window = open_window(app, wanted, places)
     window.context.wiped.connect(log.reopen_or_release)
     if log.crashed:
-        window.tell_crash()
+        window.show_crash()
     window.offer_updates()
     reception = SingleInstance(name, window.take_files, window)
     if isinstance(app, GrusApplication):

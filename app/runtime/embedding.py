@@ -89,7 +89,7 @@ async def embed(
     if not pooled:
         return Vectors([], [])
     finished = modules_of(model).finished(np.stack(pooled))
-    if dimensions is not None and finished.shape[1] < dimensions:  # a model elsewhere tells its width only now
+    if dimensions is not None and finished.shape[1] < dimensions:  # a remote model's width is known only now
         raise BadRequest(f"{name} makes vectors of {finished.shape[1]} dimensions: ask for fewer.", "dimensions")
     return Vectors([unit(vector, dimensions) for vector in finished], [len(ids) for ids in rows])
 

@@ -62,7 +62,7 @@ def variables_for(template: str, thinking: bool | None, effort: str | None, budg
 
 
 def _known_levels(template: str, name: str) -> list[str]:
-    """The efforts that a template tells apart, from the least to the most."""
+    """The efforts that a template distinguishes, from the least to the most."""
     said: set[str] = set()
     for block in re.findall(r"\{[%{].*?[%}]\}", template, re.DOTALL):
         if name in block:

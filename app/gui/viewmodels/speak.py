@@ -279,7 +279,7 @@ class SpeakResults(Results[SpeechTake]):
         name = time.strftime("%Y%m%d-%H%M%S") + f"-{time.monotonic_ns() % 1000:03}"
         take = SpeechTake(title, text, choice, self._folder / "spoken" / f"{name}.wav")
 
-        def hear(items: list[Any]) -> None:
+        def receive(items: list[Any]) -> None:
             for kind, what in items:
                 if kind == "rate":
                     self.playback.begin(what)
@@ -294,7 +294,7 @@ class SpeakResults(Results[SpeechTake]):
             self._end(take, "failed" if problem else "done")
 
         self._insert(take, lambda: self._keep(take))
-        self._start(take, lambda core: self._spoken(core, take), hear, ended)
+        self._start(take, lambda core: self._spoken(core, take), receive, ended)
         self.current = take
         self.listed()
         self.shown()
@@ -429,8 +429,8 @@ class SpeakResults(Results[SpeechTake]):
 
         self._work.run(drop, dropped, self._show_error)
 
-    def hear_voice(self, name: str) -> None:
-        """Its sample."""
+    def play_sample(self, name: str) -> None:
+        """Play the sample of a saved voice."""
         sample = next((saved.sample for saved in self.saved if saved.name == name), None)
         if sample is not None and not self.busy:
             self.current = None

@@ -168,7 +168,7 @@ async def _reply(
         raise
     if body.stream is not False:
         chunks = reply.lines(running)
-        return await server.stream(running, chunks, tell=error_line, heartbeat=None, media_type=LINES)
+        return await server.stream(running, chunks, encode_error=error_line, heartbeat=None, media_type=LINES)
     return answer(reply.whole(await server.parts(request, running), running))
 
 

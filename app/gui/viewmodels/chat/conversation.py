@@ -86,7 +86,7 @@ def for_model(system: str, path: Sequence[StoredMessage]) -> list[dict[str, Any]
             continue
         made = _message(message)
         if message.role == "assistant" and guide.is_guide(message.model):
-            made["content"] = guide.as_told(message.text)
+            made["content"] = guide.as_given(message.text)
         if said and made["role"] == "user" == said[-1]["role"]:
             made["content"] = _together(said.pop()["content"], made["content"])
         said.append(made)
