@@ -116,8 +116,8 @@ def read(options: argparse.Namespace) -> int:
             teller.show(event)
             if printer is not None:
                 printer.show(event)
-            if (said := _written(event, kind, where)) is not None:
-                teller.say(said)
+            if (line := _written(event, kind, where)) is not None:
+                teller.say(line)
     return teller.end()
 
 

@@ -428,9 +428,9 @@ class VoicePanel(QWidget):
         self.name = QLineEdit()
         self.name.setPlaceholderText(tr("Name of the voice"))
         self.name.setAccessibleName(tr("Name of the voice"))
-        self.said = QLineEdit()
-        self.said.setPlaceholderText(tr("Transcript of the recording, for a closer voice"))
-        self.said.setAccessibleName(tr("Transcript of the recording"))
+        self.transcript = QLineEdit()
+        self.transcript.setPlaceholderText(tr("Transcript of the recording, for a closer voice"))
+        self.transcript.setAccessibleName(tr("Transcript of the recording"))
         self.file = text_button(tr("Choose a file"), self.choose)
         self.record = text_button(tr("Record"), self.toggle)
         self.note = label(tr("3 to 15 seconds of one voice are best."), "second", wrap=True)
@@ -447,7 +447,7 @@ class VoicePanel(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(GRID * 2, GRID, GRID * 2, GRID)
         column.setSpacing(GRID)
-        for row in (self.name, source, self.said, ends):
+        for row in (self.name, source, self.transcript, ends):
             column.addWidget(row) if isinstance(row, QWidget) else column.addLayout(row)
         self._show()
 
@@ -481,7 +481,7 @@ class VoicePanel(QWidget):
             return
         self.save.setEnabled(False)
         self._show_note(tr("Analyzing the recording."))
-        self._studio.clone(self.name.text(), sound, self.said.text(), self._model(), self._saved, self._failed)
+        self._studio.clone(self.name.text(), sound, self.transcript.text(), self._model(), self._saved, self._failed)
 
     def leave(self) -> None:
         self._end()
@@ -499,7 +499,7 @@ class VoicePanel(QWidget):
     def _clear(self) -> None:
         self._file, self._recorded = None, []
         self.name.clear()
-        self.said.clear()
+        self.transcript.clear()
         self._show_note(tr("3 to 15 seconds of one voice are best."))
         self._show()
 

@@ -389,10 +389,10 @@ class SpeakResults(Results[SpeechTake]):
         self._work.run(self.voices.list, got, self._show_error)
 
     def clone(
-        self, name: str, sound: Path | np.ndarray, said: str, model: str, then: Callable[[str], Any],
+        self, name: str, sound: Path | np.ndarray, transcript: str, model: str, then: Callable[[str], Any],
         failed: Callable[[str], Any],
     ) -> None:  # fmt: skip
-        """Clone a voice from a file, or from samples at 16 kHz. `said`: the transcript, if known."""
+        """Clone a voice from a file, or from samples at 16 kHz. `transcript`: of the recording, if known."""
 
         def make(core: Any) -> Iterator[str]:
             from app.runtime import pipelines
@@ -401,7 +401,7 @@ class SpeakResults(Results[SpeechTake]):
             voice = pipelines.speaker(core, model)
             given = read_sound(sound, voice.rate).samples if isinstance(sound, Path) else None
             samples = resampled(sound, 16_000, voice.rate) if given is None else given  # type: ignore[arg-type]
-            self.voices.save(name.strip(), model, voice.clone(samples, said.strip() or None), samples, voice.rate)
+            self.voices.save(name.strip(), model, voice.clone(samples, transcript.strip() or None), samples, voice.rate)
             yield name.strip()
 
         def ended(problem: str) -> None:

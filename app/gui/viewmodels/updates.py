@@ -84,7 +84,7 @@ class WindowUpdates:
             if found and quiet:
                 self.found()
 
-        self._work.run(lambda: check(source), got, lambda said: self._put("idle", "" if quiet else said))
+        self._work.run(lambda: check(source), got, lambda problem: self._put("idle", "" if quiet else problem))
 
     @property
     def may_download(self) -> bool:
@@ -114,7 +114,7 @@ class WindowUpdates:
             self._file = path
             self._put("downloaded")
 
-        self._work.run(job, got, lambda said: self._put("found", said))
+        self._work.run(job, got, lambda problem: self._put("found", problem))
 
     @property
     def restarts(self) -> bool:
@@ -134,7 +134,7 @@ class WindowUpdates:
             self._put("installed")
             restart()
 
-        self._work.run(lambda: how_to_install(self.kind, file), done, lambda said: self._put("downloaded", said))
+        self._work.run(lambda: how_to_install(self.kind, file), done, lambda problem: self._put("downloaded", problem))
 
     @property
     def status(self) -> str:

@@ -236,8 +236,8 @@ class _CompletionCall:
         def tail() -> dict[str, Any]:
             if continuous:
                 prompt = sum(map(len, self.prompts))
-                said = sum(len(choice.ids) for generation in self.generations for choice in generation.choices)
-                return {"usage": usage(Timings(prompt_tokens=prompt, output_tokens=said))}
+                written = sum(len(choice.ids) for generation in self.generations for choice in generation.choices)
+                return {"usage": usage(Timings(prompt_tokens=prompt, output_tokens=written))}
             return {"usage": None} if with_usage else {}
 
         async for number, got in batch.events():

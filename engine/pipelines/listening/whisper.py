@@ -357,9 +357,9 @@ class WhisperTranscriber(Transcriber):
         span = segment.end - segment.start
         if not places or span <= 0:
             return []
-        said = (begins + times[[part.first + i for i in places]] - segment.start) / span
+        shares = (begins + times[[part.first + i for i in places]] - segment.start) / span
         return words_in_time(
-            segment, [part.ids[i] for i in places], np.maximum.accumulate(said.clip(0.0, 1.0)), self.model.decode
+            segment, [part.ids[i] for i in places], np.maximum.accumulate(shares.clip(0.0, 1.0)), self.model.decode
         )
 
 

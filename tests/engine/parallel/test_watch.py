@@ -91,7 +91,7 @@ def watched(team: Team) -> tuple[str, Waiting]:
     return team.reason or "", group
 
 
-def test_ranks_are_told_asked_and_ended(made: Callable[..., Team]) -> None:
+def test_ranks_receive_calls_answer_and_end(made: Callable[..., Team]) -> None:
     team = made(READY + BEATS)
     assert team.place.parent.stat().st_mode & 0o777 == 0o700
     assert [report["weights"] for report in team.ready()] == [1, 2]

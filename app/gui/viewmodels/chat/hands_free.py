@@ -46,11 +46,11 @@ class SpokenText:
 
     def push(self, piece: str) -> str:
         self._line += piece
-        said = ""
+        spoken = ""
         while "\n" in self._line:
             line, self._line = self._line.split("\n", 1)
-            said += self._whole(line)
-        return said + self._words()
+            spoken += self._whole(line)
+        return spoken + self._words()
 
     def finish(self) -> str:
         line, self._line = self._line, ""
@@ -85,16 +85,16 @@ class SpokenText:
 
     def _run_on(self, text: str) -> str:
         """Join lines of one paragraph into one sentence."""
-        said = self._say(text)
+        spoken = self._say(text)
         self._gap(" ")
-        return said
+        return spoken
 
     def _apart(self, text: str) -> str:
         """A sentence of its own, whether it ends in a mark or not."""
         self._gap(". ")
-        said = self._say(text)
+        spoken = self._say(text)
         self._gap(". ")
-        return said
+        return spoken
 
     def _say(self, words: str) -> str:
         words = _EMPHASIS.sub("", words)
@@ -158,8 +158,8 @@ class SpokenQuestion:
         while (piece := self._words.get()) is not None:
             if isinstance(piece, GrusError):
                 raise piece
-            if said := aloud.push(piece):
-                yield said
+            if spoken := aloud.push(piece):
+                yield spoken
         yield aloud.finish()
 
 
