@@ -59,7 +59,7 @@ def test_both_backends_hear_the_same(files, any_model, capsys):
     assert outputs[0] == outputs[1]
 
 
-@pytest.mark.parametrize("kind", ["parakeet_ctc", "parakeet_tdt"])
+@pytest.mark.parametrize("kind", [pytest.param("parakeet_ctc", marks=pytest.mark.slow), "parakeet_tdt"])
 def test_parakeet_in_a_new_process_on_both_backends(kind, files, tmp_path):
     """Quantized too, which is the default on a CPU."""
     folder = str(save_parakeet(kind, tmp_path / kind))
@@ -220,7 +220,10 @@ def test_a_video_gets_subtitles_of_the_track_that_is_named(whisper, tmp_path, ca
         assert float(lines[0].pts * lines[0].time_base) >= 2
 
 
-@pytest.mark.parametrize("more", [["--language", "de", "--words"], ["--translate", "--prompt", "Grus grus"]])
+@pytest.mark.parametrize(
+    "more",
+    [["--language", "de", "--words"], pytest.param(["--translate", "--prompt", "Grus grus"], marks=pytest.mark.slow)],
+)
 def test_whisper_hears_the_same_on_both_backends(whisper, tmp_path, capsys, more):
     """A recording of a phone: the decoder's process, windows, encoder, timestamps, the rules for what is believed, and words."""
     phone = save_media(tmp_path / "phone.m4a", "aac", [(talk(2) * 32767).astype(np.int16)], RATE)

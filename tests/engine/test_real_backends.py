@@ -1,4 +1,4 @@
-"""The engine on the real backends: 32 requests together say what each says alone, whatever is done to their memory.
+"""The engine on the real backends: 20 requests together say what each says alone, whatever is done to their memory.
 
 Where two logits lie closer than 1e-5 the order of additions may choose either; such a flip is accepted, and counted.
 """
@@ -17,7 +17,7 @@ from engine.types import Grammar, ReasoningLimit, Request, SamplingParams, Setti
 from tests.checkpoints import save
 from tests.driver import Driver
 
-COUNT, LENGTH = 32, 12
+COUNT, LENGTH = 20, 12
 MODES = {
     "plain": {},
     "ahead": {"async_scheduling": True},

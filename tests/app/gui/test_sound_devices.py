@@ -117,6 +117,7 @@ def test_speak_plays_and_records_whatever_happens_to_the_devices(pulse: Pulse, t
     assert seen["recorded"]["seconds"] > 0.5
 
 
+@pytest.mark.slow
 def test_listen_plays_and_records_whatever_happens_to_the_devices(pulse: Pulse, tmp_path: Path, ears: Path) -> None:
     seen = steps(pulse, "listen", kept_sound(tmp_path / "grus", "listen", ears=ears))
     played(seen)
@@ -127,6 +128,7 @@ def test_listen_plays_and_records_whatever_happens_to_the_devices(pulse: Pulse, 
     assert seen["unplugged"]["kept"] > 0.5
 
 
+@pytest.mark.slow
 def test_talk_listens_and_speaks_until_a_device_is_unplugged(pulse: Pulse, tmp_path: Path, ears: Path) -> None:
     voices = ending(checkpoint("custom_voice", tmp_path / "voices"))
     folder = kept_sound(tmp_path / "grus", "speak", ears=ears, voices=voices)

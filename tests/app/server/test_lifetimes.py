@@ -25,7 +25,7 @@ from tests.speech_checkpoints import save as save_ears
 BACKENDS = ["torch", "mlx"]
 
 
-@pytest.fixture(params=BACKENDS)
+@pytest.fixture(params=["torch", pytest.param("mlx", marks=pytest.mark.slow)])
 def live(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Live]:
     named = {"text": str(save("qwen3", tmp_path / "text")), "ears": str(save_ears("moonshine", tmp_path / "ears"))}
     where = LoadOptions(backend=request.param, device="cpu", dtype="f32", memory_limit=1 << 30, download=False)

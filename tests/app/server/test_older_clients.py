@@ -97,7 +97,15 @@ def serve(*arguments: str, environment: dict[str, str]) -> tuple[str, str]:
         process.kill()
 
 
-@pytest.mark.parametrize(("level", "lines"), [(None, 0), ("warning", 0), ("info", 1), ("debug", 1)])
+@pytest.mark.parametrize(
+    ("level", "lines"),
+    [
+        (None, 0),
+        pytest.param("warning", 0, marks=pytest.mark.slow),
+        pytest.param("info", 1, marks=pytest.mark.slow),
+        ("debug", 1),
+    ],
+)
 def test_the_log_level_decides_what_is_written_and_never_holds_a_prompt(
     level: str | None, lines: int, tmp_path: Path
 ) -> None:

@@ -35,13 +35,13 @@ def listened(ears: grus.Ears, sound: np.ndarray, **options: object) -> list:
 
 
 def test_segments_follow_each_other_inside_the_sound(ears: grus.Ears) -> None:
-    transcript = ears.listen(talk(4), rate=RATE)
+    transcript = ears.listen(talk(2), rate=RATE)
     assert transcript.language in LANGUAGES
     assert transcript.segments
     edges = [edge for segment in transcript.segments for edge in (segment.start, segment.end)]
     assert edges == sorted(edges)
     assert 0 <= edges[0] <= edges[-1] <= transcript.seconds
-    again = ears.listen(talk(4), rate=RATE)  # what is tried at a higher temperature too is the same each time
+    again = ears.listen(talk(2), rate=RATE)  # what is tried at a higher temperature too is the same each time
     assert [(one.text, one.start, one.end) for one in again.segments] == [
         (one.text, one.start, one.end) for one in transcript.segments
     ]
