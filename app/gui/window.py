@@ -166,9 +166,9 @@ class Window(QMainWindow):
         if name not in self.panes:
             spec = next(spec for spec in self.specs if spec.name == name)
             pane = spec.make(self.context)
-            self.context.look.dress(pane)
             self.panes[name] = pane
             self.stack.addWidget(pane)
+            self.context.look.dress(pane)
         return self.panes[name]
 
     def open_pane(self, name: str) -> Pane:

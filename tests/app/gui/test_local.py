@@ -194,7 +194,7 @@ def test_other_applications_models_and_the_fallback_answer(
     assert len(texts) == 1
     mine = service.catalogue.folder = tmp_path / "mine"
     save("gemma", mine / "plain", max_position_embeddings=4096)
-    save_packed("gemma", mine / "packed", "gptq", max_position_embeddings=4096)
+    save_packed("gemma", mine / "packed", "awq", max_position_embeddings=4096)
     for name in ("plain", "packed"):
         (mine / name / "chat_template.jinja").write_text("{% for m in messages %}{{ m.content }}{% endfor %}")
         assert reply(core, name, "Hello").end == "length"
