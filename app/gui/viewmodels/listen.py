@@ -161,7 +161,7 @@ class ListenResults(Results[ListenRecording]):
         return next((item for item in self.items if item.state == "live"), None)
 
     def begin_live(self) -> ListenRecording:
-        """Start a live recording; `hear_live` then receives the microphone's samples."""
+        """Start a live recording; `feed_live` then receives the microphone's samples."""
         name = time.strftime("%Y-%m-%d %H.%M.%S")
         item = ListenRecording(self._folder / f"{name}.wav", tr("Recording {time}", time=name), state="live")
         sound: queue.SimpleQueue[np.ndarray | None] = queue.SimpleQueue()
