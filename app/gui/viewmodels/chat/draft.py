@@ -173,7 +173,7 @@ class MessageDraft:
     """`loaded`: another draft is here, text and all. `files_changed`: files came or went. `failed(sentence)`; an empty one: it works again."""
 
     def __init__(self, store: AppStore, work: JobRunner, folder: Path, transcribe: ReadText | None = None) -> None:
-        """`hear` transcribes sound for models that take text only."""
+        """`transcribe` turns sound into text for models that take text only."""
         self._store, self._work, self._folder, self._transcribe = store, work, folder, transcribe
         self.loaded, self.files_changed, self.failed = Signal(), Signal(), Signal()
         self.place = "new"
