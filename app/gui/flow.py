@@ -1,4 +1,4 @@
-"""`FlowRow`: a row of controls that goes on in a second line where one is too narrow."""
+"""`FlowRow`: a row of controls that continues in a second line where one is too narrow."""
 
 from __future__ import annotations
 

@@ -120,9 +120,9 @@ def test_a_true_prediction(folder, backend, alone, tmp_path):
     """Checked guesses are computed in one go: their logits may differ in the last bit from those of single steps."""
     replies, driver = alone
     engine, _ = make(folder, backend, tmp_path, "plain")
-    told = [replace(ask(prompt), prediction=replies[tuple(prompt)]) for prompt in prompts()[:8]]
+    predicted = [replace(ask(prompt), prediction=replies[tuple(prompt)]) for prompt in prompts()[:8]]
     flips = 0
-    for request, ids in zip(told, say(engine, told)):
+    for request, ids in zip(predicted, say(engine, predicted)):
         if ids != (expected := replies[tuple(request.prompt_ids)]):
             assert is_tie(driver, request.prompt_ids, expected, ids)
             flips += 1

@@ -56,11 +56,11 @@ class Person:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, text=True,
         )  # fmt: skip
         self._said: queue.Queue[str] = queue.Queue()
-        threading.Thread(target=self._hear, daemon=True).start()
+        threading.Thread(target=self._listen, daemon=True).start()
         while self._next(60) != "ready":
             pass
 
-    def _hear(self) -> None:
+    def _listen(self) -> None:
         assert self.app.stdout is not None
         for line in self.app.stdout:
             self._said.put(line)

@@ -67,9 +67,9 @@ def test_a_window_of_nothing_contradicts_a_penalty(live: Live, at: int) -> None:
     path, body, name = asked(1.3, 0)[at]
     reply = post(live, path, body)
     assert reply.status_code == 400
-    told = reply.json()["error"]
-    assert "repeat_last_n" in told["message"]
-    assert told["param"] == name
+    detail = reply.json()["error"]
+    assert "repeat_last_n" in detail["message"]
+    assert detail["param"] == name
     path, body, _ = asked(None, 0)[at]
     assert post(live, path, body).status_code == 200
 
