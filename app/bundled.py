@@ -19,7 +19,7 @@ _SEARCH_PATHS = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "LIBPATH")
 
 def grus_version() -> str:
     """The version of this Grus, from the package's metadata; `0` where it runs from a folder without them."""
-    from importlib.metadata import PackageNotFoundError, version  # they import `email`: the idle window has no need of it
+    from importlib.metadata import PackageNotFoundError, version  # takes long, and no idle window needs it
 
     try:
         return version("grus")
