@@ -29,7 +29,8 @@ class ParakeetTranscriber(Transcriber):
 
     def __init__(self, engine: EngineLike, model: AsrModel, vocab: int) -> None:
         self.languages = ("en",) if vocab <= _ENGLISH else LANGUAGES
-        super().__init__(engine, replace(model, language="en" if len(self.languages) == 1 else UNKNOWN))
+        self._unnamed = "en" if len(self.languages) == 1 else UNKNOWN
+        super().__init__(engine, replace(model, language=self._unnamed))
 
     def check_language(self, language: str | None) -> None:
         if language not in (None, "auto", *self.languages):
@@ -47,8 +48,8 @@ class ParakeetTranscriber(Transcriber):
         admitted: bool = False,
     ) -> Task[TimedIds]:
         chosen = (options or self.options).language
-        if chosen is not None and chosen in self.languages:  # as the person says: the model itself tells none
-            self.model = replace(self.model, language=chosen)
+        # as the person names it for this sound: the model itself names none
+        self.model = replace(self.model, language=chosen if chosen in self.languages else self._unnamed)
 
         def work(loaded: Any) -> Generator[None, None, TimedIds]:
             made: TimedIds = yield from loaded.model.recognize(samples)

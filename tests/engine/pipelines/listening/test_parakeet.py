@@ -59,6 +59,8 @@ def test_a_large_vocabulary_knows_the_languages_of_europe(ears: grus.Ears) -> No
     many.check_language("de")
     many.submit(np.zeros(RATE, np.float32), ListenOptions("de")).result()
     assert many.model.language == "de"
+    many.submit(np.zeros(RATE, np.float32)).result()
+    assert many.model.language == UNKNOWN  # what one sound was said to be is not true of the next
     with pytest.raises(BadRequest, match="the language 'ja'"):
         many.check_language("ja")
 
