@@ -7,11 +7,9 @@ limit whatever the archive says of their size. Expat is the parser of Python's o
 
 from __future__ import annotations
 
-import io
 import posixpath
-import zipfile
-import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import unquote
 from xml.etree.ElementTree import Element as XmlElement
@@ -19,6 +17,7 @@ from xml.etree.ElementTree import TreeBuilder
 from xml.parsers import expat
 
 from engine.errors import ErrorText, UnreadableFile
+from engine.zip_file import BoundedZip, DamagedZip, OversizedZip, ProtectedZip
 
 LARGEST_PART = 256 << 20  # bytes of one part, unpacked
 LARGEST_TREE = 96 << 20  # bytes of a part that becomes a tree in memory
@@ -51,30 +50,19 @@ class Package:
     """An archive of parts. Raises UnreadableFile."""
 
     def __init__(self, data: bytes) -> None:
-        try:
-            self._archive = zipfile.ZipFile(io.BytesIO(data))
-        except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
-            raise damaged(type(error).__name__) from None
-        self.names = frozenset(self._archive.namelist())
-        if len(self.names) > MOST_PARTS:
-            raise too_large()
-        self._left = LARGEST_PACKAGE
+        with _explained():
+            self._archive = BoundedZip(data, parts=MOST_PARTS, whole=LARGEST_PACKAGE)
+        self.names = frozenset(self._archive.names)
 
     def read(self, name: str, most: int = LARGEST_TREE) -> bytes:
         """A part. Raises UnreadableFile where it is missing, damaged or too large."""
-        try:
-            with self._archive.open(name) as part:
-                data = part.read(min(most, self._left) + 1)
-        except KeyError:
-            raise UnreadableFile(ErrorText("A part of the file is missing: {name}.", name=name[:100])) from None
-        except RuntimeError:  # what zipfile raises for an encrypted part
-            raise protected() from None
-        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, ValueError) as error:
-            raise damaged(type(error).__name__) from None
-        if len(data) > min(most, self._left):
-            raise too_large()
-        self._left -= len(data)
-        return data
+        with _explained():
+            try:
+                return self._archive.read(name, most)
+            except KeyError:
+                raise UnreadableFile(
+                    ErrorText("A part of the file is missing: {name}.", name=name[:100])
+                ) from None
 
     def xml(self, name: str) -> XmlElement:
         return xml_tree(self.read(name))
@@ -95,6 +83,18 @@ class Package:
 
     def close(self) -> None:
         self._archive.close()
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    try:
+        yield
+    except ProtectedZip:
+        raise protected() from None
+    except OversizedZip:
+        raise too_large() from None
+    except DamagedZip as error:
+        raise damaged(str(error)) from None
 
 
 def part_name(folder: str, target: str) -> str:
