@@ -75,7 +75,7 @@ class _Reader:
             style.get("name", ""): {
                 whole_number(level.get("level"), 1) - 1: whole_number(level.get("start-value"), 1)
                 for level in style
-                if level.tag == "list-level-style-number" and level.get("num-format", "1")
+                if level.tag == "list-level-style-number" and level.get("num-format") != ""
             }
             for root in styles
             for style in root.iter("list-style")

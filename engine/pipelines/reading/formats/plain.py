@@ -96,6 +96,7 @@ def read_markdown(text: str) -> tuple[Page, ...]:
     ) in tokens:  # the time for a paragraph's marks grows with their cube; without them its text stands as it is
         content = token.content
         if token.type == "inline" and len(content) < _LONGEST_INLINE and content.count("[") < _MOST_BRACKETS:
+            token.children = []
             parser.inline.parse(content, parser, known, token.children)
     _Markdown(out).read(tokens)
     return out.pages()

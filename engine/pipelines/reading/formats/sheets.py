@@ -13,6 +13,7 @@ from engine.pipelines.reading.formats.packages import LARGEST_PART, Package, dam
 from engine.pipelines.reading.results import MOST_CELLS, Page
 
 MOST_VALUES = 100_000  # cells of a sheet that become a table
+_MOST_BEYOND = 64  # columns that a merged cell reaches over at the right end of a table
 MOST_TEXTS = 2_000_000  # that the sheets of a workbook share
 _DATES = frozenset([*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)])  # built-in formats
 _PERCENT = frozenset([9, 10])
@@ -87,7 +88,7 @@ class SheetRows:
             if row is None or column >= width:
                 continue
             down = sum(number <= last_row for number in self._numbers[row : row + 1024])
-            across = min(last_column, width - 1) - column + 1
+            across = min(last_column, max(width - 1, column + _MOST_BEYOND)) - column + 1
             area += max(down, 1) * max(across, 1)
             if area > 2 * MOST_CELLS:
                 break
@@ -270,17 +271,16 @@ def read_csv(text: str) -> tuple[Page, ...]:
 
 
 def _delimiter(text: str) -> str:
-    """The one that parts the first rows into the same number of cells, and into the most. Python's `csv.Sniffer` also guesses at
-    quotes, wrongly where the first rows have none."""
+    """The one that parts most of the first rows into the same number of cells; of two, the one that is no part of numbers. Python's
+    `csv.Sniffer` also guesses at quotes, wrongly where the first rows have none."""
     sample = text[:16_384].rpartition("\n")[0] or text[:16_384]
-    best, most = ",", (0, 0)
-    for delimiter in ",;\t|":
+    best, most = ",", 0
+    for delimiter in "\t;|,":
         try:
             widths = [len(row) for row in csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter) if row]
         except csv.Error:
             continue
-        usual = max(set(widths), key=widths.count, default=0)
-        found = (widths.count(usual) if usual > 1 else 0, usual)
-        if found > most:
-            best, most = delimiter, found
+        usual = max(set(widths), key=widths.count, default=1)
+        if usual > 1 and widths.count(usual) > most:
+            best, most = delimiter, widths.count(usual)
     return best

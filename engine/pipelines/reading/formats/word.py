@@ -6,6 +6,7 @@ What was deleted in tracked changes is left out, fields show their last result, 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 from xml.etree.ElementTree import Element as XmlElement
 
@@ -39,7 +40,8 @@ class _Word:
         rendered = root.find(".//lastRenderedPageBreak") is not None
         self._has_pages = rendered or any(e.get("type") == "page" for e in root.iter("br"))
         self._break = "lastRenderedPageBreak" if rendered else "br"
-        self._counts: dict[str, list[int]] = {}  # by list: the number of the last item of each depth
+        self._counts: dict[str, list[int]] = {}  # the number of the last item of each depth
+        self._begun: set[str] = set()  # lists that have an item
         self._out = PageBuilder("page" if self._has_pages else "part")
 
     def pages(self) -> tuple[Page, ...]:
@@ -98,12 +100,15 @@ class _Word:
         return (None, False) if first else (False, False)
 
     def _item(self, text: str, key: str, depth: int) -> None:
-        counts = self._counts.setdefault(key, [])
+        found = self._lists[key]
+        counts = self._counts.setdefault(found.counted_as, [])
+        if key not in self._begun and found.restarts:
+            counts.clear()
+        self._begun.add(key)
         del counts[depth + 1 :]
-        levels = self._lists[key]
-        counts.extend(levels.get(at, ("", 1))[1] - 1 for at in range(len(counts), depth + 1))
+        counts.extend(found.levels.get(at, ("", 1))[1] - 1 for at in range(len(counts), depth + 1))
         counts[depth] += 1
-        numbered = levels.get(depth, ("bullet", 1))[0] not in ("bullet", "none")
+        numbered = found.levels.get(depth, ("bullet", 1))[0] not in ("bullet", "none")
         self._out.item(text, depth, counts[depth] if numbered else None)
 
     def _text(self, paragraph: XmlElement) -> str:
@@ -228,27 +233,42 @@ def _styles(package: Package, parts: dict[str, list[str]]) -> dict[str, dict[str
     return whole
 
 
-def _lists(package: Package, parts: dict[str, list[str]]) -> dict[str, dict[int, tuple[str, int]]]:
-    """By list: of each depth, the kind of its numbers and the first one."""
-    lists: dict[str, dict[int, tuple[str, int]]] = {}
+@dataclass(frozen=True)
+class _List:
+    """Lists that are made of the same one continue its numbers, unless they begin anew."""
+
+    counted_as: str
+    levels: dict[int, tuple[str, int]]  # by depth: the kind of its numbers, and the first one
+    restarts: bool
+
+
+def _lists(package: Package, parts: dict[str, list[str]]) -> dict[str, _List]:
+    lists: dict[str, _List] = {}
     for part in parts.get("numbering", ()):
         root = package.xml(part)
         abstract = {
             kind.get("abstractNumId", ""): {
-                whole_number(level.get("ilvl"), 0): (_value(level, "numFmt"), whole_number(_value(level, "start"), 1))
-                for level in kind.iter("lvl")
+                whole_number(level.get("ilvl"), 0): _level(level) for level in kind.iter("lvl")
             }
             for kind in root.iter("abstractNum")
         }
         for num in root.iter("num"):
-            levels = dict(abstract.get(_value(num, "abstractNumId"), {}))
+            name, restarts = _value(num, "abstractNumId"), False
+            levels = dict(abstract.get(name, {}))
             for change in num.iter("lvlOverride"):
                 depth = whole_number(change.get("ilvl"), 0)
-                start = whole_number(_value(change, "startOverride"), 0)
-                if start and depth in levels:
-                    levels[depth] = (levels[depth][0], start)
-            lists[num.get("numId", "")] = levels
+                if (level := change.find("lvl")) is not None:
+                    levels[depth] = _level(level)
+                if change.find("startOverride") is not None:
+                    restarts = True
+                    start = whole_number(_value(change, "startOverride"), 1)
+                    levels[depth] = (levels.get(depth, ("decimal", 1))[0], start)
+            lists[num.get("numId", "")] = _List(name, levels, restarts)
     return lists
+
+
+def _level(level: XmlElement) -> tuple[str, int]:
+    return _value(level, "numFmt"), whole_number(_value(level, "start"), 1)
 
 
 def _notes(package: Package, parts: dict[str, list[str]], kind: str) -> dict[str, str]:

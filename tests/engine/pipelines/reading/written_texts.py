@@ -73,8 +73,10 @@ def tables(folder: Path) -> dict[str, list[list[str]]]:
     found = {}
     for number, (name, first, second) in enumerate(LANGUAGES):
         rows = [["Number", "Text", "Share", "Day"]]
-        for at in range(3 + number * 2):
-            rows.append([str(at * 7 - 3), first if at % 2 else second, f"{at}.25", f"2024-02-{at % 28 + 1:02}"])
+        rows += [
+            [str(at * 7 - 3), first if at % 2 else second, f"{at}.25", f"2024-02-{at % 28 + 1:02}"]
+            for at in range(3 + number * 2)
+        ]
         if number % 3 == 0:
             rows[2][1] = ""
             rows.insert(2, ["7", "a line\nand another, with a comma", "0.5", "2023-12-31"])
