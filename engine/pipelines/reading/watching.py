@@ -57,7 +57,7 @@ class WatchedFolder:
             yield
 
     def _refuse(self) -> None:
-        raise BadRequest(ErrorText("Another grus watches {folder} already.", folder=self._folder), "files")
+        raise BadRequest(f"Another grus watches {self._folder} already.", "files")
 
     def ready(self) -> list[WholeFile]:
         """The files that are whole and not read, the oldest first."""

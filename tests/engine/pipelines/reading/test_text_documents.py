@@ -381,10 +381,19 @@ def test_macros_are_not_opened() -> None:
     )
 
 
+def _old(stream: str) -> bytes:
+    return b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600) + stream.encode("utf-16-le") + bytes(40)
+
+
 @pytest.mark.parametrize(("data", "said"), [
     (b"PK\x03\x04 and no archive", "damaged or incomplete"),
     (zipped({"a.txt": "x"}), "not a document that can be read"),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600, "old Office file of a kind"),
+    ((MADE / "libreoffice.xls").read_bytes(), r"old Excel file \(xls\).*save it as xlsx"),
+    (_old("WordDocument"), "save it as docx"),
+    (_old("PowerPoint Document"), "save it as pptx"),
+    (_old("__properties_version1.0"), "Save it as eml"),
+    (_old("EncryptedPackage"), "protected with a password"),
     (docx("<w:p>")[:-40], "damaged or incomplete"),
     (docx("<w:p>"), "damaged or incomplete"),
     (zipped({"mimetype": "application/vnd.oasis.opendocument.text"}), "part of the file is missing"),
