@@ -6,6 +6,7 @@ import email
 import email.errors
 import email.policy
 import re
+from collections.abc import Iterator
 from email.message import EmailMessage, Message
 from typing import Any
 
@@ -18,6 +19,7 @@ _UNDERLINE = re.compile(r"^([=\-~^\"'*+#])\1{2,}\s*$")
 _FRONT = re.compile(r"\A---\r?\n(.{0,20000}?)\r?\n(?:---|\.\.\.)\r?\n", re.DOTALL)
 _HEADERS = ("From", "To", "Cc", "Date")
 _MOST_PARTS = 200  # of a message
+_MOST_FORWARDED = 5  # messages in each other
 _MOST_BOUNDARIES = 100  # each line of a message is held against all that are open
 _MOST_LINES, _LARGEST_MARKDOWN = 100_000, 4 << 20  # of Markdown; more is read as plain text
 _MOST_BRACKETS, _LONGEST_INLINE = 200, 50_000  # of a paragraph whose marks are read
@@ -195,7 +197,7 @@ def read_message(data: bytes) -> tuple[Page, ...]:
     return out.pages()
 
 
-def _message(message: Any, out: PageBuilder) -> None:
+def _message(message: Any, out: PageBuilder, depth: int = 0) -> None:
     out.heading(str(message.get("Subject", "") or ""), 1)
     out.text("\n".join(f"{name}: {message[name]}" for name in _HEADERS if message.get(name)))
     body = message.get_body(("plain", "html")) if isinstance(message, EmailMessage) else None
@@ -210,15 +212,26 @@ def _message(message: Any, out: PageBuilder) -> None:
             for page in read_text(text.replace("\f", "\n")):
                 for element in page.elements:
                     out.text(element.text) if element.kind != "code" else out.code(element.text)
-    names = [part.get_filename() for part in _attachments(message)]
+    parts = [part for part, _ in zip(_parts(message), range(_MOST_PARTS))]
+    names = [part.get_filename() for part in parts]
     if any(names):
         out.heading("Attachments", 2)
         for name in filter(None, names):
             out.item(name)
+    for part in parts:
+        inner = part.get_payload() if part.get_content_type() == "message/rfc822" and not part.get_filename() else ()
+        if isinstance(inner, list) and inner and depth < _MOST_FORWARDED:
+            _message(inner[0], out, depth + 1)
 
 
-def _attachments(message: Any) -> list[Any]:
-    return [part for part, _ in zip(message.walk(), range(_MOST_PARTS)) if part.get_filename()]
+def _parts(message: Any, depth: int = 0) -> Iterator[Any]:
+    """Without those of messages that are passed on in it."""
+    payload = message.get_payload()
+    if message.get_content_maintype() == "multipart" and isinstance(payload, list) and depth < _MOST_BOUNDARIES:
+        for part in payload:
+            yield from _parts(part, depth + 1)
+    else:
+        yield message
 
 
 def _content(part: Message) -> str:

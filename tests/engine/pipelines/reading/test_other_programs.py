@@ -6,6 +6,7 @@ Opt-in, because both programs are large and LibreOffice is slow: GRUS_OTHER_PROG
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -14,10 +15,12 @@ import pytest
 from engine.errors import UnreadableFile
 from engine.pipelines.reading.formats.documents import open_text_document
 from tests.engine.pipelines.reading.written_texts import tables, talks, texts
-from tests.needs import no_program
 
-MISSING = no_program("pandoc", "soffice") if os.environ.get("GRUS_OTHER_PROGRAMS") else "GRUS_OTHER_PROGRAMS is not set"
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(MISSING), reason=MISSING)]
+THERE = os.environ.get("GRUS_OTHER_PROGRAMS") and shutil.which("pandoc") and shutil.which("soffice")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not THERE, reason="needs pandoc, soffice and GRUS_OTHER_PROGRAMS=1"),
+]
 
 CSV_FILTER = "--infilter=Text - txt - csv (StarCalc):44,34,76,1,,0,false,true"
 

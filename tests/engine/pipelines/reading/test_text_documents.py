@@ -300,6 +300,19 @@ def test_a_message_whose_plain_form_says_nothing_shows_the_other() -> None:
     assert ("text", "The words") in blocks(pages_of(bytes(message), ".eml"))
 
 
+def test_a_message_that_is_passed_on_is_read_and_its_attachments_are_its_own() -> None:
+    inner, outer = email.message.EmailMessage(), email.message.EmailMessage()
+    inner["Subject"], outer["Subject"] = "Inner", "Outer"
+    inner.set_content("inner words")
+    inner.add_attachment(b"x", maintype="image", subtype="png", filename="inner.png")
+    outer.set_content("outer words")
+    outer.add_attachment(inner, disposition="inline")
+    assert blocks(pages_of(bytes(outer), ".eml")) == [
+        ("heading", "Outer"), ("text", "outer words"), ("heading", "Inner"), ("text", "inner words"), ("heading", "Attachments"),
+        ("list", "- inner.png"),
+    ]  # fmt: skip
+
+
 def test_texts_are_known_by_their_endings() -> None:
     data = b"Title\n=====\n\nA line\nand another\n\n1. one\n2. two\n\fNext page"
     first, second = pages_of(data, ".txt")
