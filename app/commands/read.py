@@ -139,11 +139,11 @@ def _read(
     printer = _Printer(session, kind, len(files)) if where is None else None
     error = None
     for event in events:
-        teller.tell(event)
+        teller.show(event)
         if printer is not None:
             printer.show(event)
-        if (said := _written(event, kind, where)) is not None:
-            teller.say(said)
+        if (line := _written(event, kind, where)) is not None:
+            teller.say(line)
         if isinstance(event, DocumentRead):
             error = event.result.error
     return error
@@ -271,7 +271,7 @@ class _Teller:
         self._names: dict[int, str] = {}
         self._failed = self._doubtful = self._pages = 0
 
-    def tell(self, event: ReadingEvent) -> None:
+    def show(self, event: ReadingEvent) -> None:
         from engine.pipelines.reading.reader import DocumentOpened, DocumentRead, PageRead
 
         if isinstance(event, DocumentOpened):
