@@ -13,7 +13,6 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
 
 _PIECE = 1 << 20
 _DIRECTORY = 100  # bytes of the directory for each part that is allowed; an entry without a name takes 46
@@ -50,12 +49,13 @@ class BoundedZip:
         may be at most `densest` times as large as it is packed."""
         self._left, self._unsuspected, self._densest = whole, unsuspected, densest
         try:
-            self._file = _DirectoryGuard(io.BytesIO(source) if isinstance(source, bytes) else source.open("rb"))
+            raw = io.BytesIO(source) if isinstance(source, bytes) else source.open("rb", buffering=0)
+            self._file = _DirectoryGuard(raw)  # type: ignore[arg-type, unused-ignore]
         except OSError as error:
             raise DamagedZip(type(error).__name__) from None
         try:
             self._file.most = parts * _DIRECTORY
-            self._zip = zipfile.ZipFile(self._file)  # type: ignore[call-overload]
+            self._zip = zipfile.ZipFile(self._file)
             self._file.most = None
             if len(self._zip.filelist) > parts:
                 raise OversizedZip
@@ -109,15 +109,12 @@ class BoundedZip:
         self.close()
 
 
-class _DirectoryGuard:
+class _DirectoryGuard(io.BufferedReader):
     """A file that refuses one read of more than `most` bytes: the directory, which zipfile reads and parses as a whole."""
 
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self.most: int | None = None
-        self.seek, self.tell, self.seekable, self.close = file.seek, file.tell, file.seekable, file.close
+    most: int | None = None
 
-    def read(self, size: int = -1) -> bytes:
-        if self.most is not None and size > self.most:
+    def read(self, size: int | None = -1, /) -> bytes:
+        if self.most is not None and size is not None and size > self.most:
             raise OversizedZip
-        return self._file.read(size)
+        return super().read(size)

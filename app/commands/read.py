@@ -170,7 +170,8 @@ def _watch(options: argparse.Namespace, reading: ReadOptions, style: ExportOptio
 
         def session(needed: bool) -> ReadingSession:
             if needed not in sessions:
-                models = stack.enter_context(_models(options, needed))
+                models = _models(options, needed)
+                stack.callback(models.close)
                 password = _Password(options.password, asks=False)
                 sessions[needed] = ReadingSession(models.recognizer, models.layout, reading, style, password)
             return sessions[needed]

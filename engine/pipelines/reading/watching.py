@@ -11,7 +11,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -146,4 +146,4 @@ def _kept(file: Path) -> dict[str, dict[str, Any]]:
         found = json.loads(file.read_bytes())
     except (OSError, ValueError, RecursionError):
         return {}
-    return {name: one for name, one in found.items() if isinstance(one, Mapping)} if isinstance(found, dict) else {}
+    return {name: one for name, one in found.items() if isinstance(one, dict)} if isinstance(found, dict) else {}
