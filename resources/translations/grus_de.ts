@@ -2915,6 +2915,11 @@
         <translation>Die Konfiguration dieses Modells lässt sich nicht verwenden.</translation>
     </message>
     <message>
+        <source>The disk has too little room for what is in this archive.</source>
+        <extracomment>app/gui/store/archive.py</extracomment>
+        <translation>Auf dem Datenträger ist zu wenig Platz für den Inhalt dieses Archivs.</translation>
+    </message>
+    <message>
         <source>The disk is full, so {repo} could not be downloaded to its end{where}. What arrived is kept: make room, and download it again to continue.</source>
         <extracomment>engine/hub/client.py</extracomment>
         <translation>Das Laufwerk ist voll, daher konnte {repo} nicht vollständig heruntergeladen werden{where}. Was angekommen ist, bleibt erhalten: Schaffen Sie Platz und laden Sie es erneut herunter, um fortzufahren.</translation>
@@ -2966,7 +2971,7 @@
     </message>
     <message>
         <source>The file is larger than can be read here.</source>
-        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <extracomment>engine/pipelines/reading/formats/blocks.py</extracomment>
         <translation>Die Datei ist zu groß, um hier gelesen zu werden.</translation>
     </message>
     <message>
@@ -3361,7 +3366,7 @@
     </message>
     <message>
         <source>There is no folder {path}.</source>
-        <extracomment>app/runtime/library/folders.py</extracomment>
+        <extracomment>app/runtime/library/folders.py, app/runtime/library/indexer.py</extracomment>
         <translation>Den Ordner {path} gibt es nicht.</translation>
     </message>
     <message>
@@ -3420,9 +3425,9 @@
         <translation>Dieses Archiv kann nicht importiert werden: Ein Teil davon ist beschädigt.</translation>
     </message>
     <message>
-        <source>This archive is not a document that can be read: no docx, pptx, xlsx, odt or epub.</source>
+        <source>This archive is not a document that can be read: no docx, pptx, xlsx, odt, ods, odp or epub.</source>
         <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
-        <translation>Dieses Archiv ist kein lesbares Dokument: weder docx, pptx, xlsx, odt noch epub.</translation>
+        <translation>Dieses Archiv ist kein lesbares Dokument: weder docx, pptx, xlsx, odt, ods, odp noch epub.</translation>
     </message>
     <message>
         <source>This archive was made by a newer Grus. Update Grus to import it.</source>
@@ -3475,9 +3480,34 @@
         <translation>Dies ist ein HEIC-Bild; dafür fehlt ein Paket: pip install pillow-heif. Oder speichern Sie das Bild als JPEG oder PNG.</translation>
     </message>
     <message>
-        <source>This is a protected or an old Office file. Save it as docx, xlsx or pptx without a password.</source>
+        <source>This is a binary Excel file (xlsb). Save it as xlsx.</source>
         <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
-        <translation>Dies ist eine geschützte oder alte Office-Datei. Speichern Sie sie ohne Passwort als docx, xlsx oder pptx.</translation>
+        <translation>Dies ist eine binäre Excel-Datei (xlsb). Speichern Sie sie als xlsx.</translation>
+    </message>
+    <message>
+        <source>This is an Outlook message (msg). Save it as eml, or print it to a PDF.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>Dies ist eine Outlook-Nachricht (msg). Speichern Sie sie als eml, oder drucken Sie sie in ein PDF.</translation>
+    </message>
+    <message>
+        <source>This is an old Excel file (xls). Open it in Excel or LibreOffice, and save it as xlsx.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>Dies ist eine alte Excel-Datei (xls). Öffnen Sie sie in Excel oder LibreOffice, und speichern Sie sie als xlsx.</translation>
+    </message>
+    <message>
+        <source>This is an old Office file of a kind that is not read. Save it as docx, xlsx or pptx.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>Dies ist eine alte Office-Datei einer Art, die nicht gelesen wird. Speichern Sie sie als docx, xlsx oder pptx.</translation>
+    </message>
+    <message>
+        <source>This is an old PowerPoint file (ppt). Open it in PowerPoint or LibreOffice, and save it as pptx.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>Dies ist eine alte PowerPoint-Datei (ppt). Öffnen Sie sie in PowerPoint oder LibreOffice, und speichern Sie sie als pptx.</translation>
+    </message>
+    <message>
+        <source>This is an old Word file (doc). Open it in Word or LibreOffice, and save it as docx.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>Dies ist eine alte Word-Datei (doc). Öffnen Sie sie in Word oder LibreOffice, und speichern Sie sie als docx.</translation>
     </message>
     <message>
         <source>This is neither a document nor an image that can be read.</source>
@@ -4598,7 +4628,7 @@
     </message>
     <message>
         <source>{path} cannot be read: {reason}.</source>
-        <extracomment>engine/media/documents.py, app/runtime/remote/chat.py</extracomment>
+        <extracomment>engine/media/documents.py, engine/pipelines/reading/watching.py, app/runtime/remote/chat.py</extracomment>
         <translation>{path} lässt sich nicht lesen: {reason}.</translation>
     </message>
     <message>

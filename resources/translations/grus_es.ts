@@ -2915,6 +2915,11 @@
         <translation>La configuración de este modelo no se puede usar.</translation>
     </message>
     <message>
+        <source>The disk has too little room for what is in this archive.</source>
+        <extracomment>app/gui/store/archive.py</extracomment>
+        <translation>El disco no tiene espacio suficiente para el contenido de este archivo.</translation>
+    </message>
+    <message>
         <source>The disk is full, so {repo} could not be downloaded to its end{where}. What arrived is kept: make room, and download it again to continue.</source>
         <extracomment>engine/hub/client.py</extracomment>
         <translation>El disco está lleno y {repo} no se pudo descargar por completo{where}. Lo descargado se conserva: libera espacio y descárgalo de nuevo para continuar.</translation>
@@ -2966,7 +2971,7 @@
     </message>
     <message>
         <source>The file is larger than can be read here.</source>
-        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <extracomment>engine/pipelines/reading/formats/blocks.py</extracomment>
         <translation>El archivo es demasiado grande para leerlo aquí.</translation>
     </message>
     <message>
@@ -3361,7 +3366,7 @@
     </message>
     <message>
         <source>There is no folder {path}.</source>
-        <extracomment>app/runtime/library/folders.py</extracomment>
+        <extracomment>app/runtime/library/folders.py, app/runtime/library/indexer.py</extracomment>
         <translation>No existe la carpeta {path}.</translation>
     </message>
     <message>
@@ -3420,9 +3425,9 @@
         <translation>Este archivo no se puede importar: una parte está dañada.</translation>
     </message>
     <message>
-        <source>This archive is not a document that can be read: no docx, pptx, xlsx, odt or epub.</source>
+        <source>This archive is not a document that can be read: no docx, pptx, xlsx, odt, ods, odp or epub.</source>
         <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
-        <translation>Este archivo comprimido no es un documento que se pueda leer: ni docx, pptx, xlsx, odt ni epub.</translation>
+        <translation>Este archivo comprimido no es un documento que se pueda leer: ni docx, pptx, xlsx, odt, ods, odp ni epub.</translation>
     </message>
     <message>
         <source>This archive was made by a newer Grus. Update Grus to import it.</source>
@@ -3475,9 +3480,34 @@
         <translation>Es una imagen HEIC, que necesita un paquete más: pip install pillow-heif. O guarda la imagen como JPEG o PNG.</translation>
     </message>
     <message>
-        <source>This is a protected or an old Office file. Save it as docx, xlsx or pptx without a password.</source>
+        <source>This is a binary Excel file (xlsb). Save it as xlsx.</source>
         <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
-        <translation>Es un archivo de Office protegido o antiguo. Guárdalo como docx, xlsx o pptx sin contraseña.</translation>
+        <translation>Es un archivo binario de Excel (xlsb). Guárdelo como xlsx.</translation>
+    </message>
+    <message>
+        <source>This is an Outlook message (msg). Save it as eml, or print it to a PDF.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>Es un mensaje de Outlook (msg). Guárdelo como eml o imprímalo en un PDF.</translation>
+    </message>
+    <message>
+        <source>This is an old Excel file (xls). Open it in Excel or LibreOffice, and save it as xlsx.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>Es un archivo antiguo de Excel (xls). Ábralo en Excel o LibreOffice y guárdelo como xlsx.</translation>
+    </message>
+    <message>
+        <source>This is an old Office file of a kind that is not read. Save it as docx, xlsx or pptx.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>Es un archivo antiguo de Office de un tipo que no se lee. Guárdelo como docx, xlsx o pptx.</translation>
+    </message>
+    <message>
+        <source>This is an old PowerPoint file (ppt). Open it in PowerPoint or LibreOffice, and save it as pptx.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>Es un archivo antiguo de PowerPoint (ppt). Ábralo en PowerPoint o LibreOffice y guárdelo como pptx.</translation>
+    </message>
+    <message>
+        <source>This is an old Word file (doc). Open it in Word or LibreOffice, and save it as docx.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>Es un archivo antiguo de Word (doc). Ábralo en Word o LibreOffice y guárdelo como docx.</translation>
     </message>
     <message>
         <source>This is neither a document nor an image that can be read.</source>
@@ -4598,7 +4628,7 @@
     </message>
     <message>
         <source>{path} cannot be read: {reason}.</source>
-        <extracomment>engine/media/documents.py, app/runtime/remote/chat.py</extracomment>
+        <extracomment>engine/media/documents.py, engine/pipelines/reading/watching.py, app/runtime/remote/chat.py</extracomment>
         <translation>No se puede leer {path}: {reason}.</translation>
     </message>
     <message>

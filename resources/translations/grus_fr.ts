@@ -2915,6 +2915,11 @@
         <translation>La configuration de ce modèle est inutilisable.</translation>
     </message>
     <message>
+        <source>The disk has too little room for what is in this archive.</source>
+        <extracomment>app/gui/store/archive.py</extracomment>
+        <translation>Le disque n’a pas assez de place pour le contenu de cette archive.</translation>
+    </message>
+    <message>
         <source>The disk is full, so {repo} could not be downloaded to its end{where}. What arrived is kept: make room, and download it again to continue.</source>
         <extracomment>engine/hub/client.py</extracomment>
         <translation>Le disque est plein&#xa0;: le téléchargement de {repo} n’a pas pu se terminer{where}. Ce qui est arrivé est conservé&#xa0;: libérez de l’espace et relancez le téléchargement pour continuer.</translation>
@@ -2966,7 +2971,7 @@
     </message>
     <message>
         <source>The file is larger than can be read here.</source>
-        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <extracomment>engine/pipelines/reading/formats/blocks.py</extracomment>
         <translation>Le fichier est trop volumineux pour être lu ici.</translation>
     </message>
     <message>
@@ -3361,7 +3366,7 @@
     </message>
     <message>
         <source>There is no folder {path}.</source>
-        <extracomment>app/runtime/library/folders.py</extracomment>
+        <extracomment>app/runtime/library/folders.py, app/runtime/library/indexer.py</extracomment>
         <translation>Le dossier {path} n’existe pas.</translation>
     </message>
     <message>
@@ -3420,9 +3425,9 @@
         <translation>Cette archive ne peut pas être importée : une partie est endommagée.</translation>
     </message>
     <message>
-        <source>This archive is not a document that can be read: no docx, pptx, xlsx, odt or epub.</source>
+        <source>This archive is not a document that can be read: no docx, pptx, xlsx, odt, ods, odp or epub.</source>
         <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
-        <translation>Cette archive n’est pas un document lisible : ni docx, pptx, xlsx, odt, ni epub.</translation>
+        <translation>Cette archive n’est pas un document lisible : ni docx, ni pptx, ni xlsx, ni odt, ni ods, ni odp, ni epub.</translation>
     </message>
     <message>
         <source>This archive was made by a newer Grus. Update Grus to import it.</source>
@@ -3475,9 +3480,34 @@
         <translation>C’est une image HEIC, qui nécessite un paquet de plus&#xa0;: pip install pillow-heif. Ou enregistrez l’image en JPEG ou PNG.</translation>
     </message>
     <message>
-        <source>This is a protected or an old Office file. Save it as docx, xlsx or pptx without a password.</source>
+        <source>This is a binary Excel file (xlsb). Save it as xlsx.</source>
         <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
-        <translation>C’est un fichier Office protégé ou ancien. Enregistrez-le en docx, xlsx ou pptx sans mot de passe.</translation>
+        <translation>Ceci est un fichier Excel binaire (xlsb). Enregistrez-le au format xlsx.</translation>
+    </message>
+    <message>
+        <source>This is an Outlook message (msg). Save it as eml, or print it to a PDF.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>Ceci est un message Outlook (msg). Enregistrez-le au format eml, ou imprimez-le en PDF.</translation>
+    </message>
+    <message>
+        <source>This is an old Excel file (xls). Open it in Excel or LibreOffice, and save it as xlsx.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>Ceci est un ancien fichier Excel (xls). Ouvrez-le dans Excel ou LibreOffice, puis enregistrez-le au format xlsx.</translation>
+    </message>
+    <message>
+        <source>This is an old Office file of a kind that is not read. Save it as docx, xlsx or pptx.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>Ceci est un ancien fichier Office d’un type qui n’est pas lu. Enregistrez-le au format docx, xlsx ou pptx.</translation>
+    </message>
+    <message>
+        <source>This is an old PowerPoint file (ppt). Open it in PowerPoint or LibreOffice, and save it as pptx.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>Ceci est un ancien fichier PowerPoint (ppt). Ouvrez-le dans PowerPoint ou LibreOffice, puis enregistrez-le au format pptx.</translation>
+    </message>
+    <message>
+        <source>This is an old Word file (doc). Open it in Word or LibreOffice, and save it as docx.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>Ceci est un ancien fichier Word (doc). Ouvrez-le dans Word ou LibreOffice, puis enregistrez-le au format docx.</translation>
     </message>
     <message>
         <source>This is neither a document nor an image that can be read.</source>
@@ -4598,7 +4628,7 @@
     </message>
     <message>
         <source>{path} cannot be read: {reason}.</source>
-        <extracomment>engine/media/documents.py, app/runtime/remote/chat.py</extracomment>
+        <extracomment>engine/media/documents.py, engine/pipelines/reading/watching.py, app/runtime/remote/chat.py</extracomment>
         <translation>Impossible de lire {path}&#xa0;: {reason}.</translation>
     </message>
     <message>

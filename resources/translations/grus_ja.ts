@@ -2913,6 +2913,11 @@
         <translation>このモデルの設定ファイルは使えません。</translation>
     </message>
     <message>
+        <source>The disk has too little room for what is in this archive.</source>
+        <extracomment>app/gui/store/archive.py</extracomment>
+        <translation>このアーカイブの内容に対してディスクの空き容量が足りません。</translation>
+    </message>
+    <message>
         <source>The disk is full, so {repo} could not be downloaded to its end{where}. What arrived is kept: make room, and download it again to continue.</source>
         <extracomment>engine/hub/client.py</extracomment>
         <translation>ディスクがいっぱいのため、{repo} のダウンロードを完了できませんでした{where}。ダウンロード済みの分は残っています。空きを増やして、もう一度ダウンロードすると再開します。</translation>
@@ -2964,7 +2969,7 @@
     </message>
     <message>
         <source>The file is larger than can be read here.</source>
-        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <extracomment>engine/pipelines/reading/formats/blocks.py</extracomment>
         <translation>ファイルが大きすぎて、ここでは読み取れません。</translation>
     </message>
     <message>
@@ -3359,7 +3364,7 @@
     </message>
     <message>
         <source>There is no folder {path}.</source>
-        <extracomment>app/runtime/library/folders.py</extracomment>
+        <extracomment>app/runtime/library/folders.py, app/runtime/library/indexer.py</extracomment>
         <translation>フォルダー {path} はありません。</translation>
     </message>
     <message>
@@ -3418,9 +3423,9 @@
         <translation>このアーカイブは読み込めません。一部が壊れています。</translation>
     </message>
     <message>
-        <source>This archive is not a document that can be read: no docx, pptx, xlsx, odt or epub.</source>
+        <source>This archive is not a document that can be read: no docx, pptx, xlsx, odt, ods, odp or epub.</source>
         <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
-        <translation>このアーカイブは読み取れる文書（docx、pptx、xlsx、odt、epub）ではありません。</translation>
+        <translation>このアーカイブは読み取れる文書ではありません (docx、pptx、xlsx、odt、ods、odp、epub のいずれでもありません)。</translation>
     </message>
     <message>
         <source>This archive was made by a newer Grus. Update Grus to import it.</source>
@@ -3473,9 +3478,34 @@
         <translation>これは HEIC 画像で、追加のパッケージが必要です: pip install pillow-heif。または、JPEG か PNG で保存してください。</translation>
     </message>
     <message>
-        <source>This is a protected or an old Office file. Save it as docx, xlsx or pptx without a password.</source>
+        <source>This is a binary Excel file (xlsb). Save it as xlsx.</source>
         <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
-        <translation>保護された、または古い形式の Office ファイルです。パスワードなしの docx、xlsx、pptx で保存してください。</translation>
+        <translation>これはバイナリ形式の Excel ファイル (xlsb) です。xlsx で保存してください。</translation>
+    </message>
+    <message>
+        <source>This is an Outlook message (msg). Save it as eml, or print it to a PDF.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>これは Outlook のメッセージ (msg) です。eml で保存するか、PDF に印刷してください。</translation>
+    </message>
+    <message>
+        <source>This is an old Excel file (xls). Open it in Excel or LibreOffice, and save it as xlsx.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>これは古い Excel ファイル (xls) です。Excel または LibreOffice で開き、xlsx で保存してください。</translation>
+    </message>
+    <message>
+        <source>This is an old Office file of a kind that is not read. Save it as docx, xlsx or pptx.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>これは読み取れない種類の古い Office ファイルです。docx、xlsx、pptx のいずれかで保存してください。</translation>
+    </message>
+    <message>
+        <source>This is an old PowerPoint file (ppt). Open it in PowerPoint or LibreOffice, and save it as pptx.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>これは古い PowerPoint ファイル (ppt) です。PowerPoint または LibreOffice で開き、pptx で保存してください。</translation>
+    </message>
+    <message>
+        <source>This is an old Word file (doc). Open it in Word or LibreOffice, and save it as docx.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>これは古い Word ファイル (doc) です。Word または LibreOffice で開き、docx で保存してください。</translation>
     </message>
     <message>
         <source>This is neither a document nor an image that can be read.</source>
@@ -4587,7 +4617,7 @@
     </message>
     <message>
         <source>{path} cannot be read: {reason}.</source>
-        <extracomment>engine/media/documents.py, app/runtime/remote/chat.py</extracomment>
+        <extracomment>engine/media/documents.py, engine/pipelines/reading/watching.py, app/runtime/remote/chat.py</extracomment>
         <translation>{path} を読み取れません: {reason}。</translation>
     </message>
     <message>

@@ -2915,6 +2915,11 @@
         <translation>A configuração deste modelo não pode ser usada.</translation>
     </message>
     <message>
+        <source>The disk has too little room for what is in this archive.</source>
+        <extracomment>app/gui/store/archive.py</extracomment>
+        <translation>O disco não tem espaço suficiente para o conteúdo deste arquivo.</translation>
+    </message>
+    <message>
         <source>The disk is full, so {repo} could not be downloaded to its end{where}. What arrived is kept: make room, and download it again to continue.</source>
         <extracomment>engine/hub/client.py</extracomment>
         <translation>O disco está cheio, e {repo} não pôde ser baixado por completo{where}. O que chegou foi mantido: libere espaço e baixe novamente para continuar.</translation>
@@ -2966,7 +2971,7 @@
     </message>
     <message>
         <source>The file is larger than can be read here.</source>
-        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <extracomment>engine/pipelines/reading/formats/blocks.py</extracomment>
         <translation>O arquivo é grande demais para ser lido aqui.</translation>
     </message>
     <message>
@@ -3361,7 +3366,7 @@
     </message>
     <message>
         <source>There is no folder {path}.</source>
-        <extracomment>app/runtime/library/folders.py</extracomment>
+        <extracomment>app/runtime/library/folders.py, app/runtime/library/indexer.py</extracomment>
         <translation>A pasta {path} não existe.</translation>
     </message>
     <message>
@@ -3420,9 +3425,9 @@
         <translation>Este arquivo não pode ser importado: uma parte está danificada.</translation>
     </message>
     <message>
-        <source>This archive is not a document that can be read: no docx, pptx, xlsx, odt or epub.</source>
+        <source>This archive is not a document that can be read: no docx, pptx, xlsx, odt, ods, odp or epub.</source>
         <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
-        <translation>Este arquivo compactado não é um documento que possa ser lido: nem docx, pptx, xlsx, odt nem epub.</translation>
+        <translation>Este arquivo compactado não é um documento que possa ser lido: nem docx, pptx, xlsx, odt, ods, odp nem epub.</translation>
     </message>
     <message>
         <source>This archive was made by a newer Grus. Update Grus to import it.</source>
@@ -3475,9 +3480,34 @@
         <translation>Esta é uma imagem HEIC, que precisa de mais um pacote: pip install pillow-heif. Ou salve a imagem como JPEG ou PNG.</translation>
     </message>
     <message>
-        <source>This is a protected or an old Office file. Save it as docx, xlsx or pptx without a password.</source>
+        <source>This is a binary Excel file (xlsb). Save it as xlsx.</source>
         <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
-        <translation>É um arquivo do Office protegido ou antigo. Salve-o como docx, xlsx ou pptx sem senha.</translation>
+        <translation>Este é um arquivo binário do Excel (xlsb). Salve-o como xlsx.</translation>
+    </message>
+    <message>
+        <source>This is an Outlook message (msg). Save it as eml, or print it to a PDF.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>Esta é uma mensagem do Outlook (msg). Salve-a como eml ou imprima-a em um PDF.</translation>
+    </message>
+    <message>
+        <source>This is an old Excel file (xls). Open it in Excel or LibreOffice, and save it as xlsx.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>Este é um arquivo antigo do Excel (xls). Abra-o no Excel ou no LibreOffice e salve-o como xlsx.</translation>
+    </message>
+    <message>
+        <source>This is an old Office file of a kind that is not read. Save it as docx, xlsx or pptx.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>Este é um arquivo antigo do Office de um tipo que não é lido. Salve-o como docx, xlsx ou pptx.</translation>
+    </message>
+    <message>
+        <source>This is an old PowerPoint file (ppt). Open it in PowerPoint or LibreOffice, and save it as pptx.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>Este é um arquivo antigo do PowerPoint (ppt). Abra-o no PowerPoint ou no LibreOffice e salve-o como pptx.</translation>
+    </message>
+    <message>
+        <source>This is an old Word file (doc). Open it in Word or LibreOffice, and save it as docx.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>Este é um arquivo antigo do Word (doc). Abra-o no Word ou no LibreOffice e salve-o como docx.</translation>
     </message>
     <message>
         <source>This is neither a document nor an image that can be read.</source>
@@ -4598,7 +4628,7 @@
     </message>
     <message>
         <source>{path} cannot be read: {reason}.</source>
-        <extracomment>engine/media/documents.py, app/runtime/remote/chat.py</extracomment>
+        <extracomment>engine/media/documents.py, engine/pipelines/reading/watching.py, app/runtime/remote/chat.py</extracomment>
         <translation>Não é possível ler {path}: {reason}.</translation>
     </message>
     <message>

@@ -2913,6 +2913,11 @@
         <translation>无法使用此模型的配置。</translation>
     </message>
     <message>
+        <source>The disk has too little room for what is in this archive.</source>
+        <extracomment>app/gui/store/archive.py</extracomment>
+        <translation>磁盘空间不足，无法容纳此归档的内容。</translation>
+    </message>
+    <message>
         <source>The disk is full, so {repo} could not be downloaded to its end{where}. What arrived is kept: make room, and download it again to continue.</source>
         <extracomment>engine/hub/client.py</extracomment>
         <translation>磁盘已满，{repo} 未能下载完{where}。已下载的部分会保留：请腾出空间，然后重新下载以继续。</translation>
@@ -2964,7 +2969,7 @@
     </message>
     <message>
         <source>The file is larger than can be read here.</source>
-        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <extracomment>engine/pipelines/reading/formats/blocks.py</extracomment>
         <translation>文件太大，无法在此读取。</translation>
     </message>
     <message>
@@ -3359,7 +3364,7 @@
     </message>
     <message>
         <source>There is no folder {path}.</source>
-        <extracomment>app/runtime/library/folders.py</extracomment>
+        <extracomment>app/runtime/library/folders.py, app/runtime/library/indexer.py</extracomment>
         <translation>没有文件夹 {path}。</translation>
     </message>
     <message>
@@ -3418,9 +3423,9 @@
         <translation>无法导入此存档：其中一部分已损坏。</translation>
     </message>
     <message>
-        <source>This archive is not a document that can be read: no docx, pptx, xlsx, odt or epub.</source>
+        <source>This archive is not a document that can be read: no docx, pptx, xlsx, odt, ods, odp or epub.</source>
         <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
-        <translation>此压缩包不是可读取的文档：不是 docx、pptx、xlsx、odt 或 epub。</translation>
+        <translation>此压缩包不是可读取的文档：不是 docx、pptx、xlsx、odt、ods、odp 或 epub。</translation>
     </message>
     <message>
         <source>This archive was made by a newer Grus. Update Grus to import it.</source>
@@ -3473,9 +3478,34 @@
         <translation>这是 HEIC 图像，需要额外的软件包：pip install pillow-heif。或将图片存为 JPEG 或 PNG。</translation>
     </message>
     <message>
-        <source>This is a protected or an old Office file. Save it as docx, xlsx or pptx without a password.</source>
+        <source>This is a binary Excel file (xlsb). Save it as xlsx.</source>
         <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
-        <translation>这是受保护的或旧格式的 Office 文件。请另存为不带密码的 docx、xlsx 或 pptx。</translation>
+        <translation>这是二进制 Excel 文件 (xlsb)。请将其另存为 xlsx。</translation>
+    </message>
+    <message>
+        <source>This is an Outlook message (msg). Save it as eml, or print it to a PDF.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>这是 Outlook 邮件 (msg)。请将其另存为 eml，或打印为 PDF。</translation>
+    </message>
+    <message>
+        <source>This is an old Excel file (xls). Open it in Excel or LibreOffice, and save it as xlsx.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>这是旧版 Excel 文件 (xls)。请在 Excel 或 LibreOffice 中打开，并另存为 xlsx。</translation>
+    </message>
+    <message>
+        <source>This is an old Office file of a kind that is not read. Save it as docx, xlsx or pptx.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>这是无法读取的旧版 Office 文件。请将其另存为 docx、xlsx 或 pptx。</translation>
+    </message>
+    <message>
+        <source>This is an old PowerPoint file (ppt). Open it in PowerPoint or LibreOffice, and save it as pptx.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>这是旧版 PowerPoint 文件 (ppt)。请在 PowerPoint 或 LibreOffice 中打开，并另存为 pptx。</translation>
+    </message>
+    <message>
+        <source>This is an old Word file (doc). Open it in Word or LibreOffice, and save it as docx.</source>
+        <extracomment>engine/pipelines/reading/formats/documents.py</extracomment>
+        <translation>这是旧版 Word 文件 (doc)。请在 Word 或 LibreOffice 中打开，并另存为 docx。</translation>
     </message>
     <message>
         <source>This is neither a document nor an image that can be read.</source>
@@ -4587,7 +4617,7 @@
     </message>
     <message>
         <source>{path} cannot be read: {reason}.</source>
-        <extracomment>engine/media/documents.py, app/runtime/remote/chat.py</extracomment>
+        <extracomment>engine/media/documents.py, engine/pipelines/reading/watching.py, app/runtime/remote/chat.py</extracomment>
         <translation>无法读取 {path}：{reason}。</translation>
     </message>
     <message>

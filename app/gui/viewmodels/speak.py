@@ -469,7 +469,7 @@ def _from_result(result: records.StoredResult) -> SpeechTake:
 
 # -- text from a file that is to be spoken. Runs off the UI thread
 
-ENDINGS = (".txt", ".md", ".pdf", ".epub", ".docx", ".odt", ".html", ".htm", ".eml")
+ENDINGS = (".txt", ".md", ".pdf", ".epub", ".docx", ".odt", ".rtf", ".fb2", ".html", ".htm", ".eml")
 
 
 def text_of(file: Path) -> str:
