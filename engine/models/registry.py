@@ -43,6 +43,7 @@ from engine.models.pp_doclayout import pp_doclayout
 from engine.models.qwen2 import qwen2
 from engine.models.qwen3 import qwen3, qwen3_moe
 from engine.models.qwen3_5 import qwen3_5, qwen3_5_moe
+from engine.models.qwen3_asr import qwen3_asr
 from engine.models.qwen3_next import qwen3_next
 from engine.models.qwen3_tts import qwen3_tts
 from engine.models.qwen3_vl import qwen3_vl
@@ -105,6 +106,7 @@ ARCHITECTURES: dict[str, Maker] = {
     "qwen3_5_moe": qwen3_5_moe,
     "qwen3_5_moe_text": qwen3_5_moe,
     "qwen3_5_text": qwen3_5,
+    "qwen3_asr": qwen3_asr,
     "qwen3_moe": qwen3_moe,
     "qwen3_next": qwen3_next,
     "qwen3_tts": qwen3_tts,
