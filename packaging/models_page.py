@@ -70,6 +70,7 @@ NAMES = {
 }
 PART_NAMES = {
     "bicodec": "BiCodec, the codec of Spark-TTS",
+    "kokoro": "Kokoro 82M: speaks",
     "parakeet_ctc": "Parakeet CTC, 0.6B and 1.1B: listens",
     "parakeet_rnnt": "Parakeet RNN-T: listens",
     "parakeet_tdt": "Parakeet TDT, v2 and v3: listens",

@@ -125,7 +125,7 @@ class Qwen3Asr:
         w.ignore(*([r"^thinker\.lm_head\."] if tied else []))
         c = dataclasses.replace(c, tied=tied)
         rope = dataclasses.replace(
-            text_rope(c, 1e6), section=(), interleaved=False
+            text_rope(c, 1e6), section=None, interleaved=False
         )  # on one axis, all sections are one
         decoder = self.decoder = standard_decoder(w, c, rope, qwen3_traits(c), body, head)
         self.ops, self.memory, self.vocab = decoder.ops, decoder.memory, decoder.vocab

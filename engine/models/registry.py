@@ -26,6 +26,7 @@ from engine.models.glm4 import glm4, glm4_moe
 from engine.models.gpt_oss import gpt_oss
 from engine.models.granite import granite, granite_hybrid, granite_moe
 from engine.models.hunyuan import hunyuan_dense, hunyuan_moe
+from engine.models.kokoro import kokoro
 from engine.models.laguna import laguna
 from engine.models.lfm2 import lfm2, lfm2_moe, lfm3
 from engine.models.llama import llama, seed_oss, smollm3
@@ -121,6 +122,7 @@ ARCHITECTURES: dict[str, Maker] = {
 PARTS: dict[str, MakePart] = {
     "bicodec": bicodec_decoder,
     "bicodec#encoder": bicodec_encoder,
+    "kokoro": kokoro,
     "parakeet_ctc": parakeet_ctc,
     "parakeet_rnnt": parakeet_rnnt,
     "parakeet_tdt": parakeet_tdt,
