@@ -261,8 +261,8 @@ def qwen3_asr_reference(seed: int = 0) -> Any:
     return model
 
 
-def save_qwen3_asr(folder: Path, published: bool = False, **how: Any) -> Path:
-    """`published`: in the authors' own layout, with other names of tensors and fields."""
+def save_qwen3_asr(folder: Path, layout: str = "transformers", **how: Any) -> Path:
+    """`layout`: `thinker`, the authors' own, with other names of tensors and fields; `mlx`, as converters for MLX save that."""
     import safetensors.torch
 
     qwen3_asr_reference(**how).save_pretrained(folder)
@@ -273,7 +273,7 @@ def save_qwen3_asr(folder: Path, published: bool = False, **how: Any) -> Path:
     path.write_text(json.dumps(tokenizer))
     path = folder / "tokenizer_config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"eos_token": "<|im_end|>"}))
-    if not published:
+    if layout == "transformers":
         return folder
     path = folder / "config.json"
     config = json.loads(path.read_text())
@@ -306,5 +306,11 @@ def save_qwen3_asr(folder: Path, published: bool = False, **how: Any) -> Path:
         for name, tensor in saved.items()
     }
     tensors["thinker.lm_head.weight"] = tensors["thinker.model.embed_tokens.weight"].clone()
+    if layout == "mlx":  # without a second copy of the head, and with channels last
+        del tensors["thinker.lm_head.weight"]
+        tensors = {
+            name.removeprefix("thinker."): tensor.permute(0, 2, 3, 1).contiguous() if tensor.ndim == 4 else tensor
+            for name, tensor in tensors.items()
+        }
     safetensors.torch.save_file(tensors, folder / "model.safetensors", {"format": "pt"})
     return folder

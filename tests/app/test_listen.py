@@ -89,8 +89,8 @@ def test_parakeet_in_a_new_process_on_both_backends(kind, files, tmp_path):
 
 def test_qwen3_asr_hears_the_same_on_both_backends_and_in_both_layouts(files, tmp_path, capsys):
     heard = []
-    for published, backend in ((False, "torch"), (True, "mlx")):
-        folder = save_qwen3_asr(tmp_path / f"qwen3-asr-{backend}", published)
+    for layout, backend in (("transformers", "torch"), ("thinker", "mlx")):
+        folder = save_qwen3_asr(tmp_path / f"qwen3-asr-{backend}", layout)
         given = ["--model", str(folder), "--backend", backend, "--quant", "none", "--format", "json"]
         code = main(["listen", str(files / "two.flac"), *given, "--language", "de", "--prompt", "Grus grus"])
         seen = capsys.readouterr()

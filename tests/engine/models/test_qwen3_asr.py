@@ -21,6 +21,7 @@ from tests.driver import Driver
 from tests.speech_checkpoints import qwen3_asr_id, qwen3_asr_reference, save_qwen3_asr, sound
 
 BACKENDS = ("torch", "mlx")
+LAYOUTS = ("transformers", "thinker", "mlx")
 LENGTHS = (3.37, 0.3, 1.0, 2.0001)  # over an attention window, shorter than the least, a whole chunk, and a little more
 GREEDY = 24
 AUDIO = qwen3_asr_id("<|audio_pad|>")
@@ -28,8 +29,8 @@ AUDIO = qwen3_asr_id("<|audio_pad|>")
 
 @pytest.fixture(scope="module")
 def driver(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    folder = cache(lambda published: save_qwen3_asr(tmp_path_factory.mktemp("qwen3-asr"), published))
-    return cache(lambda backend, published=False: Driver(folder(published), backend))
+    folder = cache(lambda layout: save_qwen3_asr(tmp_path_factory.mktemp("qwen3-asr"), layout))
+    return cache(lambda backend, layout: Driver(folder(layout), backend))
 
 
 @cache
@@ -64,21 +65,21 @@ def encoded(driver: Driver, which: int) -> np.ndarray:
     return made
 
 
-@pytest.mark.parametrize("published", [False, True], ids=["transformers", "thinker"])
+@pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_frames_of_the_encoder(driver: Any, backend: str, published: bool) -> None:
+def test_frames_of_the_encoder(driver: Any, backend: str, layout: str) -> None:
     for which in range(len(LENGTHS)):
         with torch.no_grad():
             wanted = qwen3_asr_reference().model.get_audio_features(**given(which)).pooler_output.numpy()
-        made = encoded(driver(backend, published), which)
+        made = encoded(driver(backend, layout), which)
         assert made.shape == wanted.shape == (sound_tokens(int(LENGTHS[which] * 16000), 100), 48)
         assert np.abs(made - wanted).max() / np.abs(wanted).max() < 1e-4
 
 
-@pytest.mark.parametrize("published", [False, True], ids=["transformers", "thinker"])
+@pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_logits_and_greedy_tokens(driver: Any, backend: str, published: bool) -> None:
-    own, which = driver(backend, published), 0
+def test_logits_and_greedy_tokens(driver: Any, backend: str, layout: str) -> None:
+    own, which = driver(backend, layout), 0
     ids = prompt(which)
     with torch.no_grad():
         reference = qwen3_asr_reference()
