@@ -13,7 +13,7 @@ from engine.errors import BadRequest
 from engine.models.moonshine import SAMPLE_RATE
 from engine.models.qwen3_asr import sound_tokens
 from engine.pipelines.listening.transcript import TranscriptScores, TranscriptSegment, TranscriptToken
-from engine.pipelines.listening.transcription import AsrModel, ListenOptions, Transcriber, heard, loop_start
+from engine.pipelines.listening.transcription import AsrModel, ListenOptions, Transcriber, loop_start, sound_of
 from engine.tasks import EngineLike
 from engine.types import Request, Result, SamplingParams
 
@@ -94,7 +94,7 @@ class Qwen3AsrTranscriber(Transcriber):
             approximate_logprobs=True,
             repetition_penalty=penalty,
         )
-        request = Request(self.model.name, ids, params, sound=heard(samples), positions=places)
+        request = Request(self.model.name, ids, params, sound=sound_of(samples), positions=places)
         return self._engine.submit(request, admitted=admitted)
 
     def finished(

@@ -104,13 +104,13 @@ def test_captions_end_as_the_whole_is_heard(ears: grus.Ears) -> None:
     assert sum(caption.final for caption in made) == 2
 
 
-@pytest.mark.parametrize(("given", "says"), [
+@pytest.mark.parametrize(("given", "message"), [
     (dict(language="xx"), "the language 'xx'"),
     (dict(translate=True), "does not translate"),
     (dict(words=True), "no times of words"),
 ])  # fmt: skip
-def test_what_it_cannot(ears: grus.Ears, given: dict[str, Any], says: str) -> None:
-    with pytest.raises(BadRequest, match=says):
+def test_what_it_cannot(ears: grus.Ears, given: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadRequest, match=message):
         ears.listen(talk(1), rate=RATE, **given)
 
 

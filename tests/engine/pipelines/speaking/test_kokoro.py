@@ -131,13 +131,13 @@ def test_voices_are_listed_and_mixed(speaker: grus.Speaker) -> None:
     np.testing.assert_allclose(mixed, (voice(0)[:, 0] + voice(1)[:, 0]) / 2, rtol=1e-6)
 
 
-@pytest.mark.parametrize(("settings", "says"), [
+@pytest.mark.parametrize(("settings", "message"), [
     (VoiceSettings(preset="zf_xiaoni"), "has no voice 'zf_xiaoni'"),
     (VoiceSettings(language="japanese"), "does not speak 'japanese'"),
     (VoiceSettings(instructions="sad"), "takes no instructions"),
 ])  # fmt: skip
-def test_what_it_cannot(speaker: grus.Speaker, settings: VoiceSettings, says: str) -> None:
-    with pytest.raises(BadRequest, match=says):
+def test_what_it_cannot(speaker: grus.Speaker, settings: VoiceSettings, message: str) -> None:
+    with pytest.raises(BadRequest, match=message):
         own(speaker).check(settings)
 
 
