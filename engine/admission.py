@@ -356,9 +356,15 @@ def check_media(request: Request) -> None:
 
 
 def with_features(request: Request, features: dict[str, np.ndarray]) -> tuple[Request, np.ndarray | None]:
-    """The request with embeddings in place of pictures, and the sound features for cross attention."""
-    if request.sound is not None:
+    """The request with embeddings in place of pictures, or of a sound that has positions in the prompt; and the features of a
+    sound that has none, for cross attention."""
+    if request.sound is not None and request.positions is None:
         return request, features[request.sound.key]
+    if request.sound is not None:
+        made = features[request.sound.key]
+        if len(made) != len(request.positions):
+            raise BadRequest(f"The sound gave {len(made)} features for {len(request.positions)} places.", "positions")
+        return dataclasses.replace(request, embeds=made, sound=None), None
     rows = [features[picture.key] for picture in request.pictures]
     for picture, made in zip(request.pictures, rows):
         if len(made) != picture.tokens:

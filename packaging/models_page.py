@@ -59,6 +59,7 @@ NAMES = {
     "qwen3_5_moe": "Qwen3.5 and Qwen3.6 mixtures (35B-A3B and larger)",
     "qwen3_5_moe_text": "Qwen3.5 and Qwen3.6 mixtures (35B-A3B and larger)",
     "qwen3_5_text": "Qwen3.5, Qwen3.8 (dense)",
+    "qwen3_asr": "Qwen3-ASR 0.6B and 1.7B",
     "qwen3_moe": "Qwen3 30B-A3B and 235B-A22B, Qwen3-Coder",
     "qwen3_next": "Qwen3-Next",
     "qwen3_tts": "Qwen3-TTS",
@@ -69,6 +70,7 @@ NAMES = {
 }
 PART_NAMES = {
     "bicodec": "BiCodec, the codec of Spark-TTS",
+    "kokoro": "Kokoro 82M: speaks",
     "parakeet_ctc": "Parakeet CTC, 0.6B and 1.1B: listens",
     "parakeet_rnnt": "Parakeet RNN-T: listens",
     "parakeet_tdt": "Parakeet TDT, v2 and v3: listens",

@@ -22,6 +22,7 @@ from engine.hub.resolve import resolve
 from engine.models.registry import find_encoder, find_part
 from engine.pipelines.listening.transcription import LISTENING
 from engine.pipelines.ranking import is_yes_no_reranker, ranks_pairs
+from engine.pipelines.speaking.kokoro import is_kokoro
 from engine.pipelines.speaking.orpheus import is_orpheus
 from engine.pipelines.speaking.spark import is_spark
 from engine.starter import SYSTEM, starter
@@ -282,7 +283,9 @@ def capabilities(config: Mapping[str, Any], folder: Path | None = None) -> froze
         return frozenset({*config["capabilities"], "remote"})
     if model_type in LISTENING:
         return frozenset({"listen"})
-    if model_type in ("qwen3_tts", "system_voice") or is_orpheus(config) or (folder is not None and is_spark(folder)):
+    if model_type in ("qwen3_tts", "system_voice") or is_kokoro(config) or is_orpheus(config):
+        return frozenset({"speak"})
+    if folder is not None and is_spark(folder):
         return frozenset({"speak"})
     if model_type in _LAYOUTS:
         return frozenset({"layout"})

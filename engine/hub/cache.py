@@ -166,7 +166,7 @@ def _missing(path: Path) -> list[str]:
     names = {entry.relative_to(path).as_posix() for entry in path.rglob("*") if entry.is_symlink() or entry.is_file()}
     there = {name for name in names if (path / name).exists()}
     missing = names - there  # links whose blob is gone
-    weights = {name for name in names if name.endswith(WEIGHT_KINDS)}
+    weights = {name for name in names if name.endswith(WEIGHT_KINDS) and not name.startswith("voices/")}
     if INDEX in there and SINGLE not in weights:
         try:
             missing |= set(read_index(path / INDEX).values()) - there

@@ -1359,6 +1359,31 @@
         <translation>Weiß mehr, als sein Tempo vermuten lässt: 1,5 von 8 Milliarden Parametern sind je Token aktiv. Für 16 GB.</translation>
     </message>
     <message>
+        <source>Kokoro does not speak {language} here. It speaks: {known}.</source>
+        <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
+        <translation>Kokoro spricht hier kein {language}. Verfügbar: {known}.</translation>
+    </message>
+    <message>
+        <source>Kokoro has no voice {name}. It has: {voices}.</source>
+        <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
+        <translation>Kokoro hat keine Stimme {name}. Verfügbar: {voices}.</translation>
+    </message>
+    <message>
+        <source>Kokoro has voices of its own and clones none. Choose a Qwen3-TTS Base model to clone.</source>
+        <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
+        <translation>Kokoro hat eigene Stimmen und klont keine. Wählen Sie zum Klonen ein Modell Qwen3-TTS Base.</translation>
+    </message>
+    <message>
+        <source>Kokoro needs the program espeak-ng, which tells how words are pronounced. Install it (Debian: apt install espeak-ng, macOS: brew install espeak-ng), or choose another voice.</source>
+        <extracomment>engine/pipelines/speaking/phonemes.py</extracomment>
+        <translation>Kokoro braucht das Programm espeak-ng, das die Aussprache der Wörter liefert. Installieren Sie es (Debian: apt install espeak-ng, macOS: brew install espeak-ng) oder wählen Sie eine andere Stimme.</translation>
+    </message>
+    <message>
+        <source>Kokoro takes no instructions. Its voices differ in tone.</source>
+        <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
+        <translation>Kokoro nimmt keine Anweisungen an. Seine Stimmen unterscheiden sich im Ton.</translation>
+    </message>
+    <message>
         <source>Language</source>
         <extracomment>app/gui/settings/pane.py, app/gui/speak/pane.py</extracomment>
         <translation>Sprache</translation>
@@ -3320,6 +3345,11 @@
         <translation>Die Stimme hat {size} Werte, dieses Modell braucht {wanted}: Sie wurde mit einem Modell anderer Größe erstellt. Erstellen Sie sie neu.</translation>
     </message>
     <message>
+        <source>The voice {name} does not fit this model.</source>
+        <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
+        <translation>Die Stimme {name} passt nicht zu diesem Modell.</translation>
+    </message>
+    <message>
         <source>The voice {name} is damaged. Make it again from {sample}.</source>
         <extracomment>engine/pipelines/speaking/voice.py</extracomment>
         <translation>Die Stimme {name} ist beschädigt. Erstellen Sie sie neu aus {sample}.</translation>
@@ -3391,7 +3421,7 @@
     </message>
     <message>
         <source>There is no text to speak.</source>
-        <extracomment>engine/pipelines/speaking/system_voice.py, engine/pipelines/speaking/voice.py</extracomment>
+        <extracomment>engine/pipelines/speaking/kokoro.py, engine/pipelines/speaking/system_voice.py, engine/pipelines/speaking/voice.py</extracomment>
         <translation>Es gibt keinen Text zum Sprechen.</translation>
     </message>
     <message>
@@ -3955,6 +3985,11 @@
         <translation>ein anderes Programm benutzt die Datei</translation>
     </message>
     <message>
+        <source>espeak-ng failed ({reason}).</source>
+        <extracomment>engine/pipelines/speaking/phonemes.py</extracomment>
+        <translation>espeak-ng ist fehlgeschlagen ({reason}).</translation>
+    </message>
+    <message>
         <source>fast</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>schnell</translation>
@@ -4215,14 +4250,19 @@
         <translation>{model} spricht nicht.</translation>
     </message>
     <message>
-        <source>{model} does not speak. Qwen3-TTS, Orpheus and Spark-TTS models do.</source>
+        <source>{model} does not speak. Qwen3-TTS, Kokoro, Orpheus and Spark-TTS models do.</source>
         <extracomment>engine/pipelines/speaking/speech_models.py</extracomment>
-        <translation>{model} kann nicht sprechen. Qwen3-TTS, Orpheus und Spark-TTS können es.</translation>
+        <translation>{model} kann nicht sprechen. Qwen3-TTS, Kokoro, Orpheus und Spark-TTS können es.</translation>
     </message>
     <message>
         <source>{model} does not support images.</source>
         <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
         <translation>{model} unterstützt keine Bilder.</translation>
+    </message>
+    <message>
+        <source>{model} has no voices: its folder `voices` is missing. Download it again.</source>
+        <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
+        <translation>{model} hat keine Stimmen: Der Ordner `voices` fehlt. Laden Sie das Modell noch einmal herunter.</translation>
     </message>
     <message>
         <source>{model} is installed. Its checksums are correct.</source>

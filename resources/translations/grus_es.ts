@@ -1359,6 +1359,31 @@
         <translation>Sabe más de lo que sugiere su velocidad: 1500 de 8000 millones de parámetros activos por token. Para 16 GB.</translation>
     </message>
     <message>
+        <source>Kokoro does not speak {language} here. It speaks: {known}.</source>
+        <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
+        <translation>Kokoro no habla {language} aquí. Habla: {known}.</translation>
+    </message>
+    <message>
+        <source>Kokoro has no voice {name}. It has: {voices}.</source>
+        <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
+        <translation>Kokoro no tiene la voz {name}. Tiene: {voices}.</translation>
+    </message>
+    <message>
+        <source>Kokoro has voices of its own and clones none. Choose a Qwen3-TTS Base model to clone.</source>
+        <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
+        <translation>Kokoro tiene voces propias y no clona. Para clonar, elige un modelo Qwen3-TTS Base.</translation>
+    </message>
+    <message>
+        <source>Kokoro needs the program espeak-ng, which tells how words are pronounced. Install it (Debian: apt install espeak-ng, macOS: brew install espeak-ng), or choose another voice.</source>
+        <extracomment>engine/pipelines/speaking/phonemes.py</extracomment>
+        <translation>Kokoro necesita el programa espeak-ng, que indica cómo se pronuncian las palabras. Instálalo (Debian: apt install espeak-ng, macOS: brew install espeak-ng) o elige otra voz.</translation>
+    </message>
+    <message>
+        <source>Kokoro takes no instructions. Its voices differ in tone.</source>
+        <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
+        <translation>Kokoro no admite instrucciones. Sus voces se distinguen por el tono.</translation>
+    </message>
+    <message>
         <source>Language</source>
         <extracomment>app/gui/settings/pane.py, app/gui/speak/pane.py</extracomment>
         <translation>Idioma</translation>
@@ -3320,6 +3345,11 @@
         <translation>La voz tiene {size} valores y este modelo necesita {wanted}: se creó para un modelo de otro tamaño. Créala de nuevo.</translation>
     </message>
     <message>
+        <source>The voice {name} does not fit this model.</source>
+        <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
+        <translation>La voz {name} no es compatible con este modelo.</translation>
+    </message>
+    <message>
         <source>The voice {name} is damaged. Make it again from {sample}.</source>
         <extracomment>engine/pipelines/speaking/voice.py</extracomment>
         <translation>La voz {name} está dañada. Créala de nuevo a partir de {sample}.</translation>
@@ -3391,7 +3421,7 @@
     </message>
     <message>
         <source>There is no text to speak.</source>
-        <extracomment>engine/pipelines/speaking/system_voice.py, engine/pipelines/speaking/voice.py</extracomment>
+        <extracomment>engine/pipelines/speaking/kokoro.py, engine/pipelines/speaking/system_voice.py, engine/pipelines/speaking/voice.py</extracomment>
         <translation>No hay texto que leer.</translation>
     </message>
     <message>
@@ -3955,6 +3985,11 @@
         <translation>otro programa lo está usando</translation>
     </message>
     <message>
+        <source>espeak-ng failed ({reason}).</source>
+        <extracomment>engine/pipelines/speaking/phonemes.py</extracomment>
+        <translation>espeak-ng ha fallado ({reason}).</translation>
+    </message>
+    <message>
         <source>fast</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>rápido</translation>
@@ -4215,14 +4250,19 @@
         <translation>{model} no habla.</translation>
     </message>
     <message>
-        <source>{model} does not speak. Qwen3-TTS, Orpheus and Spark-TTS models do.</source>
+        <source>{model} does not speak. Qwen3-TTS, Kokoro, Orpheus and Spark-TTS models do.</source>
         <extracomment>engine/pipelines/speaking/speech_models.py</extracomment>
-        <translation>{model} no habla. Los modelos Qwen3-TTS, Orpheus y Spark-TTS sí.</translation>
+        <translation>{model} no habla. Los modelos Qwen3-TTS, Kokoro, Orpheus y Spark-TTS sí.</translation>
     </message>
     <message>
         <source>{model} does not support images.</source>
         <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
         <translation>{model} no admite imágenes.</translation>
+    </message>
+    <message>
+        <source>{model} has no voices: its folder `voices` is missing. Download it again.</source>
+        <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
+        <translation>{model} no tiene voces: falta su carpeta `voices`. Descárgalo de nuevo.</translation>
     </message>
     <message>
         <source>{model} is installed. Its checksums are correct.</source>

@@ -1359,6 +1359,31 @@
         <translation>En sait plus que sa vitesse ne le laisse croire&#xa0;: 1,5 milliard de paramètres sur 8 sont actifs par token. Pour 16 Go.</translation>
     </message>
     <message>
+        <source>Kokoro does not speak {language} here. It speaks: {known}.</source>
+        <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
+        <translation>Kokoro ne parle pas {language} ici. Langues disponibles&#xa0;: {known}.</translation>
+    </message>
+    <message>
+        <source>Kokoro has no voice {name}. It has: {voices}.</source>
+        <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
+        <translation>Kokoro n’a pas de voix {name}. Voix disponibles&#xa0;: {voices}.</translation>
+    </message>
+    <message>
+        <source>Kokoro has voices of its own and clones none. Choose a Qwen3-TTS Base model to clone.</source>
+        <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
+        <translation>Kokoro a ses propres voix et n’en clone pas. Pour cloner, choisissez un modèle Qwen3-TTS Base.</translation>
+    </message>
+    <message>
+        <source>Kokoro needs the program espeak-ng, which tells how words are pronounced. Install it (Debian: apt install espeak-ng, macOS: brew install espeak-ng), or choose another voice.</source>
+        <extracomment>engine/pipelines/speaking/phonemes.py</extracomment>
+        <translation>Kokoro a besoin du programme espeak-ng, qui indique la prononciation des mots. Installez-le (Debian&#xa0;: apt install espeak-ng, macOS&#xa0;: brew install espeak-ng) ou choisissez une autre voix.</translation>
+    </message>
+    <message>
+        <source>Kokoro takes no instructions. Its voices differ in tone.</source>
+        <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
+        <translation>Kokoro n’accepte pas d’instructions. Ses voix diffèrent par le ton.</translation>
+    </message>
+    <message>
         <source>Language</source>
         <extracomment>app/gui/settings/pane.py, app/gui/speak/pane.py</extracomment>
         <translation>Langue</translation>
@@ -3320,6 +3345,11 @@
         <translation>La voix compte {size} valeurs et ce modèle en demande {wanted}&#xa0;: elle a été créée pour un modèle d’une autre taille. Créez-la à nouveau.</translation>
     </message>
     <message>
+        <source>The voice {name} does not fit this model.</source>
+        <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
+        <translation>La voix {name} ne convient pas à ce modèle.</translation>
+    </message>
+    <message>
         <source>The voice {name} is damaged. Make it again from {sample}.</source>
         <extracomment>engine/pipelines/speaking/voice.py</extracomment>
         <translation>La voix {name} est endommagée. Créez-la à nouveau à partir de {sample}.</translation>
@@ -3391,7 +3421,7 @@
     </message>
     <message>
         <source>There is no text to speak.</source>
-        <extracomment>engine/pipelines/speaking/system_voice.py, engine/pipelines/speaking/voice.py</extracomment>
+        <extracomment>engine/pipelines/speaking/kokoro.py, engine/pipelines/speaking/system_voice.py, engine/pipelines/speaking/voice.py</extracomment>
         <translation>Il n’y a pas de texte à lire.</translation>
     </message>
     <message>
@@ -3955,6 +3985,11 @@
         <translation>un autre programme l’utilise</translation>
     </message>
     <message>
+        <source>espeak-ng failed ({reason}).</source>
+        <extracomment>engine/pipelines/speaking/phonemes.py</extracomment>
+        <translation>espeak-ng a échoué ({reason}).</translation>
+    </message>
+    <message>
         <source>fast</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>rapide</translation>
@@ -4215,14 +4250,19 @@
         <translation>{model} ne parle pas.</translation>
     </message>
     <message>
-        <source>{model} does not speak. Qwen3-TTS, Orpheus and Spark-TTS models do.</source>
+        <source>{model} does not speak. Qwen3-TTS, Kokoro, Orpheus and Spark-TTS models do.</source>
         <extracomment>engine/pipelines/speaking/speech_models.py</extracomment>
-        <translation>{model} ne parle pas. Les modèles Qwen3-TTS, Orpheus et Spark-TTS parlent.</translation>
+        <translation>{model} ne parle pas. Les modèles Qwen3-TTS, Kokoro, Orpheus et Spark-TTS parlent.</translation>
     </message>
     <message>
         <source>{model} does not support images.</source>
         <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
         <translation>{model} ne prend pas en charge les images.</translation>
+    </message>
+    <message>
+        <source>{model} has no voices: its folder `voices` is missing. Download it again.</source>
+        <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
+        <translation>{model} n’a pas de voix&#xa0;: son dossier `voices` est absent. Téléchargez-le à nouveau.</translation>
     </message>
     <message>
         <source>{model} is installed. Its checksums are correct.</source>

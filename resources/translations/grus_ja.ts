@@ -1359,6 +1359,31 @@
         <translation>速さから想像する以上の知識。トークンあたり 80 億中 15 億のパラメーターが動作。16 GB 向け。</translation>
     </message>
     <message>
+        <source>Kokoro does not speak {language} here. It speaks: {known}.</source>
+        <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
+        <translation>Kokoro はここでは {language} を話せません。話せる言語: {known}。</translation>
+    </message>
+    <message>
+        <source>Kokoro has no voice {name}. It has: {voices}.</source>
+        <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
+        <translation>Kokoro に声 {name} はありません。使える声: {voices}。</translation>
+    </message>
+    <message>
+        <source>Kokoro has voices of its own and clones none. Choose a Qwen3-TTS Base model to clone.</source>
+        <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
+        <translation>Kokoro は独自の声を使い、クローンには対応していません。クローンするには Qwen3-TTS Base モデルを選んでください。</translation>
+    </message>
+    <message>
+        <source>Kokoro needs the program espeak-ng, which tells how words are pronounced. Install it (Debian: apt install espeak-ng, macOS: brew install espeak-ng), or choose another voice.</source>
+        <extracomment>engine/pipelines/speaking/phonemes.py</extracomment>
+        <translation>Kokoro には、単語の発音を調べるプログラム espeak-ng が必要です。インストールするか（Debian: apt install espeak-ng、macOS: brew install espeak-ng）、別の声を選んでください。</translation>
+    </message>
+    <message>
+        <source>Kokoro takes no instructions. Its voices differ in tone.</source>
+        <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
+        <translation>Kokoro には指示を与えられません。声によって口調が異なります。</translation>
+    </message>
+    <message>
         <source>Language</source>
         <extracomment>app/gui/settings/pane.py, app/gui/speak/pane.py</extracomment>
         <translation>言語</translation>
@@ -3318,6 +3343,11 @@
         <translation>声の値は {size} 個ですが、このモデルには {wanted} 個必要です。別のサイズのモデル用に作られた声です。作り直してください。</translation>
     </message>
     <message>
+        <source>The voice {name} does not fit this model.</source>
+        <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
+        <translation>声 {name} はこのモデルに対応していません。</translation>
+    </message>
+    <message>
         <source>The voice {name} is damaged. Make it again from {sample}.</source>
         <extracomment>engine/pipelines/speaking/voice.py</extracomment>
         <translation>声「{name}」が破損しています。{sample} から作り直してください。</translation>
@@ -3389,7 +3419,7 @@
     </message>
     <message>
         <source>There is no text to speak.</source>
-        <extracomment>engine/pipelines/speaking/system_voice.py, engine/pipelines/speaking/voice.py</extracomment>
+        <extracomment>engine/pipelines/speaking/kokoro.py, engine/pipelines/speaking/system_voice.py, engine/pipelines/speaking/voice.py</extracomment>
         <translation>読み上げるテキストがありません。</translation>
     </message>
     <message>
@@ -3953,6 +3983,11 @@
         <translation>ほかのプログラムが使用しています</translation>
     </message>
     <message>
+        <source>espeak-ng failed ({reason}).</source>
+        <extracomment>engine/pipelines/speaking/phonemes.py</extracomment>
+        <translation>espeak-ng でエラーが発生しました（{reason}）。</translation>
+    </message>
+    <message>
         <source>fast</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>速い</translation>
@@ -4213,14 +4248,19 @@
         <translation>{model} は音声を生成しません。</translation>
     </message>
     <message>
-        <source>{model} does not speak. Qwen3-TTS, Orpheus and Spark-TTS models do.</source>
+        <source>{model} does not speak. Qwen3-TTS, Kokoro, Orpheus and Spark-TTS models do.</source>
         <extracomment>engine/pipelines/speaking/speech_models.py</extracomment>
-        <translation>{model} は音声を生成できません。Qwen3-TTS、Orpheus、Spark-TTS のモデルなら生成できます。</translation>
+        <translation>{model} は音声を生成できません。Qwen3-TTS、Kokoro、Orpheus、Spark-TTS のモデルなら生成できます。</translation>
     </message>
     <message>
         <source>{model} does not support images.</source>
         <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
         <translation>{model} は画像に対応していません。</translation>
+    </message>
+    <message>
+        <source>{model} has no voices: its folder `voices` is missing. Download it again.</source>
+        <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
+        <translation>{model} には声がありません。フォルダー `voices` が見つかりません。もう一度ダウンロードしてください。</translation>
     </message>
     <message>
         <source>{model} is installed. Its checksums are correct.</source>

@@ -1359,6 +1359,31 @@
         <translation>Sabe mais do que a velocidade sugere: 1,5 de 8 bilhões de parâmetros ativos por token. Para 16 GB.</translation>
     </message>
     <message>
+        <source>Kokoro does not speak {language} here. It speaks: {known}.</source>
+        <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
+        <translation>O Kokoro não fala {language} aqui. Idiomas disponíveis: {known}.</translation>
+    </message>
+    <message>
+        <source>Kokoro has no voice {name}. It has: {voices}.</source>
+        <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
+        <translation>O Kokoro não tem a voz {name}. Disponíveis: {voices}.</translation>
+    </message>
+    <message>
+        <source>Kokoro has voices of its own and clones none. Choose a Qwen3-TTS Base model to clone.</source>
+        <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
+        <translation>O Kokoro tem vozes próprias e não clona. Para clonar, escolha um modelo Qwen3-TTS Base.</translation>
+    </message>
+    <message>
+        <source>Kokoro needs the program espeak-ng, which tells how words are pronounced. Install it (Debian: apt install espeak-ng, macOS: brew install espeak-ng), or choose another voice.</source>
+        <extracomment>engine/pipelines/speaking/phonemes.py</extracomment>
+        <translation>O Kokoro precisa do programa espeak-ng, que indica a pronúncia das palavras. Instale-o (Debian: apt install espeak-ng, macOS: brew install espeak-ng) ou escolha outra voz.</translation>
+    </message>
+    <message>
+        <source>Kokoro takes no instructions. Its voices differ in tone.</source>
+        <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
+        <translation>O Kokoro não aceita instruções. Suas vozes diferem no tom.</translation>
+    </message>
+    <message>
         <source>Language</source>
         <extracomment>app/gui/settings/pane.py, app/gui/speak/pane.py</extracomment>
         <translation>Idioma</translation>
@@ -3320,6 +3345,11 @@
         <translation>A voz tem {size} valores e este modelo precisa de {wanted}: ela foi criada para um modelo de outro tamanho. Crie-a novamente.</translation>
     </message>
     <message>
+        <source>The voice {name} does not fit this model.</source>
+        <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
+        <translation>A voz {name} não é compatível com este modelo.</translation>
+    </message>
+    <message>
         <source>The voice {name} is damaged. Make it again from {sample}.</source>
         <extracomment>engine/pipelines/speaking/voice.py</extracomment>
         <translation>A voz {name} está danificada. Crie-a novamente a partir de {sample}.</translation>
@@ -3391,7 +3421,7 @@
     </message>
     <message>
         <source>There is no text to speak.</source>
-        <extracomment>engine/pipelines/speaking/system_voice.py, engine/pipelines/speaking/voice.py</extracomment>
+        <extracomment>engine/pipelines/speaking/kokoro.py, engine/pipelines/speaking/system_voice.py, engine/pipelines/speaking/voice.py</extracomment>
         <translation>Não há texto para falar.</translation>
     </message>
     <message>
@@ -3955,6 +3985,11 @@
         <translation>outro programa o está usando</translation>
     </message>
     <message>
+        <source>espeak-ng failed ({reason}).</source>
+        <extracomment>engine/pipelines/speaking/phonemes.py</extracomment>
+        <translation>O espeak-ng falhou ({reason}).</translation>
+    </message>
+    <message>
         <source>fast</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>rápido</translation>
@@ -4215,14 +4250,19 @@
         <translation>{model} não fala.</translation>
     </message>
     <message>
-        <source>{model} does not speak. Qwen3-TTS, Orpheus and Spark-TTS models do.</source>
+        <source>{model} does not speak. Qwen3-TTS, Kokoro, Orpheus and Spark-TTS models do.</source>
         <extracomment>engine/pipelines/speaking/speech_models.py</extracomment>
-        <translation>{model} não fala. Os modelos Qwen3-TTS, Orpheus e Spark-TTS falam.</translation>
+        <translation>{model} não fala. Os modelos Qwen3-TTS, Kokoro, Orpheus e Spark-TTS falam.</translation>
     </message>
     <message>
         <source>{model} does not support images.</source>
         <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
         <translation>{model} não aceita imagens.</translation>
+    </message>
+    <message>
+        <source>{model} has no voices: its folder `voices` is missing. Download it again.</source>
+        <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
+        <translation>{model} não tem vozes: a pasta `voices` não está presente. Baixe o modelo novamente.</translation>
     </message>
     <message>
         <source>{model} is installed. Its checksums are correct.</source>

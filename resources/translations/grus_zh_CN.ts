@@ -1359,6 +1359,31 @@
         <translation>速度快，知识却不少：每个 token 激活 80 亿参数中的 15 亿。适合 16 GB 内存。</translation>
     </message>
     <message>
+        <source>Kokoro does not speak {language} here. It speaks: {known}.</source>
+        <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
+        <translation>Kokoro 在这里不支持 {language}。支持：{known}。</translation>
+    </message>
+    <message>
+        <source>Kokoro has no voice {name}. It has: {voices}.</source>
+        <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
+        <translation>Kokoro 没有声音 {name}。可用：{voices}。</translation>
+    </message>
+    <message>
+        <source>Kokoro has voices of its own and clones none. Choose a Qwen3-TTS Base model to clone.</source>
+        <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
+        <translation>Kokoro 使用自带的声音，不支持克隆。如需克隆，请选择 Qwen3-TTS Base 模型。</translation>
+    </message>
+    <message>
+        <source>Kokoro needs the program espeak-ng, which tells how words are pronounced. Install it (Debian: apt install espeak-ng, macOS: brew install espeak-ng), or choose another voice.</source>
+        <extracomment>engine/pipelines/speaking/phonemes.py</extracomment>
+        <translation>Kokoro 需要程序 espeak-ng 来确定单词的读音。请安装它（Debian：apt install espeak-ng，macOS：brew install espeak-ng），或选择其他声音。</translation>
+    </message>
+    <message>
+        <source>Kokoro takes no instructions. Its voices differ in tone.</source>
+        <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
+        <translation>Kokoro 不接受指令。不同的声音有不同的语气。</translation>
+    </message>
+    <message>
         <source>Language</source>
         <extracomment>app/gui/settings/pane.py, app/gui/speak/pane.py</extracomment>
         <translation>语言</translation>
@@ -3318,6 +3343,11 @@
         <translation>该声音有 {size} 个数值，而此模型需要 {wanted} 个：它是为其他大小的模型创建的。请重新创建。</translation>
     </message>
     <message>
+        <source>The voice {name} does not fit this model.</source>
+        <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
+        <translation>声音 {name} 与此模型不兼容。</translation>
+    </message>
+    <message>
         <source>The voice {name} is damaged. Make it again from {sample}.</source>
         <extracomment>engine/pipelines/speaking/voice.py</extracomment>
         <translation>声音“{name}”已损坏。请用 {sample} 重新创建。</translation>
@@ -3389,7 +3419,7 @@
     </message>
     <message>
         <source>There is no text to speak.</source>
-        <extracomment>engine/pipelines/speaking/system_voice.py, engine/pipelines/speaking/voice.py</extracomment>
+        <extracomment>engine/pipelines/speaking/kokoro.py, engine/pipelines/speaking/system_voice.py, engine/pipelines/speaking/voice.py</extracomment>
         <translation>没有可朗读的文本。</translation>
     </message>
     <message>
@@ -3953,6 +3983,11 @@
         <translation>其他程序正在使用</translation>
     </message>
     <message>
+        <source>espeak-ng failed ({reason}).</source>
+        <extracomment>engine/pipelines/speaking/phonemes.py</extracomment>
+        <translation>espeak-ng 出错（{reason}）。</translation>
+    </message>
+    <message>
         <source>fast</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>快</translation>
@@ -4213,14 +4248,19 @@
         <translation>{model} 不能生成语音。</translation>
     </message>
     <message>
-        <source>{model} does not speak. Qwen3-TTS, Orpheus and Spark-TTS models do.</source>
+        <source>{model} does not speak. Qwen3-TTS, Kokoro, Orpheus and Spark-TTS models do.</source>
         <extracomment>engine/pipelines/speaking/speech_models.py</extracomment>
-        <translation>{model} 不能生成语音。Qwen3-TTS、Orpheus 和 Spark-TTS 模型可以。</translation>
+        <translation>{model} 不能生成语音。Qwen3-TTS、Kokoro、Orpheus 和 Spark-TTS 模型可以。</translation>
     </message>
     <message>
         <source>{model} does not support images.</source>
         <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
         <translation>{model} 不支持图像。</translation>
+    </message>
+    <message>
+        <source>{model} has no voices: its folder `voices` is missing. Download it again.</source>
+        <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
+        <translation>{model} 没有声音：缺少文件夹 `voices`。请重新下载。</translation>
     </message>
     <message>
         <source>{model} is installed. Its checksums are correct.</source>

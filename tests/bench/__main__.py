@@ -29,6 +29,7 @@ BENCHES = {
     "window": ("The window, drawn without a screen", "window", "rows"),
     "speech": ("Speaking on this CPU, Qwen3-TTS 0.6B's shape, random weights", "speech", "rows"),
     "speech-8bit": ("One voice at 8 bits, without the reference package", "speech", "eight_bit_rows"),
+    "kokoro": ("Kokoro on this CPU, its published shape, random weights", "kokoro", "rows"),
     "listening": ("Listening on this CPU, Moonshine-base's shape, random weights", "listening", "rows"),
     "reading": ("Reading on this CPU, PaddleOCR-VL's shape, random weights", "reading", "rows"),
     "server": ("The server over the engine, on a fake model", "server", "rows"),
