@@ -106,27 +106,42 @@ def date() -> str:
 
 def file_reader(folders: Sequence[str]) -> Callable[..., str]:
     """Reads nothing outside these folders, wherever a path or a link leads."""
-    roots = [Path(folder).expanduser().resolve() for folder in folders]
+    roots = resolved(folders)
 
     def read_file(path: str, start: int = 0) -> str:
         """Reads a file of the folders that the person allowed: texts, Office documents, books, mail, and PDFs that hold text. A folder's path gives the names in it; an empty path names the folders. start: the character to begin at, for a long file."""
         if not path.strip():
             return "\n".join(map(str, roots))
-        given = Path(path).expanduser()
-        found = next((one for root in roots if (one := (root / given).resolve()).is_relative_to(root)), None)
-        if found is None:
-            raise ValueError(f"{path} is not within the folders that were allowed: {', '.join(map(str, roots))}")
+        found = allowed_path(path, roots)
         if found.is_dir():
             names = sorted(f"{one.name}/" if one.is_dir() else one.name for one in found.iterdir())
             return "\n".join(names[:_MOST_NAMES]) or "The folder is empty."
         if not found.is_file():
             raise ValueError(f"there is no file {path}")
-        text = file_text(found)
-        part = text[max(start, 0) :][:_PART]
-        left = len(text) - max(start, 0) - len(part)
-        return part + (f"\n[{left:,} more characters: start = {max(start, 0) + len(part)}]" if left > 0 else "")
+        return part_of(file_text(found), start)
 
     return read_file
+
+
+def resolved(folders: Sequence[str]) -> list[Path]:
+    return [Path(folder).expanduser().resolve() for folder in folders]
+
+
+def allowed_path(path: str, roots: Sequence[Path]) -> Path:
+    """What a path or a link leads to. Raises ValueError where that lies outside the folders."""
+    given = Path(path).expanduser()
+    found = next((one for root in roots if (one := (root / given).resolve()).is_relative_to(root)), None)
+    if found is None:
+        raise ValueError(f"{path} is not within the folders that were allowed: {', '.join(map(str, roots))}")
+    return found
+
+
+def part_of(text: str, start: int) -> str:
+    """As much as is read at once, and where the rest begins."""
+    begin = max(start, 0)
+    part = text[begin:][:_PART]
+    left = len(text) - begin - len(part)
+    return part + (f"\n[{left:,} more characters: start = {begin + len(part)}]" if left > 0 else "")
 
 
 def file_text(path: Path) -> str:
