@@ -191,14 +191,14 @@ class _Conversation:
         """The same with tools. What was called stays in the conversation, also where the person stopped it."""
         replies = ToolReplies(self.model, self.params, self.reasons, hides_reasoning=self.hides_reasoning)
         loop = tools.loop(replies.ask)
-        said = self._all_messages()
+        before = self._all_messages()
         try:
-            loop.run(said)
+            loop.run(before)
         except KeyboardInterrupt:
             print("\n[stopped]", file=sys.stderr)
-            self.messages += map(dict, loop.messages[len(said) :])
+            self.messages += map(dict, loop.messages[len(before) :])
             return replies.stopped or None, None
-        self.messages += map(dict, loop.messages[len(said) :])
+        self.messages += map(dict, loop.messages[len(before) :])
         return None, replies.timings
 
     def _stream(self) -> tuple[str, Timings | None]:
@@ -212,7 +212,7 @@ class _Conversation:
         except KeyboardInterrupt:
             handle.cancel()
             print("\n[stopped]", file=sys.stderr)
-            for _ in handle:  # what had been made before the stop was heard
+            for _ in handle:  # what was made before the stop took effect
                 pass
             return printer.answer, None
         print()

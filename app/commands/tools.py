@@ -121,12 +121,12 @@ def _add(options: argparse.Namespace) -> int:
         )
     else:
         check_server_name(name)
-        said: dict[str, Any] = {"env": _pairs(options.env, "="), "headers": _pairs(options.header, ":")}
+        fields: dict[str, Any] = {"env": _pairs(options.env, "="), "headers": _pairs(options.header, ":")}
         if rest[0].startswith(("http://", "https://")):
-            said["url"] = rest[0]
+            fields["url"] = rest[0]
         else:
-            said["command"], *said["args"] = _words(rest[0])
-        servers, _ = servers_in(json.dumps(said), name)
+            fields["command"], *fields["args"] = _words(rest[0])
+        servers, _ = servers_in(json.dumps(fields), name)
     settings.keep_servers(servers)
     for one in servers:
         print(f"{one.name} is added. {_consequence(one)} grus tools test {one.name} lists its tools.")

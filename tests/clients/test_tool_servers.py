@@ -44,9 +44,9 @@ def loop(folder: Path, server: ToolServer, tool: str, arguments: dict[str, Any])
     run = ["run", model, "Go", "--tools", "--temperature", 0, "--json"]
     allowed, done = several(permit, run, XDG_DATA_HOME=str(folder))
     assert allowed.code == 0, allowed.err
-    told = json.loads(done.out)
-    (step,) = told["steps"]
-    assert (told["text"], step["outcome"]) == (ANSWER, "made"), done.out
+    report = json.loads(done.out)
+    (step,) = report["steps"]
+    assert (report["text"], step["outcome"]) == (ANSWER, "made"), done.out
     return str(step["result"])
 
 

@@ -145,8 +145,8 @@ class ToolLoop:
                 {"role": "tool", "tool_call_id": call.id, "name": call.name, "content": STOPPED}
                 for call in reply.calls[len(results) :]
             ]
-            said = {"role": "assistant", "content": reply.answer, "tool_calls": calls}
-            self.messages += [said, *results, *left]
+            request = {"role": "assistant", "content": reply.answer, "tool_calls": calls}
+            self.messages += [request, *results, *left]
 
     def _call(self, call: RequestedCall) -> tuple[ToolStep, Any]:
         arguments: dict[str, Any] = {}

@@ -55,11 +55,11 @@ class ToolServer:
         return filled(text) if self.fills else text
 
     def as_json(self) -> dict[str, Any]:
-        said: dict[str, Any] = {"url": self.url, "headers": dict(self.headers)} if self.url else {
+        data: dict[str, Any] = {"url": self.url, "headers": dict(self.headers)} if self.url else {
             "command": self.command, "args": list(self.args), "env": dict(self.env), "cwd": self.cwd,
         }  # fmt: skip
-        said |= {} if self.enabled else {"disabled": True}
-        return {key: value for key, value in said.items() if value}
+        data |= {} if self.enabled else {"disabled": True}
+        return {key: value for key, value in data.items() if value}
 
 
 def check_server_name(name: str) -> str:
@@ -77,28 +77,28 @@ def servers_in(text: str, name: str | None = None) -> tuple[list[ToolServer], li
     if len(text) > _LARGEST:
         raise BadRequest("The JSON is larger than a list of tool servers can be.", "json")
     try:
-        said = json.loads(text)
+        data = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise BadRequest(f"This is no valid JSON: {error}.", "json") from None
-    if isinstance(said, dict):
-        said = next((said[key] for key in ("mcpServers", "mcp_servers", "servers") if key in said), said)
-    if isinstance(said, dict) and ("command" in said or "url" in said) and name is not None:
-        said = {name: said}
-    if not isinstance(said, dict) or not said:
+    if isinstance(data, dict):
+        data = next((data[key] for key in ("mcpServers", "mcp_servers", "servers") if key in data), data)
+    if isinstance(data, dict) and ("command" in data or "url" in data) and name is not None:
+        data = {name: data}
+    if not isinstance(data, dict) or not data:
         raise BadRequest(
             'There is no server in this JSON. It looks like {"mcpServers": {"NAME": {"command": "..."}}}.', "json"
         )
-    ignored = {f"{at}.{key}" for at, one in said.items() if isinstance(one, dict) for key in one if key not in _READ}
-    return [_server(at, one) for at, one in said.items()], sorted(ignored)
+    ignored = {f"{at}.{key}" for at, one in data.items() if isinstance(one, dict) for key in one if key not in _READ}
+    return [_server(at, one) for at, one in data.items()], sorted(ignored)
 
 
-def _server(name: str, said: Any) -> ToolServer:
+def _server(name: str, data: Any) -> ToolServer:
     check_server_name(name)
-    if not isinstance(said, dict):
+    if not isinstance(data, dict):
         raise BadRequest(f"{name} must be an object with a command or a url.", "json")
-    url, command = said.get("url") or said.get("serverUrl") or "", said.get("command") or ""
-    args, env, headers = said.get("args") or [], said.get("env") or {}, said.get("headers") or {}
-    texts = [url, command, said.get("cwd") or "", *args] if isinstance(args, list) else [None]
+    url, command = data.get("url") or data.get("serverUrl") or "", data.get("command") or ""
+    args, env, headers = data.get("args") or [], data.get("env") or {}, data.get("headers") or {}
+    texts = [url, command, data.get("cwd") or "", *args] if isinstance(args, list) else [None]
     pairs = [env, headers]
     if not all(isinstance(one, str) and "\0" not in one for one in texts) or not all(
         isinstance(pair, dict) and all(isinstance(value, str | int | float) for value in pair.values())
@@ -107,16 +107,16 @@ def _server(name: str, said: Any) -> ToolServer:
         raise BadRequest(f"{name}: command, url and args are texts, env and headers are objects of texts.", "json")
     if bool(url) == bool(command):
         raise BadRequest(f"{name} must have a command, or a url, and not both.", "json")
-    kind = said.get("type") or said.get("transport")
+    kind = data.get("type") or data.get("transport")
     if url and kind not in (None, *_STREAMABLE):
         raise BadRequest(
             f"{name} speaks {str(kind)[:40]!r}. Taken are commands, and addresses that speak streamable HTTP.", "json"
         )
     if url:
         check_url(_VARIABLE.sub("x", url.partition("?")[0]))
-    on = said.get("enabled", True) is not False and said.get("disabled") is not True
+    on = data.get("enabled", True) is not False and data.get("disabled") is not True
     written = [{str(key): str(value) for key, value in pair.items()} for pair in pairs]
-    return ToolServer(name, command, tuple(args), written[0], str(said.get("cwd") or ""), url, written[1], on)
+    return ToolServer(name, command, tuple(args), written[0], str(data.get("cwd") or ""), url, written[1], on)
 
 
 def filled(text: str, environment: Mapping[str, str] | None = None) -> str:
@@ -165,21 +165,21 @@ class ToolSettings:
     def keep_servers(self, servers: Sequence[ToolServer]) -> None:
         """In place of those of the same names. What was allowed of another command or address of that name is forgotten."""
         with self._lock:
-            said = self._all()
+            data = self._all()
             for one in servers:
-                if said["mcpServers"].get(one.name) != one.as_json():
-                    self._forget(said, one.name)
-                said["mcpServers"][one.name] = one.as_json()
-            self._write(said)
+                if data["mcpServers"].get(one.name) != one.as_json():
+                    self._forget(data, one.name)
+                data["mcpServers"][one.name] = one.as_json()
+            self._write(data)
 
     def remove(self, name: str) -> None:
         """A server with what was allowed of it, or a built-in tool. Raises BadRequest."""
         with self._lock:
-            said = self._all()
-            if said["builtin"].pop(name, None) is None and said["mcpServers"].pop(name, None) is None:
+            data = self._all()
+            if data["builtin"].pop(name, None) is None and data["mcpServers"].pop(name, None) is None:
                 raise BadRequest(f"There is no tool server and no built-in tool {name[:100]!r} here.", "name")
-            self._forget(said, name)
-            self._write(said)
+            self._forget(data, name)
+            self._write(data)
 
     def builtin(self) -> dict[str, tuple[str, ...]]:
         """The built-in tools that are on, and the folders that each may read."""
@@ -187,9 +187,9 @@ class ToolSettings:
 
     def keep_builtin(self, name: str, folders: Sequence[str] = ()) -> None:
         with self._lock:
-            said = self._all()
-            said["builtin"][name] = list(folders)
-            self._write(said)
+            data = self._all()
+            data["builtin"][name] = list(folders)
+            self._write(data)
 
     def permissions(self) -> dict[str, Permission]:
         """What was chosen, by SERVER/TOOL."""
@@ -204,16 +204,16 @@ class ToolSettings:
 
     def keep_permission(self, label: str, permission: Permission, digest: str) -> None:
         with self._lock:
-            said = self._all()
-            said["permissions"][label] = {"permission": permission, "digest": digest}
-            self._write(said)
+            data = self._all()
+            data["permissions"][label] = {"permission": permission, "digest": digest}
+            self._write(data)
 
     @staticmethod
-    def _forget(said: dict[str, dict[str, Any]], name: str) -> None:
+    def _forget(data: dict[str, dict[str, Any]], name: str) -> None:
         for label in [
-            label for label in said["permissions"] if label.partition("/")[0] == name or label == f"{BUILTIN}/{name}"
+            label for label in data["permissions"] if label.partition("/")[0] == name or label == f"{BUILTIN}/{name}"
         ]:
-            del said["permissions"][label]
+            del data["permissions"][label]
 
     # -- the file
 
@@ -225,22 +225,22 @@ class ToolSettings:
         """A file that cannot be read is an error: without it, what was forbidden would be allowed."""
         empty: dict[str, dict[str, Any]] = {"mcpServers": {}, "builtin": {}, "permissions": {}}
         try:
-            said = json.loads(self.file.read_text("utf-8"))
+            data = json.loads(self.file.read_text("utf-8"))
         except FileNotFoundError:
             return empty
         except (OSError, ValueError) as error:
             raise BadRequest(
                 ErrorText("The tools file {file} cannot be read: {error}.", file=self.file, error=error), "tools"
             ) from None
-        if not isinstance(said, dict) or not all(isinstance(said.get(part, {}), dict) for part in empty):
+        if not isinstance(data, dict) or not all(isinstance(data.get(part, {}), dict) for part in empty):
             raise BadRequest(
                 ErrorText("The tools file {file} is damaged. Correct it or delete it.", file=self.file), "tools"
             )
-        return empty | said
+        return empty | data
 
-    def _write(self, said: dict[str, dict[str, Any]]) -> None:
+    def _write(self, data: dict[str, dict[str, Any]]) -> None:
         try:
-            write_private(self.file, json.dumps(said, indent=1, ensure_ascii=False))
+            write_private(self.file, json.dumps(data, indent=1, ensure_ascii=False))
         except OSError as error:
             raise GrusError(
                 ErrorText("The tools cannot be kept in {file}: {reason}.", file=self.file, reason=error.strerror)

@@ -56,8 +56,8 @@ def test_tools_are_added_listed_allowed_and_removed(data: Path, command: Callabl
     assert "test/add  [ask, only reads]  Adds two numbers." in tested.out.splitlines()
     assert command("tools", "permit", "test/add", "always").out == "test/add: always\n"
     assert command("tools", "permit", "calculator", "never").code == 0
-    told = json.loads(command("tools", "--json").out)
-    assert told["permissions"] == {"test/add": "always", "grus/calculator": "never"}
+    report = json.loads(command("tools", "--json").out)
+    assert report["permissions"] == {"test/add": "always", "grus/calculator": "never"}
     assert command("tools", "permit", "calculator", "always").out == "grus/calculator: always\n"
     assert "has written nothing" in command("tools", "log", "web").out
     for name in "test", "web", "calculator", "read_file":
@@ -111,9 +111,9 @@ def test_without_a_terminal_only_what_is_always_allowed_runs(adding: Path, data:
     (step,) = json.loads(refused.out)["steps"]
     assert (step["outcome"], json.loads(refused.out)["text"]) == ("refused", ANSWER)
     assert "Nobody can be asked whether test/add may run" in step["result"]
-    told = json.loads(made.out)
-    assert told["steps"] == [{"tool": "test__add", "arguments": {"a": 2, "b": 3}, "outcome": "made", "result": "5"}]
-    assert (told["text"], told["complete"]) == (ANSWER, True)
+    report = json.loads(made.out)
+    assert report["steps"] == [{"tool": "test__add", "arguments": {"a": 2, "b": 3}, "outcome": "made", "result": "5"}]
+    assert (report["text"], report["complete"]) == (ANSWER, True)
 
 
 class Terminal:
