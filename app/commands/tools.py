@@ -209,9 +209,8 @@ def _permit(options: argparse.Namespace) -> int:
     label = options.name if "/" in options.name else f"{BUILTIN}/{options.name}"
     digest = ""
     if permission == "always":  # of the tool as it is now, so it is looked at
-        with Toolbox(settings, [label]) as box:
-            if not box.tools:  # it was set to never run, which hides it
-                settings.keep_permission(label, "ask", "")
+        if settings.permissions().get(label) == "never":  # which hides it
+            settings.keep_permission(label, "ask", "")
         with Toolbox(settings, [label]) as box:
             digest = box.tools[0].digest
     settings.keep_permission(label, permission, digest)

@@ -111,6 +111,7 @@ def test_indexed_documents_are_searched(tmp_path: Path, monkeypatch: pytest.Monk
     assert run("search_documents", papers, question="zebra") == "Nothing was found."
 
 
+@pytest.mark.slow
 def test_a_toolbox_has_what_was_added_or_named(settings: ToolSettings, tmp_path: Path) -> None:
     with Toolbox(settings) as empty:
         assert empty.tools == []

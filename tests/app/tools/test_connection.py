@@ -139,6 +139,7 @@ def test_what_is_no_server_is_said(server: ToolServer, said: str) -> None:
         made.tools().result()
 
 
+@pytest.mark.slow
 def test_a_server_that_keeps_ending_is_not_started_for_ever() -> None:
     with McpConnection(ToolServer("x", "false")) as made:
         for _ in range(4):

@@ -94,6 +94,7 @@ def test_pages_are_read_and_recordings_written_down(papers: Path, tmp_path: Path
     assert seen[1][1].strip()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bool(no_program("espeak-ng")), reason=no_program("espeak-ng"))
 def test_a_text_is_spoken_into_a_new_file(papers: Path, tmp_path: Path) -> None:
     again = ("speak", {"text": "Good morning.", "file": "said.wav"})

@@ -103,6 +103,7 @@ def test_pasted_servers_and_a_terminal_that_is_not_fooled(data: Path) -> None:
     assert "\x1b" not in added.out + listed.out
 
 
+@pytest.mark.slow
 def test_without_a_terminal_only_what_is_always_allowed_runs(adding: Path, data: Path) -> None:
     kept = ToolSettings(data / "Grus" / "tools.json")
     kept.keep_servers([stdio_server()])
@@ -175,6 +176,7 @@ def test_a_person_is_asked_in_the_terminal(adding: Path, data: Path) -> None:
         terminal.close()
 
 
+@pytest.mark.slow
 def test_the_python_api_takes_names_of_tools(adding: Path, data: Path) -> None:
     settings = ToolSettings()
     settings.keep_servers([stdio_server()])
