@@ -33,6 +33,7 @@ from app.server.realtime import routes as realtime
 from app.server.requests import Account, ClientGone, Requests, as_header, as_log, current
 from app.server.sglang import generate as sglang_generate
 from app.server.sglang import info as sglang_info
+from app.server.tools import ServerTools
 from engine.errors import GrusError
 
 log = logging.getLogger("grus.server")
@@ -72,7 +73,9 @@ def create_app(service: ModelService, settings: ServerSettings) -> FastAPI:
     )
     meters = Meters()
     requests = Requests(service, meters, settings.log_prompts)
-    app.state.server = Server(settings, service, requests, ResponseStore(settings.responses_file), Images(settings))
+    app.state.server = Server(
+        settings, service, requests, ResponseStore(settings.responses_file), Images(settings), ServerTools(settings)
+    )
     for family in FAMILIES:
         app.include_router(family.router)
     app.include_router(openapi.router)

@@ -51,6 +51,8 @@ class ServerSettings:
     send_seconds: float = 60.0  # a client that takes nothing for so long is gone
     grace_seconds: float = 10.0  # running replies may go on for so long after the server was stopped
     responses_file: str = ""  # where responses that may be continued are kept; "": in a file that goes with the server
+    tools: tuple[str, ...] = ()  # added tool servers and built-in tools that requests may use by their names
+    tool_urls: tuple[str, ...] = ()  # addresses whose MCP servers requests may name; "any": all of them
     adapters_dir: str | None = None  # the folder whose adapters may be loaded by a request
     voices_dir: str | None = None  # where saved voices are kept; None: where this person's are
     max_sound_seconds: float = 3 * 3600.0  # of a recording; a small file may hold days of silence
@@ -195,6 +197,10 @@ def _options() -> Sequence[ServerOption]:
         ServerOption("no_remote_images", "switch", "never fetch an image that a request gives as a URL", network, False),
         ServerOption("remote_image_port", "list", "fetch images from this port too, not only 80 and 443; may be repeated",
                      network, metavar="N"),
+        ServerOption("tool", "list", "a tool server or built-in tool that `grus tools add` added, which requests may use by its name; may be "
+                     "repeated", network, metavar="NAME"),
+        ServerOption("tool_url", "list", "an address whose MCP server requests may name, and this server then calls; any: every address; "
+                     "may be repeated", network, metavar="URL"),
         ServerOption("max_body_mib", "number", "largest request body", network, 32),
         ServerOption("strict", "switch", "refuse fields that are unknown or have no effect (400); otherwise they are ignored, and named in "
                      "the response header x-grus-ignored", network, False),
@@ -297,6 +303,8 @@ def server_settings(options: Mapping[str, Any]) -> ServerSettings:
         responses_file=options["responses_file"] or default_file(),
         voices_dir=options["voices_dir"],
         adapters_dir=options["adapters_dir"],
+        tools=tuple(options["tool"]),
+        tool_urls=tuple(options["tool_url"]),
         strict=options["strict"],
         log_requests=options["log_requests"] or options["log_prompts"] or options["log_level"] in ("info", "debug"),
         log_prompts=options["log_prompts"],

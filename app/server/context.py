@@ -30,6 +30,7 @@ from app.server.requests import (
     event,
     while_connected,
 )
+from app.server.tools import ServerTools
 from engine.errors import GrusError
 from engine.loading import LoadedModel
 from engine.pipelines.embedding import Embedder
@@ -66,6 +67,7 @@ class Server:
     requests: Requests
     responses: ResponseStore
     images: Images
+    tools: ServerTools
     conversations: int = 0  # by voice, that are open
     ephemeral_keys: EphemeralKeys = field(default_factory=EphemeralKeys)
 

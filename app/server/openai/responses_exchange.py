@@ -5,18 +5,20 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from starlette.requests import Request
 
-from app.runtime.chat import PreparedChat, ReplyEvent
+from app.runtime.chat import PreparedChat, ReplyEvent, ToolChoice
+from app.runtime.tools.loop import ROUNDS
 from app.server.body import ignore
 from app.server.context import Server
 from app.server.errors import ApiError, as_api_error, bad_request, error_body, unsupported
 from app.server.openai.responses_conversation import (
     LOGPROBS,
+    OfferedTools,
     chat_request,
     check_outputs,
     is_instruction,
@@ -26,15 +28,26 @@ from app.server.openai.responses_conversation import (
 )
 from app.server.openai.responses_items import (
     ResponseItem,
+    ResponseMcpCall,
+    ResponseMcpListTools,
     ResponseMessage,
     new_item_id,
     stored_form,
     stored_items,
 )
+from app.server.openai.responses_mcp import RequestTools, approved_calls, check_entries, shown_entry
 from app.server.openai.responses_output import OutputItems, ResponseEvent
-from app.server.openai.responses_protocol import ResponseFunctionTool, ResponsesRequest, RunnableTool, SchemaFormat
+from app.server.openai.responses_protocol import (
+    ResponseFunctionTool,
+    ResponseMcpTool,
+    ResponseOtherTool,
+    ResponsesRequest,
+    RunnableTool,
+    SchemaFormat,
+)
 from app.server.openai.responses_store import ResponseStore, StoredResponse
-from app.server.requests import RunningRequest, while_connected
+from app.server.requests import RunningRequest, joined, while_connected
+from app.server.tools import ServerTools
 from engine.errors import ContextOverflow, GrusError
 from engine.loading import LoadedModel
 from engine.types import SamplingParams, Timings
@@ -47,8 +60,10 @@ Find = Callable[[str], StoredResponse | None]
 class Exchange:
     """Reads the previous response from disk: create it off the event loop."""
 
-    def __init__(self, body: ResponsesRequest, store: ResponseStore, find: Find | None = None) -> None:
-        """`find` looks stored responses up, in the store by default."""
+    def __init__(
+        self, body: ResponsesRequest, store: ResponseStore, find: Find | None = None, tools: ServerTools | None = None
+    ) -> None:
+        """`find` looks stored responses up, in the store by default. `tools`: what a request may have this server call."""
         self.body = body
         self._store = store
         self.id = new_item_id("resp")
@@ -63,9 +78,19 @@ class Exchange:
         if not self._items:
             raise bad_request("input is required: a text, or items.", "input")
         check_outputs(self._items, self._places)
-        self.offered = offered_tools(body)
+        entries = [tool for tool in body.tools or () if isinstance(tool, ResponseMcpTool)]
+        allowed = [one for one in entries if tools is not None and tools.allows(one.server_label, one.server_url)]
+        check_entries(allowed)
+        self.mcp = RequestTools(allowed, tools) if allowed and tools is not None else None
+        self._approved = approved_calls(self._items, self._places)
+        self._opening: list[
+            dict[str, Any]
+        ] = []  # items that come before the reply: lists of tools, calls that were approved
+        self._markers: frozenset[str] = frozenset()
+        self.offered = offered_tools(body) if self.mcp is None else OfferedTools()
         self.items: OutputItems | None = None
         self.running: RunningRequest | None = None
+        self._rounds: list[RunningRequest] = []  # replies before the one that runs
         self.cancelled = self.ended = False
         self._sampling = SamplingParams()
         self._name = body.model or ""
@@ -93,7 +118,7 @@ class Exchange:
         return stored_items([item])[0] if item is not None else None
 
     def _arrange(self) -> None:
-        self.conversation = chat_request(self.body, self._items, self._places, self.offered)
+        self.conversation = chat_request(self.body, self._items, self._places, self.offered, self._markers)
 
     def _shorten(self, overflow: ContextOverflow) -> bool:
         """Drop the oldest items of a conversation that is too long. False where that was not asked for, or none may go."""
@@ -115,6 +140,36 @@ class Exchange:
     async def start(self, request: Request, server: Server) -> RunningRequest:
         """Submit the request and wait for its first event. Of a conversation that is too long the oldest items are dropped, where
         the client wants that; else ContextOverflow is raised."""
+        self._request, self._server = request, server
+        try:
+            if self.mcp is not None:
+                await while_connected(request.receive, self._open_tools(self.mcp), self.stop)
+            if self.mcp is not None or any(isinstance(item, ResponseMcpCall) for item in self._items):
+                _, found = await server.service.find(self.body.model)
+                self._markers = found.tokenizer.markers
+                await asyncio.to_thread(self._arrange)
+            return await self._submit()
+        except BaseException:
+            self.stop()
+            raise
+
+    async def _open_tools(self, mcp: RequestTools) -> None:
+        """List the tools, and make the calls that the client has approved."""
+        listed = {item.server_label for item in self._items if isinstance(item, ResponseMcpListTools)}
+        self._opening = await mcp.open(listed)
+        for item in self._approved:
+            await mcp.run(item)
+            self._add_items([item])
+        self._opening += self._approved
+        self.offered = offered_tools(self.body, mcp)
+
+    def _add_items(self, made: list[dict[str, Any]]) -> None:
+        """Of this response, for the model to go on from."""
+        self._items += stored_items(made)
+        self._places += ["output"] * len(made)
+
+    async def _submit(self) -> RunningRequest:
+        request, server = self._request, self._server
         while True:
             try:
                 name, model, prepared = await server.prepare(self.conversation, self.body.model, request)
@@ -132,18 +187,79 @@ class Exchange:
         self._sampling = prepared.request.sampling.over(model.defaults)
         reasoning = self.body.reasoning
         summarize = reasoning is not None and (reasoning.summary or reasoning.generate_summary) is not None
-        self.items = OutputItems(model.tokenizer, self.offered.custom, summarize)
+        if self.items is None:
+            offered = {} if self.mcp is None else self.mcp.offered
+            self.items = OutputItems(model.tokenizer, self.offered.custom, summarize, offered)
+            self.items.output += self._opening
 
     def cancel(self) -> dict[str, Any]:
         """End the reply where it is."""
         self.cancelled = True
+        self.stop()
+        return self.resource("cancelled")
+
+    def stop(self) -> None:
+        """End what runs for the reply, and what was opened for it. No effect on one that has ended."""
         if self.running is not None:
             self.running.cancel()
-        return self.resource("cancelled")
+        if self.mcp is not None:
+            self.mcp.stop()
+
+    async def _call_tools(self) -> AsyncIterator[ResponseEvent]:
+        """Make the calls of the reply that has ended."""
+        assert self.items is not None
+        for at in self.items.waiting:
+            assert self.mcp is not None
+            await self.mcp.run(self.items.output[at])
+            for event in self.items.called(at):
+                yield event
+
+    async def _next_round(self, before: int) -> bool:
+        """Ask the model again where calls were made, and nothing is left for the client to do. `before`: items of earlier rounds."""
+        assert self.items is not None
+        assert self.running is not None
+        made, waiting = self.items.output[before:], self.items.waiting
+        self.items.waiting = []
+        for_client = ("function_call", "custom_tool_call", "mcp_approval_request")
+        if not waiting or self.cancelled or any(item["type"] in for_client for item in made):
+            return False
+        self._rounds.append(self.running)
+        self._add_items(made)
+        calls = sum(item["type"] == "mcp_call" for item in self.items.output)
+        most = self.body.max_tool_calls
+        if len(self._rounds) >= ROUNDS or (most is not None and calls >= most):
+            self.offered = OfferedTools()
+        elif self.offered.choice.kind in ("required", "named"):  # it was called
+            self.offered = replace(self.offered, choice=ToolChoice("auto"))
+        await asyncio.to_thread(self._arrange)
+        await self._submit()
+        return True
 
     # -- the reply
 
+    async def whole(self) -> dict[str, Any]:
+        """The response when it has ended."""
+        try:
+            return await while_connected(self._request.receive, self._whole(), self.stop)
+        finally:
+            self.stop()
+
+    async def _whole(self) -> dict[str, Any]:
+        assert self.items is not None
+        while True:
+            assert self.running is not None
+            before = len(self.items.output) if self._rounds else len(self._opening)
+            self._add_parts([part async for part in self.running.parts()])
+            async for _ in self._call_tools():
+                pass
+            if not await self._next_round(before):
+                return await asyncio.to_thread(self._store_response, self.resource())
+
     def complete(self, parts: Sequence[ReplyEvent]) -> dict[str, Any]:
+        self._add_parts(parts)
+        return self._store_response(self.resource())
+
+    def _add_parts(self, parts: Sequence[ReplyEvent]) -> None:
         assert self.items is not None
         broken = {part.call for part in parts if part.kind == "broken"}
         for part in parts:
@@ -151,20 +267,30 @@ class Exchange:
                 continue
             for _ in self.items.add(replace(part, kind="answer") if part.kind == "broken" else part):
                 pass
-        return self._store_response(self.resource())
 
     async def events(self) -> AsyncIterator[ResponseEvent]:
         assert self.items is not None
         assert self.running is not None
         for kind in ("response.created", "response.in_progress"):
             yield kind, {"response": self.resource("in_progress")}
+        for at, item in enumerate(self._opening):
+            for event in _opened(at, item):
+                yield event
         try:
-            async for part in self.running.streamed():
-                for added in self.items.add(part):
-                    yield added
+            again = True
+            while again:
+                before = len(self.items.output) if self._rounds else len(self._opening)
+                async for part in self.running.streamed():
+                    for added in self.items.add(part):
+                        yield added
+                async for called in self._call_tools():
+                    yield called
+                again = await self._next_round(before)
         except GrusError as error:
             yield "response.failed", {"response": self._failed(as_api_error(error))}
             return
+        finally:
+            self.stop()
         whole = await asyncio.to_thread(self._store_response, self.resource())
         ended = "incomplete" if whole["status"] == "cancelled" else whole["status"]
         yield f"response.{ended}", {"response": whole}
@@ -238,12 +364,18 @@ class Exchange:
             "frequency_penalty": sampling.frequency_penalty,
             "text": _text(body),
             "tool_choice": _tool_choice(body),
-            "tools": [_tool(tool) for tool in self.offered.tools],
+            "tools": self._shown_tools(),
             "top_logprobs": body.top_logprobs or 0,
             "top_p": 1.0 if sampling.top_p is None else sampling.top_p,
             "truncation": body.truncation or "disabled",
-            "usage": _usage(self.running) if over and self.running is not None else None,
+            "usage": _usage([*self._rounds, self.running]) if over and self.running is not None else None,
         }
+
+    def _shown_tools(self) -> list[dict[str, Any]]:
+        if self.mcp is None:
+            return [_tool(tool) for tool in self.offered.tools]
+        own = [tool for tool in self.body.tools or () if not isinstance(tool, ResponseMcpTool | ResponseOtherTool)]
+        return [*(_tool(tool) for tool in own), *map(shown_entry, self.mcp.given)]
 
 
 def _check(body: ResponsesRequest) -> None:
@@ -306,12 +438,30 @@ def _tool(tool: RunnableTool) -> dict[str, Any]:
     return shown | {"format": form}
 
 
-def _usage(running: RunningRequest) -> dict[str, Any]:
-    timings: Timings = running.timings
+def _opened(at: int, item: dict[str, Any]) -> Iterator[ResponseEvent]:
+    """The events of an item that was there before the reply began."""
+    place, begun = {"item_id": item["id"], "output_index": at}, dict(item)
+    if item["type"] == "mcp_list_tools":
+        yield "response.output_item.added", {"output_index": at, "item": begun | {"tools": []}}
+        yield "response.mcp_list_tools.in_progress", place
+        yield "response.mcp_list_tools.completed", place
+    else:
+        begun |= {"status": "in_progress", "output": None, "error": None}
+        yield "response.output_item.added", {"output_index": at, "item": begun}
+        yield "response.mcp_call.in_progress", place
+        yield f"response.mcp_call.{'completed' if item['status'] == 'completed' else 'failed'}", place
+    yield "response.output_item.done", {"output_index": at, "item": item}
+
+
+def _usage(rounds: Sequence[RunningRequest]) -> dict[str, Any]:
+    """Of all replies: each reads the conversation again, most of it from the prefix cache."""
+    timings: Timings = rounds[0].timings
+    for running in rounds[1:]:
+        timings = joined(timings, running.timings)
     return {
         "input_tokens": timings.prompt_tokens,
         "input_tokens_details": {"cached_tokens": timings.cached_tokens},
         "output_tokens": timings.output_tokens,
-        "output_tokens_details": {"reasoning_tokens": running.reader.reasoning_tokens},
+        "output_tokens_details": {"reasoning_tokens": sum(running.reader.reasoning_tokens for running in rounds)},
         "total_tokens": timings.prompt_tokens + timings.output_tokens,
     }
