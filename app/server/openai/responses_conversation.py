@@ -37,6 +37,8 @@ from app.server.openai.responses_items import (
 from app.server.openai.responses_protocol import (
     ResponseAllowedTools,
     ResponseCustomTool,
+    ResponseFileSearchTool,
+    ResponseFunctionTool,
     ResponseNamedCustom,
     ResponseNamedFunction,
     ResponseOtherChoice,
@@ -250,6 +252,12 @@ def offered_tools(body: ResponsesRequest) -> OfferedTools:
     """The tools that the model may call. Those that cannot run here are ignored, unless the choice demands one of them."""
     tools = runnable_tools(body.tools or ())
     choice = body.tool_choice
+    searches = any(isinstance(tool, ResponseFileSearchTool) for tool in body.tools or ())
+    if searches and (
+        (choice == "required" and not tools)
+        or (isinstance(choice, ResponseOtherChoice) and choice.type == "file_search")
+    ):
+        choice = None  # it is searched in any case
     if isinstance(choice, ResponseOtherChoice):
         raise _cannot_run(choice.type, "tool_choice")
     if isinstance(choice, ResponseAllowedTools):
@@ -265,8 +273,10 @@ def offered_tools(body: ResponsesRequest) -> OfferedTools:
 def runnable_tools(tools: Sequence[ResponseTool]) -> list[RunnableTool]:
     found: list[RunnableTool] = []
     for at, tool in enumerate(tools):
-        if not isinstance(tool, ResponseOtherTool):
+        if isinstance(tool, ResponseFunctionTool | ResponseCustomTool):
             found.append(tool)
+        elif isinstance(tool, ResponseFileSearchTool):
+            continue
         elif not ignore(f"tools.{tool.type}"):
             raise _cannot_run(tool.type, f"tools[{at}].type")
     return found
@@ -285,7 +295,9 @@ def _allowed(choice: ResponseAllowedTools, tools: Sequence[RunnableTool]) -> lis
 
 
 def _cannot_run(kind: str, param: str) -> ApiError:
-    return unsupported(param, f"Tools of the type {kind[:100]} cannot run here; function and custom tools can.")
+    return unsupported(
+        param, f"Tools of the type {kind[:100]} cannot run here; function and custom tools and file_search can."
+    )
 
 
 def input_grammar(tool: ResponseCustomTool) -> InputGrammar | None:

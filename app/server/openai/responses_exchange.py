@@ -12,9 +12,11 @@ from typing import Any
 from starlette.requests import Request
 
 from app.runtime.chat import PreparedChat, ReplyEvent
+from app.runtime.library.answers import has_room
 from app.server.body import ignore
 from app.server.context import Server
 from app.server.errors import ApiError, as_api_error, bad_request, error_body, unsupported
+from app.server.openai.file_search import RESULTS, file_search
 from app.server.openai.responses_conversation import (
     LOGPROBS,
     chat_request,
@@ -32,7 +34,14 @@ from app.server.openai.responses_items import (
     stored_items,
 )
 from app.server.openai.responses_output import OutputItems, ResponseEvent
-from app.server.openai.responses_protocol import ResponseFunctionTool, ResponsesRequest, RunnableTool, SchemaFormat
+from app.server.openai.responses_protocol import (
+    ResponseCustomTool,
+    ResponseFileSearchTool,
+    ResponseFunctionTool,
+    ResponsesRequest,
+    ResponseTool,
+    SchemaFormat,
+)
 from app.server.openai.responses_store import ResponseStore, StoredResponse
 from app.server.requests import RunningRequest, while_connected
 from engine.errors import ContextOverflow, GrusError
@@ -64,6 +73,7 @@ class Exchange:
             raise bad_request("input is required: a text, or items.", "input")
         check_outputs(self._items, self._places)
         self.offered = offered_tools(body)
+        self._search = file_search(body.tools or (), self._items, body.tool_choice)
         self.items: OutputItems | None = None
         self.running: RunningRequest | None = None
         self.cancelled = self.ended = False
@@ -93,7 +103,8 @@ class Exchange:
         return stored_items([item])[0] if item is not None else None
 
     def _arrange(self) -> None:
-        self.conversation = chat_request(self.body, self._items, self._places, self.offered)
+        items = self._items if self._search is None else self._search.asked(self._items)
+        self.conversation = chat_request(self.body, items, self._places, self.offered)
 
     def _shorten(self, overflow: ContextOverflow) -> bool:
         """Drop the oldest items of a conversation that is too long. False where that was not asked for, or none may go."""
@@ -114,17 +125,35 @@ class Exchange:
 
     async def start(self, request: Request, server: Server) -> RunningRequest:
         """Submit the request and wait for its first event. Of a conversation that is too long the oldest items are dropped, where
-        the client wants that; else ContextOverflow is raised."""
+        the client wants that; else ContextOverflow is raised. Before that, passages of files are left out."""
+        if self._search is not None:
+            await while_connected(request.receive, self._search.run(server), lambda: None)
+            self._arrange()
         while True:
             try:
                 name, model, prepared = await server.prepare(self.conversation, self.body.model, request)
+                if not self._leaves_room(prepared, model):
+                    continue
                 running = server.submit(prepared)
                 self._begin(running, name, model, prepared)
                 await while_connected(request.receive, running.begun(server.settings.heartbeat_seconds), running.cancel)
                 return running
             except ContextOverflow as overflow:
-                if not await asyncio.to_thread(self._shorten, overflow):
+                if not self._show_less() and not await asyncio.to_thread(self._shorten, overflow):
                     raise
+
+    def _leaves_room(self, prepared: PreparedChat, model: LoadedModel) -> bool:
+        """Whether an answer fits behind the passages of files; else fewer of them are asked with."""
+        prompt = len(prepared.request.prompt_ids)
+        return has_room(prompt, model.context, self.body.max_output_tokens) or not self._show_less()
+
+    def _show_less(self) -> bool:
+        """False where no passage is left to leave out."""
+        if self._search is None or not self._search.shown:
+            return False
+        self._search.shorten()
+        self._arrange()
+        return True
 
     def _begin(self, running: RunningRequest, name: str, model: LoadedModel, prepared: PreparedChat) -> None:
         self.running, self._name = running, name
@@ -132,7 +161,8 @@ class Exchange:
         self._sampling = prepared.request.sampling.over(model.defaults)
         reasoning = self.body.reasoning
         summarize = reasoning is not None and (reasoning.summary or reasoning.generate_summary) is not None
-        self.items = OutputItems(model.tokenizer, self.offered.custom, summarize)
+        with_results = RESULTS in (self.body.include or ())
+        self.items = OutputItems(model.tokenizer, self.offered.custom, summarize, self._search, with_results)
 
     def cancel(self) -> dict[str, Any]:
         """End the reply where it is."""
@@ -158,6 +188,9 @@ class Exchange:
         assert self.running is not None
         for kind in ("response.created", "response.in_progress"):
             yield kind, {"response": self.resource("in_progress")}
+        if self._search is not None:
+            for event in self._search.events(0, RESULTS in (self.body.include or ())):
+                yield event
         try:
             async for part in self.running.streamed():
                 for added in self.items.add(part):
@@ -238,7 +271,7 @@ class Exchange:
             "frequency_penalty": sampling.frequency_penalty,
             "text": _text(body),
             "tool_choice": _tool_choice(body),
-            "tools": [_tool(tool) for tool in self.offered.tools],
+            "tools": [_tool(tool) for tool in body.tools or () if tool in self.offered.tools or _searches(tool)],
             "top_logprobs": body.top_logprobs or 0,
             "top_p": 1.0 if sampling.top_p is None else sampling.top_p,
             "truncation": body.truncation or "disabled",
@@ -250,8 +283,8 @@ def _check(body: ResponsesRequest) -> None:
     if body.background:
         raise unsupported("background", "Responses are made while the client waits: background must be false.")
     for entry in body.include or ():
-        if entry != LOGPROBS and not ignore(f"include.{entry}"):
-            raise unsupported("include", f"{entry[:100]!r} cannot be included; {LOGPROBS} can.")
+        if entry not in (LOGPROBS, RESULTS) and not ignore(f"include.{entry}"):
+            raise unsupported("include", f"{entry[:100]!r} cannot be included; {LOGPROBS} and {RESULTS} can.")
     if body.text is not None and body.text.verbosity is not None and not ignore("text.verbosity"):
         raise unsupported(
             "text.verbosity", "The length of an answer cannot be chosen here. Say it in the instructions."
@@ -298,8 +331,14 @@ def _tool_choice(body: ResponsesRequest) -> Any:
     return "auto" if choice is None else choice if isinstance(choice, str) else choice.model_dump(exclude_none=True)
 
 
-def _tool(tool: RunnableTool) -> dict[str, Any]:
+def _searches(tool: ResponseTool) -> bool:
+    return isinstance(tool, ResponseFileSearchTool)
+
+
+def _tool(tool: ResponseTool) -> dict[str, Any]:
     shown = tool.model_dump()
+    if not isinstance(tool, ResponseFunctionTool | ResponseCustomTool):
+        return tool.model_dump(exclude_none=True)
     if isinstance(tool, ResponseFunctionTool):
         return shown | {"strict": bool(tool.strict)}
     form = {"type": "text"} if tool.format is None else tool.format.model_dump(exclude_none=True)

@@ -125,6 +125,14 @@ class ResponseReasoning(_Item):
     encrypted_content: Hint[str] = None  # of another server
 
 
+class ResponseFileSearchCall(_Item):
+    """A search that was made here. The model read its passages then; later it reads its answer alone."""
+
+    type: Literal["file_search_call"]
+    queries: list[str] | None = None
+    results: list[dict[str, Any]] | None = None
+
+
 class ResponseItemReference(RequestFields):
     """An item that a stored response holds."""
 
@@ -156,6 +164,7 @@ _ITEMS = {
         "custom_tool_call",
         "custom_tool_call_output",
         "reasoning",
+        "file_search_call",
         "item_reference",
         "compaction",
     )
@@ -176,6 +185,7 @@ ResponseItem = Annotated[
     | Annotated[ResponseCustomCall, Tag("item-custom_tool_call")]
     | Annotated[ResponseCustomCallOutput, Tag("item-custom_tool_call_output")]
     | Annotated[ResponseReasoning, Tag("item-reasoning")]
+    | Annotated[ResponseFileSearchCall, Tag("item-file_search_call")]
     | Annotated[ResponseItemReference, Tag("item-item_reference")]
     | Annotated[ResponseCompaction, Tag("item-compaction")]
     | Annotated[ResponseOtherItem, Tag("item-other")],
@@ -194,6 +204,7 @@ _ID_PREFIXES = {
     "custom_tool_call": "ctc",
     "custom_tool_call_output": "ctco",
     "reasoning": "rs",
+    "file_search_call": "fs",
 }
 
 

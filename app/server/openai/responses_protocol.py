@@ -10,6 +10,7 @@ from app.runtime.chat import Effort
 from app.server.body import Hint, Preference, RequestFields, type_of
 from app.server.openai.chat import Name
 from app.server.openai.responses_items import ResponseInput
+from app.server.openai.vector_stores import FileFilter, RankingOptions
 from app.server.sampling import Count, ReasoningBudget
 
 # -- tools
@@ -40,6 +41,16 @@ class ResponseCustomTool(RequestFields):
     format: ResponseInputFormat | None = None
 
 
+class ResponseFileSearchTool(RequestFields):
+    """Searches vector stores for the last message of the user, before the model answers."""
+
+    type: Literal["file_search"]
+    vector_store_ids: Annotated[list[str], Field(min_length=1, max_length=16)]
+    max_num_results: Annotated[int, Field(ge=1, le=50)] = 5
+    filters: FileFilter | None = None
+    ranking_options: RankingOptions | None = None
+
+
 class ResponseOtherTool(BaseModel):
     """A tool that another server would run."""
 
@@ -51,12 +62,13 @@ RunnableTool = ResponseFunctionTool | ResponseCustomTool
 
 def _tool_kind(tool: Any) -> str:
     kind = type_of(tool)
-    return f"tool-{kind}" if kind in ("function", "custom") else "tool-other"
+    return f"tool-{kind}" if kind in ("function", "custom", "file_search") else "tool-other"
 
 
 ResponseTool = Annotated[
     Annotated[ResponseFunctionTool, Tag("tool-function")]
     | Annotated[ResponseCustomTool, Tag("tool-custom")]
+    | Annotated[ResponseFileSearchTool, Tag("tool-file_search")]
     | Annotated[ResponseOtherTool, Tag("tool-other")],
     Discriminator(_tool_kind),
 ]
