@@ -282,6 +282,11 @@ class LibraryStore:
         kept = json.loads(self.value("words") or "{}")
         return kept.get("passages", 0), kept.get("shares", {})
 
+    def optimize(self) -> None:
+        """Joins the parts of the full-text index, so that a question reads one of them."""
+        with self.change() as db:
+            db.execute("INSERT INTO words(words) VALUES('optimize')")
+
     # -- vectors
 
     def without_vectors(self, most: int, after: int = 0) -> list[tuple[int, str]]:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from app.runtime.library.folders import FolderLibrary, index_place
 from app.runtime.library.search import LibrarySearch, highest_score
 from app.runtime.library.store import FoundPassage
-from app.runtime.vectors import library_embedding
 
 if TYPE_CHECKING:
     from app.runtime.models import ModelService
@@ -51,6 +50,8 @@ class OpenLibraries:
     ) -> list[PassageInFolder]:
         """Best first, of all libraries. `service`: loads the embedding models of those that have vectors; without it full text alone is
         searched. A folder that is gone is left out."""
+        from app.runtime.vectors import library_embedding
+
         found: list[tuple[float, PassageInFolder]] = []
         for folder in folders:
             if not folder.is_dir():

@@ -34,7 +34,7 @@ FileIds = Annotated[list[str], Field(max_length=2000)]
 # -- bodies
 
 
-class ExpiresAfter(RequestFields):
+class StoreExpiry(RequestFields):
     anchor: Literal["last_active_at"] = "last_active_at"
     days: Annotated[int, Field(ge=1, le=365)]
 
@@ -44,7 +44,7 @@ class CreateVectorStore(RequestFields):
     description: str | None = None
     file_ids: FileIds | None = None
     metadata: Metadata | None = None
-    expires_after: ExpiresAfter | None = None
+    expires_after: StoreExpiry | None = None
     embedding_model: str | None = None  # "": full text alone
     chunking_strategy: Hint[dict[str, Any]] = None
 
@@ -52,7 +52,7 @@ class CreateVectorStore(RequestFields):
 class UpdateVectorStore(RequestFields):
     name: str | None = None
     metadata: Metadata | None = None
-    expires_after: ExpiresAfter | None = None
+    expires_after: StoreExpiry | None = None
 
 
 class AddFile(RequestFields):
