@@ -256,7 +256,7 @@
     <message>
         <source>Ask your documents</source>
         <extracomment>app/gui/libraries/pane.py</extracomment>
-        <translation>Fragen Sie Ihre Dokumente</translation>
+        <translation>Dokumente befragen</translation>
     </message>
     <message>
         <source>Asking the server for its models.</source>

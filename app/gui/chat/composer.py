@@ -225,8 +225,8 @@ class Composer(QWidget):
                 widget.deleteLater()
         for file in self._draft.files:
             icon = {"image": "image", "sound": "sound"}.get(file.kind, "file")
-            told = " · ".join(filter(None, (file.name, size(file.nbytes), file.note)))
-            self._files_row.addWidget(Chip(self._look, file.name, icon, told, partial(self._draft.remove, file)))
+            tip = " · ".join(filter(None, (file.name, size(file.nbytes), file.note)))
+            self._files_row.addWidget(Chip(self._look, file.name, icon, tip, partial(self._draft.remove, file)))
         if self._draft.reading:
             self._files_row.addWidget(label(tr("Reading the file."), "second"))
         self._files_row.addStretch(1)
@@ -270,7 +270,7 @@ class Composer(QWidget):
 class Chip(QWidget):
     """A file that waits to be sent, or a library that is asked."""
 
-    def __init__(self, look: Look, name: str, icon_name: str, told: str, remove: Callable[[], Any]) -> None:
+    def __init__(self, look: Look, name: str, icon_name: str, tip: str, remove: Callable[[], Any]) -> None:
         super().__init__()
         self.setProperty("kind", "bubble")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
@@ -283,7 +283,7 @@ class Chip(QWidget):
         text = label(self.fontMetrics().elidedText(name, Qt.TextElideMode.ElideMiddle, 220))
         row.addWidget(text)
         row.addWidget(icon_button(look, "close", tr("Remove {name}", name=name), remove, size=12))
-        self.setToolTip(told)
+        self.setToolTip(tip)
 
 
 class Dictation(QObject):
@@ -322,12 +322,12 @@ class Dictation(QObject):
             return
         self._sound = sound
         model = str(self._context.preferences.get("listen.model", ""))
-        self._context.core.stream(lambda core: captioned(core, model, sound, None), self._hear, self._ended)
+        self._context.core.stream(lambda core: captioned(core, model, sound, None), self._receive, self._ended)
         self._composer.show_error("")
         self._context.say(tr("Dictating. Press again to stop."))
         self._show()
 
-    def _hear(self, captions: list[Any]) -> None:
+    def _receive(self, captions: list[Any]) -> None:
         field = self._composer.field
         for caption in captions:
             if caption.final:

@@ -194,12 +194,12 @@ class LibrariesPane(ResultsPane[IndexedFolder]):
         if item is None:
             return
         unread = item.counts.unread
-        told = [
+        lines = [
             in_language(item.error) or item.status(),
             trn("{n} page has no text, and no model is here that reads it.",
                 "{n} pages have no text, and no model is here that reads them.", unread) if unread else "",
         ]  # fmt: skip
-        self.state.setText("\n".join(filter(None, told)))
+        self.state.setText("\n".join(filter(None, lines)))
         restate(self.state, level="error" if item.error else "")
         share = item.share
         self.progress.setVisible(share is not None)

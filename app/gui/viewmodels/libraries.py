@@ -65,8 +65,8 @@ class IndexedFolder(ListedResult):
                 return trn("{n} passage left to embed", "{n} passages left to embed", self.vectors_left)
             if not self.total:
                 return tr("Looking for documents")
-            told = tr("{done} of {total} files", done=self.done, total=self.total)
-            return told if self.left is None else f"{told} · " + tr("{time} left", time=seconds(self.left))
+            progress = tr("{done} of {total} files", done=self.done, total=self.total)
+            return progress if self.left is None else f"{progress} · " + tr("{time} left", time=seconds(self.left))
         words = {
             "waiting": "" if self.quiet else tr("Waiting"),
             "stopped": tr("Not complete"),

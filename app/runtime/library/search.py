@@ -88,13 +88,12 @@ class LibrarySearch:
             distance += bit_counts(column ^ bits)
         count = min(_NEAREST, len(ids))
         near = np.argpartition(distance, count - 1)[:count]
-        codes = self._store.codes([int(id) for id in ids[near]])
-        if not codes:
+        known, codes = self._store.codes([int(id) for id in ids[near]])
+        if not known:
             return []
-        rows = np.stack(list(codes.values())).astype(np.float32)
+        rows = codes.astype(np.float32)
         cosines = rows @ vector / np.maximum(np.linalg.norm(rows, axis=1), 1e-9)
         order = np.argsort(-cosines, kind="stable")[:most]
-        known = list(codes)
         return [known[at] for at in order]
 
 

@@ -282,11 +282,6 @@ class LibraryStore:
         kept = json.loads(self.value("words") or "{}")
         return kept.get("passages", 0), kept.get("shares", {})
 
-    def optimize(self) -> None:
-        """Joins the parts of the full-text index, so that a question reads one of them."""
-        with self.change() as db:
-            db.execute("INSERT INTO words(words) VALUES('optimize')")
-
     # -- vectors
 
     def without_vectors(self, most: int, after: int = 0) -> list[tuple[int, str]]:
@@ -327,10 +322,12 @@ class LibraryStore:
             found += signs
         return np.array(ids, np.int64), np.frombuffer(found, np.uint8).reshape(len(ids), -1 if ids else 0)
 
-    def codes(self, ids: Sequence[int]) -> dict[int, np.ndarray]:
+    def codes(self, ids: Sequence[int]) -> tuple[list[int], np.ndarray]:
+        """Ids, and a row of bytes for each: of those that are still there."""
         marks = ",".join("?" * len(ids))
-        rows = self.db.execute(f"SELECT passage, codes FROM vectors WHERE passage IN ({marks})", list(ids))
-        return {id: np.frombuffer(codes, np.int8) for id, codes in rows}
+        rows = self.db.execute(f"SELECT passage, codes FROM vectors WHERE passage IN ({marks})", list(ids)).fetchall()
+        joined = np.frombuffer(b"".join([codes for _, codes in rows]), np.int8)
+        return [id for id, _ in rows], joined.reshape(len(rows), -1 if rows else 0)
 
     def vector_count(self) -> int:
         return int(self.db.execute("SELECT count(*) FROM vectors").fetchone()[0])
