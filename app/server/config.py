@@ -18,6 +18,7 @@ from app.option_values import repetition, speculation
 from app.runtime.catalogue import Catalogue, can
 from app.runtime.models import ModelService, open_service
 from app.runtime.remote.servers import RemoteServers
+from app.server.openai.file_store import default_folder
 from app.server.openai.responses_store import default_file
 from engine.errors import BadRequest, ModelNotFound
 from engine.hub.download import TerminalBar
@@ -53,6 +54,7 @@ class ServerSettings:
     responses_file: str = ""  # where responses that may be continued are kept; "": in a file that goes with the server
     tools: tuple[str, ...] = ()  # added tool servers and built-in tools that requests may use by their names
     tool_urls: tuple[str, ...] = ()  # addresses whose MCP servers requests may name; "any": all of them
+    files_dir: str = ""  # where uploaded files and vector stores are kept; "": in a folder that goes with the server
     adapters_dir: str | None = None  # the folder whose adapters may be loaded by a request
     voices_dir: str | None = None  # where saved voices are kept; None: where this person's are
     max_sound_seconds: float = 3 * 3600.0  # of a recording; a small file may hold days of silence
@@ -176,6 +178,8 @@ def _options() -> Sequence[ServerOption]:
                      metavar="SIZE"),
         ServerOption("responses_file", "text", "where responses that may be continued are kept; else with this person's data", work,
                      metavar="FILE"),
+        ServerOption("files_dir", "text", "where uploaded files and vector stores are kept; else with this person's data", work,
+                     metavar="DIR"),
         ServerOption("temperature", "decimal", "0 always takes the likeliest token", replies, metavar="T"),
         ServerOption("top_p", "decimal", "sample from the likeliest tokens that hold P of the mass", replies, metavar="P"),
         ServerOption("top_k", "number", "sample from the K likeliest tokens", replies, metavar="K"),
@@ -301,6 +305,7 @@ def server_settings(options: Mapping[str, Any]) -> ServerSettings:
         max_sessions=options["max_sessions"],
         grace_seconds=options["grace"],
         responses_file=options["responses_file"] or default_file(),
+        files_dir=options["files_dir"] or default_folder(),
         voices_dir=options["voices_dir"],
         adapters_dir=options["adapters_dir"],
         tools=tuple(options["tool"]),

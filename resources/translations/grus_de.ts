@@ -150,8 +150,13 @@
     </message>
     <message>
         <source>Add a folder</source>
-        <extracomment>app/gui/models/pane.py, app/gui/settings/pane.py</extracomment>
+        <extracomment>app/gui/libraries/pane.py, app/gui/models/pane.py, app/gui/settings/pane.py</extracomment>
         <translation>Ordner hinzufügen</translation>
+    </message>
+    <message>
+        <source>Add a folder of documents…</source>
+        <extracomment>app/gui/chat/pane.py</extracomment>
+        <translation>Ordner mit Dokumenten hinzufügen…</translation>
     </message>
     <message>
         <source>Add a model folder</source>
@@ -242,6 +247,16 @@
         <source>Ask anything</source>
         <extracomment>app/gui/chat/pane.py</extracomment>
         <translation>Fragen Sie, was Sie möchten</translation>
+    </message>
+    <message>
+        <source>Ask in Chat</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>Im Chat fragen</translation>
+    </message>
+    <message>
+        <source>Ask your documents</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>Dokumente befragen</translation>
     </message>
     <message>
         <source>Asking the server for its models.</source>
@@ -570,7 +585,7 @@
     </message>
     <message>
         <source>Could not be read</source>
-        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <extracomment>app/gui/viewmodels/libraries.py, app/gui/viewmodels/read.py</extracomment>
         <translation>Konnte nicht gelesen werden</translation>
     </message>
     <message>
@@ -729,6 +744,11 @@
         <translation>Dokumente</translation>
     </message>
     <message>
+        <source>Documents that could not be read</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>Dokumente, die nicht gelesen werden konnten</translation>
+    </message>
+    <message>
         <source>Download</source>
         <extracomment>app/gui/chat/offer.py, app/gui/settings/updates.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Herunterladen</translation>
@@ -777,6 +797,11 @@
         <source>Drawn at {drawn} instead of {wanted} dots an inch, because the page is so large.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>Mit {drawn} statt {wanted} Punkten pro Zoll gezeichnet, weil die Seite so groß ist.</translation>
+    </message>
+    <message>
+        <source>Drop a folder of documents here. It is read and searched on this machine, and Chat answers from it and says where.</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>Ziehen Sie einen Ordner mit Dokumenten hierher. Er wird auf diesem Rechner gelesen und durchsucht; der Chat antwortet daraus und nennt die Stelle.</translation>
     </message>
     <message>
         <source>Drop a recording here, or record from the microphone and read along.</source>
@@ -1414,6 +1439,11 @@
         <translation>Pegel</translation>
     </message>
     <message>
+        <source>Libraries</source>
+        <extracomment>app/gui/libraries/pane.py, app/gui/pane.py</extracomment>
+        <translation>Bibliotheken</translation>
+    </message>
+    <message>
         <source>Licence</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Lizenz</translation>
@@ -1472,6 +1502,11 @@
         <source>Long texts, tools and code, for machines with 16 to 24 GB.</source>
         <extracomment>resources/catalogue.json</extracomment>
         <translation>Lange Texte, Tools und Code, für Geräte mit 16 bis 24 GB.</translation>
+    </message>
+    <message>
+        <source>Looking for documents</source>
+        <extracomment>app/gui/viewmodels/libraries.py</extracomment>
+        <translation>Dokumente werden gesucht</translation>
     </message>
     <message>
         <source>Looking for models on this machine.</source>
@@ -1649,6 +1684,11 @@
         <translation>Nächstes Dokument</translation>
     </message>
     <message>
+        <source>Next library</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>Nächste Bibliothek</translation>
+    </message>
+    <message>
         <source>Next match (Enter)</source>
         <extracomment>app/gui/chat/find_bar.py</extracomment>
         <translation>Nächster Treffer (Enter)</translation>
@@ -1784,6 +1824,11 @@
         <translation>Keine. Zum Beispiel https://app.example</translation>
     </message>
     <message>
+        <source>Not complete</source>
+        <extracomment>app/gui/viewmodels/libraries.py</extracomment>
+        <translation>Unvollständig</translation>
+    </message>
+    <message>
         <source>Not now</source>
         <extracomment>app/gui/chat/offer.py</extracomment>
         <translation>Nicht jetzt</translation>
@@ -1792,6 +1837,11 @@
         <source>Not stated. Check with the publisher before you use it.</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Nicht angegeben. Klären Sie sie vor der Nutzung mit dem Anbieter.</translation>
+    </message>
+    <message>
+        <source>Nothing was found.</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>Es wurde nichts gefunden.</translation>
     </message>
     <message>
         <source>Off</source>
@@ -1994,6 +2044,11 @@
         <translation>Bereiche</translation>
     </message>
     <message>
+        <source>Passages</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>Textstellen</translation>
+    </message>
+    <message>
         <source>Password</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Passwort</translation>
@@ -2030,13 +2085,23 @@
     </message>
     <message>
         <source>Pause</source>
-        <extracomment>app/gui/chat/offer.py, app/gui/sound/player.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/libraries/pane.py, app/gui/sound/player.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Pausieren</translation>
+    </message>
+    <message>
+        <source>Pause or resume</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>Anhalten oder fortsetzen</translation>
     </message>
     <message>
         <source>Paused</source>
         <extracomment>app/gui/viewmodels/models/downloads.py</extracomment>
         <translation>Pausiert</translation>
+    </message>
+    <message>
+        <source>Paused after {done} of {total} files</source>
+        <extracomment>app/gui/viewmodels/libraries.py</extracomment>
+        <translation>Angehalten nach {done} von {total} Dateien</translation>
     </message>
     <message>
         <source>Paused at {how_far}</source>
@@ -2127,6 +2192,11 @@
         <source>Previous document</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Vorheriges Dokument</translation>
+    </message>
+    <message>
+        <source>Previous library</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>Vorherige Bibliothek</translation>
     </message>
     <message>
         <source>Previous match (Shift+Enter)</source>
@@ -2332,6 +2402,11 @@
         <translation>Ordner entfernen</translation>
     </message>
     <message>
+        <source>Remove the library</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>Bibliothek entfernen</translation>
+    </message>
+    <message>
         <source>Remove the token</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Token entfernen</translation>
@@ -2393,7 +2468,7 @@
     </message>
     <message>
         <source>Resume</source>
-        <extracomment>app/gui/chat/offer.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/libraries/pane.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Fortsetzen</translation>
     </message>
     <message>
@@ -2512,9 +2587,19 @@
         <translation>In allen Unterhaltungen suchen</translation>
     </message>
     <message>
+        <source>Search in the library</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>In der Bibliothek suchen</translation>
+    </message>
+    <message>
         <source>Searching Hugging Face for {words}.</source>
         <extracomment>app/gui/viewmodels/models/downloads.py</extracomment>
         <translation>Hugging Face wird nach {words} durchsucht.</translation>
+    </message>
+    <message>
+        <source>Searching your documents.</source>
+        <extracomment>app/window_engine.py</extracomment>
+        <translation>Ihre Dokumente werden durchsucht.</translation>
     </message>
     <message>
         <source>See what is installed, or download a recommended model that fits.</source>
@@ -2623,6 +2708,11 @@
         <source>Show reasoning</source>
         <extracomment>app/gui/chat/message_view.py</extracomment>
         <translation>Überlegungen anzeigen</translation>
+    </message>
+    <message>
+        <source>Show the folder</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>Ordner anzeigen</translation>
     </message>
     <message>
         <source>Show the log</source>
@@ -3335,6 +3425,21 @@
         <translation>Der Tokenizer dieses Modells lässt sich nicht verwenden.</translation>
     </message>
     <message>
+        <source>The tools cannot be kept in {file}: {reason}.</source>
+        <extracomment>app/runtime/tools/settings.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The tools file {file} cannot be read: {error}.</source>
+        <extracomment>app/runtime/tools/settings.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The tools file {file} is damaged. Correct it or delete it.</source>
+        <extracomment>app/runtime/tools/settings.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The voice did not come to an end. Try again, or with a shorter text.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>Die Sprachausgabe kam nicht zu Ende. Versuchen Sie es erneut, oder mit einem kürzeren Text.</translation>
@@ -3423,6 +3528,11 @@
         <source>There is no text to speak.</source>
         <extracomment>engine/pipelines/speaking/kokoro.py, engine/pipelines/speaking/system_voice.py, engine/pipelines/speaking/voice.py</extracomment>
         <translation>Es gibt keinen Text zum Sprechen.</translation>
+    </message>
+    <message>
+        <source>There is no tool server {name}. Added: {have}.</source>
+        <extracomment>app/runtime/tools/settings.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>There is no voice {name}. Choose one of {voices}.</source>
@@ -3795,9 +3905,19 @@
         <translation>Ohne Titel</translation>
     </message>
     <message>
+        <source>Update the library</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>Bibliothek aktualisieren</translation>
+    </message>
+    <message>
         <source>Updates</source>
         <extracomment>app/gui/settings/updates.py</extracomment>
         <translation>Updates</translation>
+    </message>
+    <message>
+        <source>Use a library</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/composer.py</extracomment>
+        <translation>Bibliothek verwenden</translation>
     </message>
     <message>
         <source>Use default</source>
@@ -3851,7 +3971,7 @@
     </message>
     <message>
         <source>Waiting</source>
-        <extracomment>app/gui/viewmodels/listen.py, app/gui/viewmodels/read.py</extracomment>
+        <extracomment>app/gui/viewmodels/libraries.py, app/gui/viewmodels/listen.py, app/gui/viewmodels/read.py</extracomment>
         <translation>Wartet</translation>
     </message>
     <message>
@@ -4135,6 +4255,11 @@
         <translation>{done} von {total}</translation>
     </message>
     <message>
+        <source>{done} of {total} files</source>
+        <extracomment>app/gui/viewmodels/libraries.py</extracomment>
+        <translation>{done} von {total} Dateien</translation>
+    </message>
+    <message>
         <source>{done} of {total} pages</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>{done} von {total} Seiten</translation>
@@ -4178,6 +4303,11 @@
         <source>{file} is no text in UTF-8. Nothing was changed.</source>
         <extracomment>app/agents/connecting.py</extracomment>
         <translation>{file} ist kein Text in UTF-8. Nichts wurde geändert.</translation>
+    </message>
+    <message>
+        <source>{file} is not there any more.</source>
+        <extracomment>app/gui/chat/pane.py</extracomment>
+        <translation>{file} ist nicht mehr vorhanden.</translation>
     </message>
     <message>
         <source>{file} is written in a way that Grus cannot change safely ({why}). Nothing was changed.</source>
@@ -4594,6 +4724,22 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>{n} documents</source>
+        <extracomment>app/gui/viewmodels/libraries.py</extracomment>
+        <translation>
+            <numerusform>{n} Dokument</numerusform>
+            <numerusform>{n} Dokumente</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} documents could not be read</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>
+            <numerusform>{n} Dokument konnte nicht gelesen werden</numerusform>
+            <numerusform>{n} Dokumente konnten nicht gelesen werden</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>{n} documents saved in {folder}.</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>
@@ -4613,7 +4759,7 @@
     </message>
     <message numerus="yes">
         <source>{n} not read</source>
-        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <extracomment>app/gui/viewmodels/libraries.py, app/gui/viewmodels/read.py</extracomment>
         <translation>
             <numerusform>{n} nicht gelesen</numerusform>
             <numerusform>{n} nicht gelesen</numerusform>
@@ -4621,10 +4767,26 @@
     </message>
     <message numerus="yes">
         <source>{n} pages</source>
-        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <extracomment>app/gui/viewmodels/libraries.py, app/gui/viewmodels/read.py</extracomment>
         <translation>
             <numerusform>{n} Seite</numerusform>
             <numerusform>{n} Seiten</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} pages have no text, and no model is here that reads them.</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>
+            <numerusform>{n} Seite enthält keinen Text, und kein Modell ist da, das sie liest.</numerusform>
+            <numerusform>{n} Seiten enthalten keinen Text, und kein Modell ist da, das sie liest.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} passages left to embed</source>
+        <extracomment>app/gui/viewmodels/libraries.py</extracomment>
+        <translation>
+            <numerusform>Noch {n} Textstelle ohne Vektor</numerusform>
+            <numerusform>Noch {n} Textstellen ohne Vektor</numerusform>
         </translation>
     </message>
     <message>
@@ -4858,7 +5020,7 @@
     </message>
     <message>
         <source>{time} left</source>
-        <extracomment>app/gui/viewmodels/listen.py, app/gui/viewmodels/read.py, app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/libraries.py, app/gui/viewmodels/listen.py, app/gui/viewmodels/read.py, app/gui/viewmodels/speak.py</extracomment>
         <translation>noch {time}</translation>
     </message>
     <message>
@@ -4915,6 +5077,11 @@
         <source>“{title}” was removed from the list. The file was not deleted.</source>
         <extracomment>app/gui/viewmodels/results.py</extracomment>
         <translation>„{title}“ wurde aus der Liste entfernt. Die Datei wurde nicht gelöscht.</translation>
+    </message>
+    <message>
+        <source>“{title}” was removed. The folder and its documents were not changed.</source>
+        <extracomment>app/gui/viewmodels/libraries.py</extracomment>
+        <translation>„{title}“ wurde entfernt. Der Ordner und seine Dokumente wurden nicht verändert.</translation>
     </message>
 </context>
 </TS>

@@ -150,8 +150,13 @@
     </message>
     <message>
         <source>Add a folder</source>
-        <extracomment>app/gui/models/pane.py, app/gui/settings/pane.py</extracomment>
+        <extracomment>app/gui/libraries/pane.py, app/gui/models/pane.py, app/gui/settings/pane.py</extracomment>
         <translation>Añadir carpeta</translation>
+    </message>
+    <message>
+        <source>Add a folder of documents…</source>
+        <extracomment>app/gui/chat/pane.py</extracomment>
+        <translation>Añadir una carpeta de documentos…</translation>
     </message>
     <message>
         <source>Add a model folder</source>
@@ -242,6 +247,16 @@
         <source>Ask anything</source>
         <extracomment>app/gui/chat/pane.py</extracomment>
         <translation>Pregunta lo que quieras</translation>
+    </message>
+    <message>
+        <source>Ask in Chat</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>Preguntar en Chat</translation>
+    </message>
+    <message>
+        <source>Ask your documents</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>Pregunte a sus documentos</translation>
     </message>
     <message>
         <source>Asking the server for its models.</source>
@@ -570,7 +585,7 @@
     </message>
     <message>
         <source>Could not be read</source>
-        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <extracomment>app/gui/viewmodels/libraries.py, app/gui/viewmodels/read.py</extracomment>
         <translation>No se pudo leer</translation>
     </message>
     <message>
@@ -729,6 +744,11 @@
         <translation>Documentos</translation>
     </message>
     <message>
+        <source>Documents that could not be read</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>Documentos que no se pudieron leer</translation>
+    </message>
+    <message>
         <source>Download</source>
         <extracomment>app/gui/chat/offer.py, app/gui/settings/updates.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Descargar</translation>
@@ -777,6 +797,11 @@
         <source>Drawn at {drawn} instead of {wanted} dots an inch, because the page is so large.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>Dibujada a {drawn} en lugar de {wanted} puntos por pulgada porque la página es muy grande.</translation>
+    </message>
+    <message>
+        <source>Drop a folder of documents here. It is read and searched on this machine, and Chat answers from it and says where.</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>Suelte aquí una carpeta de documentos. Se lee y se busca en este equipo; Chat responde a partir de ella e indica dónde.</translation>
     </message>
     <message>
         <source>Drop a recording here, or record from the microphone and read along.</source>
@@ -1414,6 +1439,11 @@
         <translation>Nivel</translation>
     </message>
     <message>
+        <source>Libraries</source>
+        <extracomment>app/gui/libraries/pane.py, app/gui/pane.py</extracomment>
+        <translation>Bibliotecas</translation>
+    </message>
+    <message>
         <source>Licence</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Licencia</translation>
@@ -1472,6 +1502,11 @@
         <source>Long texts, tools and code, for machines with 16 to 24 GB.</source>
         <extracomment>resources/catalogue.json</extracomment>
         <translation>Textos largos, herramientas y código, para equipos con 16 a 24 GB.</translation>
+    </message>
+    <message>
+        <source>Looking for documents</source>
+        <extracomment>app/gui/viewmodels/libraries.py</extracomment>
+        <translation>Buscando documentos</translation>
     </message>
     <message>
         <source>Looking for models on this machine.</source>
@@ -1649,6 +1684,11 @@
         <translation>Documento siguiente</translation>
     </message>
     <message>
+        <source>Next library</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>Biblioteca siguiente</translation>
+    </message>
+    <message>
         <source>Next match (Enter)</source>
         <extracomment>app/gui/chat/find_bar.py</extracomment>
         <translation>Coincidencia siguiente (Intro)</translation>
@@ -1784,6 +1824,11 @@
         <translation>Ninguno. Por ejemplo https://app.example</translation>
     </message>
     <message>
+        <source>Not complete</source>
+        <extracomment>app/gui/viewmodels/libraries.py</extracomment>
+        <translation>Incompleta</translation>
+    </message>
+    <message>
         <source>Not now</source>
         <extracomment>app/gui/chat/offer.py</extracomment>
         <translation>Ahora no</translation>
@@ -1792,6 +1837,11 @@
         <source>Not stated. Check with the publisher before you use it.</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>No indicada. Consulta con el editor antes de usarlo.</translation>
+    </message>
+    <message>
+        <source>Nothing was found.</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>No se encontró nada.</translation>
     </message>
     <message>
         <source>Off</source>
@@ -1994,6 +2044,11 @@
         <translation>Paneles</translation>
     </message>
     <message>
+        <source>Passages</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>Pasajes</translation>
+    </message>
+    <message>
         <source>Password</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Contraseña</translation>
@@ -2030,13 +2085,23 @@
     </message>
     <message>
         <source>Pause</source>
-        <extracomment>app/gui/chat/offer.py, app/gui/sound/player.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/libraries/pane.py, app/gui/sound/player.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Pausar</translation>
+    </message>
+    <message>
+        <source>Pause or resume</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>Pausar o reanudar</translation>
     </message>
     <message>
         <source>Paused</source>
         <extracomment>app/gui/viewmodels/models/downloads.py</extracomment>
         <translation>En pausa</translation>
+    </message>
+    <message>
+        <source>Paused after {done} of {total} files</source>
+        <extracomment>app/gui/viewmodels/libraries.py</extracomment>
+        <translation>En pausa tras {done} de {total} archivos</translation>
     </message>
     <message>
         <source>Paused at {how_far}</source>
@@ -2127,6 +2192,11 @@
         <source>Previous document</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Documento anterior</translation>
+    </message>
+    <message>
+        <source>Previous library</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>Biblioteca anterior</translation>
     </message>
     <message>
         <source>Previous match (Shift+Enter)</source>
@@ -2332,6 +2402,11 @@
         <translation>Quitar la carpeta</translation>
     </message>
     <message>
+        <source>Remove the library</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>Quitar la biblioteca</translation>
+    </message>
+    <message>
         <source>Remove the token</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Quitar el token</translation>
@@ -2393,7 +2468,7 @@
     </message>
     <message>
         <source>Resume</source>
-        <extracomment>app/gui/chat/offer.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/libraries/pane.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Reanudar</translation>
     </message>
     <message>
@@ -2512,9 +2587,19 @@
         <translation>Buscar en todas las conversaciones</translation>
     </message>
     <message>
+        <source>Search in the library</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>Buscar en la biblioteca</translation>
+    </message>
+    <message>
         <source>Searching Hugging Face for {words}.</source>
         <extracomment>app/gui/viewmodels/models/downloads.py</extracomment>
         <translation>Buscando {words} en Hugging Face.</translation>
+    </message>
+    <message>
+        <source>Searching your documents.</source>
+        <extracomment>app/window_engine.py</extracomment>
+        <translation>Buscando en sus documentos.</translation>
     </message>
     <message>
         <source>See what is installed, or download a recommended model that fits.</source>
@@ -2623,6 +2708,11 @@
         <source>Show reasoning</source>
         <extracomment>app/gui/chat/message_view.py</extracomment>
         <translation>Mostrar el razonamiento</translation>
+    </message>
+    <message>
+        <source>Show the folder</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>Mostrar la carpeta</translation>
     </message>
     <message>
         <source>Show the log</source>
@@ -3335,6 +3425,21 @@
         <translation>El tokenizador de este modelo no se puede usar.</translation>
     </message>
     <message>
+        <source>The tools cannot be kept in {file}: {reason}.</source>
+        <extracomment>app/runtime/tools/settings.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The tools file {file} cannot be read: {error}.</source>
+        <extracomment>app/runtime/tools/settings.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The tools file {file} is damaged. Correct it or delete it.</source>
+        <extracomment>app/runtime/tools/settings.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The voice did not come to an end. Try again, or with a shorter text.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>La voz no llegó a su fin. Inténtalo de nuevo o con un texto más corto.</translation>
@@ -3423,6 +3528,11 @@
         <source>There is no text to speak.</source>
         <extracomment>engine/pipelines/speaking/kokoro.py, engine/pipelines/speaking/system_voice.py, engine/pipelines/speaking/voice.py</extracomment>
         <translation>No hay texto que leer.</translation>
+    </message>
+    <message>
+        <source>There is no tool server {name}. Added: {have}.</source>
+        <extracomment>app/runtime/tools/settings.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>There is no voice {name}. Choose one of {voices}.</source>
@@ -3795,9 +3905,19 @@
         <translation>Sin título</translation>
     </message>
     <message>
+        <source>Update the library</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>Actualizar la biblioteca</translation>
+    </message>
+    <message>
         <source>Updates</source>
         <extracomment>app/gui/settings/updates.py</extracomment>
         <translation>Actualizaciones</translation>
+    </message>
+    <message>
+        <source>Use a library</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/composer.py</extracomment>
+        <translation>Usar una biblioteca</translation>
     </message>
     <message>
         <source>Use default</source>
@@ -3851,7 +3971,7 @@
     </message>
     <message>
         <source>Waiting</source>
-        <extracomment>app/gui/viewmodels/listen.py, app/gui/viewmodels/read.py</extracomment>
+        <extracomment>app/gui/viewmodels/libraries.py, app/gui/viewmodels/listen.py, app/gui/viewmodels/read.py</extracomment>
         <translation>En espera</translation>
     </message>
     <message>
@@ -4135,6 +4255,11 @@
         <translation>{done} de {total}</translation>
     </message>
     <message>
+        <source>{done} of {total} files</source>
+        <extracomment>app/gui/viewmodels/libraries.py</extracomment>
+        <translation>{done} de {total} archivos</translation>
+    </message>
+    <message>
         <source>{done} of {total} pages</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>{done} de {total} páginas</translation>
@@ -4178,6 +4303,11 @@
         <source>{file} is no text in UTF-8. Nothing was changed.</source>
         <extracomment>app/agents/connecting.py</extracomment>
         <translation>{file} no es texto en UTF-8. No se ha cambiado nada.</translation>
+    </message>
+    <message>
+        <source>{file} is not there any more.</source>
+        <extracomment>app/gui/chat/pane.py</extracomment>
+        <translation>{file} ya no está ahí.</translation>
     </message>
     <message>
         <source>{file} is written in a way that Grus cannot change safely ({why}). Nothing was changed.</source>
@@ -4594,6 +4724,22 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>{n} documents</source>
+        <extracomment>app/gui/viewmodels/libraries.py</extracomment>
+        <translation>
+            <numerusform>{n} documento</numerusform>
+            <numerusform>{n} documentos</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} documents could not be read</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>
+            <numerusform>No se pudo leer {n} documento</numerusform>
+            <numerusform>No se pudieron leer {n} documentos</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>{n} documents saved in {folder}.</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>
@@ -4613,7 +4759,7 @@
     </message>
     <message numerus="yes">
         <source>{n} not read</source>
-        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <extracomment>app/gui/viewmodels/libraries.py, app/gui/viewmodels/read.py</extracomment>
         <translation>
             <numerusform>{n} sin leer</numerusform>
             <numerusform>{n} sin leer</numerusform>
@@ -4621,10 +4767,26 @@
     </message>
     <message numerus="yes">
         <source>{n} pages</source>
-        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <extracomment>app/gui/viewmodels/libraries.py, app/gui/viewmodels/read.py</extracomment>
         <translation>
             <numerusform>{n} página</numerusform>
             <numerusform>{n} páginas</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} pages have no text, and no model is here that reads them.</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>
+            <numerusform>{n} página no tiene texto y no hay ningún modelo que la lea.</numerusform>
+            <numerusform>{n} páginas no tienen texto y no hay ningún modelo que las lea.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} passages left to embed</source>
+        <extracomment>app/gui/viewmodels/libraries.py</extracomment>
+        <translation>
+            <numerusform>Falta {n} pasaje por vectorizar</numerusform>
+            <numerusform>Faltan {n} pasajes por vectorizar</numerusform>
         </translation>
     </message>
     <message>
@@ -4858,7 +5020,7 @@
     </message>
     <message>
         <source>{time} left</source>
-        <extracomment>app/gui/viewmodels/listen.py, app/gui/viewmodels/read.py, app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/libraries.py, app/gui/viewmodels/listen.py, app/gui/viewmodels/read.py, app/gui/viewmodels/speak.py</extracomment>
         <translation>quedan {time}</translation>
     </message>
     <message>
@@ -4915,6 +5077,11 @@
         <source>“{title}” was removed from the list. The file was not deleted.</source>
         <extracomment>app/gui/viewmodels/results.py</extracomment>
         <translation>«{title}» se ha quitado de la lista. El archivo no se ha eliminado.</translation>
+    </message>
+    <message>
+        <source>“{title}” was removed. The folder and its documents were not changed.</source>
+        <extracomment>app/gui/viewmodels/libraries.py</extracomment>
+        <translation>Se quitó «{title}». La carpeta y sus documentos no se modificaron.</translation>
     </message>
 </context>
 </TS>

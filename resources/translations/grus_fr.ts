@@ -150,8 +150,13 @@
     </message>
     <message>
         <source>Add a folder</source>
-        <extracomment>app/gui/models/pane.py, app/gui/settings/pane.py</extracomment>
+        <extracomment>app/gui/libraries/pane.py, app/gui/models/pane.py, app/gui/settings/pane.py</extracomment>
         <translation>Ajouter un dossier</translation>
+    </message>
+    <message>
+        <source>Add a folder of documents…</source>
+        <extracomment>app/gui/chat/pane.py</extracomment>
+        <translation>Ajouter un dossier de documents…</translation>
     </message>
     <message>
         <source>Add a model folder</source>
@@ -242,6 +247,16 @@
         <source>Ask anything</source>
         <extracomment>app/gui/chat/pane.py</extracomment>
         <translation>Posez une question</translation>
+    </message>
+    <message>
+        <source>Ask in Chat</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>Demander dans Chat</translation>
+    </message>
+    <message>
+        <source>Ask your documents</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>Interrogez vos documents</translation>
     </message>
     <message>
         <source>Asking the server for its models.</source>
@@ -570,7 +585,7 @@
     </message>
     <message>
         <source>Could not be read</source>
-        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <extracomment>app/gui/viewmodels/libraries.py, app/gui/viewmodels/read.py</extracomment>
         <translation>Lecture impossible</translation>
     </message>
     <message>
@@ -729,6 +744,11 @@
         <translation>Documents</translation>
     </message>
     <message>
+        <source>Documents that could not be read</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>Documents qui n’ont pas pu être lus</translation>
+    </message>
+    <message>
         <source>Download</source>
         <extracomment>app/gui/chat/offer.py, app/gui/settings/updates.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Télécharger</translation>
@@ -777,6 +797,11 @@
         <source>Drawn at {drawn} instead of {wanted} dots an inch, because the page is so large.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>Rendue à {drawn} au lieu de {wanted} points par pouce, car la page est très grande.</translation>
+    </message>
+    <message>
+        <source>Drop a folder of documents here. It is read and searched on this machine, and Chat answers from it and says where.</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>Déposez ici un dossier de documents. Il est lu et parcouru sur cette machine ; Chat répond à partir de lui et indique où.</translation>
     </message>
     <message>
         <source>Drop a recording here, or record from the microphone and read along.</source>
@@ -1414,6 +1439,11 @@
         <translation>Niveau</translation>
     </message>
     <message>
+        <source>Libraries</source>
+        <extracomment>app/gui/libraries/pane.py, app/gui/pane.py</extracomment>
+        <translation>Bibliothèques</translation>
+    </message>
+    <message>
         <source>Licence</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Licence</translation>
@@ -1472,6 +1502,11 @@
         <source>Long texts, tools and code, for machines with 16 to 24 GB.</source>
         <extracomment>resources/catalogue.json</extracomment>
         <translation>Longs textes, outils et code, pour les ordinateurs avec 16 à 24 Go.</translation>
+    </message>
+    <message>
+        <source>Looking for documents</source>
+        <extracomment>app/gui/viewmodels/libraries.py</extracomment>
+        <translation>Recherche de documents</translation>
     </message>
     <message>
         <source>Looking for models on this machine.</source>
@@ -1649,6 +1684,11 @@
         <translation>Document suivant</translation>
     </message>
     <message>
+        <source>Next library</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>Bibliothèque suivante</translation>
+    </message>
+    <message>
         <source>Next match (Enter)</source>
         <extracomment>app/gui/chat/find_bar.py</extracomment>
         <translation>Résultat suivant (Entrée)</translation>
@@ -1784,6 +1824,11 @@
         <translation>Aucune. Par exemple https://app.example</translation>
     </message>
     <message>
+        <source>Not complete</source>
+        <extracomment>app/gui/viewmodels/libraries.py</extracomment>
+        <translation>Incomplète</translation>
+    </message>
+    <message>
         <source>Not now</source>
         <extracomment>app/gui/chat/offer.py</extracomment>
         <translation>Pas maintenant</translation>
@@ -1792,6 +1837,11 @@
         <source>Not stated. Check with the publisher before you use it.</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Non indiquée. Vérifiez auprès de l’éditeur avant de l’utiliser.</translation>
+    </message>
+    <message>
+        <source>Nothing was found.</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>Rien n’a été trouvé.</translation>
     </message>
     <message>
         <source>Off</source>
@@ -1994,6 +2044,11 @@
         <translation>Volets</translation>
     </message>
     <message>
+        <source>Passages</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>Passages</translation>
+    </message>
+    <message>
         <source>Password</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Mot de passe</translation>
@@ -2030,13 +2085,23 @@
     </message>
     <message>
         <source>Pause</source>
-        <extracomment>app/gui/chat/offer.py, app/gui/sound/player.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/libraries/pane.py, app/gui/sound/player.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Suspendre</translation>
+    </message>
+    <message>
+        <source>Pause or resume</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>Suspendre ou reprendre</translation>
     </message>
     <message>
         <source>Paused</source>
         <extracomment>app/gui/viewmodels/models/downloads.py</extracomment>
         <translation>En pause</translation>
+    </message>
+    <message>
+        <source>Paused after {done} of {total} files</source>
+        <extracomment>app/gui/viewmodels/libraries.py</extracomment>
+        <translation>En pause après {done} fichiers sur {total}</translation>
     </message>
     <message>
         <source>Paused at {how_far}</source>
@@ -2127,6 +2192,11 @@
         <source>Previous document</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Document précédent</translation>
+    </message>
+    <message>
+        <source>Previous library</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>Bibliothèque précédente</translation>
     </message>
     <message>
         <source>Previous match (Shift+Enter)</source>
@@ -2332,6 +2402,11 @@
         <translation>Retirer le dossier</translation>
     </message>
     <message>
+        <source>Remove the library</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>Retirer la bibliothèque</translation>
+    </message>
+    <message>
         <source>Remove the token</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Supprimer le jeton</translation>
@@ -2393,7 +2468,7 @@
     </message>
     <message>
         <source>Resume</source>
-        <extracomment>app/gui/chat/offer.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/libraries/pane.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Reprendre</translation>
     </message>
     <message>
@@ -2512,9 +2587,19 @@
         <translation>Rechercher dans toutes les conversations</translation>
     </message>
     <message>
+        <source>Search in the library</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>Rechercher dans la bibliothèque</translation>
+    </message>
+    <message>
         <source>Searching Hugging Face for {words}.</source>
         <extracomment>app/gui/viewmodels/models/downloads.py</extracomment>
         <translation>Recherche de {words} sur Hugging Face.</translation>
+    </message>
+    <message>
+        <source>Searching your documents.</source>
+        <extracomment>app/window_engine.py</extracomment>
+        <translation>Recherche dans vos documents.</translation>
     </message>
     <message>
         <source>See what is installed, or download a recommended model that fits.</source>
@@ -2623,6 +2708,11 @@
         <source>Show reasoning</source>
         <extracomment>app/gui/chat/message_view.py</extracomment>
         <translation>Afficher le raisonnement</translation>
+    </message>
+    <message>
+        <source>Show the folder</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>Afficher le dossier</translation>
     </message>
     <message>
         <source>Show the log</source>
@@ -3335,6 +3425,21 @@
         <translation>Le tokenizer de ce modèle est inutilisable.</translation>
     </message>
     <message>
+        <source>The tools cannot be kept in {file}: {reason}.</source>
+        <extracomment>app/runtime/tools/settings.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The tools file {file} cannot be read: {error}.</source>
+        <extracomment>app/runtime/tools/settings.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The tools file {file} is damaged. Correct it or delete it.</source>
+        <extracomment>app/runtime/tools/settings.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The voice did not come to an end. Try again, or with a shorter text.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>La voix n’est pas arrivée à la fin. Réessayez, ou avec un texte plus court.</translation>
@@ -3423,6 +3528,11 @@
         <source>There is no text to speak.</source>
         <extracomment>engine/pipelines/speaking/kokoro.py, engine/pipelines/speaking/system_voice.py, engine/pipelines/speaking/voice.py</extracomment>
         <translation>Il n’y a pas de texte à lire.</translation>
+    </message>
+    <message>
+        <source>There is no tool server {name}. Added: {have}.</source>
+        <extracomment>app/runtime/tools/settings.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>There is no voice {name}. Choose one of {voices}.</source>
@@ -3795,9 +3905,19 @@
         <translation>Sans titre</translation>
     </message>
     <message>
+        <source>Update the library</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>Actualiser la bibliothèque</translation>
+    </message>
+    <message>
         <source>Updates</source>
         <extracomment>app/gui/settings/updates.py</extracomment>
         <translation>Mises à jour</translation>
+    </message>
+    <message>
+        <source>Use a library</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/composer.py</extracomment>
+        <translation>Utiliser une bibliothèque</translation>
     </message>
     <message>
         <source>Use default</source>
@@ -3851,7 +3971,7 @@
     </message>
     <message>
         <source>Waiting</source>
-        <extracomment>app/gui/viewmodels/listen.py, app/gui/viewmodels/read.py</extracomment>
+        <extracomment>app/gui/viewmodels/libraries.py, app/gui/viewmodels/listen.py, app/gui/viewmodels/read.py</extracomment>
         <translation>En attente</translation>
     </message>
     <message>
@@ -4135,6 +4255,11 @@
         <translation>{done} sur {total}</translation>
     </message>
     <message>
+        <source>{done} of {total} files</source>
+        <extracomment>app/gui/viewmodels/libraries.py</extracomment>
+        <translation>{done} fichiers sur {total}</translation>
+    </message>
+    <message>
         <source>{done} of {total} pages</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>{done} pages sur {total}</translation>
@@ -4178,6 +4303,11 @@
         <source>{file} is no text in UTF-8. Nothing was changed.</source>
         <extracomment>app/agents/connecting.py</extracomment>
         <translation>{file} n’est pas un texte en UTF-8. Rien n’a été modifié.</translation>
+    </message>
+    <message>
+        <source>{file} is not there any more.</source>
+        <extracomment>app/gui/chat/pane.py</extracomment>
+        <translation>{file} n’est plus là.</translation>
     </message>
     <message>
         <source>{file} is written in a way that Grus cannot change safely ({why}). Nothing was changed.</source>
@@ -4594,6 +4724,22 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>{n} documents</source>
+        <extracomment>app/gui/viewmodels/libraries.py</extracomment>
+        <translation>
+            <numerusform>{n} document</numerusform>
+            <numerusform>{n} documents</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} documents could not be read</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>
+            <numerusform>{n} document n’a pas pu être lu</numerusform>
+            <numerusform>{n} documents n’ont pas pu être lus</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>{n} documents saved in {folder}.</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>
@@ -4613,7 +4759,7 @@
     </message>
     <message numerus="yes">
         <source>{n} not read</source>
-        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <extracomment>app/gui/viewmodels/libraries.py, app/gui/viewmodels/read.py</extracomment>
         <translation>
             <numerusform>{n} non lue</numerusform>
             <numerusform>{n} non lues</numerusform>
@@ -4621,10 +4767,26 @@
     </message>
     <message numerus="yes">
         <source>{n} pages</source>
-        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <extracomment>app/gui/viewmodels/libraries.py, app/gui/viewmodels/read.py</extracomment>
         <translation>
             <numerusform>{n} page</numerusform>
             <numerusform>{n} pages</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} pages have no text, and no model is here that reads them.</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>
+            <numerusform>{n} page n’a pas de texte, et aucun modèle n’est là pour la lire.</numerusform>
+            <numerusform>{n} pages n’ont pas de texte, et aucun modèle n’est là pour les lire.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} passages left to embed</source>
+        <extracomment>app/gui/viewmodels/libraries.py</extracomment>
+        <translation>
+            <numerusform>{n} passage reste à vectoriser</numerusform>
+            <numerusform>{n} passages restent à vectoriser</numerusform>
         </translation>
     </message>
     <message>
@@ -4858,7 +5020,7 @@
     </message>
     <message>
         <source>{time} left</source>
-        <extracomment>app/gui/viewmodels/listen.py, app/gui/viewmodels/read.py, app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/libraries.py, app/gui/viewmodels/listen.py, app/gui/viewmodels/read.py, app/gui/viewmodels/speak.py</extracomment>
         <translation>encore {time}</translation>
     </message>
     <message>
@@ -4915,6 +5077,11 @@
         <source>“{title}” was removed from the list. The file was not deleted.</source>
         <extracomment>app/gui/viewmodels/results.py</extracomment>
         <translation>«&#xa0;{title}&#xa0;» a été retiré de la liste. Le fichier n’a pas été supprimé.</translation>
+    </message>
+    <message>
+        <source>“{title}” was removed. The folder and its documents were not changed.</source>
+        <extracomment>app/gui/viewmodels/libraries.py</extracomment>
+        <translation>« {title} » a été retiré. Le dossier et ses documents n’ont pas été modifiés.</translation>
     </message>
 </context>
 </TS>

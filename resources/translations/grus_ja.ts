@@ -150,8 +150,13 @@
     </message>
     <message>
         <source>Add a folder</source>
-        <extracomment>app/gui/models/pane.py, app/gui/settings/pane.py</extracomment>
+        <extracomment>app/gui/libraries/pane.py, app/gui/models/pane.py, app/gui/settings/pane.py</extracomment>
         <translation>フォルダーを追加</translation>
+    </message>
+    <message>
+        <source>Add a folder of documents…</source>
+        <extracomment>app/gui/chat/pane.py</extracomment>
+        <translation>書類のフォルダを追加…</translation>
     </message>
     <message>
         <source>Add a model folder</source>
@@ -242,6 +247,16 @@
         <source>Ask anything</source>
         <extracomment>app/gui/chat/pane.py</extracomment>
         <translation>何でも聞いてください</translation>
+    </message>
+    <message>
+        <source>Ask in Chat</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>チャットで質問</translation>
+    </message>
+    <message>
+        <source>Ask your documents</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>書類に質問する</translation>
     </message>
     <message>
         <source>Asking the server for its models.</source>
@@ -570,7 +585,7 @@
     </message>
     <message>
         <source>Could not be read</source>
-        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <extracomment>app/gui/viewmodels/libraries.py, app/gui/viewmodels/read.py</extracomment>
         <translation>読み取れませんでした</translation>
     </message>
     <message>
@@ -729,6 +744,11 @@
         <translation>文書</translation>
     </message>
     <message>
+        <source>Documents that could not be read</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>読み取れなかった書類</translation>
+    </message>
+    <message>
         <source>Download</source>
         <extracomment>app/gui/chat/offer.py, app/gui/settings/updates.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>ダウンロード</translation>
@@ -777,6 +797,11 @@
         <source>Drawn at {drawn} instead of {wanted} dots an inch, because the page is so large.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>ページが大きいため、{wanted} dpi ではなく {drawn} dpi で描画しました。</translation>
+    </message>
+    <message>
+        <source>Drop a folder of documents here. It is read and searched on this machine, and Chat answers from it and says where.</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>書類のフォルダをここにドロップしてください。このコンピューター上で読み取り、検索します。チャットはその内容から回答し、該当箇所を示します。</translation>
     </message>
     <message>
         <source>Drop a recording here, or record from the microphone and read along.</source>
@@ -1414,6 +1439,11 @@
         <translation>レベル</translation>
     </message>
     <message>
+        <source>Libraries</source>
+        <extracomment>app/gui/libraries/pane.py, app/gui/pane.py</extracomment>
+        <translation>ライブラリ</translation>
+    </message>
+    <message>
         <source>Licence</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>ライセンス</translation>
@@ -1472,6 +1502,11 @@
         <source>Long texts, tools and code, for machines with 16 to 24 GB.</source>
         <extracomment>resources/catalogue.json</extracomment>
         <translation>長文、ツール、コードに。16～24 GB のコンピューター向け。</translation>
+    </message>
+    <message>
+        <source>Looking for documents</source>
+        <extracomment>app/gui/viewmodels/libraries.py</extracomment>
+        <translation>書類を探しています</translation>
     </message>
     <message>
         <source>Looking for models on this machine.</source>
@@ -1649,6 +1684,11 @@
         <translation>次の文書</translation>
     </message>
     <message>
+        <source>Next library</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>次のライブラリ</translation>
+    </message>
+    <message>
         <source>Next match (Enter)</source>
         <extracomment>app/gui/chat/find_bar.py</extracomment>
         <translation>次の一致 (Enter)</translation>
@@ -1784,6 +1824,11 @@
         <translation>なし。例: https://app.example</translation>
     </message>
     <message>
+        <source>Not complete</source>
+        <extracomment>app/gui/viewmodels/libraries.py</extracomment>
+        <translation>未完了</translation>
+    </message>
+    <message>
         <source>Not now</source>
         <extracomment>app/gui/chat/offer.py</extracomment>
         <translation>後で</translation>
@@ -1792,6 +1837,11 @@
         <source>Not stated. Check with the publisher before you use it.</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>記載がありません。使用前に公開元に確認してください。</translation>
+    </message>
+    <message>
+        <source>Nothing was found.</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>何も見つかりませんでした。</translation>
     </message>
     <message>
         <source>Off</source>
@@ -1994,6 +2044,11 @@
         <translation>ペイン</translation>
     </message>
     <message>
+        <source>Passages</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>該当箇所</translation>
+    </message>
+    <message>
         <source>Password</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>パスワード</translation>
@@ -2030,13 +2085,23 @@
     </message>
     <message>
         <source>Pause</source>
-        <extracomment>app/gui/chat/offer.py, app/gui/sound/player.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/libraries/pane.py, app/gui/sound/player.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>一時停止</translation>
+    </message>
+    <message>
+        <source>Pause or resume</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>一時停止または再開</translation>
     </message>
     <message>
         <source>Paused</source>
         <extracomment>app/gui/viewmodels/models/downloads.py</extracomment>
         <translation>一時停止中</translation>
+    </message>
+    <message>
+        <source>Paused after {done} of {total} files</source>
+        <extracomment>app/gui/viewmodels/libraries.py</extracomment>
+        <translation>{total} 個中 {done} 個のファイルで一時停止中</translation>
     </message>
     <message>
         <source>Paused at {how_far}</source>
@@ -2127,6 +2192,11 @@
         <source>Previous document</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>前の文書</translation>
+    </message>
+    <message>
+        <source>Previous library</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>前のライブラリ</translation>
     </message>
     <message>
         <source>Previous match (Shift+Enter)</source>
@@ -2331,6 +2401,11 @@
         <translation>フォルダーを削除</translation>
     </message>
     <message>
+        <source>Remove the library</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>ライブラリを削除</translation>
+    </message>
+    <message>
         <source>Remove the token</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>トークンを削除</translation>
@@ -2392,7 +2467,7 @@
     </message>
     <message>
         <source>Resume</source>
-        <extracomment>app/gui/chat/offer.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/libraries/pane.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>再開</translation>
     </message>
     <message>
@@ -2511,9 +2586,19 @@
         <translation>すべての会話を検索</translation>
     </message>
     <message>
+        <source>Search in the library</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>ライブラリ内を検索</translation>
+    </message>
+    <message>
         <source>Searching Hugging Face for {words}.</source>
         <extracomment>app/gui/viewmodels/models/downloads.py</extracomment>
         <translation>Hugging Face で「{words}」を検索しています。</translation>
+    </message>
+    <message>
+        <source>Searching your documents.</source>
+        <extracomment>app/window_engine.py</extracomment>
+        <translation>書類を検索しています。</translation>
     </message>
     <message>
         <source>See what is installed, or download a recommended model that fits.</source>
@@ -2621,6 +2706,11 @@
         <source>Show reasoning</source>
         <extracomment>app/gui/chat/message_view.py</extracomment>
         <translation>思考を表示</translation>
+    </message>
+    <message>
+        <source>Show the folder</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>フォルダを表示</translation>
     </message>
     <message>
         <source>Show the log</source>
@@ -3333,6 +3423,21 @@
         <translation>このモデルのトークナイザーは使えません。</translation>
     </message>
     <message>
+        <source>The tools cannot be kept in {file}: {reason}.</source>
+        <extracomment>app/runtime/tools/settings.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The tools file {file} cannot be read: {error}.</source>
+        <extracomment>app/runtime/tools/settings.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The tools file {file} is damaged. Correct it or delete it.</source>
+        <extracomment>app/runtime/tools/settings.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The voice did not come to an end. Try again, or with a shorter text.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>音声が最後まで生成されませんでした。もう一度試すか、テキストを短くしてください。</translation>
@@ -3421,6 +3526,11 @@
         <source>There is no text to speak.</source>
         <extracomment>engine/pipelines/speaking/kokoro.py, engine/pipelines/speaking/system_voice.py, engine/pipelines/speaking/voice.py</extracomment>
         <translation>読み上げるテキストがありません。</translation>
+    </message>
+    <message>
+        <source>There is no tool server {name}. Added: {have}.</source>
+        <extracomment>app/runtime/tools/settings.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>There is no voice {name}. Choose one of {voices}.</source>
@@ -3793,9 +3903,19 @@
         <translation>無題</translation>
     </message>
     <message>
+        <source>Update the library</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>ライブラリを更新</translation>
+    </message>
+    <message>
         <source>Updates</source>
         <extracomment>app/gui/settings/updates.py</extracomment>
         <translation>アップデート</translation>
+    </message>
+    <message>
+        <source>Use a library</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/composer.py</extracomment>
+        <translation>ライブラリを使う</translation>
     </message>
     <message>
         <source>Use default</source>
@@ -3849,7 +3969,7 @@
     </message>
     <message>
         <source>Waiting</source>
-        <extracomment>app/gui/viewmodels/listen.py, app/gui/viewmodels/read.py</extracomment>
+        <extracomment>app/gui/viewmodels/libraries.py, app/gui/viewmodels/listen.py, app/gui/viewmodels/read.py</extracomment>
         <translation>待機中</translation>
     </message>
     <message>
@@ -4133,6 +4253,11 @@
         <translation>{done} / {total}</translation>
     </message>
     <message>
+        <source>{done} of {total} files</source>
+        <extracomment>app/gui/viewmodels/libraries.py</extracomment>
+        <translation>{total} 個中 {done} 個のファイル</translation>
+    </message>
+    <message>
         <source>{done} of {total} pages</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>{done} / {total} ページ</translation>
@@ -4176,6 +4301,11 @@
         <source>{file} is no text in UTF-8. Nothing was changed.</source>
         <extracomment>app/agents/connecting.py</extracomment>
         <translation>{file} は UTF-8 のテキストではありません。何も変更していません。</translation>
+    </message>
+    <message>
+        <source>{file} is not there any more.</source>
+        <extracomment>app/gui/chat/pane.py</extracomment>
+        <translation>{file} はもうありません。</translation>
     </message>
     <message>
         <source>{file} is written in a way that Grus cannot change safely ({why}). Nothing was changed.</source>
@@ -4589,6 +4719,20 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>{n} documents</source>
+        <extracomment>app/gui/viewmodels/libraries.py</extracomment>
+        <translation>
+            <numerusform>{n} 件の書類</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} documents could not be read</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>
+            <numerusform>{n} 件の書類を読み取れませんでした</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>{n} documents saved in {folder}.</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>
@@ -4607,16 +4751,30 @@
     </message>
     <message numerus="yes">
         <source>{n} not read</source>
-        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <extracomment>app/gui/viewmodels/libraries.py, app/gui/viewmodels/read.py</extracomment>
         <translation>
             <numerusform>{n} ページは未読み取り</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>{n} pages</source>
-        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <extracomment>app/gui/viewmodels/libraries.py, app/gui/viewmodels/read.py</extracomment>
         <translation>
             <numerusform>{n} ページ</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} pages have no text, and no model is here that reads them.</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>
+            <numerusform>{n} ページにテキストがなく、読み取れるモデルがありません。</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} passages left to embed</source>
+        <extracomment>app/gui/viewmodels/libraries.py</extracomment>
+        <translation>
+            <numerusform>ベクトル化の残り: {n} か所</numerusform>
         </translation>
     </message>
     <message>
@@ -4847,7 +5005,7 @@
     </message>
     <message>
         <source>{time} left</source>
-        <extracomment>app/gui/viewmodels/listen.py, app/gui/viewmodels/read.py, app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/libraries.py, app/gui/viewmodels/listen.py, app/gui/viewmodels/read.py, app/gui/viewmodels/speak.py</extracomment>
         <translation>残り {time}</translation>
     </message>
     <message>
@@ -4904,6 +5062,11 @@
         <source>“{title}” was removed from the list. The file was not deleted.</source>
         <extracomment>app/gui/viewmodels/results.py</extracomment>
         <translation>「{title}」をリストから削除しました。ファイルは削除されていません。</translation>
+    </message>
+    <message>
+        <source>“{title}” was removed. The folder and its documents were not changed.</source>
+        <extracomment>app/gui/viewmodels/libraries.py</extracomment>
+        <translation>“{title}” を削除しました。フォルダと書類は変更されていません。</translation>
     </message>
 </context>
 </TS>

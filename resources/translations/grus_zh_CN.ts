@@ -150,8 +150,13 @@
     </message>
     <message>
         <source>Add a folder</source>
-        <extracomment>app/gui/models/pane.py, app/gui/settings/pane.py</extracomment>
+        <extracomment>app/gui/libraries/pane.py, app/gui/models/pane.py, app/gui/settings/pane.py</extracomment>
         <translation>添加文件夹</translation>
+    </message>
+    <message>
+        <source>Add a folder of documents…</source>
+        <extracomment>app/gui/chat/pane.py</extracomment>
+        <translation>添加文档文件夹…</translation>
     </message>
     <message>
         <source>Add a model folder</source>
@@ -242,6 +247,16 @@
         <source>Ask anything</source>
         <extracomment>app/gui/chat/pane.py</extracomment>
         <translation>有问题，尽管问</translation>
+    </message>
+    <message>
+        <source>Ask in Chat</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>在聊天中提问</translation>
+    </message>
+    <message>
+        <source>Ask your documents</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>向您的文档提问</translation>
     </message>
     <message>
         <source>Asking the server for its models.</source>
@@ -570,7 +585,7 @@
     </message>
     <message>
         <source>Could not be read</source>
-        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <extracomment>app/gui/viewmodels/libraries.py, app/gui/viewmodels/read.py</extracomment>
         <translation>无法读取</translation>
     </message>
     <message>
@@ -729,6 +744,11 @@
         <translation>文档</translation>
     </message>
     <message>
+        <source>Documents that could not be read</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>无法读取的文档</translation>
+    </message>
+    <message>
         <source>Download</source>
         <extracomment>app/gui/chat/offer.py, app/gui/settings/updates.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>下载</translation>
@@ -777,6 +797,11 @@
         <source>Drawn at {drawn} instead of {wanted} dots an inch, because the page is so large.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>页面过大，以 {drawn} dpi 而非 {wanted} dpi 绘制。</translation>
+    </message>
+    <message>
+        <source>Drop a folder of documents here. It is read and searched on this machine, and Chat answers from it and says where.</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>将文档文件夹拖到此处。文档在本机读取和搜索，聊天会据此回答并注明出处。</translation>
     </message>
     <message>
         <source>Drop a recording here, or record from the microphone and read along.</source>
@@ -1414,6 +1439,11 @@
         <translation>音量</translation>
     </message>
     <message>
+        <source>Libraries</source>
+        <extracomment>app/gui/libraries/pane.py, app/gui/pane.py</extracomment>
+        <translation>资料库</translation>
+    </message>
+    <message>
         <source>Licence</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>许可证</translation>
@@ -1472,6 +1502,11 @@
         <source>Long texts, tools and code, for machines with 16 to 24 GB.</source>
         <extracomment>resources/catalogue.json</extracomment>
         <translation>长文本、工具和代码，适合 16 到 24 GB 内存的电脑。</translation>
+    </message>
+    <message>
+        <source>Looking for documents</source>
+        <extracomment>app/gui/viewmodels/libraries.py</extracomment>
+        <translation>正在查找文档</translation>
     </message>
     <message>
         <source>Looking for models on this machine.</source>
@@ -1649,6 +1684,11 @@
         <translation>下一个文档</translation>
     </message>
     <message>
+        <source>Next library</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>下一个资料库</translation>
+    </message>
+    <message>
         <source>Next match (Enter)</source>
         <extracomment>app/gui/chat/find_bar.py</extracomment>
         <translation>下一个匹配项 (Enter)</translation>
@@ -1784,6 +1824,11 @@
         <translation>无。例如 https://app.example</translation>
     </message>
     <message>
+        <source>Not complete</source>
+        <extracomment>app/gui/viewmodels/libraries.py</extracomment>
+        <translation>未完成</translation>
+    </message>
+    <message>
         <source>Not now</source>
         <extracomment>app/gui/chat/offer.py</extracomment>
         <translation>暂不</translation>
@@ -1792,6 +1837,11 @@
         <source>Not stated. Check with the publisher before you use it.</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>未注明。使用前请向发布者确认。</translation>
+    </message>
+    <message>
+        <source>Nothing was found.</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>未找到任何内容。</translation>
     </message>
     <message>
         <source>Off</source>
@@ -1994,6 +2044,11 @@
         <translation>面板</translation>
     </message>
     <message>
+        <source>Passages</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>段落</translation>
+    </message>
+    <message>
         <source>Password</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>密码</translation>
@@ -2030,13 +2085,23 @@
     </message>
     <message>
         <source>Pause</source>
-        <extracomment>app/gui/chat/offer.py, app/gui/sound/player.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/libraries/pane.py, app/gui/sound/player.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>暂停</translation>
+    </message>
+    <message>
+        <source>Pause or resume</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>暂停或继续</translation>
     </message>
     <message>
         <source>Paused</source>
         <extracomment>app/gui/viewmodels/models/downloads.py</extracomment>
         <translation>已暂停</translation>
+    </message>
+    <message>
+        <source>Paused after {done} of {total} files</source>
+        <extracomment>app/gui/viewmodels/libraries.py</extracomment>
+        <translation>已在第 {done} 个文件后暂停，共 {total} 个</translation>
     </message>
     <message>
         <source>Paused at {how_far}</source>
@@ -2127,6 +2192,11 @@
         <source>Previous document</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>上一个文档</translation>
+    </message>
+    <message>
+        <source>Previous library</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>上一个资料库</translation>
     </message>
     <message>
         <source>Previous match (Shift+Enter)</source>
@@ -2331,6 +2401,11 @@
         <translation>移除文件夹</translation>
     </message>
     <message>
+        <source>Remove the library</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>移除资料库</translation>
+    </message>
+    <message>
         <source>Remove the token</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>移除令牌</translation>
@@ -2392,7 +2467,7 @@
     </message>
     <message>
         <source>Resume</source>
-        <extracomment>app/gui/chat/offer.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/libraries/pane.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>继续</translation>
     </message>
     <message>
@@ -2511,9 +2586,19 @@
         <translation>搜索所有对话</translation>
     </message>
     <message>
+        <source>Search in the library</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>在资料库中搜索</translation>
+    </message>
+    <message>
         <source>Searching Hugging Face for {words}.</source>
         <extracomment>app/gui/viewmodels/models/downloads.py</extracomment>
         <translation>正在 Hugging Face 上搜索“{words}”。</translation>
+    </message>
+    <message>
+        <source>Searching your documents.</source>
+        <extracomment>app/window_engine.py</extracomment>
+        <translation>正在搜索您的文档。</translation>
     </message>
     <message>
         <source>See what is installed, or download a recommended model that fits.</source>
@@ -2621,6 +2706,11 @@
         <source>Show reasoning</source>
         <extracomment>app/gui/chat/message_view.py</extracomment>
         <translation>显示思考过程</translation>
+    </message>
+    <message>
+        <source>Show the folder</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>显示文件夹</translation>
     </message>
     <message>
         <source>Show the log</source>
@@ -3333,6 +3423,21 @@
         <translation>无法使用此模型的分词器。</translation>
     </message>
     <message>
+        <source>The tools cannot be kept in {file}: {reason}.</source>
+        <extracomment>app/runtime/tools/settings.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The tools file {file} cannot be read: {error}.</source>
+        <extracomment>app/runtime/tools/settings.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The tools file {file} is damaged. Correct it or delete it.</source>
+        <extracomment>app/runtime/tools/settings.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The voice did not come to an end. Try again, or with a shorter text.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>语音未能正常结束。请重试，或使用较短的文本。</translation>
@@ -3421,6 +3526,11 @@
         <source>There is no text to speak.</source>
         <extracomment>engine/pipelines/speaking/kokoro.py, engine/pipelines/speaking/system_voice.py, engine/pipelines/speaking/voice.py</extracomment>
         <translation>没有可朗读的文本。</translation>
+    </message>
+    <message>
+        <source>There is no tool server {name}. Added: {have}.</source>
+        <extracomment>app/runtime/tools/settings.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>There is no voice {name}. Choose one of {voices}.</source>
@@ -3793,9 +3903,19 @@
         <translation>未命名</translation>
     </message>
     <message>
+        <source>Update the library</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>更新资料库</translation>
+    </message>
+    <message>
         <source>Updates</source>
         <extracomment>app/gui/settings/updates.py</extracomment>
         <translation>更新</translation>
+    </message>
+    <message>
+        <source>Use a library</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/composer.py</extracomment>
+        <translation>使用资料库</translation>
     </message>
     <message>
         <source>Use default</source>
@@ -3849,7 +3969,7 @@
     </message>
     <message>
         <source>Waiting</source>
-        <extracomment>app/gui/viewmodels/listen.py, app/gui/viewmodels/read.py</extracomment>
+        <extracomment>app/gui/viewmodels/libraries.py, app/gui/viewmodels/listen.py, app/gui/viewmodels/read.py</extracomment>
         <translation>等待中</translation>
     </message>
     <message>
@@ -4133,6 +4253,11 @@
         <translation>{done}/{total}</translation>
     </message>
     <message>
+        <source>{done} of {total} files</source>
+        <extracomment>app/gui/viewmodels/libraries.py</extracomment>
+        <translation>{done}/{total} 个文件</translation>
+    </message>
+    <message>
         <source>{done} of {total} pages</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>{done}/{total} 页</translation>
@@ -4176,6 +4301,11 @@
         <source>{file} is no text in UTF-8. Nothing was changed.</source>
         <extracomment>app/agents/connecting.py</extracomment>
         <translation>{file} 不是 UTF-8 文本。未做任何更改。</translation>
+    </message>
+    <message>
+        <source>{file} is not there any more.</source>
+        <extracomment>app/gui/chat/pane.py</extracomment>
+        <translation>{file} 已不存在。</translation>
     </message>
     <message>
         <source>{file} is written in a way that Grus cannot change safely ({why}). Nothing was changed.</source>
@@ -4589,6 +4719,20 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>{n} documents</source>
+        <extracomment>app/gui/viewmodels/libraries.py</extracomment>
+        <translation>
+            <numerusform>{n} 个文档</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} documents could not be read</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>
+            <numerusform>{n} 个文档无法读取</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>{n} documents saved in {folder}.</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>
@@ -4607,16 +4751,30 @@
     </message>
     <message numerus="yes">
         <source>{n} not read</source>
-        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <extracomment>app/gui/viewmodels/libraries.py, app/gui/viewmodels/read.py</extracomment>
         <translation>
             <numerusform>{n} 页未读取</numerusform>
         </translation>
     </message>
     <message numerus="yes">
         <source>{n} pages</source>
-        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <extracomment>app/gui/viewmodels/libraries.py, app/gui/viewmodels/read.py</extracomment>
         <translation>
             <numerusform>{n} 页</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} pages have no text, and no model is here that reads them.</source>
+        <extracomment>app/gui/libraries/pane.py</extracomment>
+        <translation>
+            <numerusform>{n} 页没有文本，且没有可读取它们的模型。</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} passages left to embed</source>
+        <extracomment>app/gui/viewmodels/libraries.py</extracomment>
+        <translation>
+            <numerusform>还有 {n} 个段落待向量化</numerusform>
         </translation>
     </message>
     <message>
@@ -4847,7 +5005,7 @@
     </message>
     <message>
         <source>{time} left</source>
-        <extracomment>app/gui/viewmodels/listen.py, app/gui/viewmodels/read.py, app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/libraries.py, app/gui/viewmodels/listen.py, app/gui/viewmodels/read.py, app/gui/viewmodels/speak.py</extracomment>
         <translation>剩余 {time}</translation>
     </message>
     <message>
@@ -4904,6 +5062,11 @@
         <source>“{title}” was removed from the list. The file was not deleted.</source>
         <extracomment>app/gui/viewmodels/results.py</extracomment>
         <translation>“{title}”已从列表中移除。文件未被删除。</translation>
+    </message>
+    <message>
+        <source>“{title}” was removed. The folder and its documents were not changed.</source>
+        <extracomment>app/gui/viewmodels/libraries.py</extracomment>
+        <translation>已移除“{title}”。文件夹及其中的文档未被更改。</translation>
     </message>
 </context>
 </TS>

@@ -34,6 +34,7 @@ BENCHES = {
     "reading": ("Reading on this CPU, PaddleOCR-VL's shape, random weights", "reading", "rows"),
     "server": ("The server over the engine, on a fake model", "server", "rows"),
     "long-prompts": ("/health while prompts of 3.5 MB arrive by every protocol", "long_prompts", "rows"),
+    "libraries": ("Questions to a library of 100,000 made-up pages", "libraries", "rows"),
     "walks": (
         "Files of our own that three pieces of work enter (the files: python -m tests.bench.walks)",
         "walks",
@@ -41,7 +42,8 @@ BENCHES = {
     ),
 }
 LLAMA_CPP = ("gguf", "gguf-3b", "mixtures", "gguf-gemma4")  # it compiles for minutes, so that no set-up installs it
-ON_DEMAND = ("gguf-3b", "speech-8bit", "walks")  # 13 GB of files, and minutes; a part of `speech`; no speed
+# 13 GB of files, and minutes; a part of `speech`; minutes; no speed
+ON_DEMAND = ("gguf-3b", "speech-8bit", "libraries", "walks")
 
 
 def main() -> None:

@@ -43,6 +43,7 @@ from app.server.openai.responses_mcp import RequestTools, call_result
 from app.server.openai.responses_protocol import (
     ResponseAllowedTools,
     ResponseCustomTool,
+    ResponseFileSearchTool,
     ResponseFunctionTool,
     ResponseMcpTool,
     ResponseNamedCustom,
@@ -281,6 +282,12 @@ def offered_tools(body: ResponsesRequest, mcp: RequestTools | None = None) -> Of
     if mcp is not None:
         tools = [*([] if isinstance(choice, ResponseNamedMcp) else tools), *mcp.functions(_labels(choice))]
         choice = "required" if isinstance(choice, ResponseNamedMcp) else choice
+    searches = any(isinstance(tool, ResponseFileSearchTool) for tool in body.tools or ())
+    if searches and (
+        (choice == "required" and not tools)
+        or (isinstance(choice, ResponseOtherChoice) and choice.type == "file_search")
+    ):
+        choice = None  # it is searched in any case
     if isinstance(choice, ResponseOtherChoice | ResponseNamedMcp):
         raise _cannot_run(choice.type, "tool_choice")
     if isinstance(choice, ResponseAllowedTools):
@@ -313,6 +320,8 @@ def runnable_tools(
     for at, tool in enumerate(tools):
         if isinstance(tool, ResponseFunctionTool | ResponseCustomTool) or (mcp is not None and tool in mcp.given):
             found.append(tool)  # type: ignore[arg-type]
+        elif isinstance(tool, ResponseFileSearchTool):
+            continue
         elif not ignore(f"tools.{tool.type}"):
             raise _cannot_run(tool.type, f"tools[{at}].type")
     return found
@@ -335,7 +344,9 @@ def _allowed(
 
 
 def _cannot_run(kind: str, param: str) -> ApiError:
-    return unsupported(param, f"Tools of the type {kind[:100]} cannot run here; function and custom tools can.")
+    return unsupported(
+        param, f"Tools of the type {kind[:100]} cannot run here; function and custom tools and file_search can."
+    )
 
 
 def input_grammar(tool: ResponseCustomTool) -> InputGrammar | None:

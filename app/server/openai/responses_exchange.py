@@ -12,10 +12,12 @@ from typing import Any
 from starlette.requests import Request
 
 from app.runtime.chat import PreparedChat, ReplyEvent, ToolChoice
+from app.runtime.library.answers import has_room
 from app.runtime.tools.loop import ROUNDS
 from app.server.body import ignore
 from app.server.context import Server
 from app.server.errors import ApiError, as_api_error, bad_request, error_body, unsupported
+from app.server.openai.file_search import RESULTS, file_search
 from app.server.openai.responses_conversation import (
     LOGPROBS,
     OfferedTools,
@@ -38,11 +40,13 @@ from app.server.openai.responses_items import (
 from app.server.openai.responses_mcp import RequestTools, approved_calls, check_entries, shown_entry
 from app.server.openai.responses_output import OutputItems, ResponseEvent
 from app.server.openai.responses_protocol import (
+    ResponseCustomTool,
+    ResponseFileSearchTool,
     ResponseFunctionTool,
     ResponseMcpTool,
     ResponseOtherTool,
     ResponsesRequest,
-    RunnableTool,
+    ResponseTool,
     SchemaFormat,
 )
 from app.server.openai.responses_store import ResponseStore, StoredResponse
@@ -88,6 +92,7 @@ class Exchange:
         ] = []  # items that come before the reply: lists of tools, calls that were approved
         self._markers: frozenset[str] = frozenset()
         self.offered = offered_tools(body) if self.mcp is None else OfferedTools()
+        self._search = file_search(body.tools or (), self._items, body.tool_choice)
         self.items: OutputItems | None = None
         self.running: RunningRequest | None = None
         self._rounds: list[RunningRequest] = []  # replies before the one that runs
@@ -118,7 +123,8 @@ class Exchange:
         return stored_items([item])[0] if item is not None else None
 
     def _arrange(self) -> None:
-        self.conversation = chat_request(self.body, self._items, self._places, self.offered, self._markers)
+        items = self._items if self._search is None else self._search.asked(self._items)
+        self.conversation = chat_request(self.body, items, self._places, self.offered, self._markers)
 
     def _shorten(self, overflow: ContextOverflow) -> bool:
         """Drop the oldest items of a conversation that is too long. False where that was not asked for, or none may go."""
@@ -139,14 +145,18 @@ class Exchange:
 
     async def start(self, request: Request, server: Server) -> RunningRequest:
         """Submit the request and wait for its first event. Of a conversation that is too long the oldest items are dropped, where
-        the client wants that; else ContextOverflow is raised."""
+        the client wants that; else ContextOverflow is raised. Before that, passages of files are left out."""
         self._request, self._server = request, server
         try:
+            if self._search is not None:
+                await while_connected(request.receive, self._search.run(server), self.stop)
             if self.mcp is not None:
                 await while_connected(request.receive, self._open_tools(self.mcp), self.stop)
-            if self.mcp is not None or any(isinstance(item, ResponseMcpCall) for item in self._items):
+            called = self.mcp is not None or any(isinstance(item, ResponseMcpCall) for item in self._items)
+            if called:
                 _, found = await server.service.find(self.body.model)
                 self._markers = found.tokenizer.markers
+            if called or self._search is not None:
                 await asyncio.to_thread(self._arrange)
             return await self._submit()
         except BaseException:
@@ -173,13 +183,28 @@ class Exchange:
         while True:
             try:
                 name, model, prepared = await server.prepare(self.conversation, self.body.model, request)
+                if not self._leaves_room(prepared, model):
+                    continue
                 running = server.submit(prepared)
                 self._begin(running, name, model, prepared)
                 await while_connected(request.receive, running.begun(server.settings.heartbeat_seconds), running.cancel)
                 return running
             except ContextOverflow as overflow:
-                if not await asyncio.to_thread(self._shorten, overflow):
+                if not self._show_less() and not await asyncio.to_thread(self._shorten, overflow):
                     raise
+
+    def _leaves_room(self, prepared: PreparedChat, model: LoadedModel) -> bool:
+        """Whether an answer fits behind the passages of files; else fewer of them are asked with."""
+        prompt = len(prepared.request.prompt_ids)
+        return has_room(prompt, model.context, self.body.max_output_tokens) or not self._show_less()
+
+    def _show_less(self) -> bool:
+        """False where no passage is left to leave out."""
+        if self._search is None or not self._search.shown:
+            return False
+        self._search.shorten()
+        self._arrange()
+        return True
 
     def _begin(self, running: RunningRequest, name: str, model: LoadedModel, prepared: PreparedChat) -> None:
         self.running, self._name = running, name
@@ -189,8 +214,12 @@ class Exchange:
         summarize = reasoning is not None and (reasoning.summary or reasoning.generate_summary) is not None
         if self.items is None:
             offered = {} if self.mcp is None else self.mcp.offered
-            self.items = OutputItems(model.tokenizer, self.offered.custom, summarize, offered)
+            with_results = RESULTS in (self.body.include or ())
+            self.items = OutputItems(
+                model.tokenizer, self.offered.custom, summarize, offered, self._search, with_results
+            )
             self.items.output += self._opening
+            self.items.begin_reply()
 
     def cancel(self) -> dict[str, Any]:
         """End the reply where it is."""
@@ -214,11 +243,11 @@ class Exchange:
             for event in self.items.called(at):
                 yield event
 
-    async def _next_round(self, before: int) -> bool:
-        """Ask the model again where calls were made, and nothing is left for the client to do. `before`: items of earlier rounds."""
+    async def _next_round(self) -> bool:
+        """Ask the model again where calls were made, and nothing is left for the client to do."""
         assert self.items is not None
         assert self.running is not None
-        made, waiting = self.items.output[before:], self.items.waiting
+        made, waiting = self.items.output[self.items.first :], self.items.waiting
         self.items.waiting = []
         for_client = ("function_call", "custom_tool_call", "mcp_approval_request")
         if not waiting or self.cancelled or any(item["type"] in for_client for item in made):
@@ -248,11 +277,11 @@ class Exchange:
         assert self.items is not None
         while True:
             assert self.running is not None
-            before = len(self.items.output) if self._rounds else len(self._opening)
+            self.items.begin_reply()
             self._add_parts([part async for part in self.running.parts()])
             async for _ in self._call_tools():
                 pass
-            if not await self._next_round(before):
+            if not await self._next_round():
                 return await asyncio.to_thread(self._store_response, self.resource())
 
     def complete(self, parts: Sequence[ReplyEvent]) -> dict[str, Any]:
@@ -273,19 +302,24 @@ class Exchange:
         assert self.running is not None
         for kind in ("response.created", "response.in_progress"):
             yield kind, {"response": self.resource("in_progress")}
-        for at, item in enumerate(self._opening):
+        first = 0
+        if self._search is not None:
+            first = 1
+            for event in self._search.events(0, RESULTS in (self.body.include or ())):
+                yield event
+        for at, item in enumerate(self._opening, first):
             for event in _opened(at, item):
                 yield event
         try:
             again = True
             while again:
-                before = len(self.items.output) if self._rounds else len(self._opening)
+                self.items.begin_reply()
                 async for part in self.running.streamed():
                     for added in self.items.add(part):
                         yield added
                 async for called in self._call_tools():
                     yield called
-                again = await self._next_round(before)
+                again = await self._next_round()
         except GrusError as error:
             yield "response.failed", {"response": self._failed(as_api_error(error))}
             return
@@ -373,7 +407,7 @@ class Exchange:
 
     def _shown_tools(self) -> list[dict[str, Any]]:
         if self.mcp is None:
-            return [_tool(tool) for tool in self.offered.tools]
+            return [_tool(tool) for tool in self.body.tools or () if tool in self.offered.tools or _searches(tool)]
         own = [tool for tool in self.body.tools or () if not isinstance(tool, ResponseMcpTool | ResponseOtherTool)]
         return [*(_tool(tool) for tool in own), *map(shown_entry, self.mcp.given)]
 
@@ -382,8 +416,8 @@ def _check(body: ResponsesRequest) -> None:
     if body.background:
         raise unsupported("background", "Responses are made while the client waits: background must be false.")
     for entry in body.include or ():
-        if entry != LOGPROBS and not ignore(f"include.{entry}"):
-            raise unsupported("include", f"{entry[:100]!r} cannot be included; {LOGPROBS} can.")
+        if entry not in (LOGPROBS, RESULTS) and not ignore(f"include.{entry}"):
+            raise unsupported("include", f"{entry[:100]!r} cannot be included; {LOGPROBS} and {RESULTS} can.")
     if body.text is not None and body.text.verbosity is not None and not ignore("text.verbosity"):
         raise unsupported(
             "text.verbosity", "The length of an answer cannot be chosen here. Say it in the instructions."
@@ -430,8 +464,14 @@ def _tool_choice(body: ResponsesRequest) -> Any:
     return "auto" if choice is None else choice if isinstance(choice, str) else choice.model_dump(exclude_none=True)
 
 
-def _tool(tool: RunnableTool) -> dict[str, Any]:
+def _searches(tool: ResponseTool) -> bool:
+    return isinstance(tool, ResponseFileSearchTool)
+
+
+def _tool(tool: ResponseTool) -> dict[str, Any]:
     shown = tool.model_dump()
+    if not isinstance(tool, ResponseFunctionTool | ResponseCustomTool):
+        return tool.model_dump(exclude_none=True)
     if isinstance(tool, ResponseFunctionTool):
         return shown | {"strict": bool(tool.strict)}
     form = {"type": "text"} if tool.format is None else tool.format.model_dump(exclude_none=True)

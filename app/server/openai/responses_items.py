@@ -164,6 +164,14 @@ class ResponseMcpApprovalResponse(RequestFields):
     reason: str | None = None
 
 
+class ResponseFileSearchCall(_Item):
+    """A search that was made here. The model read its passages then; later it reads its answer alone."""
+
+    type: Literal["file_search_call"]
+    queries: list[str] | None = None
+    results: list[dict[str, Any]] | None = None
+
+
 class ResponseItemReference(RequestFields):
     """An item that a stored response holds."""
 
@@ -195,6 +203,7 @@ _ITEMS = {
         "custom_tool_call",
         "custom_tool_call_output",
         "reasoning",
+        "file_search_call",
         "item_reference",
         "compaction",
         "mcp_list_tools",
@@ -225,6 +234,7 @@ ResponseItem = Annotated[
     | Annotated[ResponseCustomCall, Tag("item-custom_tool_call")]
     | Annotated[ResponseCustomCallOutput, Tag("item-custom_tool_call_output")]
     | Annotated[ResponseReasoning, Tag("item-reasoning")]
+    | Annotated[ResponseFileSearchCall, Tag("item-file_search_call")]
     | Annotated[ResponseItemReference, Tag("item-item_reference")]
     | Annotated[ResponseCompaction, Tag("item-compaction")]
     | Annotated[ResponseMcpListTools, Tag("item-mcp_list_tools")]
@@ -251,6 +261,7 @@ _ID_PREFIXES = {
     "mcp_call": "mcp",
     "mcp_approval_request": "mcpr",
     "mcp_approval_response": "mcpa",
+    "file_search_call": "fs",
 }
 _WITHOUT_STATUS = ("mcp_list_tools", "mcp_approval_request", "mcp_approval_response")
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from app.runtime.chat import ReplyEvent
 from app.runtime.custom_tools import InputReader
+from app.server.openai.file_search import FileSearch
 from app.server.openai.responses_items import new_item_id
 from app.server.openai.responses_mcp import OfferedMcpTool, new_call
 from app.server.openai.shapes import content_logprobs
@@ -24,24 +25,32 @@ class OutputItems:
         custom: Collection[str] = (),
         summarize: bool = False,
         mcp: Mapping[str, OfferedMcpTool] | None = None,
+        search: FileSearch | None = None,
+        with_results: bool = False,
     ) -> None:
         """`custom`: names of tools whose input is a text. `summarize`: reasoning comes
-        as a summary too, which is the whole of it. `mcp`: tools that this server calls."""
+        as a summary too, which is the whole of it. `mcp`: tools that this server calls.
+        `search`: is the first item, `with_results` or without, and is cited."""
         self._tokenizer = tokenizer
         self._custom, self._summarize, self._mcp = custom, summarize, mcp or {}
         self.waiting: list[int] = []  # calls of MCP tools that are written and not made yet, by their place
         self._kind = ""  # of the open item
         self._input = InputReader()  # of the open custom call
         self._scores: list[dict[str, Any]] = []
-        self.output: list[dict[str, Any]] = []
+        self._search = search
+        self.output: list[dict[str, Any]] = [] if search is None else [search.item(with_results)]
+        self.first = len(self.output)  # where the items of this reply begin
         self.reason = "stop"
+
+    def begin_reply(self) -> None:
+        self.first = len(self.output)
 
     def add(self, part: ReplyEvent) -> Iterator[ResponseEvent]:
         if part.kind == "tokens":
             self._scores += content_logprobs(self._tokenizer, part.logprobs)
         elif part.kind == "end":
             self.reason = part.reason
-            if not self.output:  # an empty reply is an empty message
+            if len(self.output) == self.first:  # an empty reply is an empty message
                 yield from self._open("answer", part)
             yield from self._close("completed" if part.reason not in ("length", "cancelled") else "incomplete")
         elif part.kind in ("call", "arguments"):
@@ -140,9 +149,18 @@ class OutputItems:
             scores, self._scores = self._scores, []
             content["logprobs"] += scores
             yield "response.output_text.delta", {**delta, "logprobs": scores}
+            yield from self._cite(content, len(content["text"]) - len(text))
         if self._has_summary:
             self.output[-1]["summary"][0]["text"] += text
             yield "response.reasoning_summary_text.delta", {**self._place, "summary_index": 0, "delta": text}
+
+    def _cite(self, content: dict[str, Any], start: int) -> Iterator[ResponseEvent]:
+        if self._search is None:
+            return
+        for annotation in self._search.citations(content["text"], start):
+            content["annotations"].append(annotation)
+            at = {"content_index": 0, "annotation_index": len(content["annotations"]) - 1, "annotation": annotation}
+            yield "response.output_text.annotation.added", {**self._place, **at}
 
     def _close(self, status: str) -> Iterator[ResponseEvent]:
         if not self._kind:

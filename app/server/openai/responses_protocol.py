@@ -10,6 +10,7 @@ from app.runtime.chat import Effort
 from app.server.body import Hint, Preference, RequestFields, type_of
 from app.server.openai.chat import Name
 from app.server.openai.responses_items import ResponseInput
+from app.server.openai.vector_stores import FileFilter, RankingOptions
 from app.server.sampling import Count, ReasoningBudget
 
 # -- tools
@@ -89,6 +90,16 @@ class ResponseMcpTool(RequestFields):
     defer_loading: Hint[bool] = None
 
 
+class ResponseFileSearchTool(RequestFields):
+    """Searches vector stores for the last message of the user, before the model answers."""
+
+    type: Literal["file_search"]
+    vector_store_ids: Annotated[list[str], Field(min_length=1, max_length=16)]
+    max_num_results: Annotated[int, Field(ge=1, le=50)] = 5
+    filters: FileFilter | None = None
+    ranking_options: RankingOptions | None = None
+
+
 class ResponseOtherTool(BaseModel):
     """A tool that another server would run."""
 
@@ -100,13 +111,14 @@ RunnableTool = ResponseFunctionTool | ResponseCustomTool
 
 def _tool_kind(tool: Any) -> str:
     kind = type_of(tool)
-    return f"tool-{kind}" if kind in ("function", "custom", "mcp") else "tool-other"
+    return f"tool-{kind}" if kind in ("function", "custom", "mcp", "file_search") else "tool-other"
 
 
 ResponseTool = Annotated[
     Annotated[ResponseFunctionTool, Tag("tool-function")]
     | Annotated[ResponseCustomTool, Tag("tool-custom")]
     | Annotated[ResponseMcpTool, Tag("tool-mcp")]
+    | Annotated[ResponseFileSearchTool, Tag("tool-file_search")]
     | Annotated[ResponseOtherTool, Tag("tool-other")],
     Discriminator(_tool_kind),
 ]
