@@ -104,7 +104,10 @@ def rope_positions(n: int, runs: Sequence[tuple[int, tuple[int, int]]]) -> np.nd
 MOST_PIXELS = 1 << 26  # of one image: an upper limit for what a config file may request
 
 
-def image_settings(folder: Path) -> Fields:
+def image_settings(config: Fields, folder: Path) -> Fields:
+    """Those in the config are of a GGUF file, which has no other files."""
+    if config.find("image_processor", default=None) is not None:
+        return config.sub("image_processor")
     return _settings(folder, "preprocessor_config.json", "image_processor")
 
 

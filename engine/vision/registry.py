@@ -16,11 +16,11 @@ _Factory: TypeAlias = Callable[[Fields, Path, _Encode], VisionProcessor]
 
 
 def _qwen(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
-    return QwenVisionProcessor(config, image_settings(folder), video_settings(folder), encode)
+    return QwenVisionProcessor(config, image_settings(config, folder), video_settings(folder), encode)
 
 
 def _paddle(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
-    return PaddleVisionProcessor(config, image_settings(folder))
+    return PaddleVisionProcessor(config, image_settings(config, folder))
 
 
 VISION_PROCESSORS: dict[str, _Factory] = {

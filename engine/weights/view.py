@@ -34,6 +34,7 @@ from engine.weights.checkpoint import Checkpoint
 from engine.weights.gguf.source import as_dense
 from engine.weights.hosted import hosted, hosted_mixture
 from engine.weights.input_order import InputOrder, ordered_linear
+from engine.weights.made import shaped
 from engine.weights.placeholder import Placeholder
 from engine.weights.portions import ALONE, Heads, Portion, Rank, cut, cut_axis, cut_first, unit_of
 from engine.weights.problems import Problem, describe
@@ -261,7 +262,7 @@ class View:
         flat = (shape[0], math.prod(shape[1:]))
         if self.dry or raw is None:
             return _stand_in(*flat)
-        linear = self.backend.linear([Dense(replace(raw, shape=flat))], [added])
+        linear = self.backend.linear([Dense(shaped(raw, flat))], [added])
         forget_pages([raw])
         return linear
 

@@ -116,7 +116,7 @@ def _mixture(keys: Keys, tensors: Mapping[str, Raw], layers: int) -> dict[str, A
         }
     if keys.arch == "gemma4":
         return {"intermediate_size": keys.int("feed_forward_length")}
-    if keys.arch not in ("qwen3moe", "qwen35moe", "qwen3next", "glm4moe", "deepseek2", "laguna"):
+    if keys.arch not in ("qwen3moe", "qwen3vlmoe", "qwen35moe", "qwen3next", "glm4moe", "deepseek2", "laguna"):
         raise UnsupportedArchitecture(f"{keys.where} is a mixture of experts of a kind that is not supported.")
     ffn = keys.int("expert_feed_forward_length")
     mixtures = [i for i in range(layers) if f"blk.{i}.ffn_gate_inp.weight" in tensors]

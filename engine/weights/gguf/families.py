@@ -467,6 +467,7 @@ KEYS: dict[str, Callable[[TextConfig], KeyValues]] = {
     "qwen35": _delta,
     "qwen35moe": _delta_moe,
     "qwen3moe": _qwen3_moe,
+    "qwen3vlmoe": _qwen3_moe,
     "qwen3next": _delta_moe,
     "smollm3": _smollm3,
 }

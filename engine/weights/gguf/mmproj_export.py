@@ -1,0 +1,137 @@
+"""Writing the `mmproj` file of a checkpoint with an image encoder: the way back of `mmproj`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.models.config import Fields, text_fields
+from engine.models.qwen_vision import PLACES
+from engine.vision.processor import channel_values, pixel_limits
+from engine.weights.gguf.encode import encode
+from engine.weights.gguf.layouts import Tensor, stored_tensor
+from engine.weights.gguf.mmproj import ARCH, PROJECTORS
+from engine.weights.gguf.names import translate
+from engine.weights.gguf.writer import Plan, write
+from engine.weights.stored import Stored
+
+KeyValues = dict[str, Any]
+_TYPES = {"F32": 0, "F16": 1, "BF16": 32}  # of `general.file_type`
+_WHOLE = re.compile(r"^v\.(patch|position)_embd\.")  # matrices that readers want in f32
+
+
+@dataclass(frozen=True)
+class MmprojWriter:
+    """How the image encoder of one model_type is written."""
+
+    kind: str  # of `PROJECTORS`
+    keys: Callable[[Fields, Fields], KeyValues]  # given config.json and the settings of the image processor
+    bare: Callable[[str], str | None]  # a tensor's name as `PROJECTORS` has it; None for the text model's
+    apart: Callable[[str, Tensor, Fields], Iterator[tuple[str, Tensor]]]  # what one tensor becomes, in their names
+
+
+def writer_of(config: Mapping[str, Any]) -> MmprojWriter | None:
+    """None for a model without an image encoder, or with one that no mmproj file is known for."""
+    return WRITERS.get(str(config.get("model_type"))) if isinstance(config.get("vision_config"), Mapping) else None
+
+
+def write_mmproj(
+    path: Path, stored: Stored, config: Mapping[str, Any], image: Fields, name: str, writer: MmprojWriter
+) -> bool:
+    """Returns False where the checkpoint has lost its encoder, and nothing is written."""
+    fields, names = Fields(config), _OURS[writer.kind]
+    plans = []
+    for full in stored.names:
+        ours = writer.bare(full)
+        for part, tensor in writer.apart(ours, stored_tensor(stored, full), fields) if ours else ():
+            theirs = part if part.startswith(("v.", "mm.")) else translate(names, part)
+            if theirs is not None:
+                plans.append(_plan(theirs, tensor))
+    if not plans:
+        return False
+    red, green, blue = channel_values(image, "image_mean")
+    matrices = {plan.kind for plan in plans if len(plan.shape) == 2 and not _WHOLE.match(plan.name)}
+    values: KeyValues = {
+        "general.architecture": ARCH,
+        "general.type": "mmproj",
+        "general.name": name,
+        "general.file_type": _TYPES[sorted(matrices)[0] if matrices else "F32"],
+        "general.quantization_version": 2,
+        "clip.has_vision_encoder": True,
+        "clip.projector_type": writer.kind,
+        "clip.vision.projection_dim": text_fields(config).int("hidden_size"),
+        "clip.vision.image_mean": [red, green, blue],
+        "clip.vision.image_std": list(channel_values(image, "image_std")),
+    }
+    write(path, values | writer.keys(fields, image), plans)
+    return True
+
+
+def _plan(theirs: str, tensor: Tensor) -> Plan:
+    kind = "F32" if len(tensor.shape) < 2 or _WHOLE.match(theirs) else tensor.dtype or "F16"
+
+    def data() -> Iterator[bytes]:
+        for rows in tensor.rows():
+            yield encode(rows, kind).tobytes()
+
+    return Plan(theirs, kind, tensor.shape, data)
+
+
+# -- Qwen's towers
+
+
+def _qwen_bare(full: str) -> str | None:
+    place = next((place for place in PLACES if full.startswith(f"{place}.")), None)
+    return place and f"model.visual.{full.removeprefix(f'{place}.')}"
+
+
+def _qwen_keys(fields: Fields, image: Fields) -> KeyValues:
+    f = fields.sub("vision_config")
+    patch, merge = f.int("patch_size", default=16), f.int("spatial_merge_size", default=2)
+    side = round(f.int("num_position_embeddings", default=2304) ** 0.5)
+    least, most = pixel_limits(image, 64 * (patch * merge) ** 2, 16384 * (patch * merge) ** 2)
+    depth, taps = f.int("depth"), f.find("deepstack_visual_indexes", default=())
+    return {
+        "clip.use_gelu": True,
+        "clip.vision.image_size": side * patch,
+        "clip.vision.image_min_pixels": least,
+        "clip.vision.image_max_pixels": most,
+        "clip.vision.patch_size": patch,
+        "clip.vision.embedding_length": f.int("hidden_size"),
+        "clip.vision.feed_forward_length": f.int("intermediate_size"),
+        "clip.vision.block_count": depth,
+        "clip.vision.attention.head_count": f.int("num_heads"),
+        "clip.vision.attention.layer_norm_epsilon": 1e-6,
+        "clip.vision.spatial_merge_size": merge,
+        "clip.vision.is_deepstack_layers": [i in taps for i in range(depth)],
+    }
+
+
+def _frame(index: int, last: bool, x: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(np.moveaxis(x, -1, 1)[:, :, index] if last else x[:, :, index])
+
+
+def _qwen_apart(name: str, tensor: Tensor, fields: Fields) -> Iterator[tuple[str, Tensor]]:
+    f = fields.sub("vision_config")
+    if name.endswith("patch_embed.proj.weight"):  # one for each of the two frames that a patch spans
+        channels = f.int("in_channels", "in_chans", default=3)
+        last = tensor.shape[-1] == channels != tensor.shape[1]  # as MLX's converter saves the kernel
+        hidden, patch = tensor.shape[0], f.int("patch_size", default=16)
+        for i, theirs in enumerate(("v.patch_embd.weight", "v.patch_embd.weight.1")):
+            yield theirs, tensor.changed(partial(_frame, i, last), (hidden, channels, patch, patch))
+    elif found := re.match(r"model\.visual\.deepstack_merger_list\.(\d+)\.(norm|linear_fc[12])\.(\w+)$", name):
+        layer = f.find("deepstack_visual_indexes")[int(found[1])]
+        yield f"v.deepstack.{layer}.{found[2].replace('linear_', '')}.{found[3]}", tensor
+    else:
+        yield name, tensor
+
+
+_QWEN3_VL = MmprojWriter("qwen3vl_merger", _qwen_keys, _qwen_bare, _qwen_apart)
+WRITERS = dict.fromkeys(("qwen3_vl", "qwen3_5", "qwen3_5_moe"), _QWEN3_VL)
+_OURS = {kind: {ours: theirs for theirs, ours in found.names.items()} for kind, found in PROJECTORS.items()}
