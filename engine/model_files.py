@@ -92,9 +92,7 @@ class ModelFiles(ABC):
     def template(self) -> ChatTemplate: ...
 
 
-def open_model(
-    path: Path, weights: str = "auto", model_type: str | None = None, mmproj: str = "auto"
-) -> ModelFiles:
+def open_model(path: Path, weights: str = "auto", model_type: str | None = None, mmproj: str = "auto") -> ModelFiles:
     """A folder with config.json and safetensors, a GGUF file, or a folder that holds one GGUF model.
 
     `weights`: the format that is opened where a folder holds both, `safetensors` or `gguf`. `model_type`: what the model

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -106,7 +106,7 @@ MOST_PIXELS = 1 << 26  # of one image: an upper limit for what a config file may
 
 def image_settings(config: Fields, folder: Path) -> Fields:
     """Those in the config are of a GGUF file, which has no other files."""
-    if config.find("image_processor", default=None) is not None:
+    if isinstance(config.values.get("image_processor"), Mapping):
         return config.sub("image_processor")
     return _settings(folder, "preprocessor_config.json", "image_processor")
 

@@ -54,7 +54,9 @@ def reordered(raw: Raw, rows: np.ndarray) -> Raw:
 
 def shaped(raw: Raw, shape: tuple[int, ...]) -> Raw:
     """The same numbers with other axes."""
-    return Made(raw.origin, raw.dtype, shape, raw.nbytes, raw.make) if isinstance(raw, Made) else replace(raw, shape=shape)
+    return (
+        Made(raw.origin, raw.dtype, shape, raw.nbytes, raw.make) if isinstance(raw, Made) else replace(raw, shape=shape)
+    )
 
 
 def computed(raw: Raw, shape: tuple[int, ...], make: Callable[[], np.ndarray]) -> Raw:

@@ -50,7 +50,17 @@ _THETA = {
     "smollm3": 2e6,
 }
 _PARTIAL = {"qwen35": 0.25, "qwen35moe": 0.25, "qwen3next": 0.25, "glm4": 0.5, "glm4moe": 0.5}
-_WITHOUT_WINDOWS = ("llama", "qwen2", "qwen3", "qwen3moe", "qwen3vl", "qwen3vlmoe", "hunyuan-dense", "hunyuan-moe", "seed_oss")
+_WITHOUT_WINDOWS = (
+    "llama",
+    "qwen2",
+    "qwen3",
+    "qwen3moe",
+    "qwen3vl",
+    "qwen3vlmoe",
+    "hunyuan-dense",
+    "hunyuan-moe",
+    "seed_oss",
+)
 _FOR_EVER = 1e30  # what divides a frequency that turns by nothing
 
 

@@ -6,10 +6,10 @@ has: the `vision_config`, the settings of the image processor, and tensors in th
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -117,7 +117,7 @@ def by_preference(names: Iterable[str], model: str) -> list[str]:
     def rank(name: str) -> tuple[int, int, int, str]:
         place, _, file = name.rpartition("/")
         plain = re.sub(r"mmproj[-._]?", "", file, flags=re.IGNORECASE).lower()
-        alike = len(os.path.commonprefix([plain, stem.lower()]))
+        alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(plain, stem.lower())))
         return -len(place), -alike, abs(_bits(file) - wanted), name
 
     def above(name: str) -> bool:
@@ -134,7 +134,9 @@ def _bits(name: str) -> int:
 
 def files_beside(model: Path) -> list[Path]:
     """mmproj files that lie beside a model's file, the likeliest first; in Hugging Face's cache those of its snapshot."""
-    top = next((place for place in model.absolute().parents if place.parent.name == "snapshots"), model.absolute().parent)
+    top = next(
+        (place for place in model.absolute().parents if place.parent.name == "snapshots"), model.absolute().parent
+    )
     inner = model.absolute().relative_to(top).as_posix()
     names = [path.relative_to(top).as_posix() for path in top.glob("*.gguf")]
     for place in model.absolute().parents:
