@@ -268,7 +268,7 @@ def _told(segment: Segment) -> Any:
     want = None if segment.want is None else (segment.want.start, segment.want.stop, segment.want.step)
     embeds = None if segment.embeds is None else tuple(segment.embeds.shape)
     pos = None if segment.pos is None else _packed(np.asarray(segment.pos))
-    return segment.slot.id, ids, segment.sample is not None, segment.draft, want, embeds, pos
+    return segment.slot.id, ids, segment.sample is not None, segment.draft, want, embeds, pos, segment.mutual
 
 
 class Follower:
@@ -340,7 +340,7 @@ class Follower:
     def _segment(self, told: Any) -> Segment:
         if isinstance(told, int):
             return Segment(self._slots[told], sample=Sampling())
-        number, ids, samples, draft, want, embeds, pos = told
+        number, ids, samples, draft, want, embeds, pos, mutual = told
         return Segment(
             self._slots[number],
             None if ids is None else np.frombuffer(ids, np.int32).tolist(),
@@ -350,4 +350,5 @@ class Follower:
             samples=[Sampling()] * draft if draft else None,
             draft=draft,
             want=None if want is None else range(*want),
+            mutual=mutual,
         )

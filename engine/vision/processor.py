@@ -51,11 +51,14 @@ class VisionProcessor(Protocol):
     def video(self, frames: Sequence[ImageLike], *, seconds: Sequence[float] | None = None) -> Picture:
         """The model input for video frames with their times. Raises BadRequest for models without video."""
 
+    def written(self, text: str) -> str:
+        """A prompt with pictures as the model was trained with it, given what the chat template has written."""
+
     def expand(self, ids: Sequence[int], pictures: Sequence[Picture]) -> tuple[list[int], np.ndarray]:
         """The prompt with one placeholder token per image token, and the positions of all placeholder tokens."""
 
-    def rope(self, ids: Sequence[int], pictures: Sequence[Picture]) -> np.ndarray:
-        """Rope positions `[3, n]` of an expanded prompt."""
+    def rope(self, ids: Sequence[int], pictures: Sequence[Picture]) -> np.ndarray | None:
+        """Rope positions `[3, n]` of an expanded prompt; None where they are those of a text."""
 
 
 def expand_placeholders(

@@ -93,6 +93,9 @@ class QwenVisionProcessor:
         key = content_key(pixels, middles)
         return VideoPicture(self._patches(pixels), grid, self._token_count(grid), key, middles)
 
+    def written(self, text: str) -> str:
+        return text
+
     def expand(self, ids: Sequence[int], pictures: Sequence[Picture]) -> tuple[list[int], np.ndarray]:
         kinds = [id for id in ids if id in self.placeholder_ids]
         if any((id == self.video_id) != isinstance(picture, VideoPicture) for id, picture in zip(kinds, pictures)):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from engine.models.config import Fields
+from engine.vision.gemma3 import Gemma3VisionProcessor
 from engine.vision.paddle import PaddleVisionProcessor
 from engine.vision.processor import VisionProcessor, image_settings, video_settings
 from engine.vision.qwen import QwenVisionProcessor
@@ -23,7 +24,12 @@ def _paddle(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
     return PaddleVisionProcessor(config, image_settings(config, folder))
 
 
+def _gemma3(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
+    return Gemma3VisionProcessor(config, image_settings(config, folder))
+
+
 VISION_PROCESSORS: dict[str, _Factory] = {
+    "gemma3": _gemma3,
     "paddleocr_vl": _paddle,
     "qwen3_5": _qwen,
     "qwen3_5_moe": _qwen,

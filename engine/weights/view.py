@@ -31,6 +31,7 @@ from backends.base import (
 )
 from engine.errors import WeightsError
 from engine.weights.checkpoint import Checkpoint
+from engine.weights.float_formats import outputs_first
 from engine.weights.gguf.source import as_dense
 from engine.weights.hosted import hosted, hosted_mixture
 from engine.weights.input_order import InputOrder, ordered_linear
@@ -263,6 +264,16 @@ class View:
         if self.dry or raw is None:
             return _stand_in(*flat)
         linear = self.backend.linear([Dense(shaped(raw, flat))], [added])
+        forget_pages([raw])
+        return linear
+
+    def transposed(self, name: str, inp: int, out: int) -> Linear:
+        """A plain tensor `[inp, out]` as a linear."""
+        raw = self._raw(name, (inp, out))
+        if self.dry or raw is None:
+            return _stand_in(out, inp)
+        turned = outputs_first(shaped(raw, (1, inp, out))).data
+        linear = self.backend.linear([Dense(shaped(turned, (out, inp)))], [None])
         forget_pages([raw])
         return linear
 

@@ -32,7 +32,7 @@ Settings = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Projector:
+class MmprojKind:
     """One `clip.projector_type`."""
 
     texts: Mapping[str, str]  # architectures of text models that it sees for, and the model_type of both together
@@ -40,6 +40,9 @@ class Projector:
     tokens: Mapping[str, str]  # fields of the config, and the tokens whose ids they hold
     vision: Callable[[Keys, Mapping[str, Raw]], Settings]  # `vision_config`
     processor: Callable[[Keys, Settings], Settings]  # what preprocessor_config.json says, given `vision_config`
+    more: Callable[[Keys, Settings, Mapping[str, int]], Settings] = field(
+        default=lambda keys, vision, ids: {}
+    )  # fields beside these
     renumbered: Callable[[str, Settings], str] = field(default=lambda name, vision: name)  # on the way to our names
 
 
@@ -76,6 +79,7 @@ class MmprojFile:
             "vision_config": self.vision,
             "image_processor": self.projector.processor(self.keys, self.vision),
             **{name: ids[token] for name, token in self.projector.tokens.items()},
+            **self.projector.more(self.keys, self.vision, ids),
         }
 
     def tensors(self) -> dict[str, tuple[str, Raw]]:
@@ -251,7 +255,7 @@ QWEN_BLOCKS = {
     "v.blk.{}.attn_qkv": "model.visual.blocks.{}.attn.qkv",
     "v.blk.{}.attn_out": "model.visual.blocks.{}.attn.proj",
 }
-_QWEN3_VL = Projector(
+_QWEN3_VL = MmprojKind(
     texts={"qwen3vl": "qwen3_vl", "qwen35": "qwen3_5", "qwen35moe": "qwen3_5_moe"},
     names={
         "v.position_embd.weight": "model.visual.pos_embed.weight",
@@ -275,4 +279,55 @@ _QWEN3_VL = Projector(
     renumbered=_by_tap,
 )
 
-PROJECTORS: dict[str, Projector] = {"qwen3vl_merger": _QWEN3_VL}
+# -- Gemma 3
+
+
+def _siglip(keys: Keys, tensors: Mapping[str, Raw]) -> Settings:
+    return {
+        "hidden_size": keys.int("embedding_length"),
+        "intermediate_size": keys.int("feed_forward_length"),
+        "num_hidden_layers": keys.int("block_count", most=1 << 10),
+        "num_attention_heads": keys.int("attention.head_count"),
+        "patch_size": keys.int("patch_size", most=1 << 10),
+        "image_size": keys.int("image_size", most=1 << 13),
+        "layer_norm_eps": keys.float("attention.layer_norm_epsilon", 1e-6),
+    }
+
+
+def _gemma3_tokens(keys: Keys, vision: Settings, ids: Mapping[str, int]) -> Settings:
+    side = vision["image_size"] // vision["patch_size"] // keys.int("projector.scale_factor", 4)
+    # a vocabulary of text alone lacks the token that stands for a part of a picture; no model ever sees it
+    return {
+        "mm_tokens_per_image": side**2,
+        "image_token_index": ids.get("<image_soft_token>", ids["<start_of_image>"]),
+    }
+
+
+_GEMMA3 = MmprojKind(
+    texts={"gemma3": "gemma3"},
+    names={
+        "mm.soft_emb_norm.weight": "multi_modal_projector.mm_soft_emb_norm.weight",
+        "mm.input_projection.weight": "multi_modal_projector.mm_input_projection_weight",
+        "v.position_embd.weight": "vision_tower.embeddings.position_embedding.weight",
+        **_both(
+            {
+                "v.patch_embd": "vision_tower.embeddings.patch_embedding",
+                "v.post_ln": "vision_tower.post_layernorm",
+                "v.blk.{}.ln1": "vision_tower.encoder.layers.{}.layer_norm1",
+                "v.blk.{}.ln2": "vision_tower.encoder.layers.{}.layer_norm2",
+                "v.blk.{}.attn_q": "vision_tower.encoder.layers.{}.self_attn.q_proj",
+                "v.blk.{}.attn_k": "vision_tower.encoder.layers.{}.self_attn.k_proj",
+                "v.blk.{}.attn_v": "vision_tower.encoder.layers.{}.self_attn.v_proj",
+                "v.blk.{}.attn_out": "vision_tower.encoder.layers.{}.self_attn.out_proj",
+                "v.blk.{}.ffn_up": "vision_tower.encoder.layers.{}.mlp.fc1",
+                "v.blk.{}.ffn_down": "vision_tower.encoder.layers.{}.mlp.fc2",
+            }
+        ),
+    },
+    tokens={"boi_token_index": "<start_of_image>", "eoi_token_index": "<end_of_image>"},
+    vision=_siglip,
+    processor=lambda keys, vision: _colours(keys),
+    more=_gemma3_tokens,
+)
+
+PROJECTORS: dict[str, MmprojKind] = {"gemma3": _GEMMA3, "qwen3vl_merger": _QWEN3_VL}

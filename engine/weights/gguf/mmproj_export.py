@@ -12,7 +12,10 @@ from typing import Any
 import numpy as np
 
 from engine.models.config import Fields, text_fields
+from engine.models.gemma3_vision import PROJECTORS as PROJECTORS_OF_GEMMA
+from engine.models.gemma3_vision import TOWERS, image_token_side
 from engine.models.qwen_vision import PLACES
+from engine.models.siglip import siglip_config
 from engine.vision.processor import channel_values, pixel_limits
 from engine.weights.gguf.encode import encode
 from engine.weights.gguf.layouts import Tensor, stored_tensor
@@ -75,6 +78,8 @@ def write_mmproj(
 
 def _plan(theirs: str, tensor: Tensor) -> Plan:
     kind = "F32" if len(tensor.shape) < 2 or _WHOLE.match(theirs) else tensor.dtype or "F16"
+    if theirs == "mm.input_projection.weight" and kind == "BF16":
+        kind = "F16"  # llama.cpp transposes it, which it cannot do in bf16
 
     def data() -> Iterator[bytes]:
         for rows in tensor.rows():
@@ -132,6 +137,44 @@ def _qwen_apart(name: str, tensor: Tensor, fields: Fields) -> Iterator[tuple[str
         yield name, tensor
 
 
+# -- Gemma 3
+
+
+def _gemma3_bare(full: str) -> str | None:
+    for place in TOWERS:
+        if full.startswith(f"{place}."):
+            return f"vision_tower.{full.removeprefix(f'{place}.')}"
+    found = next((place for place in PROJECTORS_OF_GEMMA if full.startswith(f"{place}.")), None)
+    return found and f"multi_modal_projector.{full.removeprefix(f'{found}.')}"
+
+
+def _gemma3_keys(fields: Fields, image: Fields) -> KeyValues:
+    c = siglip_config(fields.sub("vision_config"))
+    return {
+        "clip.use_gelu": True,
+        "clip.vision.image_size": c.side * c.patch,
+        "clip.vision.patch_size": c.patch,
+        "clip.vision.embedding_length": c.hidden,
+        "clip.vision.feed_forward_length": c.ffn,
+        "clip.vision.block_count": c.layers,
+        "clip.vision.attention.head_count": c.heads,
+        "clip.vision.attention.layer_norm_epsilon": c.eps,
+        "clip.vision.projector.scale_factor": c.side // image_token_side(fields, c),
+    }
+
+
+def _gemma3_apart(name: str, tensor: Tensor, fields: Fields) -> Iterator[tuple[str, Tensor]]:
+    if name.endswith("mm_soft_emb_norm.weight"):
+        tensor = tensor.changed(lambda x: x + 1)
+    elif name.endswith("patch_embedding.weight"):
+        c = siglip_config(fields.sub("vision_config"))
+        shape = (c.hidden, c.channels, c.patch, c.patch)
+        if tensor.shape != shape:  # as MLX's converter saves the kernel
+            tensor = tensor.changed(lambda x: np.ascontiguousarray(np.moveaxis(x, -1, 1)), shape)
+    yield name, tensor
+
+
+_GEMMA3 = MmprojWriter("gemma3", _gemma3_keys, _gemma3_bare, _gemma3_apart)
 _QWEN3_VL = MmprojWriter("qwen3vl_merger", _qwen_keys, _qwen_bare, _qwen_apart)
-WRITERS = dict.fromkeys(("qwen3_vl", "qwen3_5", "qwen3_5_moe"), _QWEN3_VL)
+WRITERS = dict.fromkeys(("qwen3_vl", "qwen3_5", "qwen3_5_moe"), _QWEN3_VL) | {"gemma3": _GEMMA3}
 _OURS = {kind: {ours: theirs for theirs, ours in found.names.items()} for kind, found in PROJECTORS.items()}
