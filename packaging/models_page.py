@@ -54,6 +54,7 @@ NAMES = {
     "paddleocr_vl": "PaddleOCR-VL",
     "phi3": "Phi-3, Phi-3.5, Phi-4, Phi-4-mini",
     "qwen2": "Qwen2, Qwen2.5",
+    "qwen2_5_vl": "Qwen2.5-VL",
     "qwen3": "Qwen3",
     "qwen3_5": "Qwen3.5, Qwen3.8 (dense)",
     "qwen3_5_moe": "Qwen3.5 and Qwen3.6 mixtures (35B-A3B and larger)",

@@ -69,6 +69,13 @@ MODELS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
         TOWER,
     ),
 }
+MODELS["qwen2_5_vl"] = (
+    "Qwen2_5_VL",
+    {name: value for name, value in TEXT.items() if name != "head_dim"}
+    | dict(hidden_size=64, rope_parameters=dict(rope_type="default", rope_theta=1e6, mrope_section=[2, 3, 3])),
+    {name: value for name, value in TOWER.items() if name != "num_position_embeddings"}
+    | dict(window_size=32, fullatt_block_indexes=[1], tokens_per_second=2),
+)
 _prefix, _text, _tower = MODELS["qwen3_5"]
 MODELS["qwen3_5_moe"] = (
     "Qwen3_5Moe",
@@ -134,4 +141,7 @@ def published(name: str, config: dict[str, Any]) -> dict[str, Any]:
     rope = text.pop("rope_parameters")
     text["rope_theta"] = rope.pop("rope_theta")
     text["rope_scaling"] = rope
+    if name == "qwen2_5_vl":  # one object for the text model and the whole
+        rope["type"] = rope["rope_type"] = "mrope"
+        return {**text, **{key: value for key, value in config.items() if key != "text_config"}}
     return config

@@ -41,6 +41,7 @@ from engine.models.parakeet import parakeet_ctc, parakeet_rnnt, parakeet_tdt
 from engine.models.phi3 import phi3
 from engine.models.pp_doclayout import pp_doclayout
 from engine.models.qwen2 import qwen2
+from engine.models.qwen2_5_vl import qwen2_5_vl
 from engine.models.qwen3 import qwen3, qwen3_moe
 from engine.models.qwen3_5 import qwen3_5, qwen3_5_moe
 from engine.models.qwen3_next import qwen3_next
@@ -100,6 +101,7 @@ ARCHITECTURES: dict[str, Maker] = {
     "paddleocr_vl": paddleocr_vl,
     "phi3": phi3,
     "qwen2": qwen2,
+    "qwen2_5_vl": qwen2_5_vl,
     "qwen3": qwen3,
     "qwen3_5": qwen3_5,
     "qwen3_5_moe": qwen3_5_moe,

@@ -34,6 +34,8 @@ _ARCHITECTURES = {ours: arch for arch, ours in MODEL_TYPES.items()} | {
     "muse_glimmer": "muse-glimmer",
     "nemotron_h": "nemotron_h",
     "olmo2": "olmo2",
+    "qwen2": "qwen2",
+    "qwen2_5_vl": "qwen2vl",
     "qwen3": "qwen3",
     "qwen3_moe": "qwen3moe",
     "qwen3_vl": "qwen3vl",
@@ -42,7 +44,9 @@ _ARCHITECTURES = {ours: arch for arch, ours in MODEL_TYPES.items()} | {
     "qwen3_5_moe": "qwen35moe",
 }
 _THETA = {
-    **dict.fromkeys(("qwen2", "qwen3", "qwen3moe", "gemma3", "gemma3n", "gemma4", "exaone4", "lfm2", "lfm2moe"), 1e6),
+    **dict.fromkeys(
+        ("qwen2", "qwen2vl", "qwen3", "qwen3moe", "gemma3", "gemma3n", "gemma4", "exaone4", "lfm2", "lfm2moe"), 1e6
+    ),
     **dict.fromkeys(("bitnet", "ernie4_5", "ernie4_5-moe", "muse-glimmer", "olmo2"), 5e5),
     **dict.fromkeys(("qwen3vl", "qwen3vlmoe"), 5e6),
     "gpt-oss": 150000.0,
@@ -53,6 +57,7 @@ _PARTIAL = {"qwen35": 0.25, "qwen35moe": 0.25, "qwen3next": 0.25, "glm4": 0.5, "
 _WITHOUT_WINDOWS = (
     "llama",
     "qwen2",
+    "qwen2vl",
     "qwen3",
     "qwen3moe",
     "qwen3vl",
@@ -127,7 +132,7 @@ def _rope(c: TextConfig, arch: str) -> tuple[dict[str, Any], dict[str, np.ndarra
     kind = described.find("rope_type", "type", default="default")
     theta = described.float("rope_theta", default=f.float("rope_theta", default=default))
     values: dict[str, Any] = {"rope.dimension_count": rope.dims}
-    if arch in ("qwen35", "qwen35moe", "qwen3vl", "qwen3vlmoe"):
+    if arch in ("qwen2vl", "qwen35", "qwen35moe", "qwen3vl", "qwen3vlmoe"):
         values["rope.dimension_sections"] = [*(rope.section or (rope.dims // 2, 0, 0)), 0]
     if kind == "dynamic" and rope.dynamic is None:  # Hunyuan's alpha, which is a larger base
         # The second frequency is theta ** (-2 / dims) whenever nothing but theta shapes them.

@@ -279,6 +279,41 @@ _QWEN3_VL = MmprojKind(
     renumbered=_by_tap,
 )
 
+# -- Qwen2.5-VL
+
+
+def _qwen2_5_vl(keys: Keys, tensors: Mapping[str, Raw]) -> Settings:
+    """Every so many layers one attends to whole pictures. Files of llama.cpp do not say how wide a window is."""
+    every, depth = keys.int("n_wa_pattern"), keys.int("block_count", most=1 << 10)
+    return _sizes(keys, tensors) | {
+        "temporal_patch_size": 2,
+        "window_size": keys.int("window_size", 112),
+        "fullatt_block_indexes": list(range(every - 1, depth, every)),
+    }
+
+
+_QWEN2_5_VL = MmprojKind(
+    texts={"qwen2vl": "qwen2_5_vl"},
+    names=_both(
+        {theirs: ours for theirs, ours in QWEN_BLOCKS.items() if "qkv" not in theirs}
+        | {
+            "v.blk.{}.attn_q": "model.visual.blocks.{}.attn.q",
+            "v.blk.{}.attn_k": "model.visual.blocks.{}.attn.k",
+            "v.blk.{}.attn_v": "model.visual.blocks.{}.attn.v",
+            "v.blk.{}.ffn_gate": "model.visual.blocks.{}.mlp.gate_proj",
+            "v.blk.{}.ffn_up": "model.visual.blocks.{}.mlp.up_proj",
+            "v.blk.{}.ffn_down": "model.visual.blocks.{}.mlp.down_proj",
+            "v.post_ln": "model.visual.merger.ln_q",
+            "mm.0": "model.visual.merger.mlp.0",
+            "mm.2": "model.visual.merger.mlp.2",
+        }
+    ),
+    tokens=_QWEN_TOKENS,
+    vision=_qwen2_5_vl,
+    processor=_qwen_processor,
+)
+
+
 # -- Gemma 3
 
 
@@ -330,4 +365,8 @@ _GEMMA3 = MmprojKind(
     more=_gemma3_tokens,
 )
 
-PROJECTORS: dict[str, MmprojKind] = {"gemma3": _GEMMA3, "qwen3vl_merger": _QWEN3_VL}
+PROJECTORS: dict[str, MmprojKind] = {
+    "gemma3": _GEMMA3,
+    "qwen2.5vl_merger": _QWEN2_5_VL,
+    "qwen3vl_merger": _QWEN3_VL,
+}

@@ -14,10 +14,12 @@ import numpy as np
 from engine.models.config import Fields, text_fields
 from engine.models.gemma3_vision import PROJECTORS as PROJECTORS_OF_GEMMA
 from engine.models.gemma3_vision import TOWERS, image_token_side
+from engine.models.qwen2_5_vl import WHOLE, WINDOW
 from engine.models.qwen_vision import PLACES
 from engine.models.siglip import siglip_config
 from engine.vision.processor import channel_values, pixel_limits
 from engine.weights.gguf.encode import encode
+from engine.weights.gguf.families import unsaid
 from engine.weights.gguf.layouts import Tensor, stored_tensor
 from engine.weights.gguf.mmproj import ARCH, PROJECTORS
 from engine.weights.gguf.names import translate
@@ -99,27 +101,51 @@ def _qwen_bare(full: str) -> str | None:
 def _qwen_keys(fields: Fields, image: Fields) -> KeyValues:
     f = fields.sub("vision_config")
     patch, merge = f.int("patch_size", default=16), f.int("spatial_merge_size", default=2)
-    side = round(f.int("num_position_embeddings", default=2304) ** 0.5)
     least, most = pixel_limits(image, 64 * (patch * merge) ** 2, 16384 * (patch * merge) ** 2)
-    depth, taps = f.int("depth"), f.find("deepstack_visual_indexes", default=())
     return {
-        "clip.use_gelu": True,
-        "clip.vision.image_size": side * patch,
         "clip.vision.image_min_pixels": least,
         "clip.vision.image_max_pixels": most,
         "clip.vision.patch_size": patch,
         "clip.vision.embedding_length": f.int("hidden_size"),
         "clip.vision.feed_forward_length": f.int("intermediate_size"),
-        "clip.vision.block_count": depth,
+        "clip.vision.block_count": f.int("depth"),
         "clip.vision.attention.head_count": f.int("num_heads"),
         "clip.vision.attention.layer_norm_epsilon": 1e-6,
         "clip.vision.spatial_merge_size": merge,
-        "clip.vision.is_deepstack_layers": [i in taps for i in range(depth)],
+    }
+
+
+def _qwen3_keys(fields: Fields, image: Fields) -> KeyValues:
+    f, made = fields.sub("vision_config"), _qwen_keys(fields, image)
+    side = round(f.int("num_position_embeddings", default=2304) ** 0.5)
+    taps = f.find("deepstack_visual_indexes", default=())
+    return made | {
+        "clip.use_gelu": True,
+        "clip.vision.image_size": side * made["clip.vision.patch_size"],
+        "clip.vision.is_deepstack_layers": [i in taps for i in range(f.int("depth"))],
+    }
+
+
+def _qwen2_5_keys(fields: Fields, image: Fields) -> KeyValues:
+    f = fields.sub("vision_config")
+    whole, depth = list(f.find("fullatt_block_indexes", default=WHOLE)), f.int("depth")
+    every = whole[0] + 1 if whole else depth + 1
+    if whole != list(range(every - 1, depth, every)):
+        raise unsaid(f"layers {whole} attend to whole pictures")
+    return _qwen_keys(fields, image) | {
+        "clip.use_silu": True,
+        "clip.vision.image_size": 560,
+        "clip.vision.n_wa_pattern": every,
+        "clip.vision.window_size": f.int("window_size", default=WINDOW),
     }
 
 
 def _frame(index: int, last: bool, x: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(np.moveaxis(x, -1, 1)[:, :, index] if last else x[:, :, index])
+
+
+def _rows(taken: slice, axes: int, x: np.ndarray) -> np.ndarray:
+    return x[taken] if axes > 1 else x.reshape(-1)[None, taken]
 
 
 def _qwen_apart(name: str, tensor: Tensor, fields: Fields) -> Iterator[tuple[str, Tensor]]:
@@ -130,6 +156,11 @@ def _qwen_apart(name: str, tensor: Tensor, fields: Fields) -> Iterator[tuple[str
         hidden, patch = tensor.shape[0], f.int("patch_size", default=16)
         for i, theirs in enumerate(("v.patch_embd.weight", "v.patch_embd.weight.1")):
             yield theirs, tensor.changed(partial(_frame, i, last), (hidden, channels, patch, patch))
+    elif name.endswith((".attn.qkv.weight", ".attn.qkv.bias")) and "fullatt_block_indexes" in f.values:
+        third = tensor.shape[0] // 3
+        for i, part in enumerate("qkv"):
+            taken = partial(_rows, slice(i * third, (i + 1) * third), len(tensor.shape))
+            yield name.replace(".qkv.", f".{part}."), tensor.changed(taken, (third, *tensor.shape[1:]))
     elif found := re.match(r"model\.visual\.deepstack_merger_list\.(\d+)\.(norm|linear_fc[12])\.(\w+)$", name):
         layer = f.find("deepstack_visual_indexes")[int(found[1])]
         yield f"v.deepstack.{layer}.{found[2].replace('linear_', '')}.{found[3]}", tensor
@@ -175,6 +206,10 @@ def _gemma3_apart(name: str, tensor: Tensor, fields: Fields) -> Iterator[tuple[s
 
 
 _GEMMA3 = MmprojWriter("gemma3", _gemma3_keys, _gemma3_bare, _gemma3_apart)
-_QWEN3_VL = MmprojWriter("qwen3vl_merger", _qwen_keys, _qwen_bare, _qwen_apart)
-WRITERS = dict.fromkeys(("qwen3_vl", "qwen3_5", "qwen3_5_moe"), _QWEN3_VL) | {"gemma3": _GEMMA3}
+_QWEN3_VL = MmprojWriter("qwen3vl_merger", _qwen3_keys, _qwen_bare, _qwen_apart)
+_QWEN2_5_VL = MmprojWriter("qwen2.5vl_merger", _qwen2_5_keys, _qwen_bare, _qwen_apart)
+WRITERS = dict.fromkeys(("qwen3_vl", "qwen3_5", "qwen3_5_moe"), _QWEN3_VL) | {
+    "gemma3": _GEMMA3,
+    "qwen2_5_vl": _QWEN2_5_VL,
+}
 _OURS = {kind: {ours: theirs for theirs, ours in found.names.items()} for kind, found in PROJECTORS.items()}

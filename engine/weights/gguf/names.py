@@ -16,9 +16,10 @@ MODEL_TYPES = {
     "olmo2": "olmo3",
     "llama": "llama",
     "qwen2": "qwen2",
+    "qwen2vl": "qwen2",  # without its mmproj file
     "qwen3": "qwen3",
     "qwen3moe": "qwen3_moe",
-    "qwen3vl": "qwen3",  # without the mmproj file that sees for it
+    "qwen3vl": "qwen3",
     "qwen3vlmoe": "qwen3_moe",
     "qwen35": "qwen3_5_text",
     "qwen35moe": "qwen3_5_moe_text",
@@ -312,6 +313,7 @@ _HUNYUAN = _EVERYWHERE | {
 _NAMES: dict[str, dict[str, str]] = {
     "llama": _EVERYWHERE,
     "qwen2": _EVERYWHERE,
+    "qwen2vl": _EVERYWHERE,
     "qwen3": _EVERYWHERE | _HEAD_NORMS,
     "qwen3moe": _EVERYWHERE | _HEAD_NORMS | _EXPERTS,
     "qwen3vl": _EVERYWHERE | _HEAD_NORMS,
