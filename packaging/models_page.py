@@ -64,6 +64,7 @@ NAMES = {
     "qwen3_next": "Qwen3-Next",
     "qwen3_tts": "Qwen3-TTS",
     "qwen3_vl": "Qwen3-VL",
+    "qwen3_vl_moe": "Qwen3-VL mixtures (30B-A3B, 235B-A22B)",
     "seed_oss": "Seed-OSS",
     "smollm3": "SmolLM3",
     "whisper": "Whisper, all sizes, turbo and distil",

@@ -35,8 +35,8 @@ class LlamaCpp:
     """llama.cpp's logits after a prompt, and after each further token."""
 
     def __init__(self, path: Path, mmproj: Path | None = None) -> None:
-        told = ["reply", str(path)] if mmproj is None else ["see", str(path), str(mmproj)]
-        self._child = subprocess.Popen([*CHILD, *told], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        arguments = ["reply", str(path)] if mmproj is None else ["see", str(path), str(mmproj)]
+        self._child = subprocess.Popen([*CHILD, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def see(self, text: str, pictures: Sequence[Image.Image]) -> np.ndarray:
         """The logits after a text with `PLACE` for each picture, of a model with an mmproj file. Then steps of one token follow."""

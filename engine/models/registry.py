@@ -46,7 +46,7 @@ from engine.models.qwen3 import qwen3, qwen3_moe
 from engine.models.qwen3_5 import qwen3_5, qwen3_5_moe
 from engine.models.qwen3_next import qwen3_next
 from engine.models.qwen3_tts import qwen3_tts
-from engine.models.qwen3_vl import qwen3_vl
+from engine.models.qwen3_vl import qwen3_vl, qwen3_vl_moe
 from engine.models.silero import silero_vad
 from engine.models.snac import snac
 from engine.models.system_voice import system_voice
@@ -111,6 +111,7 @@ ARCHITECTURES: dict[str, Maker] = {
     "qwen3_next": qwen3_next,
     "qwen3_tts": qwen3_tts,
     "qwen3_vl": qwen3_vl,
+    "qwen3_vl_moe": qwen3_vl_moe,
     "seed_oss": seed_oss,
     "bitnet": bitnet,
     "smollm3": smollm3,

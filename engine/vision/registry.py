@@ -39,6 +39,7 @@ VISION_PROCESSORS: dict[str, _Factory] = {
     "qwen3_5": _qwen,
     "qwen3_5_moe": _qwen,
     "qwen3_vl": _qwen,
+    "qwen3_vl_moe": _qwen,
 }
 
 

@@ -62,7 +62,7 @@ class TestRun:
     def test_a_gguf_file_sees_with_the_mmproj_file_beside_it(
         self, command: Command, seeing: Path, files: list[Path], tmp_path: Path
     ) -> None:
-        asked = ("Hm?", "--image", files[0], *WISHES, "--json")
+        asked = ("Hm?", "--image", files[0], *SAMPLING, "--json")
         written = command("convert", seeing, tmp_path / "vl.gguf")
         assert written.out.split() == [str(tmp_path / "vl.gguf"), str(tmp_path / "mmproj-vl.gguf")]
         want = report(command("run", seeing, *asked))

@@ -256,7 +256,7 @@ QWEN_BLOCKS = {
     "v.blk.{}.attn_out": "model.visual.blocks.{}.attn.proj",
 }
 _QWEN3_VL = MmprojKind(
-    texts={"qwen3vl": "qwen3_vl", "qwen35": "qwen3_5", "qwen35moe": "qwen3_5_moe"},
+    texts={"qwen3vl": "qwen3_vl", "qwen3vlmoe": "qwen3_vl_moe", "qwen35": "qwen3_5", "qwen35moe": "qwen3_5_moe"},
     names={
         "v.position_embd.weight": "model.visual.pos_embed.weight",
         **_both(

@@ -208,7 +208,7 @@ def _gemma3_apart(name: str, tensor: Tensor, fields: Fields) -> Iterator[tuple[s
 _GEMMA3 = MmprojWriter("gemma3", _gemma3_keys, _gemma3_bare, _gemma3_apart)
 _QWEN3_VL = MmprojWriter("qwen3vl_merger", _qwen3_keys, _qwen_bare, _qwen_apart)
 _QWEN2_5_VL = MmprojWriter("qwen2.5vl_merger", _qwen2_5_keys, _qwen_bare, _qwen_apart)
-WRITERS = dict.fromkeys(("qwen3_vl", "qwen3_5", "qwen3_5_moe"), _QWEN3_VL) | {
+WRITERS = dict.fromkeys(("qwen3_vl", "qwen3_vl_moe", "qwen3_5", "qwen3_5_moe"), _QWEN3_VL) | {
     "gemma3": _GEMMA3,
     "qwen2_5_vl": _QWEN2_5_VL,
 }
