@@ -176,6 +176,7 @@ class Segment:
     want: range | None = None  # rows of this segment whose logits come back to the host; default none
     hidden: bool = False  # the hidden states of all its rows come back to the host
     adapter: str | None = None  # of the model's `Adapters`
+    mutual: bool = False  # its tokens see one another in both directions, as those of a picture do in some models
 
     def __len__(self) -> int:
         if self.ids is not None:
@@ -320,6 +321,8 @@ class TokenModel(Protocol):
     # Optional: `adapters` (`Adapters`), which its linears ask in every step.
     #
     # Optional: `long_from`, the length of a text beyond which its positions count from `LONG_TEXT`; 0: never.
+    #
+    # Optional: `mutual_pictures`: tokens of one picture see one another in both directions (`Segment.mutual`).
     #
     # Optional: `encode(media) -> Generator`, which turns images or audio into `[tokens, D]` each, and for audio
     # `begin(kv, slot, features)`, which writes the cross-attention memory of a new sequence.

@@ -52,6 +52,7 @@ class Admission:
         self._find_stored = find_stored
         self._wake = wake  # the engine's thread, when a helper has finished
         self._long_from = getattr(getattr(loaded, "model", None), "long_from", 0)
+        self._mutual_pictures = getattr(getattr(loaded, "model", None), "mutual_pictures", False)
         longest = settings.max_seq_len
         self.context = min(loaded.context, longest) if longest else loaded.context
 
@@ -131,6 +132,7 @@ class Admission:
             prepared=prepared,
             pool=EmbeddingPool(pooling, len(prompt)) if pooling is not None else None,
             long_from=self._long_from,
+            mutual_pictures=self._mutual_pictures,
             cacheable=plain and pooling is None,  # the prompt of an embedding is not continued later
         )
 

@@ -209,7 +209,7 @@ def weight_bytes(name: str, options: LoadOptions | None = None) -> int | None:
     options = replace(options or LoadOptions(), download=False, progress=None)
     _, piece = split_piece(name)
     try:
-        opened = open_model(fetch(name, options))
+        opened = open_model(fetch(name, options), mmproj=options.mmproj)
         make = find_part(opened.config, piece) or (None if piece else find_encoder(opened.config))
         if make is None:
             whole = opened.nbytes + grown_bytes(opened.tensors, pick_backend(options))

@@ -336,6 +336,9 @@ class Scheduler:
         stop = min(stop, start + self.memory.step_limit(slot))
         if self.memory.may_forget(slot):
             stop = min([stop, *(b for b in self._checkpoint_positions(sequence) if b > start)])
+        mutual = sequence.mutual_pictures and start in sequence.embedded
+        if mutual:  # a picture is computed in one piece, however long the step should be
+            stop = end
         ids, embeds = sequence.tokens[start:stop], None
         if sequence.embedded or sequence.frames is not None:
             stop, scheduled = sequence.same_kind(start, stop)
@@ -344,7 +347,7 @@ class Scheduler:
                 None if scheduled is None else sequence.parent.request.embeds[scheduled : scheduled + stop - start],
             )
         codes = None if embeds is not None else sequence.codes(start, stop)
-        segment = Segment(slot, ids if embeds is None and codes is None else None, embeds, codes)
+        segment = Segment(slot, ids if embeds is None and codes is None else None, embeds, codes, mutual=mutual)
         self._place(sequence, segment)
         if scored:
             segment.want = range(min(stop, sequence.prompt_length - 1) - start) or None

@@ -45,6 +45,13 @@ def add_model(command: argparse.ArgumentParser, default: str | None = None) -> N
         "an MLX folder is safetensors)",
     )
     kind.add_argument(
+        "--mmproj",
+        default="auto",
+        metavar="FILE",
+        help="the mmproj file with the image encoder of a GGUF file; none: read text only (default: auto, one that fits and lies "
+        "beside it)",
+    )
+    kind.add_argument(
         "--adapter",
         action="append",
         default=[],
@@ -255,6 +262,7 @@ def where_options(options: argparse.Namespace, label: str) -> LoadOptions:
         cache_dir=options.cache_dir,
         model_type=getattr(options, "model_type", "auto"),
         format=options.format if hasattr(options, "model_type") else "auto",
+        mmproj=getattr(options, "mmproj", "auto"),
         download=not options.offline,
         progress=TerminalBar(label),
         merged=tuple(getattr(options, "adapter", ())),

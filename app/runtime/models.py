@@ -143,7 +143,7 @@ def open_models(
     yet. `options` are for these; models that they need beside them (a codec, a draft) say themselves what they are. `adapters`: of
     each model by name."""
     given = options or LoadOptions()
-    plain = replace(given, model_type="auto", format="auto")
+    plain = replace(given, model_type="auto", format="auto", mmproj="auto")
     return open_service(
         Catalogue(
             {name: name for name in names if BETWEEN not in name},

@@ -132,6 +132,8 @@ def _options() -> Sequence[ServerOption]:
                      "a wrong one: qwen25, qwen3, qwen3_5, llama, hunyuan, ...", models, "auto", metavar="TYPE"),
         ServerOption("format", "text", "load these weights of the one model that is named, where its folder or repository holds both",
                      models, "auto", ("auto", "safetensors", "gguf")),
+        ServerOption("mmproj", "text", "the mmproj file with the image encoder of the one model that is named, a GGUF file; none: read text "
+                     "only (default: auto, one that fits and lies beside it)", models, "auto", metavar="FILE"),
         ServerOption("adapter", "list", "a LoRA adapter, NAME=ADAPTER, that requests choose as MODEL:NAME; MODEL:NAME=ADAPTER where several "
                      "models are served; ADAPTER alone becomes part of the model's weights; may be repeated", models,
                      metavar="NAME=ADAPTER"),
@@ -451,6 +453,7 @@ def load_options(options: Mapping[str, Any]) -> Callable[[str], LoadOptions]:
             cache_dir=options["cache_dir"],
             model_type=options["model_type"] if source == special else "auto",
             format=options["format"] if source == special else "auto",
+            mmproj=options["mmproj"] if source == special else "auto",
             download=split_piece(source)[0] in named and not options["offline"],
             progress=TerminalBar(source),
             merged=given.merged.get(source, ()),
@@ -460,15 +463,15 @@ def load_options(options: Mapping[str, Any]) -> Callable[[str], LoadOptions]:
 
 
 def _special(options: Mapping[str, Any]) -> str | None:
-    """The model that --model-type and --format are about: the only one that is named."""
-    kind, weights = options["model_type"], options["format"]
-    if (kind, weights) == ("auto", "auto"):
+    """The model that --model-type, --format and --mmproj are about: the only one that is named."""
+    given = [name for name in ("model_type", "format", "mmproj") if options[name] != "auto"]
+    if not given:
         return None
-    model_type_named(kind)
+    model_type_named(options["model_type"])
     sources = [options["model_path"]] if options["model_path"] else list(catalogue(options).named.values())
     if len(sources) != 1:
-        flag = "--model-type" if kind != "auto" else "--format"
-        raise BadRequest(f"{flag} says what one model is. Name one, with --model or --model-path.", flag[2:])
+        flag = given[0].replace("_", "-")
+        raise BadRequest(f"--{flag} says what one model is. Name one, with --model or --model-path.", flag)
     return str(sources[0])
 
 

@@ -243,14 +243,12 @@ def attend_run(
     sinks: mx.array | None = None,
 ) -> mx.array:
     """A run of one sequence's tokens, the last of which is the last key: `q [n, H, D]` -> `[n, H, Dv]`."""
-    how: Any = None
     n, tokens = q.shape[0], keys.shape[2]
-    if causal:
-        how = "causal"
-        if window is not None and tokens > window:
-            last = mx.arange(tokens - n, tokens)[:, None]
-            at = mx.arange(tokens)
-            how = (at <= last) & (at > last - window)
+    how: Any = "causal" if causal else None
+    if window is not None and tokens > window:
+        last = mx.arange(tokens - n, tokens)[:, None]
+        at = mx.arange(tokens)
+        how = (at <= last) & (at > last - window) if causal else at > last - window
     queries = q.swapaxes(0, 1)[None]
     out = mx.fast.scaled_dot_product_attention(queries, keys, values, scale=scale, mask=how, sinks=sinks)
     return out[0].swapaxes(0, 1)
@@ -416,6 +414,7 @@ class MlxCache:
                     codec.decode([a[cut] for a in values]),
                     scale,
                     spec.window,
+                    causal=not packed.segment.mutual,
                     sinks=sinks,
                 )
             )

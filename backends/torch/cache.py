@@ -335,7 +335,7 @@ class TorchCache:
             keys,
             values,
             attn_mask=mask,
-            is_causal=mask is None,
+            is_causal=mask is None and not packed.segment.mutual,
             scale=scale,
             enable_gqa=q.shape[1] != keys.shape[1],
         )
@@ -344,8 +344,8 @@ class TorchCache:
     def _chunk_mask(
         self, packed: PackedSegment, first: int, total: int, window: int | None, dtype: torch.dtype
     ) -> Tensor | None:
-        """`[n, tokens]`; None for a whole prompt, where the kernel's own causal mask is right."""
-        if not packed.past and (window is None or total <= window):
+        """`[n, tokens]`; None for a whole prompt, where the kernel's own causal mask is right, and where all is seen."""
+        if (packed.segment.mutual or not packed.past) and (window is None or total <= window):
             return None
         return self._whole_mask(packed, first, total, window, dtype)
 
@@ -357,9 +357,9 @@ class TorchCache:
         if mask is None:
             ends = torch.arange(packed.past + 1, total + 1, device=self.device)[:, None]
             at = torch.arange(first, total, device=self.device)
-            hidden = at >= ends
+            hidden = at >= (total if packed.segment.mutual else ends)
             if window:
-                hidden |= at < ends - window
+                hidden = hidden | (at < ends - window)
             mask = torch.zeros(hidden.shape, dtype=dtype, device=self.device).masked_fill_(hidden, -torch.inf)
             self._masks[key] = mask
         return mask

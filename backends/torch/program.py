@@ -323,8 +323,8 @@ class TracedModel:
         self._cross: dict[int, _CrossAddresses] = {}  # by slot id
 
     def fits(self, plan: StepPlan) -> bool:
-        """Whether the program is the less work of both ways."""
-        return all(len(packed) < self._longest for packed in plan.segments)
+        """Whether the program is the less work of both ways, and causal attention is what is wanted."""
+        return all(len(packed) < self._longest and not packed.segment.mutual for packed in plan.segments)
 
     def run(self, plan: StepPlan, x: Tensor, runs: Sequence[AdapterRun] = ()) -> Tensor:
         """The hidden states of all packed tokens, overwritten by the next run."""

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.errors import GrusError, ModelNotFound, WeightsError
+from engine.weights.gguf.mmproj import is_mmproj
 from engine.weights.gguf.reader import read
 from engine.weights.safetensors import INDEX, SINGLE, missing_shards, read_index
 
@@ -200,7 +201,7 @@ def gguf_models(names: Iterable[str]) -> dict[str, list[str]]:
     """
     groups: dict[str, list[str]] = {}
     for name in names:
-        if name.endswith(".gguf") and "mmproj" not in name.lower():
+        if name.endswith(".gguf") and not is_mmproj(name):
             groups.setdefault(_SHARD.sub("", name.removesuffix(".gguf")), []).append(name)
     models: dict[str, list[str]] = {}
     for stem, files in groups.items():

@@ -41,6 +41,7 @@ from engine.hub.cache import (
 )
 from engine.hub.client import FileFacts, plainly
 from engine.hub.token import token
+from engine.weights.gguf.mmproj import by_preference
 
 # -- a download's progress: the callback's type, what stands in the way of one, and a bar for the terminal
 
@@ -321,6 +322,8 @@ def wanted(names: Iterable[str], quant: str | None = None, kind: str = "auto") -
     if (quant or kind != "auto") and not weights:
         return []
     picked.update(weights)
+    if weights and weights[0].endswith(".gguf"):
+        picked.update(by_preference(names, weights[0])[:1])
     for folder in _models_beside(names) if not quant else []:
         if not any(name in picked and name.endswith(WEIGHT_KINDS) and _folder(name) == folder for name in names):
             picked.update(_weights([name for name in names if _folder(name) == folder]))

@@ -63,6 +63,11 @@ class GgufSource:
                 self.raws[STACKED[original].format(i)] = raw
         self.names: Mapping[str, str] = names
 
+    def add(self, tensors: Mapping[str, tuple[str, Raw]]) -> None:
+        """Tensors of another file: the name that models use -> the name in that file, and the tensor."""
+        self.names = {**self.names, **{name: original for name, (original, _) in tensors.items()}}
+        self.raws |= {name: raw for name, (_, raw) in tensors.items()}
+
     def raw(self, name: str) -> Raw | None:
         return self.raws.get(name)
 
