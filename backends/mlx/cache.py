@@ -27,7 +27,7 @@ from typing import Any
 import mlx.core as mx
 import numpy as np
 
-from backends.base import KVSpec, LatentHeads
+from backends.base import KVSpec, LatentHeads, Slot
 from backends.kv_cache import source_of
 from backends.mlx.kv_cache import MlxCodec, MlxKVCache, MlxPlainCodec, MlxQuantizedCodec, Parts, Slabs
 from backends.mlx.states import StateBatch, StatePair
@@ -372,6 +372,9 @@ class MlxCache:
         self._singles = len(plan.segments) - len(plan.chunks)
         self._views: dict[int | None, MlxWindowView] = {}
         self._memories: list[tuple[list[PackedSegment], StateBatch, dict[int, StatePair]]] = []
+        self._replays: dict[
+            Slot, list[tuple[int, int, Callable[[int], mx.array]]]
+        ] = {}  # of the slots with draft tokens
         if kv.states.specs:
             runs = [plan.segments[: self._singles], *([s] for s in plan.chunks)]
             self._memories = [(run, kv.states.gather([s.slot for s in run]), {}) for run in runs if run]
@@ -529,6 +532,8 @@ class MlxCache:
             if len(run) == 1 and len(run[0]) > 1:
                 last = mx.contiguous(last)  # else a long prompt's inputs live as long as these few
             new[layer] = (last, new[layer][1] if layer in new else batch.layers[layer][1])
+            if run[0].segment.draft:
+                self._replays.setdefault(run[0].slot, []).append((layer, 0, partial(_first_inputs, seen, kernel - 1)))
         out = outs[0] if len(outs) == 1 else mx.concatenate(outs)
         return out if bias is None else out + bias
 
@@ -544,6 +549,10 @@ class MlxCache:
             out, state = rule(*(self._batched(x, run) for x in inputs), state=batch.layers[layer][1])
             outs.append(out.reshape(-1, *inputs[2].shape[1:]))
             new[layer] = (new[layer][0] if layer in new else batch.layers[layer][0], state)
+            if run[0].segment.draft:
+                mine = [self._batched(x, run) for x in inputs]
+                again = partial(_first_tokens, rule, mine, batch.layers[layer][1])
+                self._replays.setdefault(run[0].slot, []).append((layer, 1, again))
         return outs[0] if len(outs) == 1 else mx.concatenate(outs)
 
     def _batched(self, x: mx.array, run: list[PackedSegment]) -> mx.array:
@@ -555,8 +564,33 @@ class MlxCache:
         """Store the new states, and advance every slot."""
         for run, batch, new in self._memories:
             self._kv.states.assign([s.slot for s in run], StateBatch(batch.size, {**batch.layers, **new}))
+            if (parts := self._replays.get(run[0].slot)) is not None:
+                self._kv.set_replay(run[0].slot, partial(_replayed, parts, batch.layers))
         for packed in self._plan.segments:
             packed.slot.length += len(packed)
+
+
+# -- states after some of the tokens of a step, for draft tokens that were rejected
+
+
+def _first_inputs(seen: mx.array, kept: int, count: int) -> mx.array:
+    return mx.contiguous(seen[:, count : count + kept])
+
+
+def _first_tokens(
+    rule: Callable[..., tuple[mx.array, mx.array]], inputs: Sequence[mx.array], state: mx.array, count: int
+) -> mx.array:
+    return rule(*(x[:, :count] for x in inputs), state=state)[1]
+
+
+def _replayed(
+    parts: Sequence[tuple[int, int, Callable[[int], mx.array]]], before: dict[int, StatePair], count: int
+) -> StateBatch:
+    """`parts`: layer, which of its pair of states, and what makes it."""
+    made = {layer: list(pair) for layer, pair in before.items()}
+    for layer, which, make in parts:
+        made[layer][which] = make(count)
+    return StateBatch(1, {layer: (pair[0], pair[1]) for layer, pair in made.items()})
 
 
 def _rows(x: mx.array, start: int, stop: int) -> mx.array:

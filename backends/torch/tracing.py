@@ -13,6 +13,7 @@ import ctypes
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -505,8 +506,8 @@ def trace(
     if not isinstance(hidden, Symbol) or len(hidden.shape) != 2:
         return None
     hidden = tracer.laid_out(hidden) if hidden.whole else tracer.copy(hidden)
-    program = Program(tracer.lines, tracer.widths, hidden.register, [*tracer.keep, call])
-    return Trace(program, tracer.inputs, tracer.longest, tracer.adapters)
+    program = partial(Program, tracer.lines, tracer.widths, hidden.register, [*tracer.keep, call])
+    return Trace(program(), tracer.inputs, tracer.longest, tracer.adapters, partial(program, replays=True))
 
 
 def trace_model(
