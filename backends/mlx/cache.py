@@ -391,9 +391,7 @@ class MlxCache:
         sinks: mx.array | None = None,
     ) -> mx.array:
         layer, spec = source_of(self._kv.specs, layer)
-        if spec.window not in self._views:
-            self._views[spec.window] = MlxWindowView(self._kv, self._plan.within(spec.window))
-        view = self._views[spec.window]
+        view = self._view(spec.window)
         for side, x in (("keys", k), ("values", v)):
             if x is not None:
                 self._write(layer, view, side, x)
@@ -424,10 +422,18 @@ class MlxCache:
             )
         return outs[0] if len(outs) == 1 else mx.concatenate(outs)
 
+    def store(self, layer: int, k: mx.array, v: mx.array) -> None:
+        view = self._view(source_of(self._kv.specs, layer)[1].window)
+        self._write(layer, view, "keys", k)
+        self._write(layer, view, "values", v)
+
+    def _view(self, window: int | None) -> MlxWindowView:
+        if window not in self._views:
+            self._views[window] = MlxWindowView(self._kv, self._plan.within(window))
+        return self._views[window]
+
     def attend_latent(self, layer: int, q: mx.array, rows: mx.array, heads: LatentHeads, scale: float) -> mx.array:
-        if None not in self._views:
-            self._views[None] = MlxWindowView(self._kv, self._plan)
-        view, codec = self._views[None], self._kv.codec
+        view, codec = self._view(None), self._kv.codec
         self._write(layer, view, "keys", rows[:, None])
         outs: list[mx.array] = []
         if view.groups:

@@ -221,6 +221,10 @@ class TorchCache:
         ]
         return parts[0] if len(parts) == 1 else torch.cat(parts)
 
+    def store(self, layer: int, k: Tensor, v: Tensor) -> None:
+        layer, spec = source_of(self.kv.specs, layer)
+        self._write(layer, spec, k, v)
+
     def attend_latent(self, layer: int, q: Tensor, rows: Tensor, heads: LatentHeads, scale: float) -> Tensor:
         spec = self.kv.specs[layer]
         assert isinstance(spec, KVSpec)

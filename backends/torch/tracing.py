@@ -361,6 +361,12 @@ class ProgramTracer:
         self.write(Opcode.ATTENTION, [q], [out], **fields)
         return out
 
+    def store(self, layer: int, k: Symbol, v: Symbol) -> None:
+        _, spec, kept = self.kept(layer)
+        if k.shape != (self.TOKENS, spec.heads, spec.dim) or v.shape != k.shape:
+            raise NotTraceable("heads unlike the memory's")
+        self._store(k, v, {"kv_heads": spec.heads, "dim": spec.dim, **kept})
+
     def _store(self, k: Symbol, v: Symbol, sizes: dict[str, Any]) -> None:
         last = self.lines[-1] if self.lines else None
         if (

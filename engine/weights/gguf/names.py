@@ -372,6 +372,24 @@ def to_model(arch: str, name: str) -> str:
     return _translate(_NAMES[arch], name) or name
 
 
+PREDICTING = frozenset({"qwen35", "qwen35moe", "qwen3next"})  # whose layers for multi-token prediction are read
+_PREDICTION = {
+    "nextn.eh_proj": "mtp.fc",
+    "nextn.enorm": "mtp.pre_fc_norm_embedding",
+    "nextn.hnorm": "mtp.pre_fc_norm_hidden",
+    "nextn.shared_head_norm": "mtp.norm",
+}
+
+
+def to_prediction(arch: str, name: str, layers: int) -> str:
+    """The name of a tensor of a layer behind the model's `layers`: they predict further tokens (multi-token prediction)."""
+    number = layer_of(name)
+    part, _, kind = name.partition(f"blk.{number}.")[2].rpartition(".")
+    if part in _PREDICTION:
+        return f"{_PREDICTION[part]}.{kind}"
+    return to_model(arch, name).replace(f"model.layers.{number}.", f"mtp.layers.{(number or 0) - layers}.")
+
+
 def to_gguf(arch: str, name: str) -> str | None:
     return _translate(_OURS[arch], name)
 
