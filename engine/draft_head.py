@@ -109,6 +109,7 @@ class DraftHeadSpeculation(Speculation):
     def _matching(self, sequence: Sequence, start: int) -> _Track | None:
         """What is known of the first `start` tokens from a sequence that began alike. The row before `start` may have been joined
         with another next token."""
+
         def begins_alike(track: _Track, key: list[int], variant: str | None) -> bool:
             reaches = variant == sequence.variant and track.start < start <= track.end
             return reaches and common_prefix(key, sequence.key) >= start

@@ -23,6 +23,7 @@ _PROBE_EVERY = 24  # steps without drafts after which one is tried, where the lo
 _LOSS = 0.01  # the most that may be lost, as a share of the time
 _FIRST_LOSS = 4.0  # plain steps that may be lost beyond that, so that something can be measured
 _BANK = 16.0  # plain steps' time that gains may set against later losses
+_COMMON = 0.6  # of a change of the time of steps with one number of tokens, what the others share
 _ROW_GUESS = 0.08  # of a step's time, of one more token, before that was measured
 
 
@@ -56,8 +57,14 @@ class StepTimes:
 
     def record(self, tokens: int, seconds: float) -> None:
         old = self._known.get(tokens)
-        # one slow step, beside other work on the machine, must not decide
-        self._known[tokens] = seconds if old is None else 0.75 * old + 0.25 * min(seconds, 1.5 * old)
+        if old is None:
+            self._known[tokens] = seconds
+            return
+        # One slow step, beside other work on the machine, must not decide. What slows one kind of step mostly slows all of them.
+        new = 0.75 * old + 0.25 * min(seconds, 1.5 * old)
+        common = (new / old) ** _COMMON if old > 0 else 1.0
+        self._known = {n: value * common for n, value in self._known.items()}
+        self._known[tokens] = new
 
     def get(self, tokens: int) -> float | None:
         """Measured, or between those of fewer and of more tokens; None: nothing is known."""
@@ -144,7 +151,10 @@ class DraftPolicy(Generic[S]):
         self._steps.record(tokens, seconds)
         self._total += seconds + (self._drafted_in or 0.0)
         if self._drafted_in is not None:
-            self._balance -= seconds + self._drafted_in - (self._steps.get(sequences) or seconds)
+            plain = self._steps.get(sequences) or seconds
+            # as estimated: one slow step, beside other work on the machine, is not a loss by drafts
+            self._balance -= (self._steps.get(tokens) or seconds) + self._drafted_in - plain
+            self._balance = max(self._balance, -_LOSS * self._total - 2 * _FIRST_LOSS * plain)
             self._drafted_in = None
 
     def learn(self, sequence: S, drafted: int, accepted: int, sequences: int) -> None:

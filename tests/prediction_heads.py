@@ -6,10 +6,16 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from engine.weights.convert import convert
+from engine.weights.gguf.blocks import dequantize
+from engine.weights.gguf.names import to_gguf
+from engine.weights.gguf.reader import STRING, Elements, read
+from engine.weights.gguf.writer import Plan, write
 from tests.checkpoints import save
 
 HEAD = "mtp."
@@ -113,6 +119,59 @@ def _mlp(y: Tensor, w: dict[str, Tensor], text: dict[str, Any]) -> Tensor:
         for share, expert in zip(best[row], chosen[row].tolist()):
             made[row] += share * gated(y[row], f"experts.{expert}.")
     return made
+
+
+def as_gguf(folder: Path, path: Path) -> Path:
+    """The same checkpoint as a GGUF file, with the head as llama.cpp's converter writes it."""
+    convert(folder, path)
+    file = read(path)
+    arch = str(file.metadata["general.architecture"])
+    layers = int(file.metadata[f"{arch}.block_count"])
+    # what Grus's converter leaves out, through the names that it gives an ordinary layer
+    names = {
+        "fc": "eh_proj",
+        "pre_fc_norm_embedding": "enorm",
+        "pre_fc_norm_hidden": "hnorm",
+        "norm": "shared_head_norm",
+    }
+    plans = [_plan(name, np.array(dequantize(raw), np.float32)) for name, raw in file.tensors.items()]
+    experts: dict[str, dict[int, np.ndarray]] = {}
+    for name, tensor in load_file(folder / "model.safetensors").items():
+        if not name.startswith(HEAD):
+            continue
+        part, values = name.removeprefix(HEAD).removesuffix(".weight"), tensor.float().numpy()
+        if part.endswith("norm") or "norm_" in part:
+            values = values + 1
+        if part in names:
+            plans.append(_plan(f"blk.{layers}.nextn.{names[part]}.weight", values))
+        elif ".experts." in part:
+            stem, _, rest = part.partition(".experts.")
+            number, _, kind = rest.partition(".")
+            experts.setdefault(f"model.{stem}.switch_mlp.{kind}.weight", {})[int(number)] = values
+        else:
+            plans.append(_plan(_placed(arch, f"model.{part}.weight", layers), values))
+    for name, parts in experts.items():
+        plans.append(_plan(_placed(arch, name, layers), np.stack([parts[i] for i in range(len(parts))])))
+    known = {key: _listed(value) for key, value in file.metadata.items()}
+    write(path, known | {f"{arch}.block_count": layers + 1, f"{arch}.nextn_predict_layers": 1}, plans)
+    return path
+
+
+def _listed(value: Any) -> Any:
+    if not isinstance(value, Elements):
+        return value
+    return value.strings() if value.kind == STRING else value.numbers().tolist()
+
+
+def _placed(arch: str, name: str, layers: int) -> str:
+    found = to_gguf(arch, name)
+    assert found is not None
+    return found.replace("blk.0.", f"blk.{layers}.")
+
+
+def _plan(name: str, values: np.ndarray) -> Plan:
+    values = np.ascontiguousarray(values)
+    return Plan(name, "F32", values.shape, lambda: [values.tobytes()])
 
 
 _OUTPUTS = "o_proj.weight", "out_proj.weight", "down_proj.weight", "norm.weight"

@@ -441,8 +441,8 @@ class TorchCache:
             out[packed.start : packed.stop] = many(new, *(x[packed.start : packed.stop] for x in inputs))
             self._writes.append((states.matrix, row, new))
             if packed.segment.draft:
-                mine = [x[packed.start : packed.stop] for x in inputs]
-                replay = partial(self._replay_recur, layer, packed.slot, many, states.matrix[row].clone(), mine)
+                own = [x[packed.start : packed.stop] for x in inputs]
+                replay = partial(self._replay_recur, layer, packed.slot, many, states.matrix[row].clone(), own)
                 self._replays.setdefault(packed.slot.id, []).append(replay)
         return out
 

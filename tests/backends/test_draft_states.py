@@ -44,7 +44,7 @@ class Passes:
         return found
 
 
-@pytest.fixture(scope="module", params=["qwen3_5", "qwen3_next", "lfm2"])
+@pytest.fixture(scope="module", params=["qwen3_5", "lfm2"])
 def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save(request.param, tmp_path_factory.mktemp("states") / request.param, "old")
 

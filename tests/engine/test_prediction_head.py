@@ -21,7 +21,7 @@ from engine.loaded import DraftHead
 from engine.loading import LoadedModel, LoadOptions, load
 from engine.sequence import Sequence
 from engine.types import Grammar, Request, SamplingParams, Settings
-from tests.prediction_heads import head_logits, make_predictable, save_with_head
+from tests.prediction_heads import as_gguf, head_logits, make_predictable, save_with_head
 
 NAMES = "qwen3_5", "qwen3_5_moe", "qwen3_next"
 
@@ -41,9 +41,13 @@ def loaded_with_head(path: Path, backend: str) -> tuple[LoadedModel, DraftHead]:
 
 @pytest.mark.parametrize("backend", ["torch", "mlx"])
 @pytest.mark.parametrize("name", NAMES)
-def test_logits_are_the_references(folder: Callable[[str], Path], name: str, backend: str) -> None:
+@pytest.mark.parametrize("kind", ["safetensors", pytest.param("gguf", marks=pytest.mark.slow)])
+def test_logits_are_the_references(
+    folder: Callable[[str], Path], tmp_path: Path, name: str, backend: str, kind: str
+) -> None:
     """The model's hidden states joined with the next tokens, in a prompt and token by token, and what follows a draft."""
-    loaded, head = loaded_with_head(folder(name), backend)
+    path = folder(name) if kind == "safetensors" else as_gguf(folder(name), tmp_path / "m.gguf")
+    loaded, head = loaded_with_head(path, backend)
     ids = np.random.default_rng(3).integers(0, 250, 21).tolist()
     slot = loaded.kv.open(40)
     assert slot is not None
@@ -156,7 +160,14 @@ def predictable(tmp_path_factory: pytest.TempPathFactory) -> Callable[[float], P
 
 
 @pytest.mark.parametrize("backend", ["torch", "mlx"])
-@pytest.mark.parametrize(("noise", "least", "most"), [(0.0, 0.99, 1.0), (1.5, 0.2, 0.9), (None, 0.0, 0.2)])
+@pytest.mark.parametrize(
+    ("noise", "least", "most"),
+    [
+        (1.5, 0.2, 0.9),
+        pytest.param(0.0, 0.99, 1.0, marks=pytest.mark.slow),
+        pytest.param(None, 0.0, 0.2, marks=pytest.mark.slow),
+    ],
+)
 def test_drafts_change_no_token(
     folder: Callable[[str], Path],
     predictable: Callable[[float], Path],

@@ -384,10 +384,13 @@ _PREDICTION = {
 def to_prediction(arch: str, name: str, layers: int) -> str:
     """The name of a tensor of a layer behind the model's `layers`: they predict further tokens (multi-token prediction)."""
     number = layer_of(name)
-    part, _, kind = name.partition(f"blk.{number}.")[2].rpartition(".")
+    own = name.removeprefix(f"blk.{number}.")
+    part, _, kind = own.rpartition(".")
     if part in _PREDICTION:
         return f"{_PREDICTION[part]}.{kind}"
-    return to_model(arch, name).replace(f"model.layers.{number}.", f"mtp.layers.{(number or 0) - layers}.")
+    layer = f"mtp.layers.{(number or 0) - layers}."
+    found = _translate(_NAMES[arch], name)
+    return f"{layer}{own}" if found is None else found.replace(f"model.layers.{number}.", layer)
 
 
 def to_gguf(arch: str, name: str) -> str | None:
