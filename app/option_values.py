@@ -6,7 +6,6 @@ from typing import Literal
 
 from engine.errors import BadRequest
 
-
 Speculating = Literal["off", "ngram", "draft", "mtp"]
 SPECULATIONS: dict[str, Speculating] = {"mtp": "mtp", "ngram": "ngram", "off": "off"}
 

@@ -192,7 +192,7 @@ class ModelManager:
         """Speculative decoding with the draft model, where its vocabulary is this model's; otherwise without."""
         settings = self._context.settings
         if (head := getattr(loaded, "draft_head", None)) is not None and settings.speculation == "mtp":
-            return DraftHeadSpeculation(head, settings.max_draft)
+            return DraftHeadSpeculation(head, settings.max_draft, self._context.clock)
         if settings.draft_model in (None, loaded.name) or getattr(loaded, "tokenizer", None) is None:
             return Speculation()
         draft = self._load(str(settings.draft_model))

@@ -30,7 +30,7 @@ import numpy as np
 from backends.base import KVSpec, LatentHeads, Slot
 from backends.kv_cache import source_of
 from backends.mlx.kv_cache import MlxCodec, MlxKVCache, MlxPlainCodec, MlxQuantizedCodec, Parts, Slabs
-from backends.mlx.states import StateBatch, StatePair
+from backends.mlx.states import StateBatch, StatePair, replayed
 from backends.plan import DecodeGroup, PackedSegment, StepPlan, bounded_runs
 
 CHUNK = 64
@@ -571,7 +571,7 @@ class MlxCache:
         for run, batch, new in self._memories:
             self._kv.states.assign([s.slot for s in run], StateBatch(batch.size, {**batch.layers, **new}))
             if (parts := self._replays.get(run[0].slot)) is not None:
-                self._kv.set_replay(run[0].slot, partial(_replayed, parts, batch.layers))
+                self._kv.set_replay(run[0].slot, partial(replayed, parts, batch.layers))
         for packed in self._plan.segments:
             packed.slot.length += len(packed)
 
@@ -587,16 +587,6 @@ def _first_tokens(
     rule: Callable[..., tuple[mx.array, mx.array]], inputs: Sequence[mx.array], state: mx.array, count: int
 ) -> mx.array:
     return rule(*(x[:, :count] for x in inputs), state=state)[1]
-
-
-def _replayed(
-    parts: Sequence[tuple[int, int, Callable[[int], mx.array]]], before: dict[int, StatePair], count: int
-) -> StateBatch:
-    """`parts`: layer, which of its pair of states, and what makes it."""
-    made = {layer: list(pair) for layer, pair in before.items()}
-    for layer, which, make in parts:
-        made[layer][which] = make(count)
-    return StateBatch(1, {layer: (pair[0], pair[1]) for layer, pair in made.items()})
 
 
 def _rows(x: mx.array, start: int, stop: int) -> mx.array:
