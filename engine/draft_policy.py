@@ -16,7 +16,7 @@ S = TypeVar("S", bound=Hashable)
 
 _EXPECTED = 0.7  # acceptance before anything was measured
 _PRIOR = 3.0  # how many outcomes of its own weigh as much as the model's
-_SEQUENCE_MEMORY, _MODEL_MEMORY = 0.93, 0.995  # what an outcome still weighs after the next one
+_SEQUENCE_MEMORY, _MODEL_MEMORY = 0.95, 0.995  # what an outcome still weighs after the next one
 _WORTH = 1.02  # the least gain for which drafts are made
 _PLAIN_EVERY = 48  # steps; one of so many has no drafts, so that the time of these stays known
 _PROBE_EVERY = 24  # steps without drafts after which one is tried, where the loss allows it
@@ -39,9 +39,12 @@ class Acceptance:
         while len(self.tries) < drafted:
             self.tries.append(0.0)
             self.hits.append(0.0)
+        # All depths, so that one that looked bad and is not tried any more is tried again some time.
+        self.tries = [known * self.memory for known in self.tries]
+        self.hits = [known * self.memory for known in self.hits]
         for depth in range(min(drafted, accepted + 1)):
-            self.tries[depth] = self.tries[depth] * self.memory + 1.0
-            self.hits[depth] = self.hits[depth] * self.memory + (depth < accepted)
+            self.tries[depth] += 1.0
+            self.hits[depth] += depth < accepted
 
     def rate(self, depth: int, expected: float) -> float:
         if depth >= len(self.tries):
@@ -133,13 +136,16 @@ class DraftPolicy(Generic[S]):
         return found
 
     def _rate(self, sequence: S, depth: int) -> float:
-        expected = self._model.rate(depth, _EXPECTED)
+        expected = self.acceptance(depth)
         own = self._sequences.get(sequence)
         return expected if own is None else own.rate(depth, expected)
 
     def acceptance(self, depth: int = 0) -> float:
-        """The model's, as it is estimated now."""
-        return self._model.rate(depth, _EXPECTED)
+        """The model's, as it is estimated now; where little is known, as at the depth before."""
+        expected = _EXPECTED
+        for at in range(depth + 1):
+            expected = self._model.rate(at, expected)
+        return expected
 
     def record_round(self, sequences: int, seconds: float) -> None:
         """A round of drafting, one token for each of these sequences, took `seconds`."""
