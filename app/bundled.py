@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import runpy
 import sys
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 NOT_INSTALLED = "0"
@@ -20,6 +19,8 @@ _SEARCH_PATHS = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "LIBPATH")
 
 def grus_version() -> str:
     """The version of this Grus, from the package's metadata; `0` where it runs from a folder without them."""
+    from importlib.metadata import PackageNotFoundError, version  # takes long, and no idle window needs it
+
     try:
         return version("grus")
     except PackageNotFoundError:

@@ -51,9 +51,9 @@ def explained(error: BaseException) -> str:
     if isinstance(error, MissingCapability) and error.nowhere and error.capability in ADVICE:
         return tr(ADVICE[error.capability])
     if isinstance(error, ContextOverflow):
-        told = mark("This is too long for the model: {tokens} tokens, of which it can process {limit} at once.")
+        exact = mark("This is too long for the model: {tokens} tokens, of which it can process {limit} at once.")
         more = mark("This is too long for the model: over {tokens} tokens, of which it can process {limit} at once.")
-        return tr(told if error.exact else more, tokens=error.tokens, limit=error.limit)
+        return tr(exact if error.exact else more, tokens=error.tokens, limit=error.limit)
     if isinstance(error, SpeechRanAway):
         return tr("The voice did not come to an end. Try again, or with a shorter text.")
     if isinstance(error, GrusError):

@@ -135,13 +135,13 @@ def keep_log(folder: Path, name: str) -> Log:
 
     def main(kind: type[BaseException], error: BaseException, stack: TracebackType | None) -> None:
         if not issubclass(kind, KeyboardInterrupt):
-            _tell("An error that nobody foresaw.", (kind, error, stack))
+            _log_error("An error that nobody foresaw.", (kind, error, stack))
         at_main(kind, error, stack)
 
     def thread(given: Any) -> None:
         if given.exc_value is not None and not issubclass(given.exc_type, SystemExit):
             name = given.thread.name if given.thread is not None else "?"
-            _tell(
+            _log_error(
                 f"An error that nobody foresaw, in the thread {name}.",
                 (given.exc_type, given.exc_value, given.exc_traceback),
             )
@@ -149,11 +149,11 @@ def keep_log(folder: Path, name: str) -> Log:
 
     def nobody(given: Any) -> None:
         if given.exc_value is not None:
-            _tell("An error where nobody could be told.", (given.exc_type, given.exc_value, given.exc_traceback))
+            _log_error("An error where nobody could be told.", (given.exc_type, given.exc_value, given.exc_traceback))
         at_nobody(given)
 
-    def _tell(words: str, error: Any) -> None:
-        """To the file alone: the hook before this one has the terminal."""
+    def _log_error(words: str, error: Any) -> None:
+        """Write to the file only: the hook before this one writes to the terminal."""
         if log._handler is not None:
             log._handler.handle(logging.LogRecord("grus.uncaught", logging.ERROR, "", 0, words, (), error))
 

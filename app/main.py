@@ -56,7 +56,7 @@ def start(wanted: Start) -> int:
     window = open_window(app, wanted, places)
     window.context.wiped.connect(log.reopen_or_release)
     if log.crashed:
-        window.tell_crash()
+        window.show_crash()
     window.offer_updates()
     reception = SingleInstance(name, window.take_files, window)
     if isinstance(app, GrusApplication):
@@ -103,7 +103,7 @@ def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any
         from engine.starter import starters
 
         return local_service(
-            preferences, {**models, **starters()}, lambda said: poster.post(lambda: core.update(loading=said))
+            preferences, {**models, **starters()}, lambda sentence: poster.post(lambda: core.update(loading=sentence))
         )
 
     core = WindowEngine(work, make_service or service, lambda deliver: FrameQueue(deliver, app))

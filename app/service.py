@@ -83,15 +83,15 @@ class Service:
 
     def status(self) -> ServiceStatus:
         if self._system == "win32":
-            code, said = _ask("schtasks", "/Query", "/TN", TASK, "/FO", "LIST")
-            return ServiceStatus(code == 0, "Running" in said, TASK if code == 0 else "")
+            code, output = _ask("schtasks", "/Query", "/TN", TASK, "/FO", "LIST")
+            return ServiceStatus(code == 0, "Running" in output, TASK if code == 0 else "")
         if not self.file.exists():
             return ServiceStatus(False, False)
         if self._system == "darwin":
-            code, said = _ask("launchctl", "print", _domain(LABEL))
-            return ServiceStatus(True, code == 0 and "state = running" in said, str(self.file))
-        code, said = _ask("systemctl", "--user", "is-active", self.file.name)
-        return ServiceStatus(True, said.strip() == "active", str(self.file))
+            code, output = _ask("launchctl", "print", _domain(LABEL))
+            return ServiceStatus(True, code == 0 and "state = running" in output, str(self.file))
+        code, output = _ask("systemctl", "--user", "is-active", self.file.name)
+        return ServiceStatus(True, output.strip() == "active", str(self.file))
 
 
 class LoginStart:
@@ -181,6 +181,6 @@ def _ask(*command: str) -> tuple[int, str]:
 
 
 def _run(*command: str, fails: bool = False) -> None:
-    code, said = _ask(*command)
+    code, output = _ask(*command)
     if code and not fails:
-        raise GrusError(f"`{shlex.join(command)}` failed: {said.strip() or f'exit code {code}'}")
+        raise GrusError(f"`{shlex.join(command)}` failed: {output.strip() or f'exit code {code}'}")

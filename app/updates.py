@@ -45,8 +45,8 @@ class UpdateSource:
         file = resources.path("update.json")
         if not file.is_file():
             return None
-        told = json.loads(file.read_text(encoding="utf-8"))
-        return cls(told["feed"], PublicKey.parse(told["key"]))
+        source = json.loads(file.read_text(encoding="utf-8"))
+        return cls(source["feed"], PublicKey.parse(source["key"]))
 
 
 @dataclass(frozen=True)
@@ -73,11 +73,11 @@ def check(source: UpdateSource, current: str | None = None) -> AvailableUpdate |
     signature = _fetch(source.feed + ".minisig", _LARGEST_FEED)
     try:
         source.key.check(feed, signature.decode("utf-8", "replace"))
-        told = json.loads(feed)
+        content = json.loads(feed)
         files = {
-            kind: ReleaseFile(str(f["url"]), str(f["sha256"]), int(f["size"])) for kind, f in told["files"].items()
+            kind: ReleaseFile(str(f["url"]), str(f["sha256"]), int(f["size"])) for kind, f in content["files"].items()
         }
-        found = AvailableUpdate(str(told["version"]), str(told["notes"]), files)
+        found = AvailableUpdate(str(content["version"]), str(content["notes"]), files)
     except BadSignature as error:
         raise Offline(
             ErrorText("The list of new versions is not trusted: {reason}. Nothing was changed.", reason=str(error))

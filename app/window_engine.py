@@ -50,7 +50,7 @@ class StreamRunner(Protocol):
     """What runs such work (`app.window_engine.WindowEngine`)."""
 
     def stream(
-        self, work: Callable[[Any], Iterator[Any]], hear: Callable[[list[Any]], Any], ended: Callable[[str], Any]
+        self, work: Callable[[Any], Iterator[Any]], receive: Callable[[list[Any]], Any], ended: Callable[[str], Any]
     ) -> Cancellable: ...
 
 
@@ -258,8 +258,8 @@ class WindowEngine:
     ) -> None:
         self.use(lambda service: service.engine.unload(service.model_of(name), cancel=True), then, failed)
 
-    def hear(self, file: Path, then: Callable[[str], Any], failed: Callable[[str], Any]) -> None:
-        """What is said in a sound file, written down by a model that listens."""
+    def transcribe(self, file: Path, then: Callable[[str], Any], failed: Callable[[str], Any]) -> None:
+        """Transcribe a sound file with a speech recognition model."""
 
         def listen(service: ModelService) -> str:
             from app.runtime.pipelines import listener
@@ -319,12 +319,14 @@ class WindowEngine:
         return speaking
 
     def stream(
-        self, work: Callable[[Scoped], Iterator[Any]], hear: Callable[[list[Any]], Any], ended: Callable[[str], Any]
+        self, work: Callable[[Scoped], Iterator[Any]], receive: Callable[[list[Any]], Any], ended: Callable[[str], Any]
     ) -> BackgroundStream:
         """Long work that gives something as it goes; see `app.window_engine`. `work` runs beside the UI thread; what it asks of
         the engine is cancelled with it."""
         scoped = Scoped(self)
-        stream = BackgroundStream(lambda: work(scoped), self._frames, hear, ended, self._streams.discard, scoped.cancel)
+        stream = BackgroundStream(
+            lambda: work(scoped), self._frames, receive, ended, self._streams.discard, scoped.cancel
+        )
         if self._closed:  # an answer of the store that came after the end asked for it
             stream.cancel()
             return stream
@@ -448,9 +450,9 @@ class _WhenReady:
 def local_service(
     preferences: Preferences,
     models: Mapping[str, str],
-    tell: Callable[[str], None] = lambda sentence: None,
+    report: Callable[[str], None] = lambda sentence: None,
 ) -> ModelService:
-    """The service as the preferences have it. `models`: names and sources that may be downloaded. `tell` gets the progress
+    """The service as the preferences have it. `models`: names and sources that may be downloaded. `report` gets the progress
     of downloads as sentences."""
     from app.runtime.catalogue import Catalogue
     from app.runtime.models import open_service
@@ -464,7 +466,7 @@ def local_service(
             device=preferences.get("device", "auto"),
             cache_dir=preferences.get("cache_dir"),
             download=source in models.values(),
-            progress=DownloadProgress(tell, source),
+            progress=DownloadProgress(report, source),
         )
 
     named = {**models, **dict(preferences.get("models", {}))}
@@ -557,15 +559,15 @@ class PendingReply:
 class DownloadProgress:
     """A download's progress as sentences, a few times a second."""
 
-    def __init__(self, tell: Callable[[str], None], name: str) -> None:
-        self._tell, self._name = tell, name
+    def __init__(self, report: Callable[[str], None], name: str) -> None:
+        self._report, self._name = report, name
         self._began = self._last = time.monotonic()
         self._waits = False
 
     def waiting(self, sentence: str) -> None:
         self._waits = bool(sentence)
         if sentence:
-            self._tell(sentence)
+            self._report(sentence)
 
     def __call__(self, done: int, total: int) -> None:
         now = time.monotonic()
@@ -573,7 +575,7 @@ class DownloadProgress:
             return
         self._last = now
         left = (total - done) * (now - self._began) / max(1, done)
-        self._tell(
+        self._report(
             tr(
                 "Downloading {model}: {done} of {total}, about {left} s left.",
                 model=self._name,

@@ -1,11 +1,11 @@
 """Tensor parallelism between a leading rank and its followers. Array-free, shared by all backends.
 
 KV cache and runner are called from one thread in one order, and what they do depends on nothing else: so the protocol is these
-calls. The first rank leads: it tells the followers each call as it makes it, and they repeat it on their share of the model. Only
+calls. The first rank leads: it sends each call to the followers as it makes it, and they repeat it on their share of the model. Only
 the leader samples; chosen ids reach the others by the ranks' group. Masks, penalties and text never travel.
 
-A call is checked before it is told. An exception after that leaves ranks in different states, so it is the end of all of them:
-`RanksLost`, of which the `Link` knows the reason.
+A call is checked before it is sent. An exception after that leaves ranks in different states, so all of them are ended:
+`RanksLost`; the `Link` holds the reason.
 """
 
 from __future__ import annotations
@@ -36,45 +36,46 @@ Message = tuple[Any, ...]  # plain data: numbers, strings, bytes, lists and tupl
 
 
 class RanksLost(Exception):
-    """A rank ended, failed or hangs: none of the others can go on. The message is one sentence."""
+    """A rank ended, failed or hangs: none of the others can continue. The message is one sentence."""
 
 
 def ran_out(error: BaseException) -> bool:
-    """Whether this is the end of memory, in any library's words."""
+    """Whether `error` means that memory ran out, whichever library raised it."""
     named = type(error).__name__ in ("OutOfMemory", "OutOfMemoryError")
-    said = str(error)
-    return isinstance(error, MemoryError) or named or "not enough memory" in said or "can't allocate memory" in said
+    message = str(error)
+    return (
+        isinstance(error, MemoryError) or named or "not enough memory" in message or "can't allocate memory" in message
+    )
 
 
 class Link(Protocol):
-    """The leader's way to its followers."""
+    """The leader's connection to its followers."""
 
     @property
     def followers(self) -> int: ...
 
-    def tell(self, messages: Sequence[Message]) -> None:
-        """One message for all followers, or one for each. Raises RanksLost."""
+    def send(self, messages: Sequence[Message]) -> None:
+        """Send one message to all followers, or one to each. Raises RanksLost."""
 
     def ask(self, message: Message) -> list[Any]:
-        """The followers' answers. Raises RanksLost."""
+        """Send a message and return the followers' answers. Raises RanksLost."""
 
     def lost(self, error: BaseException) -> RanksLost:
-        """Give the ranks up, after the leader's own `error`; with the first reason that is known."""
+        """End the ranks after the leader's own `error`. The result holds the first reason that is known."""
 
     @property
     def over(self) -> bool:
-        """Nobody listens any more."""
+        """Whether the followers have ended or are being closed."""
 
 
 class LeadingKVCache:
-    """Implements `backends.base.KVCache`: the leader's share, and what it does is told."""
+    """Implements `backends.base.KVCache`: the leader's share. Every call that changes it is sent to the followers."""
 
     def __init__(self, kv: KVCache, link: Link) -> None:
         self.own, self._link = kv, link
         self._snapshots = 0
-        self._gone: deque[int] = (
-            deque()
-        )  # snapshots that nobody holds any more, still to be told; snapshots hold its `append`
+        # numbers of released snapshots, not yet sent; finalizers call its `append`
+        self._gone: deque[int] = deque()
 
     @property
     def specs(self) -> Sequence[MemorySpec]:
@@ -98,28 +99,28 @@ class LeadingKVCache:
     def can_truncate(self, slot: Slot, length: int) -> bool:
         return self.own.can_truncate(slot, length)
 
-    def _tell(self, *message: Any) -> None:
-        if self._link.over:  # what is left is closed without them
+    def _send(self, *message: Any) -> None:
+        if self._link.over:  # the leader closes what is left alone
             return
         if gone := [self._gone.popleft() for _ in range(len(self._gone))]:
-            self._link.tell([("forget", gone)])
-        self._link.tell([message])
+            self._link.send([("forget", gone)])
+        self._link.send([message])
 
     def open(self, n: int) -> Slot | None:
         slot = self.own.open(n)
         if slot is not None:
-            self._tell("open", slot.id, n)
+            self._send("open", slot.id, n)
         return slot
 
     def grow(self, slot: Slot, n: int) -> bool:
         grown = self.own.grow(slot, n)
         if grown:
-            self._tell("grow", slot.id, n)
+            self._send("grow", slot.id, n)
         return grown
 
     def close(self, slot: Slot) -> None:
         self.own.close(slot)
-        self._tell("close", slot.id)
+        self._send("close", slot.id)
 
     def snapshot(self, slot: Slot, *, rows: bool = True) -> KVSnapshot:
         made = self.own.snapshot(slot, rows=rows)
@@ -128,7 +129,7 @@ class LeadingKVCache:
     def _shared(self, made: KVSnapshot, *message: Any) -> KVSnapshot:
         number = self._snapshots
         self._snapshots += 1
-        self._tell(*message, number)
+        self._send(*message, number)
         held = _SharedSnapshot(made, number)
         weakref.finalize(held, self._gone.append, number).atexit = False
         return KVSnapshot(made.length, made.nbytes, states=held)
@@ -136,30 +137,30 @@ class LeadingKVCache:
     def restore(self, slot: Slot, snapshot: KVSnapshot) -> None:
         held: _SharedSnapshot = snapshot.states
         self.own.restore(slot, held.own)
-        self._tell("restore", slot.id, held.number)
+        self._send("restore", slot.id, held.number)
 
     def copy(self, source: Slot, target: Slot, length: int) -> None:
         self.own.copy(source, target, length)
-        self._tell("copy", source.id, target.id, length)
+        self._send("copy", source.id, target.id, length)
 
     def truncate(self, slot: Slot, length: int) -> None:
         self.own.truncate(slot, length)
-        self._tell("truncate", slot.id, length)
+        self._send("truncate", slot.id, length)
 
     def checkpoint(self, slot: Slot) -> None:
         self.own.checkpoint(slot)
-        self._tell("checkpoint", slot.id)
+        self._send("checkpoint", slot.id)
 
     def rollback(self, slot: Slot, keep: int = 0) -> int:
         kept = self.own.rollback(slot, keep)
-        self._tell("rollback", slot.id, keep)
+        self._send("rollback", slot.id, keep)
         return kept
 
     def write_cross(self, slot: Slot, layer: int, k: Array, v: Array) -> None:
         raise TypeError("a model with an encoder's keys is not split among ranks")
 
     def export_snapshot(self, snapshot: KVSnapshot) -> list[np.ndarray]:
-        """The ranks' arrays one behind the other."""
+        """The arrays of all ranks, in the ranks' order."""
         held: _SharedSnapshot = snapshot.states
         arrays = self.own.export_snapshot(held.own)
         for answer in self._link.ask(("export", held.number)):
@@ -172,7 +173,7 @@ class LeadingKVCache:
         held = _SharedSnapshot(made, self._snapshots)
         self._snapshots += 1
         parts = [arrays[i * each : (i + 1) * each] for i in range(1, self._link.followers + 1)]
-        self._link.tell([("import", held.number, length, [_packed(array) for array in part]) for part in parts])
+        self._link.send([("import", held.number, length, [_packed(array) for array in part]) for part in parts])
         weakref.finalize(held, self._gone.append, held.number).atexit = False
         return KVSnapshot(made.length, made.nbytes, states=held)
 
@@ -194,7 +195,7 @@ def _array(packed: Message) -> np.ndarray:
 
 
 class RankRunner(Runner, Protocol):
-    """What ranks need of a backend's runner beside `Runner`."""
+    """What ranks need of a backend's runner besides `Runner`."""
 
     settle: Any  # called when a step was read, with its segments and outputs: see `LeadingRunner`
 
@@ -221,15 +222,15 @@ class LeadingRunner:
         self.own.span = span
 
     def run(self, segments: Sequence[Segment]) -> PendingStep:
-        make_plan(segments)  # raises where a segment cannot run: nothing has been told then
-        self._link.tell([("run", [_told(segment) for segment in segments])])
+        make_plan(segments)  # raises where a segment cannot run, before anything is sent
+        self._link.send([("run", [_packed_segment(segment) for segment in segments])])
         try:
             return _LeadingStep(self.own.run(segments), self._link)
         except Exception as error:
             raise self._link.lost(error) from error
 
     def warm(self) -> None:
-        self._link.tell([("warm",)])
+        self._link.send([("warm",)])
         try:
             self.own.warm()
         except Exception as error:
@@ -238,12 +239,12 @@ class LeadingRunner:
     def _settle(self, segments: Sequence[Segment], tokens: Mapping[Slot, SegmentOutput]) -> None:
         for slot, token in tokens.items():
             if token.nan:
-                self._link.tell([("poison", slot.id)])
+                self._link.send([("poison", slot.id)])
         roll_back_drafts(self._kv, segments, tokens, self.run)
         for segment in segments:
             if segment.draft and tokens[segment.slot].ids:
                 last = tokens[segment.slot].ids[-1]
-                self._link.tell([("last", segment.slot.id, last)])
+                self._link.send([("last", segment.slot.id, last)])
                 self.own.set_last(segment.slot, last)
 
 
@@ -260,8 +261,8 @@ class _LeadingStep:
             raise self._link.lost(error) from error
 
 
-def _told(segment: Segment) -> Any:
-    """A segment as its slot's number where it continues by one token, else with all that decides what is computed."""
+def _packed_segment(segment: Segment) -> Any:
+    """A segment as a message: its slot's number where it continues by one token, else all fields that decide what is computed."""
     if segment.continues and segment.sample is not None and segment.want is None and segment.pos is None:
         return segment.slot.id
     ids = None if segment.ids is None else np.asarray(segment.ids, np.int32).tobytes()
@@ -281,7 +282,7 @@ class Follower:
         self._snapshots: dict[int, KVSnapshot] = {}
 
     def obey(self, message: Message) -> Any:
-        """Carry out one message. The answer of those that are asked."""
+        """Carry out one message. Returns the answer of a message that has one."""
         what, *given = message
         return getattr(self, f"_{what}")(*given)
 
@@ -325,8 +326,8 @@ class Follower:
     def _import(self, name: int, length: int, arrays: Sequence[Message]) -> None:
         self._snapshots[name] = self._kv.import_snapshot(length, [_array(packed) for packed in arrays])
 
-    def _run(self, told: Sequence[Any]) -> None:
-        self._runner.run([self._segment(one) for one in told])
+    def _run(self, segments: Sequence[Any]) -> None:
+        self._runner.run([self._segment(one) for one in segments])
 
     def _warm(self) -> None:
         self._runner.warm()
@@ -337,10 +338,10 @@ class Follower:
     def _last(self, number: int, token: int) -> None:
         self._runner.set_last(self._slots[number], token)
 
-    def _segment(self, told: Any) -> Segment:
-        if isinstance(told, int):
-            return Segment(self._slots[told], sample=Sampling())
-        number, ids, samples, draft, want, embeds, pos = told
+    def _segment(self, packed: Any) -> Segment:
+        if isinstance(packed, int):
+            return Segment(self._slots[packed], sample=Sampling())
+        number, ids, samples, draft, want, embeds, pos = packed
         return Segment(
             self._slots[number],
             None if ids is None else np.frombuffer(ids, np.int32).tolist(),

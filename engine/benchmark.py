@@ -160,13 +160,15 @@ class SpeechBenchmark:
         found = [Figure("first sound", 1000 * statistics.median(first for first, _, _ in alone), "ms")]
         for count in streams:
             self.say(f"speaking {count} at once")
-            made = [_together(range(1000 * run, 1000 * run + count), self._heard) for run in range(runs)]
+            made = [_together(range(1000 * run, 1000 * run + count), self._sound_seconds) for run in range(runs)]
             found.append(
-                Figure(f"speech, {count} at once", statistics.median(spent / sum(heard) for spent, heard in made), WORK)
+                Figure(
+                    f"speech, {count} at once", statistics.median(spent / sum(seconds) for spent, seconds in made), WORK
+                )
             )
         return found
 
-    def _heard(self, seed: int) -> float:
+    def _sound_seconds(self, seed: int) -> float:
         return self._once(seed)[2]
 
     def _once(self, seed: int) -> tuple[float, float, float]:
@@ -206,12 +208,12 @@ class ListeningBenchmark:
         found = [Figure("first words", 1000 * statistics.median(firsts), "ms")]
         for count in streams:
             self.say(f"listening to {count} at once")
-            made = [_together(range(count), self._heard) for _ in range(runs)]
-            rate = statistics.median(spent / sum(heard) for spent, heard in made)
+            made = [_together(range(count), self._sound_seconds) for _ in range(runs)]
+            rate = statistics.median(spent / sum(seconds) for spent, seconds in made)
             found.append(Figure(f"real-time factor, {count} at once", rate, WORK))
         return found
 
-    def _heard(self, _: int) -> float:
+    def _sound_seconds(self, _: int) -> float:
         self._once()
         return self._given.seconds
 

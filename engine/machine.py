@@ -84,7 +84,7 @@ def look_in_process(
     with subprocess.Popen(command, env=child_environment(), stdout=pipe, stderr=pipe, text=True) as process:
         started(process)
         try:
-            told, problem = process.communicate(timeout=_LOOK_SECONDS)
+            output, problem = process.communicate(timeout=_LOOK_SECONDS)
         except subprocess.TimeoutExpired:
             process.kill()
             raise BackendUnavailable(
@@ -93,7 +93,7 @@ def look_in_process(
     if process.returncode:
         lines = problem.strip().splitlines()
         raise BackendUnavailable(lines[-1] if lines else "This machine could not be checked.")
-    return Machine(**json.loads(told))
+    return Machine(**json.loads(output))
 
 
 def free_space(cache_dir: str | Path | None = None) -> int:

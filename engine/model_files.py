@@ -221,7 +221,7 @@ class GgufFiles(ModelFiles):
 
     @property
     def modules(self) -> SentenceModules:
-        return SentenceModules(dense=dense_layers(self.tensors), said="pooling" in self.config)
+        return SentenceModules(dense=dense_layers(self.tensors), present="pooling" in self.config)
 
     @cached_property
     def tokenizer(self) -> Tokenizer:

@@ -67,10 +67,14 @@ class SecretStore:
 
     def _read(self) -> dict[str, dict[str, Any]]:
         try:
-            told = json.loads(self._file().read_text("utf-8"))
+            content = json.loads(self._file().read_text("utf-8"))
         except (OSError, ValueError):
             return {}
-        return {key: value for key, value in told.items() if isinstance(value, dict)} if isinstance(told, dict) else {}
+        return (
+            {key: value for key, value in content.items() if isinstance(value, dict)}
+            if isinstance(content, dict)
+            else {}
+        )
 
     def _write(self, kept: dict[str, dict[str, Any]]) -> None:
         try:

@@ -110,8 +110,8 @@ class SamplingParams:
         for name, (low, high) in bounds.items():
             value = getattr(self, name)
             if value is not None and not low <= value <= high:  # NaN fails this too
-                bounds_said = " and ".join(str(b) if isinstance(b, int) else f"{b:g}" for b in (low, high))
-                raise BadRequest(f"{name} must be between {bounds_said}, not {value!r}.", name)
+                limits = " and ".join(str(b) if isinstance(b, int) else f"{b:g}" for b in (low, high))
+                raise BadRequest(f"{name} must be between {limits}, not {value!r}.", name)
         if self.top_p == 0.0:
             raise BadRequest("top_p must be above 0.", "top_p")
         if self.max_tokens is not None and self.min_tokens > self.max_tokens:

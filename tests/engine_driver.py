@@ -20,10 +20,10 @@ def greedy_reply(name: str, prompt: tuple[int, ...], length: int) -> tuple[tuple
     import torch
 
     options = {"do_sample": False, "eos_token_id": None, "pad_token_id": 0, "max_new_tokens": length}
-    told = {"return_dict_in_generate": True, "output_logits": True}
+    outputs = {"return_dict_in_generate": True, "output_logits": True}
     with torch.no_grad():
         ids = torch.tensor([prompt])
-        out = reference_cached(name).generate(ids, attention_mask=torch.ones_like(ids), **options, **told)
+        out = reference_cached(name).generate(ids, attention_mask=torch.ones_like(ids), **options, **outputs)
     logits = torch.stack(out.logits)[:, 0]
     best = logits.topk(2).values
     return tuple(out.sequences[0, len(prompt) :].tolist()), float((best[:, 0] - best[:, 1]).min() / logits.abs().max())
@@ -69,7 +69,7 @@ class EngineDriver:
                     scheduler.cap = 16
         return [list(handle.result(0).ids) for handle in handles]
 
-    def goes_on(self, prompts: list[Ids], want: list[Ids], begun: int, compared: int, hits: int) -> None:
+    def continues(self, prompts: list[Ids], want: list[Ids], begun: int, compared: int, hits: int) -> None:
         """The same replies at once, with sequences preempted, continued after `begun` tokens of each, and from the disk."""
         assert self.say(prompts) == want
         assert self.say(prompts, evict=5) == want  # every prompt is a prefix now

@@ -78,8 +78,8 @@ class FakeHub:
             repo, kind, revision = "/".join(parts[2:4]), "".join(parts[4:5]), "/".join(parts[5:6]) or "main"
             if refusal := self._refusal(repo, revision, token if repo not in self.gated else None):
                 return refusal
-            told = self._tree(repo) if kind == "tree" else self._info(repo)
-            return 200, {}, json.dumps(told).encode()
+            body = self._tree(repo) if kind == "tree" else self._info(repo)
+            return 200, {}, json.dumps(body).encode()
         if parts[:3] == ["api", "resolve-cache", "models"]:  # where the hub sends those who want a small file
             repo, revision, name = "/".join(parts[3:5]), parts[5], "/".join(parts[6:])
         else:
@@ -125,8 +125,8 @@ class FakeHub:
         if revision not in ("main", COMMIT):
             return 404, {"X-Error-Code": "RevisionNotFound"}, b"{}"
         if token is not None and repo in self.gated and token not in self.gated[repo]:
-            told = f"Access to model {repo} is restricted."
-            return 403 if token else 401, {"X-Error-Code": "GatedRepo", "X-Error-Message": told}, b"{}"
+            message = f"Access to model {repo} is restricted."
+            return 403 if token else 401, {"X-Error-Code": "GatedRepo", "X-Error-Message": message}, b"{}"
         return None
 
     def _search(self, query: dict[str, list[str]]) -> list[dict[str, Any]]:

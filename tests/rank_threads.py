@@ -21,7 +21,7 @@ class ThreadTeam:
         self.devices, self.group, self.complete = tuple(devices), None, False
         self.place = Path(mkdtemp(prefix="ranks-")) / "meeting"
         self.reason: str | None = None
-        self._told: list[queue.SimpleQueue[Any]] = [queue.SimpleQueue() for _ in devices[1:]]
+        self._calls: list[queue.SimpleQueue[Any]] = [queue.SimpleQueue() for _ in devices[1:]]
         self._answers: list[queue.SimpleQueue[Any]] = [queue.SimpleQueue() for _ in devices[1:]]
         self.messages: list[Message] = []
         for index in range(1, len(devices)):
@@ -29,20 +29,20 @@ class ThreadTeam:
 
     @property
     def followers(self) -> int:
-        return len(self._told)
+        return len(self._calls)
 
     @property
     def over(self) -> bool:
         return self.reason is not None
 
     def _live(self, index: int, name: str, options: dict[str, Any]) -> None:
-        told, answers = self._told[index - 1], self._answers[index - 1]
+        calls, answers = self._calls[index - 1], self._answers[index - 1]
         try:
             share, _ = load_rank(name, options, index, self.place)
             one = {"budget": share.kv.budget, "bytes": share.kv.bytes_for(1), "weights": share.nbytes}
             answers.put(one)
             follower = Follower(share.kv, share.runner)
-            while (message := told.get()) is not None:
+            while (message := calls.get()) is not None:
                 wants, what = message
                 answer = follower.obey(what)
                 if wants:
@@ -61,25 +61,25 @@ class ThreadTeam:
         self.complete = True
         return reports
 
-    def tell(self, messages: Sequence[Message]) -> None:
+    def send(self, messages: Sequence[Message]) -> None:
         messages = [_travelled(message) for message in messages]
         self.messages.append(messages[0])
-        for i, told in enumerate(self._told):
-            told.put((False, messages[i if len(messages) > 1 else 0]))
+        for i, calls in enumerate(self._calls):
+            calls.put((False, messages[i if len(messages) > 1 else 0]))
 
     def ask(self, message: Message) -> list[Any]:
         message = _travelled(message)
         self.messages.append(message)
-        for told in self._told:
-            told.put((True, message))
+        for calls in self._calls:
+            calls.put((True, message))
         return [self._answer(answers) for answers in self._answers]
 
     def lost(self, error: BaseException) -> RanksLost:
         raise error
 
     def close(self) -> None:
-        for told in self._told:
-            told.put(None)
+        for calls in self._calls:
+            calls.put(None)
 
 
 def _travelled(message: Message) -> Message:

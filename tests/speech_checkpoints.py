@@ -199,12 +199,12 @@ def parakeet_reference(kind: str, seed: int = 0) -> Any:
             if "running" in name:
                 p.copy_(0.5 + torch.rand(p.shape, generator=generator))
         extract = transformers.ParakeetFeatureExtractor(feature_size=config.encoder_config.num_mel_bins)
-        heard = model.encoder(**extract(sound(2.0), sampling_rate=16000, return_tensors="pt")).last_hidden_state
+        encoded = model.encoder(**extract(sound(2.0), sampling_rate=16000, return_tensors="pt")).last_hidden_state
         if kind == "parakeet_ctc":
-            head, logits = model.ctc_head, model.ctc_head(heard)
+            head, logits = model.ctc_head, model.ctc_head(encoded)
         else:
             said = model.decoder(torch.tensor([[BLANK]]))
-            head, logits = model.joint.head, model.joint(said, model.encoder_projector(heard))[..., : BLANK + 1]
+            head, logits = model.joint.head, model.joint(said, model.encoder_projector(encoded))[..., : BLANK + 1]
         mean = logits.reshape(-1, BLANK + 1).mean(0)
         head.bias[: BLANK + 1] -= mean  # so that what is heard depends on the frame; about every other one is silent
         head.bias[BLANK + 1 :] -= 100.0  # durations: the reference takes the best of tokens and durations together

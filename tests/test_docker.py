@@ -38,8 +38,8 @@ def test_it_serves_models_from_a_volume_and_not_as_root() -> None:
     assert of("VOLUME") == ["/models"]
     assert of("EXPOSE") == ["8080"]
     assert len(of("HEALTHCHECK")) == 1
-    told = (ROOT / "docs" / "docker.md").read_text(encoding="utf-8")
-    assert "`/models`" in told
+    page = (ROOT / "docs" / "docker.md").read_text(encoding="utf-8")
+    assert "`/models`" in page
 
 
 def test_all_that_it_copies_is_there_and_not_ignored() -> None:

@@ -16,7 +16,7 @@ from engine.text.reasoning import ReasoningSplitter, ReasoningTags
 from engine.types import Request, Result, SamplingParams, Timings
 from tests.checkpoints import save
 
-WISHES = {"max_tokens": 12, "temperature": 0.0}
+SAMPLING = {"max_tokens": 12, "temperature": 0.0}
 
 
 @pytest.fixture(scope="module")
@@ -26,13 +26,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def test_chat_answers_a_message_and_a_conversation(folder: str) -> None:
-    said = grus.chat("Hello", model=folder, **WISHES)
+    said = grus.chat("Hello", model=folder, **SAMPLING)
     assert said
-    assert said == grus.chat([{"role": "user", "content": "Hello"}], model=folder, **WISHES)
+    assert said == grus.chat([{"role": "user", "content": "Hello"}], model=folder, **SAMPLING)
 
 
 def test_run_tells_everything(folder: str) -> None:
-    answer = grus.run("Hello", model=folder, raw=True, **WISHES)
+    answer = grus.run("Hello", model=folder, raw=True, **SAMPLING)
     assert answer.prompt.ids == list(answer.prompt.ids)
     assert len(answer.prompt.ids) == 5
     assert answer.result.timings.output_tokens == len(answer.result.ids)
@@ -41,7 +41,7 @@ def test_run_tells_everything(folder: str) -> None:
 
 def test_streamed_pieces_are_the_whole(folder: str) -> None:
     with grus.load(folder) as model:
-        assert "".join(model.stream("Hello", **WISHES)) == model.run("Hello", **WISHES).text
+        assert "".join(model.stream("Hello", **SAMPLING)) == model.run("Hello", **SAMPLING).text
 
 
 def test_a_stream_that_is_left_stops_the_model(folder: str) -> None:
@@ -55,13 +55,13 @@ def test_a_stream_that_is_left_stops_the_model(folder: str) -> None:
 
 def test_a_batch_keeps_its_order(folder: str) -> None:
     prompts = [f"Number {i}" for i in range(12)]
-    together = [answer.text for answer in grus.batch(prompts, model=folder, **WISHES)]
-    assert together == [grus.chat(prompt, model=folder, **WISHES) for prompt in prompts]
+    together = [answer.text for answer in grus.batch(prompts, model=folder, **SAMPLING)]
+    assert together == [grus.chat(prompt, model=folder, **SAMPLING) for prompt in prompts]
 
 
 def test_both_backends(folder: str) -> None:
     said = {
-        backend: grus.chat("Hello", model=folder, options={"backend": backend}, **WISHES)
+        backend: grus.chat("Hello", model=folder, options={"backend": backend}, **SAMPLING)
         for backend in ("torch", "mlx")
     }
     assert said["torch"] == said["mlx"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import pytest
@@ -102,6 +102,15 @@ PUBLIC_WORDS = {
     ("app/server/chat.py", "Choice"),
 }
 
+# Verbs that this code once used as names of values and functions. As part of any name they are refused, but for a test's.
+OLD_VERBS = frozenset(["told", "tell", "tells", "telling", "says", "hears", "knows", "wishes"])
+# Protocols and the public Python API.
+PUBLIC_NAMES = {
+    ("app/runtime/voice.py", "wishes"),
+    ("engine/weights/gguf/writer.py", "tell"),  # of a file
+    ("tests/bench/random_gguf.py", "tell"),
+}
+
 IMPORT_EVERYTHING = """
 import importlib, sys
 for path in sys.argv[1:]:
@@ -189,6 +198,28 @@ def test_no_python_function_hears_qts_messages() -> None:
 def _classes(path: Path) -> list[str]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     return [node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+
+
+def _names(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """Variables, attributes, arguments and functions, with their lines."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.arg(arg=name):
+                yield name, node.lineno
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) if not name.startswith("test_"):
+                yield name, node.lineno
+
+
+def test_names_are_no_verbs_of_speech() -> None:
+    """A name is what a value is: `headers`, not `told`; and what a function does: `send`, not `tell`."""
+    files = [*SOURCES, *(file for folder in ("tests", "packaging") for file in sorted((ROOT / folder).rglob("*.py")))]
+    found = [
+        f"{name_of(path)}:{line}: {name}"
+        for path in files
+        for name, line in _names(ast.parse(path.read_text(encoding="utf-8")))
+        if OLD_VERBS & set(name.lower().split("_")) and (name_of(path), name) not in PUBLIC_NAMES
+    ]
+    assert found == []
 
 
 def test_a_public_class_name_is_defined_once() -> None:

@@ -67,7 +67,7 @@ class Connections:
         return any(value_at(data, tuple(one["path"])) == one["ours"] for one in record["changes"])
 
     def connect(self, program: AgentProgram, server: AgentServer, dry: bool = False) -> SettingsChange:
-        """Write the settings; the second time nothing changes. `dry`: only tell."""
+        """Write the settings; the second time nothing changes. `dry`: only report."""
         program.check_installed()
         file = program.file()
         before = _text(file)

@@ -87,8 +87,8 @@ def _inserted(text: str, node: _Node, key: str, value: Any, unit: str) -> str:
     if not node.members:
         inner = outer + unit
         body = text[node.start + 1 : node.end - 1].rstrip()
-        said = f"\n{inner}{json.dumps(key)}: {_written(value, inner, unit)}\n{outer}"
-        return text[: node.start + 1] + body + said + text[node.end - 1 :]
+        entry = f"\n{inner}{json.dumps(key)}: {_written(value, inner, unit)}\n{outer}"
+        return text[: node.start + 1] + body + entry + text[node.end - 1 :]
     first, (_, last) = (
         min(at for at, _ in node.members.values()),
         max(node.members.values(), key=lambda one: one[1].end),
@@ -101,8 +101,8 @@ def _inserted(text: str, node: _Node, key: str, value: Any, unit: str) -> str:
     at = comma + 1 if trailing else last.end
     rest = _REST.match(text, at)
     line_end = rest.end() if rest is not None else at  # a comment behind the value stays there
-    said = f"\n{inner}{json.dumps(key)}: {_written(value, inner, unit)}{',' if trailing else ''}"
-    return text[:at] + ("" if trailing else ",") + text[at:line_end] + said + text[line_end:]
+    entry = f"\n{inner}{json.dumps(key)}: {_written(value, inner, unit)}{',' if trailing else ''}"
+    return text[:at] + ("" if trailing else ",") + text[at:line_end] + entry + text[line_end:]
 
 
 def _written(value: Any, indent: str, unit: str) -> str:

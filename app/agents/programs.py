@@ -121,10 +121,10 @@ def _codex_start(server: AgentServer) -> AgentStart:
     given = {"model": server.model, "model_provider": "grus"}
     given |= {"model_providers.grus.name": "Grus", "model_providers.grus.base_url": server.openai}
     given["model_providers.grus.env_key"] = "GRUS_AGENT_KEY"
-    said = {name: json.dumps(value, ensure_ascii=False) for name, value in given.items()}
+    flags = {name: json.dumps(value, ensure_ascii=False) for name, value in given.items()}
     if server.context:
-        said["model_context_window"] = str(server.context)
-    arguments = (word for name, value in said.items() for word in ("-c", f"{name}={value}"))
+        flags["model_context_window"] = str(server.context)
+    arguments = (word for name, value in flags.items() for word in ("-c", f"{name}={value}"))
     return AgentStart({"GRUS_AGENT_KEY": server.key}, tuple(arguments))
 
 

@@ -215,10 +215,10 @@ def _put_yaml(text: str, path: SettingPath, value: Any) -> str:
     if len(path) == 1:
         if member is None:
             return f"{text}{path[0]}: {_yaml_value(value)}\n"
-        said = _yaml_value(value)
+        written = _yaml_value(value)
         if member[1].start_mark.index == member[1].end_mark.index:  # no value at all
-            said = f" {said}"
-        return text[: member[1].start_mark.index] + said + text[member[1].end_mark.index :]
+            written = f" {written}"
+        return text[: member[1].start_mark.index] + written + text[member[1].end_mark.index :]
     if member is None:
         return text + f"{path[0]}:\n" + _item(value, "  ")
     items = member[1]

@@ -194,7 +194,7 @@ class _Conversation:
         except KeyboardInterrupt:
             handle.cancel()
             print("\n[stopped]", file=sys.stderr)
-            for _ in handle:  # what had been made before the stop was heard
+            for _ in handle:  # what was made before the stop took effect
                 pass
             return printer.answer, None
         print()

@@ -72,7 +72,7 @@ def connect(options: argparse.Namespace) -> int:
     program = agent_program(options.program)
     if options.undo:
         change = connections.disconnect(program, dry=options.dry_run)
-        return _told(change, options.dry_run, f"{program.title} is as it was before.")
+        return _print_change(change, options.dry_run, f"{program.title} is as it was before.")
     program.check_installed()
     asked = wanted(options)
     try:
@@ -85,13 +85,15 @@ def connect(options: argparse.Namespace) -> int:
             ) from None
         server = AgentServer(asked.address, asked.model, *([asked.key] if asked.key else []))
     change = connections.connect(program, server, dry=options.dry_run)
-    code = _told(change, options.dry_run, f"{program.title} uses {server.model} at {server.address}.", server.key)
+    code = _print_change(
+        change, options.dry_run, f"{program.title} uses {server.model} at {server.address}.", server.key
+    )
     if program.name == "zed" and server.key != "none" and not options.dry_run:
         print("Zed keeps keys in the system's keyring: type the key there, or start Zed with GRUS_API_KEY set.")
     return code
 
 
-def _told(change: Any, dry: bool, done: str, key: str = "") -> int:
+def _print_change(change: Any, dry: bool, done: str, key: str = "") -> int:
     if change.nothing:
         print(f"{change.file} needs no change." if not change.left else f"{change.file} stays as it is.")
     elif dry:

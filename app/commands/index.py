@@ -89,10 +89,10 @@ def _update(library: FolderLibrary, tools: IndexTools, quiet: bool) -> bool:
 def _changes(library: FolderLibrary) -> str:
     report = library.report
     words = {"new": report.added, "changed": report.changed, "moved": report.moved, "removed": report.removed}
-    said = ", ".join(f"{count} {word}" for word, count in words.items() if count) or "Nothing changed"
+    summary = ", ".join(f"{count} {word}" for word, count in words.items() if count) or "Nothing changed"
     unread = sum(file.unread for file in library.store.files())
     more = f" {unread} pages without text were not read: they need the reader or --model." if unread else ""
-    return f"{said[:1].upper()}{said[1:]}.{more}"
+    return f"{summary[:1].upper()}{summary[1:]}.{more}"
 
 
 @contextmanager

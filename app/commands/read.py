@@ -113,11 +113,11 @@ def read(options: argparse.Namespace) -> int:
         events = session.events(files) if where is None else session.save(files, where)
         printer = _Printer(session, kind, len(files)) if where is None else None
         for event in events:
-            teller.tell(event)
+            teller.show(event)
             if printer is not None:
                 printer.show(event)
-            if (said := _written(event, kind, where)) is not None:
-                teller.say(said)
+            if (line := _written(event, kind, where)) is not None:
+                teller.say(line)
     return teller.end()
 
 
@@ -195,7 +195,7 @@ class _Teller:
         self._names: dict[int, str] = {}
         self._failed = self._doubtful = self._pages = 0
 
-    def tell(self, event: ReadingEvent) -> None:
+    def show(self, event: ReadingEvent) -> None:
         from engine.pipelines.reading.reader import DocumentOpened, DocumentRead, PageRead
 
         if isinstance(event, DocumentOpened):

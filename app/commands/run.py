@@ -115,15 +115,15 @@ class ReplyPrinter:
     def __init__(self, reader: ReplyParser, answer: bool = True, reasoning: bool = True) -> None:
         self._reader = reader
         self._shown = {"answer": answer, "reasoning": reasoning}
-        self._said: dict[str, str] = {"answer": "", "reasoning": ""}
+        self._texts: dict[str, str] = {"answer": "", "reasoning": ""}
 
     @property
     def answer(self) -> str:
-        return self._said["answer"]
+        return self._texts["answer"]
 
     @property
     def reasoning(self) -> str:
-        return self._said["reasoning"]
+        return self._texts["reasoning"]
 
     def follow(self, handle: RequestHandle) -> None:
         """To the reply's end. Raises the error of one that failed."""
@@ -134,12 +134,12 @@ class ReplyPrinter:
 
     def _print(self, event: Event) -> None:
         for part in self._reader.read(event):
-            if part.kind not in self._said or not part.text:
+            if part.kind not in self._texts or not part.text:
                 continue
             if self._shown[part.kind]:
                 between = part.kind == "answer" and not self.answer and self.reasoning and self._shown["reasoning"]
                 print("\n\n" if between else "", part.text, sep="", end="", flush=True)
-            self._said[part.kind] += part.text
+            self._texts[part.kind] += part.text
 
 
 def _check_prompt(options: argparse.Namespace) -> None:

@@ -88,19 +88,19 @@ def _recorded(file: Path) -> Iterator[np.ndarray]:
 
 
 def _voice(events: Iterator[TalkEvent], file: Path) -> Iterator[np.ndarray]:
-    """The sound of the last reply: what a pause in the question cut short is not what was asked for."""
+    """The sound of the last reply. An earlier reply, to a question that continued after a pause, is left out."""
     made: list[np.ndarray] = []
-    heard = False
+    answered = False
     for event in events:
         _show(event)
-        heard |= isinstance(event, Heard)
+        answered |= isinstance(event, Heard)
         if isinstance(event, Interrupted):
             made.clear()
         elif isinstance(event, Voiced):
             made.append(event.samples)
         elif isinstance(event, Answered) and event.error is not None:
             raise event.error
-    if not heard:
+    if not answered:
         raise BadRequest(f"No speech was heard in {file}, so there is nothing to answer.", "file")
     return iter(made)
 

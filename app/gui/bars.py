@@ -111,15 +111,15 @@ class StatusBar(QWidget):
         for part in (self.working, self.model, self.device, self.memory, self.rate):
             row.addSpacing(GRID)
             row.addWidget(part)
-        look.on_change(self, self.tell)
-        look.language_changed.connect(self.tell)
-        core.changed.connect(self.tell)
+        look.on_change(self, self.update_state)
+        look.language_changed.connect(self.update_state)
+        core.changed.connect(self.update_state)
         self._timer = QTimer(self)
         self._timer.setInterval(_EVERY)
         self._timer.timeout.connect(core.poll)
         self._timer.start()
 
-    def tell(self) -> None:
+    def update_state(self) -> None:
         state, theme = self._core.state, self._look.theme
         ratio = self.devicePixelRatioF()
         self._lock.setPixmap(
@@ -220,8 +220,8 @@ class SaveBar(QWidget):
         look.on_change(self, self._colour)
         self.hide()
 
-    def tell(self, sentence: str) -> None:
-        """Why nothing can be saved; nothing: all is saved."""
+    def show_problem(self, sentence: str) -> None:
+        """Show why nothing can be saved. An empty sentence: everything is saved."""
         self.sentence.setText(sentence)
         self.setAccessibleName(sentence)
         self.setVisible(bool(sentence))

@@ -44,9 +44,9 @@ def hand_over(name: str, files: Sequence[Path]) -> bool:
     socket.write(message)
     socket.waitForBytesWritten(_PATIENCE)
     # the first answers when it has read all: only then may this process end
-    heard = socket.waitForReadyRead(_PATIENCE * 3)
+    answered = socket.waitForReadyRead(_PATIENCE * 3)
     socket.disconnectFromServer()
-    return heard
+    return answered
 
 
 class SingleInstance(QObject):
@@ -84,9 +84,9 @@ class SingleInstance(QObject):
         socket.write(b"ok\n")
         socket.flush()
         try:
-            told = json.loads(line)
-            files = [Path(name) for name in told["files"]]
-            if token := told.get("token"):
+            message = json.loads(line)
+            files = [Path(name) for name in message["files"]]
+            if token := message.get("token"):
                 os.environ[_TOKEN] = str(token)  # Qt takes it from there when the window is raised
         except (ValueError, KeyError, TypeError):
             return

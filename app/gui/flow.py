@@ -1,4 +1,4 @@
-"""`FlowRow`: a row of controls that goes on in a second line where one is too narrow."""
+"""`FlowRow`: a row of controls that continues in a second line where one is too narrow."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ class FlowRow(QLayout):
         self.setSpacing(spacing)
         self._items: list[QLayoutItem] = []
         self._right: int | None = None
+        self._sizes: tuple[_Line, _Line] | None = None  # computed once between two changes: Qt asks for them many times
 
     def begin_right(self) -> None:
         self._right = len(self._items)
@@ -24,6 +25,10 @@ class FlowRow(QLayout):
 
     def addItem(self, item: QLayoutItem) -> None:
         self._items.append(item)
+
+    def invalidate(self) -> None:
+        self._sizes = None
+        super().invalidate()
 
     def count(self) -> int:
         return len(self._items)
@@ -43,22 +48,19 @@ class FlowRow(QLayout):
     def heightForWidth(self, width: int) -> int:
         margins = self.contentsMargins()
         lines = self._lines(width - margins.left() - margins.right())
-        heights = [max(size.height() for _, size in left + right) for left, right in lines]
+        heights = [_height(left + right) for left, right in lines]
         return sum(heights) + max(0, len(heights) - 1) * self.spacing() + margins.top() + margins.bottom()
 
     def sizeHint(self) -> QSize:
         """All in one line."""
-        shown = [self._wanted(item) for item in self._items if not item.isEmpty()]
-        width = sum(size.width() for size in shown) + max(0, len(shown) - 1) * self.spacing()
-        return self._with_margins(QSize(width, max((size.height() for size in shown), default=0)))
+        left, right = self._shown()
+        return self._with_margins(QSize(self._width(left + right), _height(left + right)))
 
     def minimumSize(self) -> QSize:
         """As wide as the widest, or as all that stands on the right."""
-        shown = [self._wanted(item) for item in self._items if not item.isEmpty()]
-        right = [self._wanted(item).width() for item in self._on_right() if not item.isEmpty()]
-        together = sum(right) + max(0, len(right) - 1) * self.spacing()
-        width = max([together, *(size.width() for size in shown)])
-        return self._with_margins(QSize(width, max((size.height() for size in shown), default=0)))
+        left, right = self._shown()
+        widest = max([self._width(right), *(size.width() for _, size in left)])
+        return self._with_margins(QSize(widest, _height(left + right)))
 
     def setGeometry(self, rect: QRect) -> None:
         super().setGeometry(rect)
@@ -66,12 +68,12 @@ class FlowRow(QLayout):
         room = rect.marginsRemoved(margins)
         y = room.top()
         for left, right in self._lines(room.width()):
-            height = max(size.height() for _, size in left + right)
+            height = _height(left + right)
             x = room.left()
             for item, size in left:
                 _put(item, QPoint(x, y), size, height)
                 x += size.width() + self.spacing()
-            x = room.right() + 1 - sum(size.width() for _, size in right) - max(0, len(right) - 1) * self.spacing()
+            x = room.right() + 1 - self._width(right)
             for item, size in right:
                 _put(item, QPoint(x, y), size, height)
                 x += size.width() + self.spacing()
@@ -79,28 +81,33 @@ class FlowRow(QLayout):
 
     # -- lines
 
-    def _on_right(self) -> list[QLayoutItem]:
-        return self._items[self._right :] if self._right is not None else []
+    def _shown(self) -> tuple[_Line, _Line]:
+        """What stands on the left and on the right, each with the size that it wants."""
+        if self._sizes is None:
+            sizes = [
+                (item, item.sizeHint().expandedTo(item.minimumSize())) if not item.isEmpty() else None
+                for item in self._items
+            ]
+            at = len(sizes) if self._right is None else self._right
+            self._sizes = [one for one in sizes[:at] if one], [one for one in sizes[at:] if one]
+        return self._sizes
 
-    def _wanted(self, item: QLayoutItem) -> QSize:
-        return item.sizeHint().expandedTo(item.minimumSize())
+    def _width(self, line: _Line) -> int:
+        return sum(size.width() for _, size in line) + max(0, len(line) - 1) * self.spacing()
 
     def _lines(self, width: int) -> list[tuple[_Line, _Line]]:
         """What stands on the left of each line, and on its right."""
+        left, right = self._shown()
         lines: list[tuple[_Line, _Line]] = []
         end = 0
-        for item in self._items[: self._right]:
-            if item.isEmpty():
-                continue
-            size = self._wanted(item)
+        for item, size in left:
             if not lines or end + size.width() > width:
                 lines.append(([], []))
                 end = 0
             lines[-1][0].append((item, size))
             end += size.width() + self.spacing()
-        right = [(item, self._wanted(item)) for item in self._on_right() if not item.isEmpty()]
         if right:
-            if not lines or end + sum(size.width() for _, size in right) + self.spacing() * (len(right) - 1) > width:
+            if not lines or end + self._width(right) > width:
                 lines.append(([], []))
             lines[-1][1].extend(right)
         return lines
@@ -108,6 +115,10 @@ class FlowRow(QLayout):
     def _with_margins(self, size: QSize) -> QSize:
         margins = self.contentsMargins()
         return size + QSize(margins.left() + margins.right(), margins.top() + margins.bottom())
+
+
+def _height(line: _Line) -> int:
+    return max((size.height() for _, size in line), default=0)
 
 
 def _put(item: QLayoutItem, place: QPoint, size: QSize, height: int) -> None:

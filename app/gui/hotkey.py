@@ -215,15 +215,15 @@ class MacKey(QObject):
         super().__init__(parent)
         carbon = self._carbon = _carbon_library()
 
-        def heard(call: Any, event: Any, data: Any) -> int:
+        def handle(call: Any, event: Any, data: Any) -> int:
             pressed()
             return 0
 
-        self._heard = _CARBON_HANDLER(heard)  # must live as long as the handler
+        self._handle = _CARBON_HANDLER(handle)  # must live as long as the handler
         self._handler, self._key = c_void_p(), c_void_p()
         target = carbon.GetApplicationEventTarget()
         kind = _Kind(_KEYBOARD, _HOT_KEY_PRESSED)
-        if carbon.InstallEventHandler(target, self._heard, 1, byref(kind), None, byref(self._handler)):
+        if carbon.InstallEventHandler(target, self._handle, 1, byref(kind), None, byref(self._handler)):
             raise OSError("the system refused it")
         code, mask = MAC_CODES[keys.key], keys.mask(MAC_MASKS)
         if carbon.RegisterEventHotKey(code, mask, _Id(_GRUS, 1), target, 0, byref(self._key)):
@@ -271,14 +271,14 @@ def system() -> System:
 
 
 class HotKey(QObject):
-    """`told`: the sentence for Settings changed."""
+    """`changed`: the sentence for Settings changed."""
 
     def __init__(self, preferences: Preferences, pressed: Callable[[], Any], parent: QObject) -> None:
         super().__init__(parent)
         self._preferences, self._pressed = preferences, pressed
         self._held: Any = None
         self.problem = ""
-        self.told = Signal()
+        self.changed = Signal()
         preferences.changed.connect(lambda key: self.hold() if key == PREFERENCE else None)
         self.hold()
 
@@ -304,7 +304,7 @@ class HotKey(QObject):
         self.release()
         written = str(self._preferences.get(PREFERENCE, ""))
         self.problem = self._take(written) if written and self.possible else ""
-        self.told()
+        self.changed()
 
     def release(self) -> None:
         if self._held is not None:

@@ -39,13 +39,17 @@ def icon(name: str, colour: str, disabled: str = "") -> QIcon:
     return QIcon(_Strokes(name, colour, disabled or colour))
 
 
+@cache
+def _renderer(name: str, colour: str) -> QSvgRenderer:
+    """One for all icons that are alike: an engine is copied with each icon that changes, and parsing takes a millisecond."""
+    return QSvgRenderer(QByteArray(drawing(name).replace("currentColor", colour).encode()))
+
+
 class _Strokes(QIconEngine):
     def __init__(self, name: str, colour: str, disabled: str) -> None:
         super().__init__()
         self._made = (name, colour, disabled)
-        source = drawing(name)
-        self._normal = QSvgRenderer(QByteArray(source.replace("currentColor", colour).encode()))
-        self._disabled = QSvgRenderer(QByteArray(source.replace("currentColor", disabled).encode()))
+        self._normal, self._disabled = _renderer(name, colour), _renderer(name, disabled)
 
     def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:
         renderer = self._disabled if mode == QIcon.Mode.Disabled else self._normal
@@ -257,6 +261,8 @@ def kind(widget: QWidget, name: str) -> QWidget:
 
 def restate(widget: QWidget, **properties: object) -> None:
     """Change state properties (`chosen=True`, `level="error"`) and restyle the widget."""
+    if all(widget.property(name) == value for name, value in properties.items()):
+        return
     for name, value in properties.items():
         widget.setProperty(name, value)
     widget.style().unpolish(widget)

@@ -43,8 +43,8 @@ def _filled_in(value: Any) -> Any:
 
 def _units(values: Mapping[str, Any]) -> dict[str, Any]:
     """The values, with what says it again in the place of a size or a time."""
-    said = {name: _said.get(value, {}).get(__name__) for name, value in values.items() if type(value) is str}
-    return {name: said.get(name) or value for name, value in values.items()}
+    renewed = {name: _shown.get(value, {}).get(__name__) for name, value in values.items() if type(value) is str}
+    return {name: renewed.get(name) or value for name, value in values.items()}
 
 
 def _as_written(text: str, about: str, n: int) -> str:
@@ -56,7 +56,7 @@ _point = "."
 
 # What was shown, to be found again when the language changes, and what says it again: with the module that said it, since two
 # phrases may have one translation. What has values filled in leaves when there is much of it, the oldest first.
-_said: dict[str, dict[str, Callable[[], str]]] = {}
+_shown: dict[str, dict[str, Callable[[], str]]] = {}
 _before: dict[str, dict[str, Callable[[], str]]] = {}  # in the language before this one
 _filled: dict[str, None] = {}
 _MOST = 4000
@@ -65,9 +65,9 @@ _MOST = 4000
 def install(translate: Callable[[str, str, int], str] | None, point: str = ".") -> None:
     """What turns English into the chosen language, with the context and the number; None: English stays. `point` is the
     decimal point."""
-    global _translate, _point, _said, _before
+    global _translate, _point, _shown, _before
     _translate, _point = translate or _as_written, point
-    _said, _before = {}, _said
+    _shown, _before = {}, _shown
     _filled.clear()
 
 
@@ -111,13 +111,13 @@ def remember(say: Callable[[], str], module: str, passing: bool = False) -> str:
     """What `say` returns, which it says anew when the language changes; for texts that are put together. `passing`: there
     may be ever new ones."""
     shown = say()
-    if passing and shown not in _said:
+    if passing and shown not in _shown:
         _filled[shown] = None
         if len(_filled) > _MOST:
             for old in list(_filled)[: _MOST // 4]:
                 _filled.pop(old, None)
-                _said.pop(old, None)
-    speakers = _said.setdefault(shown, {})
+                _shown.pop(old, None)
+    speakers = _shown.setdefault(shown, {})
     speakers.pop(module, None)  # the newest is the last
     speakers[module] = say
     return shown
@@ -125,7 +125,7 @@ def remember(say: Callable[[], str], module: str, passing: bool = False) -> str:
 
 def source(shown: str) -> Callable[[], str]:
     """What says a text that is shown now in every language from now on."""
-    return next(reversed(_said.get(shown, {"": lambda: shown}).values()))
+    return next(reversed(_shown.get(shown, {"": lambda: shown}).values()))
 
 
 def again(shown: str, modules: Collection[str] = ()) -> str:

@@ -95,14 +95,14 @@ class Window(QMainWindow):
         self._place.timeout.connect(self._remember)
         self.gc_policy = GcPolicy(lambda: context.core.busy)
         self._imported = False  # the modules of the panes that were not opened yet
-        self._settled = ("", "")  # the engine's phase and model when the collector was told last
+        self._settled = ("", "")  # the engine's phase and model when the collector was last informed
         context.core.changed.connect(self._settle)
         self._return()
         context.look.on_change(self.rail, lambda: self.rail.widen(self.width()))
         self.restarts = False  # whether Grus starts again when the window is closed
         context.restart = self._restart
-        context.store.opened(self._tell_damage)
-        context.store.saving.watch(self._tell_saving)
+        context.store.opened(self._show_damage)
+        context.store.saving.watch(self._show_saving)
         if context.preferences.set_aside is not None:
             self.say(
                 tr("Your settings could not be read. They were saved as {file}, and Grus started with default settings.",
@@ -166,9 +166,9 @@ class Window(QMainWindow):
         if name not in self.panes:
             spec = next(spec for spec in self.specs if spec.name == name)
             pane = spec.make(self.context)
-            self.context.look.dress(pane)
             self.panes[name] = pane
             self.stack.addWidget(pane)
+            self.context.look.dress(pane)
         return self.panes[name]
 
     def open_pane(self, name: str) -> Pane:
@@ -230,8 +230,8 @@ class Window(QMainWindow):
     def show_log(self) -> None:
         self.log.open()
 
-    def tell_crash(self) -> None:
-        """Of the session before this one."""
+    def show_crash(self) -> None:
+        """Show that the previous session crashed."""
         self.say(
             tr("Grus ended unexpectedly last time. Nothing was deleted."),
             level="warning", undo=(tr("Show the log"), lambda: self.log.open(crash=True)),
@@ -265,13 +265,13 @@ class Window(QMainWindow):
     def offer_updates(self) -> None:
         """Look for a new version, if that is allowed; ask once whether it is."""
         updates = self.context.updates
-        updates.found.connect(self._tell_update)
+        updates.found.connect(self._show_update)
         if not self.notice.current.sentence and updates.must_ask():
             self.say(tr("Check for new versions of Grus when it starts?"), undo=(tr("Allow"), updates.allow))
         updates.look_at_start()
 
-    def _tell_update(self) -> None:
-        self.say(self.context.updates.told, undo=(tr("Show"), self._show_updates))
+    def _show_update(self) -> None:
+        self.say(self.context.updates.status, undo=(tr("Show"), self._show_updates))
 
     def _show_updates(self) -> None:
         settings: Any = self.open_pane("settings")
@@ -282,7 +282,7 @@ class Window(QMainWindow):
         self.close()
         self.restarts = not self.isVisible()  # closing may have been refused
 
-    def _tell_damage(self, opened: Any) -> None:
+    def _show_damage(self, opened: Any) -> None:
         if opened.set_aside is not None:
             self.say(
                 tr(
@@ -292,9 +292,9 @@ class Window(QMainWindow):
                 level="warning",
             )
 
-    def _tell_saving(self, sentence: str) -> None:
+    def _show_saving(self, sentence: str) -> None:
         was = self.save_bar.sentence.text()
-        self.save_bar.tell(sentence)
+        self.save_bar.show_problem(sentence)
         if was and not sentence:
             self._warned = False
             self.say(tr("Everything is saved again."), level="ok")

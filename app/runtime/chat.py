@@ -73,7 +73,7 @@ class ChatRequest:
     prediction: str = ""  # what the answer may turn out to be
     split_reasoning: bool = True  # False: the reasoning stays in the answer, in its tags
     continue_last: bool = False  # continue the last message instead of beginning a new one
-    add_generation_prompt: bool = True  # tell the model that it is its turn
+    add_generation_prompt: bool = True  # the prompt ends with the start of an assistant message
     lenient: bool = False  # ignore hints that the model cannot follow, instead of refusing them
     thinking_field: str = "thinking"  # what the client's protocol calls it
     effort_field: str = "reasoning_effort"

@@ -89,7 +89,7 @@ async def embed(
     if not pooled:
         return Vectors([], [])
     finished = modules_of(model).finished(np.stack(pooled))
-    if dimensions is not None and finished.shape[1] < dimensions:  # a model elsewhere tells its width only now
+    if dimensions is not None and finished.shape[1] < dimensions:  # a remote model's width is known only now
         raise BadRequest(f"{name} makes vectors of {finished.shape[1]} dimensions: ask for fewer.", "dimensions")
     return Vectors([unit(vector, dimensions) for vector in finished], [len(ids) for ids in rows])
 
@@ -169,7 +169,7 @@ async def score(
         head = await asyncio.wrap_future(on.task(name, yes_minus_no).future)
         read = await _requested(rows, name, "last", on)
         return Scores([float(as_share(vector @ head)) for vector in read], sum(map(len, rows)))
-    made_for_it = isinstance(model, LoadedModel) and (modules_of(model).said or "pooling" in model.config)
+    made_for_it = isinstance(model, LoadedModel) and (modules_of(model).present or "pooling" in model.config)
     if not isinstance(model, LoadedEncoder) and not (isinstance(model, LoadedModel) and made_for_it):
         raise BadRequest(f"{name} does not rank. Choose a reranker or an embedding model.", "model")
     return await _cosines(pairs, name, model, on)

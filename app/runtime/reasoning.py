@@ -62,12 +62,12 @@ def variables_for(template: str, thinking: bool | None, effort: str | None, budg
 
 
 def _known_levels(template: str, name: str) -> list[str]:
-    """The efforts that a template tells apart, from the least to the most."""
-    said: set[str] = set()
+    """The efforts that a template distinguishes, from the least to the most."""
+    named: set[str] = set()
     for block in re.findall(r"\{[%{].*?[%}]\}", template, re.DOTALL):
         if name in block:
-            said |= {word for word in re.findall(r"['\"](\w+)['\"]", block) if word in _LEVELS}
-    compared = said if len(said) > 1 or said & {"none", "no_think", "max"} else {*_PLAIN_LEVELS, *said}
+            named |= {word for word in re.findall(r"['\"](\w+)['\"]", block) if word in _LEVELS}
+    compared = named if len(named) > 1 or named & {"none", "no_think", "max"} else {*_PLAIN_LEVELS, *named}
     return sorted(compared, key=lambda word: _LEVELS[word])
 
 

@@ -117,22 +117,24 @@ def run_tools(
     if len(tools) < len(functions):
         raise BadRequest("Two tools have the same name.", "tools")
     offered = [tool.offered() for tool in tools.values()]
-    said, steps = list(messages), list[ToolStep]()
+    history, steps = list(messages), list[ToolStep]()
     for _ in range(rounds):
-        reply = ask(said, offered)
+        reply = ask(history, offered)
         if not reply.calls:
-            return ToolRun(reply.answer, tuple(steps), [*said, {"role": "assistant", "content": reply.answer}])
+            return ToolRun(reply.answer, tuple(steps), [*history, {"role": "assistant", "content": reply.answer}])
         calls = [
             {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
             for call in reply.calls
         ]
-        said.append({"role": "assistant", "content": reply.answer, "tool_calls": calls})
+        history.append({"role": "assistant", "content": reply.answer, "tool_calls": calls})
         for call in reply.calls:
             step = _step(call, tools, approve)
             steps.append(step)
-            said.append({"role": "tool", "tool_call_id": call.id, "name": call.name, "content": step.result})
-    reply = ask(said, [])
-    return ToolRun(reply.answer, tuple(steps), [*said, {"role": "assistant", "content": reply.answer}], complete=False)
+            history.append({"role": "tool", "tool_call_id": call.id, "name": call.name, "content": step.result})
+    reply = ask(history, [])
+    return ToolRun(
+        reply.answer, tuple(steps), [*history, {"role": "assistant", "content": reply.answer}], complete=False
+    )
 
 
 def _step(call: RequestedCall, tools: Mapping[str, PythonTool], approve: Approve | None) -> ToolStep:

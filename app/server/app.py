@@ -96,16 +96,16 @@ def _make_validators(app: FastAPI) -> None:
 
 async def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    return _told(request, from_validation(error.errors()))
+    return _error_response(request, from_validation(error.errors()))
 
 
 async def _failed(request: Request, error: Exception) -> Response:
     if isinstance(error, ClientGone):
         return Response(status_code=499)  # nobody reads it
-    return _told(request, as_api_error(error))
+    return _error_response(request, as_api_error(error))
 
 
-def _told(request: Request, error: ApiError) -> Response:
+def _error_response(request: Request, error: ApiError) -> Response:
     family = family_of(request.url.path, request.headers)
     body = error_body(error, family, request.scope["state"]["request_id"])
     return JSONResponse(body, status_in(error, family), headers=dict(error.headers or {}))

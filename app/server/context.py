@@ -149,7 +149,7 @@ class Server:
         running: RunningRequest | RequestGroup,
         chunks: AsyncIterator[bytes],
         *,
-        tell: Callable[[ApiError], bytes] = _openai_error,
+        encode_error: Callable[[ApiError], bytes] = _openai_error,
         heartbeat: bytes | None = COMMENT,
         media_type: str = "text/event-stream",
     ) -> StreamingReply:
@@ -160,7 +160,7 @@ class Server:
             running.cancel()
             raise
         return StreamingReply(
-            with_errors(chunks, tell),
+            with_errors(chunks, encode_error),
             running.cancel,
             heartbeat=heartbeat,
             every=self.settings.heartbeat_seconds,

@@ -113,8 +113,8 @@ def from_validation(problems: Sequence[Mapping[str, Any]]) -> ApiError:
     if kind == "none_required":
         return unsupported(param or "", f"{param} is not supported here. Leave it out, or send null.")
     if param is None and kind == "value_error":
-        said = message.removeprefix("Value error, ")
-        return bad_request(f"{said[:1].upper()}{said[1:]}.")
+        reason = message.removeprefix("Value error, ")
+        return bad_request(f"{reason[:1].upper()}{reason[1:]}.")
     if param is None:
         return bad_request("The body must be a JSON object. Send it with Content-Type: application/json.")
     if kind == "missing":

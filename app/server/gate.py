@@ -100,7 +100,7 @@ class Gate:
         if not self._keys:
             return
         given = given_keys(HTTPConnection(scope))
-        # every key is compared, so that the time taken tells nothing
+        # every key is compared, so that the time taken reveals nothing
         known = sum(hmac.compare_digest(_digest(one), key) for one in given for key in self._keys)
         if not known and not any(_opens_socket(scope, one) for one in given):
             raise ApiError(

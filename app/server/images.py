@@ -204,27 +204,27 @@ class Fetcher:
     async def _receive(self, connection: h11.Connection, reader: asyncio.StreamReader) -> _Reply:
         body = bytearray()
         while True:
-            heard = connection.next_event()
-            if heard is h11.NEED_DATA:
+            event = connection.next_event()
+            if event is h11.NEED_DATA:
                 connection.receive_data(await reader.read(CHUNK))
-            elif isinstance(heard, h11.Response):
-                if (location := self._location(heard)) is not None:
+            elif isinstance(event, h11.Response):
+                if (location := self._location(event)) is not None:
                     return _Reply(location)
-            elif isinstance(heard, h11.Data):
-                body += heard.data
+            elif isinstance(event, h11.Data):
+                body += event.data
                 self._check_size(len(body))
-            elif isinstance(heard, h11.EndOfMessage):
+            elif isinstance(event, h11.EndOfMessage):
                 return _Reply(None, bytes(body))
-            elif isinstance(heard, h11.ConnectionClosed):
+            elif isinstance(event, h11.ConnectionClosed):
                 raise ConnectionError
 
-    def _location(self, heard: h11.Response) -> str | None:
+    def _location(self, event: h11.Response) -> str | None:
         """Where a redirect leads. Raises for a reply whose body is not worth reading."""
-        headers = {name: value.decode("latin-1").strip() for name, value in heard.headers}
-        if heard.status_code in _REDIRECTS and b"location" in headers:
+        headers = {name: value.decode("latin-1").strip() for name, value in event.headers}
+        if event.status_code in _REDIRECTS and b"location" in headers:
             return headers[b"location"]
-        if heard.status_code != 200:
-            raise BadRequest(f"The {self.kind} could not be fetched: its server answered {heard.status_code}.")
+        if event.status_code != 200:
+            raise BadRequest(f"The {self.kind} could not be fetched: its server answered {event.status_code}.")
         if not headers.get(b"content-type", "").lower().startswith(f"{self.kind}/"):
             raise BadRequest(f"The URL leads to something that is no {self.kind}, by its server's own words.")
         if headers.get(b"content-encoding", "identity").lower() != "identity":
@@ -307,7 +307,7 @@ class Images:
         at = 0
         try:
             async with asyncio.timeout(ALL_SECONDS):
-                for at, part in enumerate(parts):  # noqa: B007 - the handlers below tell which one it was
+                for at, part in enumerate(parts):  # noqa: B007 - the handlers below report which one it was
                     data = await self.read(part)
                     made.append(await asyncio.to_thread(make, data, part))
                     check(made)

@@ -202,7 +202,7 @@ def add_to_account(handle: Any) -> None:
         account.add(handle)
 
 
-def told_timings() -> dict[str, Any]:
+def requested_timings() -> dict[str, Any]:
     """`timings` for a reply's body, where the client asked for them."""
     account = current.get()
     if account is None or not account.wanted or account.timings is None:

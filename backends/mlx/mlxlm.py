@@ -69,8 +69,8 @@ def load(folder: Path, budget: int, dtype: mx.Dtype) -> Foreign:
         mx.eval(net.parameters())
         model = MlxLmModel(net, config)
     except UNREADABLE as error:
-        said = str(error).strip() or type(error).__name__
-        raise BackendMissing(f"mlx-lm cannot load this model: {said.splitlines()[0]}") from error
+        message = str(error).strip() or type(error).__name__
+        raise BackendMissing(f"mlx-lm cannot load this model: {message.splitlines()[0]}") from error
     kv = MlxLmKVCache(model, budget)
     return Foreign(model, kv, MlxLmRunner(model, kv))
 

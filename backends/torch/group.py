@@ -62,7 +62,7 @@ class TorchGroup:
         return x
 
     def abort(self) -> None:
-        """Let go of whoever waits. From any thread."""
+        """Wake every thread that waits for the group. May be called from any thread."""
         try:
             self._group.abort()
         except Exception:

@@ -379,7 +379,7 @@ class GreedyHead:
             *(x.data_ptr(), len(x), x.stride(0), values.data_ptr(), places.data_ptr()),
             *(None if mass is None else mass.data_ptr(), torch.get_num_threads()),
         )
-        if self.shortlist is None or not self.shortlist.tell(*asked):
+        if self.shortlist is None or not self.shortlist.argmax(*asked):
             self.library.grus_matmul_argmax(self.head.handle, *asked)
         return Best(values, places, None if mass is None else -mass.log_())
 
@@ -403,7 +403,7 @@ class ArgmaxShortlist:
         if coarse.struct.longest_input > 0:  # false where a weight is not finite
             self._coarse = coarse
 
-    def tell(self, *asked: int | None) -> bool:
+    def argmax(self, *asked: int | None) -> bool:
         """Same arguments and results as the kernel `grus_matmul_argmax`, except that the mass is approximate. False where all
         logits are needed: the copy is not ready, too many rows are near the largest, a value is not finite, or there are too
         many tokens to multiply in 8 bits."""

@@ -62,8 +62,8 @@ def load(
             except _OneByOne:
                 return _one_by_one(net, budget, ops)
     except UNREADABLE as error:
-        said = str(error).strip() or type(error).__name__
-        raise BackendMissing(f"transformers cannot run this model: {said.splitlines()[0]}") from error
+        message = str(error).strip() or type(error).__name__
+        raise BackendMissing(f"transformers cannot run this model: {message.splitlines()[0]}") from error
 
 
 class _OneByOne(Exception):

@@ -21,7 +21,7 @@ from engine.weights.gguf.reader import read
 from engine.weights.safetensors import INDEX, SINGLE, missing_shards, read_index
 
 DEFAULT_REVISION = "main"
-ADAPTER = "adapter_config.json"  # tells a LoRA adapter's folder from a model's
+ADAPTER = "adapter_config.json"  # only a LoRA adapter's folder has it
 ADAPTER_WEIGHTS = ("adapter_model.safetensors", "adapters.safetensors", "adapter_model.bin")  # in order of preference
 WEIGHT_KINDS = (".safetensors", ".gguf", ".bin", ".pt", ".pth")  # in order of preference
 REPO_ID = re.compile(r"(?!.*(?:--|\.\.))[A-Za-z0-9_](?:[\w.-]*\w)?/[A-Za-z0-9_](?:[\w.-]*\w)?", re.ASCII)
@@ -210,7 +210,7 @@ def gguf_models(names: Iterable[str]) -> dict[str, list[str]]:
 
 
 def kind_of(name: str) -> str:
-    """The quantization that a file's name tells; nothing where it tells none."""
+    """The quantization in a file's name; empty where the name has none."""
     found = _KIND.findall(_SHARD.sub("", name.removesuffix(".gguf")))
     return str(found[-1]).upper() if found else ""
 
@@ -224,15 +224,15 @@ def chosen(models: dict[str, list[str]], quant: str | None, loosely: bool = True
     """
     if quant is None:
         return next((kind for kind in _CHOICE if kind in models), next(iter(models), None))
-    wish = _SHARD.sub("", quant.lower().removesuffix(".gguf"))
-    begins = re.compile(r"(?:^|[-._/ ])" + re.escape(wish))
+    wanted = _SHARD.sub("", quant.lower().removesuffix(".gguf"))
+    begins = re.compile(r"(?:^|[-._/ ])" + re.escape(wanted))
     names = {kind: (kind.lower(), _stem(files[0])) for kind, files in models.items()}
     steps = [
-        [kind for kind, (name, _) in names.items() if name == wish],
-        [kind for kind, (_, stem) in names.items() if stem == wish],
+        [kind for kind, (name, _) in names.items() if name == wanted],
+        [kind for kind, (_, stem) in names.items() if stem == wanted],
         [kind for kind, (name, _) in names.items() if begins.search(name)],
         [kind for kind, (_, stem) in names.items() if begins.search(stem)],
-        [kind for kind, both in names.items() if loosely and any(wish in name for name in both)],
+        [kind for kind, both in names.items() if loosely and any(wanted in name for name in both)],
     ]
     found = next(filter(None, steps), [])
     if len(found) > 1:
@@ -240,14 +240,14 @@ def chosen(models: dict[str, list[str]], quant: str | None, loosely: bool = True
     return found[0] if found else None
 
 
-def file_in(folder: Path, wish: str) -> Path:
+def file_in(folder: Path, wanted: str) -> Path:
     """The GGUF file of a folder on this machine that has this name or quantization, or a part of it; of several shards the
     first. Raises ModelNotFound, with what there is."""
     models = gguf_models(sorted(file.name for file in folder.glob("*.gguf")))
-    kind = chosen(models, wish)
+    kind = chosen(models, wanted)
     if kind is None:
         there = f"It has: {', '.join(models)}" if models else "It holds no GGUF files"
-        raise ModelNotFound(f"{folder} has no {wish}. {there}.")
+        raise ModelNotFound(f"{folder} has no {wanted}. {there}.")
     return folder / models[kind][0]
 
 

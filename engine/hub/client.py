@@ -62,9 +62,9 @@ def file_facts(url: str) -> FileFacts:
         raise GrusError(ErrorText("The hub redirects a file in a circle. Try again later."))
     if not response.is_redirect:
         library.hub().utils.hf_raise_for_status(response)
-    told = response.headers
-    etag = (told.get("X-Linked-ETag") or told.get("ETag") or "").strip().removeprefix("W/").strip('"')
-    size = told.get("X-Linked-Size") or (None if response.is_redirect else told.get("Content-Length"))
+    received = response.headers
+    etag = (received.get("X-Linked-ETag") or received.get("ETag") or "").strip().removeprefix("W/").strip('"')
+    size = received.get("X-Linked-Size") or (None if response.is_redirect else received.get("Content-Length"))
     return FileFacts(etag, int(size) if size and size.isdigit() else None)
 
 
@@ -113,10 +113,10 @@ def pause_for(error: Exception, attempt: int, unreachable: bool = False) -> floa
         return _PAUSES[attempt] if _broke(error, unreachable) else None
     if status not in _BUSY:
         return None
-    told = told_to_wait(error)
-    if told is None:
+    seconds = retry_after(error)
+    if seconds is None:
         return _PAUSES[attempt]
-    return told if told <= LONGEST_WAIT else None
+    return seconds if seconds <= LONGEST_WAIT else None
 
 
 def rest_for(error: Exception, seconds: float, waiting: Callable[[str], None], tick: Callable[[], None]) -> None:
@@ -129,13 +129,13 @@ def rest_for(error: Exception, seconds: float, waiting: Callable[[str], None], t
     waiting("")
 
 
-def told_to_wait(error: BaseException) -> float | None:
+def retry_after(error: BaseException) -> float | None:
     """Seconds that a refusal asks to wait: `Retry-After`, or the end of the hub's own limit."""
-    told = getattr(getattr(error, "response", None), "headers", None) or {}
-    after = str(told.get("Retry-After") or "").strip()
+    headers = getattr(getattr(error, "response", None), "headers", None) or {}
+    after = str(headers.get("Retry-After") or "").strip()
     if after.isdigit():
         return float(after)
-    reset = _RESET.search(str(told.get("RateLimit") or ""))
+    reset = _RESET.search(str(headers.get("RateLimit") or ""))
     return float(reset[1]) if reset else None
 
 
@@ -261,7 +261,7 @@ def busy(error: BaseException, status: int) -> str:
     """What a refusal of every request says, as the end of a sentence."""
     if status != 429:
         return ErrorText("Hugging Face answered with status {status}. Try again later.", status=status)
-    wait = told_to_wait(error)
+    wait = retry_after(error)
     if not wait:
         return ErrorText("Hugging Face takes no more requests from here (status 429). Try again in some minutes.")
     return ErrorText(

@@ -49,8 +49,8 @@ Progress: TypeAlias = Callable[[int, int], None]  # (bytes done, bytes in all); 
 _WIDTH = 30
 
 
-def tell_waiting(progress: Progress | None, sentence: str) -> None:
-    """Say why a download does not move: to a progress that has a method `waiting(sentence)`. Empty: it moves again."""
+def report_waiting(progress: Progress | None, sentence: str) -> None:
+    """Report why a download waits, to a progress that has a method `waiting(sentence)`. An empty sentence: it continues."""
     waiting = getattr(progress, "waiting", None)
     if waiting is not None:
         waiting(sentence)
@@ -284,9 +284,9 @@ def _append(url: str, part: Path, size: int | None, report: FileReport) -> None:
         report.count(there)
         return
     with client.opened(url, {"Range": f"bytes={there}-"} if there else {}) as response:
-        goes_on = response.status_code == 206
-        with part.open("ab" if goes_on else "wb") as stream:
-            done = there if goes_on else 0
+        resumed = response.status_code == 206
+        with part.open("ab" if resumed else "wb") as stream:
+            done = there if resumed else 0
             report.count(done)
             for piece in response.iter_bytes():  # as it comes, so that a break loses nothing
                 stream.write(piece)
@@ -426,7 +426,7 @@ def _bring(
         _check_online(repo)
         info = client.persistent(
             lambda: _ask(repo, revision),
-            lambda sentence: tell_waiting(progress, sentence),
+            lambda sentence: report_waiting(progress, sentence),
             lambda: _check_online(repo),
         )
         sizes = {file.rfilename: file.size or 0 for file in info.siblings or []}
@@ -480,7 +480,7 @@ class _Transfer:
         self.stop = threading.Event()
 
     def run(self, progress: Progress | None) -> None:
-        total, told = sum(self.sizes.values()), ""
+        total, reported = sum(self.sizes.values()), ""
         with ThreadPoolExecutor(_WORKERS, thread_name_prefix="download") as pool:
             try:
                 waiting = {pool.submit(self._one, name) for name in self.sizes}
@@ -489,9 +489,9 @@ class _Transfer:
                     _raise_first(ended)
                     _check_online(self._repo)  # it may have been forbidden meanwhile
                     why = next(iter(list(self.waits.values())), "")
-                    if why != told:
-                        told = why
-                        tell_waiting(progress, why)
+                    if why != reported:
+                        reported = why
+                        report_waiting(progress, why)
                     if progress:
                         progress(sum(self.done.values()), total)
             except BaseException:
@@ -505,7 +505,7 @@ class _Transfer:
 
 
 class _Report:
-    """What one file's worker tells the transfer."""
+    """What one file's worker reports to the transfer."""
 
     def __init__(self, transfer: _Transfer, name: str) -> None:
         self._transfer, self._name = transfer, name

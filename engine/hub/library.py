@@ -1,4 +1,4 @@
-"""huggingface_hub, imported when it is first used (it takes long), and told to send nothing but what it is asked for.
+"""huggingface_hub, imported when it is first used (which takes long), and set to send only what a request needs.
 
 The package loads its parts lazily and does not know its own submodules by name: `huggingface_hub.constants` is an
 AttributeError until something imports that module. So each one that Grus uses is imported here.
@@ -14,7 +14,7 @@ _SUBMODULES = ("constants", "errors", "utils")
 
 
 def hub() -> Any:
-    """By itself it would tell Hugging Face which libraries are installed here, and which program runs it."""
+    """Removes the names of installed libraries and of the running program, which it sends to Hugging Face by default."""
     package = import_module("huggingface_hub")
     for name in _SUBMODULES:
         import_module(f"huggingface_hub.{name}")

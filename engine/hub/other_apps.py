@@ -101,8 +101,8 @@ def _lm_studio_folders() -> list[Path]:
     """Newer versions write where their folder is into a file of the home folder."""
     homes = [Path.home() / ".lmstudio", Path.home() / ".cache" / "lm-studio"]
     pointer = Path.home() / ".lmstudio-home-pointer"
-    if pointer.is_file() and (told := pointer.read_text("utf-8", "replace").strip()):
-        homes.insert(0, Path(told))
+    if pointer.is_file() and (target := pointer.read_text("utf-8", "replace").strip()):
+        homes.insert(0, Path(target))
     folders = {home.joinpath("models").resolve(): None for home in homes if (home / "models").is_dir()}
     return list(folders)
 
@@ -126,8 +126,8 @@ def _of_ollama() -> Iterator[AppModel]:
 
 
 def _ollama_folders() -> list[Path]:
-    if told := os.environ.get("OLLAMA_MODELS", "").strip():
-        return [Path(told).expanduser()]
+    if folder := os.environ.get("OLLAMA_MODELS", "").strip():
+        return [Path(folder).expanduser()]
     # as a service on Linux it has a user of its own
     places = (Path.home() / ".ollama" / "models", Path("/usr/share/ollama/.ollama/models"))
     return [place for place in places if os.access(place, os.R_OK) and place.is_dir()]
@@ -173,8 +173,8 @@ def _of_llamacpp() -> Iterator[AppModel]:
 
 
 def _llamacpp_folder() -> Path:
-    if told := os.environ.get("LLAMA_CACHE", "").strip():
-        return Path(told).expanduser()
+    if folder := os.environ.get("LLAMA_CACHE", "").strip():
+        return Path(folder).expanduser()
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches" / "llama.cpp"
     if sys.platform == "win32":

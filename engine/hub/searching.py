@@ -113,11 +113,11 @@ def quantization_of(repo: str, names: list[str], config: Mapping[str, Any], dtyp
         if name.endswith(".gguf") and (kind := kind_of(name)):
             return kind
     for key in ("quantization", "quantization_config"):
-        told = config.get(key)
-        if isinstance(told, Mapping) and told.get("bits"):
-            return f"{told['bits']} bit"
-        if isinstance(told, Mapping) and told.get("quant_method"):
-            return str(told["quant_method"])
+        quantization = config.get(key)
+        if isinstance(quantization, Mapping) and quantization.get("bits"):
+            return f"{quantization['bits']} bit"
+        if isinstance(quantization, Mapping) and quantization.get("quant_method"):
+            return str(quantization["quant_method"])
     if bits := _NAMED_BITS.search(repo.partition("/")[2]):
         return f"{bits[1] or bits[2]} bit"
     kinds = {"BF16": "bf16", "F16": "f16", "F32": "f32"}
@@ -131,18 +131,22 @@ def _asked(ask: Callable[[Any], _T], repo: str, revision: str) -> _T:
     try:
         return ask(library.hub())
     except Exception as error:
-        told, status = explained(error, repo or "the search", revision), client.status_of(error)
-        if isinstance(told, Offline) and status is not None:
+        reason, status = explained(error, repo or "the search", revision), client.status_of(error)
+        if isinstance(reason, Offline) and status is not None:
             raise Offline(busy(error, status)) from error
-        if isinstance(told, Offline) and not isinstance(error, ValueError):
+        if isinstance(reason, Offline) and not isinstance(error, ValueError):
             raise Offline(ErrorText("Hugging Face cannot be reached. Check the network, then try again.")) from error
-        raise told from error
+        raise reason from error
 
 
 def _found(model: Mapping[str, Any]) -> FoundModel:
-    told = {key: model.get(key) for key in _FIELDS}
+    fields = {key: model.get(key) for key in _FIELDS}
     return FoundModel(
-        str(model["id"]), told["downloads"] or 0, told["likes"] or 0, told["pipeline_tag"] or "", bool(told["gated"])
+        str(model["id"]),
+        fields["downloads"] or 0,
+        fields["likes"] or 0,
+        fields["pipeline_tag"] or "",
+        bool(fields["gated"]),
     )
 
 
@@ -158,14 +162,14 @@ def _dtypes(info: Any) -> Mapping[str, int]:
 
 
 def _of_gguf(info: Any, key: str) -> Any:
-    told = getattr(info, "gguf", None)
-    return told.get(key) if isinstance(told, Mapping) else None
+    header = getattr(info, "gguf", None)
+    return header.get(key) if isinstance(header, Mapping) else None
 
 
 def _licence(info: Any) -> str:
     card = getattr(info, "card_data", None)
-    told = getattr(card, "license_name", None) or getattr(card, "license", None)
-    if not told or told == "other":
+    licence = getattr(card, "license_name", None) or getattr(card, "license", None)
+    if not licence or licence == "other":
         tagged = [tag.partition(":")[2] for tag in info.tags or [] if tag.startswith("license:")]
-        told = tagged[0] if tagged else told
-    return str(told or "")
+        licence = tagged[0] if tagged else licence
+    return str(licence or "")

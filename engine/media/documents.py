@@ -178,8 +178,8 @@ def _opened(data: bytes, password: str | None) -> Any:
         return pypdfium2.PdfDocument(data, password=password)
     except pypdfium2.PdfiumError as error:
         if error.err_code == pypdfium2.raw.FPDF_ERR_PASSWORD:
-            said = ErrorText("The password is wrong." if password else "The PDF is protected. Give its password.")
-            raise PasswordNeeded(said) from None
+            message = ErrorText("The password is wrong." if password else "The PDF is protected. Give its password.")
+            raise PasswordNeeded(message) from None
         raise UnreadableFile(ErrorText("The PDF is damaged or incomplete.")) from None
 
 

@@ -83,7 +83,7 @@ def mux_subtitles(source: Path, target: Path, lines: Iterable[tuple[float, float
 
 
 def _path(source: Path | str | bytes, stack: ExitStack) -> str:
-    """FFmpeg needs a file: an mp4 tells at its end what is in it."""
+    """FFmpeg needs a file: an mp4's index may be at its end."""
     if not isinstance(source, bytes):
         return str(Path(source).absolute())
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="grus-", ignore_cleanup_errors=True)))

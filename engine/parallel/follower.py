@@ -1,7 +1,7 @@
 """A process that holds one rank of a model: `python -m engine.parallel.follower`. Started by `team.Team`, ended with its leader.
 
-Commands come by standard input, what is reported goes to what was standard output; whatever else is printed goes to standard error.
-A thread of its own reads commands, so that the end of the leader is noticed while a step waits for it.
+Commands arrive on standard input, reports leave on the original standard output; everything else that is printed goes to standard
+error. A thread reads commands, so that the end of the leader is noticed while a step waits for it.
 """
 
 from __future__ import annotations
@@ -30,25 +30,25 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the leader's
     begun = read_message(commands)
     place = Path(begun["place"])
-    told: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    threading.Thread(target=_listen, args=(commands, told, place), daemon=True).start()
+    messages: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(commands, messages, place), daemon=True).start()
     rank = _Rank(begun, reports)
     threading.Thread(target=rank.beat, daemon=True).start()
-    rank.live(told)
+    rank.live(messages)
 
 
 def _die_with_parent() -> None:
-    """Even a stopped process ends with its leader, where the system can do that."""
+    """Make even a stopped process end with its leader, where the system can do that."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
 
 
-def _listen(commands: IO[bytes], told: queue.SimpleQueue[Any], place: Path) -> None:
+def _listen(commands: IO[bytes], messages: queue.SimpleQueue[Any], place: Path) -> None:
     try:
         while True:
-            told.put(read_message(commands))
+            messages.put(read_message(commands))
     except (EOFError, OSError):
-        shutil.rmtree(place.parent, ignore_errors=True)  # a leader that was killed has not done it
+        shutil.rmtree(place.parent, ignore_errors=True)  # a leader that was killed has not deleted it
         os._exit(0)
 
 
@@ -67,7 +67,7 @@ class _Rank:
             time.sleep(BEAT)
 
     def _activity(self) -> tuple[int, int, float]:
-        """What grows while this rank gets on: commands done and operations of the group, page faults, seconds of CPU."""
+        """Counters that grow while this rank makes progress: commands and group operations, page faults, seconds of CPU."""
         faults = 0
         if sys.platform != "win32":
             import resource
@@ -76,11 +76,11 @@ class _Rank:
         operations = 0 if self._group is None else self._group.activity.count
         return self._done + operations, faults, time.process_time()
 
-    def live(self, told: queue.SimpleQueue[Any]) -> None:
+    def live(self, messages: queue.SimpleQueue[Any]) -> None:
         try:
             follower = self._load()
             while True:
-                what, wants, *message = told.get()
+                what, wants, *message = messages.get()
                 if what == "end":
                     os._exit(0)
                 answer = follower.obey(tuple(message[0]))
@@ -91,8 +91,8 @@ class _Rank:
             from backends.ranks import ran_out
 
             memory = ran_out(error)
-            said = str(error) or type(error).__name__
-            self._reports.write(("failed", "memory" if memory else type(error).__name__, said))
+            message = str(error) or type(error).__name__
+            self._reports.write(("failed", "memory" if memory else type(error).__name__, message))
             os._exit(1)
 
     def _load(self) -> Any:

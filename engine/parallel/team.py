@@ -1,7 +1,7 @@
-"""The processes that hold the other ranks of a split model: started, told, watched and ended by the leader.
+"""The processes that hold the other ranks of a split model. The leader starts them, sends them its calls, watches and ends them.
 
-A thread watches them. A rank that ends, fails, stops or hangs is the end of all: they are killed, which also lets go of a leader that
-waits for them, and every later call of the leader raises `RanksLost` with the first reason.
+A thread watches them. When one rank ends, fails, stops or hangs, all are killed, which also wakes a leader that waits for them, and
+every later call of the leader raises `RanksLost` with the first reason.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ class Patience:
     """Seconds."""
 
     start: float = 600.0  # for a rank to load its share
-    come: float = 120.0  # for its process to begin
+    come: float = 120.0  # for its process to start
     beat: float = 3.0  # without a sign of life
-    hang: float = 3.0  # that the leader waits while no rank does anything
-    busy: float = 120.0  # that it waits while one seems to work
+    hang: float = 3.0  # while the leader waits and no rank makes progress
+    busy: float = 120.0  # while the leader waits and a rank makes progress
     end: float = 2.0  # for a process to end by itself
 
 
-IDLE_SHARE = 0.05  # of a CPU: a rank that uses less does nothing
+IDLE_SHARE = 0.05  # of a CPU: a rank that uses less makes no progress
 _TICK = 0.1
 
 
@@ -47,7 +47,7 @@ class _Follower:
         self.index, self.device, self.process = index, device, process
         self.commands, self.reports = PipeWriter(process.stdin), process.stdout
         self.answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self.heard = time.monotonic()
+        self.last_report = time.monotonic()
         self.activity: tuple[float, ...] = (0, 0, 0.0)
 
     @property
@@ -68,7 +68,7 @@ class Team:
         self._reason: str | None = None
         self.complete = self._closing = False
         self._guard = threading.Lock()
-        self._telling: float | None = None  # since when a message is being written, or an answer awaited
+        self._busy_since: float | None = None  # when the leader began to write a message or to wait for an answer
         self.group: RankGroup | None = None
         self._followers: list[_Follower] = []
         try:
@@ -111,9 +111,9 @@ class Team:
         return self._reason
 
     def ready(self) -> list[dict[str, Any]]:
-        """What each follower reports of its share, when all have loaded theirs."""
+        """Each follower's report on its share, once all have loaded."""
         reports = [self._expect(follower, "ready", self._patience.start) for follower in self._followers]
-        shutil.rmtree(self._folder, ignore_errors=True)  # they have met
+        shutil.rmtree(self._folder, ignore_errors=True)  # all ranks are connected
         self.complete = True
         return reports
 
@@ -133,44 +133,46 @@ class Team:
 
     # -- the leader's calls
 
-    def tell(self, messages: Sequence[Message]) -> None:
+    def send(self, messages: Sequence[Message]) -> None:
         self._write(messages, False)
 
     def ask(self, message: Message) -> list[Any]:
         self._write([message], True)
-        self._telling = time.monotonic()
+        self._busy_since = time.monotonic()
         try:
             return [self._expect(follower, "answer", self._patience.busy) for follower in self._followers]
         finally:
-            self._telling = None
+            self._busy_since = None
 
     def _write(self, messages: Sequence[Message], wants: bool) -> None:
         if self._reason is not None:
             raise RanksLost(self._reason)
-        self._telling = time.monotonic()
+        self._busy_since = time.monotonic()
         follower = self._followers[0]
         try:
             for i, follower in enumerate(self._followers):
                 follower.commands.write(("do", wants, messages[i if len(messages) > 1 else 0]))
         except (OSError, ValueError):
-            time.sleep(_TICK)  # its end tells more than that it does not read
+            time.sleep(_TICK)  # its exit status is a better reason than the broken pipe
             raise self._give_up(f"{follower.called} has ended") from None
         finally:
-            self._telling = None
+            self._busy_since = None
 
     def lost(self, error: BaseException) -> RanksLost:
         if isinstance(error, RanksLost):
             return error
-        time.sleep(2 * _TICK)  # a rank that failed has the better reason
+        time.sleep(2 * _TICK)  # a failed follower's own report is the better reason
         for follower in self._followers:
             if follower.process.poll() is not None:
                 time.sleep(_TICK)
         memory = ran_out(error)
-        said = str(error).strip().partition("\n")[0][:200]
-        return self._give_up("rank 0 ran out of memory" if memory else f"rank 0 failed: {type(error).__name__}: {said}")
+        message = str(error).strip().partition("\n")[0][:200]
+        return self._give_up(
+            "rank 0 ran out of memory" if memory else f"rank 0 failed: {type(error).__name__}: {message}"
+        )
 
     def _give_up(self, reason: str) -> RanksLost:
-        """Kill all. The first reason stays."""
+        """Kill all followers. The first reason is kept."""
         with self._guard:
             if self._reason is None:
                 self._reason = f"The model's devices do not work together any more: {reason}. It is loaded again when it is next used."
@@ -186,12 +188,12 @@ class Team:
         try:
             while True:
                 report = read_message(follower.reports)
-                follower.heard = time.monotonic()
+                follower.last_report = time.monotonic()
                 if report[0] == "beat":
                     follower.activity = report[1]
                 elif report[0] == "failed":
-                    said = report[2].strip().partition("\n")[0][:200]
-                    what = "ran out of memory" if report[1] == "memory" else f"failed: {report[1]}: {said}"
+                    message = report[2].strip().partition("\n")[0][:200]
+                    what = "ran out of memory" if report[1] == "memory" else f"failed: {report[1]}: {message}"
                     self._give_up(f"{follower.called} {what}")
                 else:
                     follower.answers.put(report)
@@ -206,23 +208,27 @@ class Team:
             time.sleep(_TICK)
             now = time.monotonic()
             for follower in self._followers:
-                if self.complete and now - follower.heard > self._patience.beat:
+                if self.complete and now - follower.last_report > self._patience.beat:
                     self._give_up(f"{follower.called} did not respond for {self._patience.beat:.0f} seconds")
             since = self._waits()
             if since is None or not self.complete:
                 waiting = None
                 continue
             present = [follower.activity for follower in self._followers]
-            if waiting is None or waiting < since or any(_got_on(a, b, now - waiting) for a, b in zip(seen, present)):
+            if (
+                waiting is None
+                or waiting < since
+                or any(_made_progress(a, b, now - waiting) for a, b in zip(seen, present))
+            ):
                 waiting, seen = now, present
             elif now - waiting > self._patience.hang or now - since > self._patience.busy:
                 names = " and ".join(follower.called for follower in self._followers)
-                self._give_up(f"{names} did not get on for {now - since:.0f} seconds")
+                self._give_up(f"{names} made no progress for {now - since:.0f} seconds")
 
     def _waits(self) -> float | None:
-        """Since when the leader waits for others; None: it does not."""
+        """When the leader began to wait for others; None while it does not wait."""
         activity = GroupActivity() if self.group is None else self.group.activity
-        times = [since for since in (activity.since, self._telling) if since is not None]
+        times = [since for since in (activity.since, self._busy_since) if since is not None]
         return min(times, default=None)
 
     def close(self) -> None:
@@ -245,7 +251,7 @@ class Team:
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
-def _got_on(before: tuple[float, ...], now: tuple[float, ...], seconds: float) -> bool:
+def _made_progress(before: tuple[float, ...], now: tuple[float, ...], seconds: float) -> bool:
     return before[:2] != now[:2] or now[2] - before[2] > IDLE_SHARE * max(seconds, 1.0)
 
 

@@ -55,20 +55,20 @@ def pooling_of(model: LoadedModel) -> Pooling:
     if model.foreign:
         raise BadRequest(f"{model.name} runs through mlx-lm, which gives out no hidden states. "
                          "Choose a model that Grus has an architecture of its own for.", "model")  # fmt: skip
-    said = str(model.config.get("pooling") or modules_of(model).pooling or "last")
-    kind = _OF_REQUESTS.get(said)
+    pooling = str(model.config.get("pooling") or modules_of(model).pooling or "last")
+    kind = _OF_REQUESTS.get(pooling)
     if kind is None:
-        raise BadRequest(f"{model.name} pools its tokens by {said}; mean and last token are supported.", "model")
+        raise BadRequest(f"{model.name} pools its tokens by {pooling}; mean and last token are supported.", "model")
     return cast(Pooling, kind)
 
 
 def encoder_pooling(model: LoadedEncoder) -> TokenPooling:
     """The same of an encoder."""
-    said = str(model.config.get("pooling") or model.modules.pooling or "mean")
-    kind = _OF_ENCODERS.get(said)
+    pooling = str(model.config.get("pooling") or model.modules.pooling or "mean")
+    kind = _OF_ENCODERS.get(pooling)
     if kind is None:
         raise BadRequest(
-            f"{model.name} pools its tokens by {said}; supported are {', '.join(sorted(set(_OF_ENCODERS.values())))}.",
+            f"{model.name} pools its tokens by {pooling}; supported are {', '.join(sorted(set(_OF_ENCODERS.values())))}.",
             "model",
         )
     return cast(TokenPooling, kind)

@@ -67,15 +67,15 @@ class SpokenReply:
         self._stopped.set()
 
     def run(self) -> None:
-        said: list[str] = []
+        spoken: list[str] = []
         error: GrusError | None = None
         try:
             for sentence in self._sentences():
-                said.append(sentence)
+                spoken.append(sentence)
                 self._voice(sentence)
         except GrusError as caught:
             error = caught
-        self._emit(Answered(" ".join(said), error))
+        self._emit(Answered(" ".join(spoken), error))
 
     def _voice(self, sentence: str) -> None:
         self._emit(Reply(sentence))

@@ -64,7 +64,7 @@ class ChannelSplitter(ReasoningSplitter):
         self._ends = Scanner([*tags.ends, _START])
         self._kind: Kind | None = None  # of the message that is being read
         self._tail = ""
-        self._said: dict[Kind, bool] = {}  # whether a message of this kind is complete, and another would follow it
+        self._complete: dict[Kind, bool] = {}  # whether a message of this kind is complete, and another would follow it
         self._state = self._header
         _, started, last = prompt.rpartition(_START)
         header, message, _ = last.partition(_MESSAGE) if started else ("", "", "")
@@ -114,7 +114,7 @@ class ChannelSplitter(ReasoningSplitter):
             self._emit("answer", f"{header.strip()}{_MESSAGE}")
             self._kind = "answer"
             self._tail = self._format.ends[0]
-        elif self._said.get(self._kind) and not self._keep:
+        elif self._complete.get(self._kind) and not self._keep:
             self._emit(self._kind, "\n\n")
 
     def _body(self, text: str) -> str:
@@ -140,4 +140,4 @@ class ChannelSplitter(ReasoningSplitter):
     def _body_text(self, text: str) -> None:
         if text and self._kind is not None:
             self._emit(self._kind, text)
-            self._said[self._kind] = bool(text.strip()) or self._said.get(self._kind, False)
+            self._complete[self._kind] = bool(text.strip()) or self._complete.get(self._kind, False)

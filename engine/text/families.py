@@ -478,7 +478,7 @@ _BY_NAME = {family.name: family for family in FAMILIES}
 
 
 def family_of(model_type: str, template_text: str) -> Family:
-    """The family of a model, told by its chat template where that says, else by its type."""
+    """The family of a model: by its chat template where that is known, else by its type."""
     shown = _shown_in(template_text)
     if shown is not None:
         return shown

@@ -74,8 +74,8 @@ def _one_call_each(chat: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         end = next((n for n, later in enumerate(after) if later.get("role") != "tool"), len(after))
         open_results = list(after[:end])
         for number, call in enumerate(calls):
-            said = dict(message) if not number else {"role": message["role"], "content": ""}
-            made.append(said | {"tool_calls": [call]})
+            turn = dict(message) if not number else {"role": message["role"], "content": ""}
+            made.append(turn | {"tool_calls": [call]})
             own = [result for result in open_results if result.get("tool_call_id") == call.get("id", "")]
             for result in own[:1] or open_results[:1]:
                 open_results = [other for other in open_results if other is not result]

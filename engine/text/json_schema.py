@@ -378,9 +378,9 @@ def _are_apart(one: Any, other: Any) -> bool:
     if not kinds & other_kinds and not {"integer", "number"} <= kinds | other_kinds:
         return True
     both = set(_strings_of(one.get("required"))) & set(_strings_of(other.get("required")))
-    told = [(_values(one["properties"][n]), _values(other["properties"][n])) for n in both
+    pairs = [(_values(one["properties"][n]), _values(other["properties"][n])) for n in both
             if n in one.get("properties", {}) and n in other.get("properties", {})]  # fmt: skip
-    return kinds == other_kinds == {"object"} and any(a and b and not any(v in b for v in a) for a, b in told)
+    return kinds == other_kinds == {"object"} and any(a and b and not any(v in b for v in a) for a, b in pairs)
 
 
 def _values(schema: Any) -> list[Any] | None:

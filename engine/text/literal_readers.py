@@ -137,7 +137,7 @@ class LiteralReader(StepReader):
         """The rest of a text, as far as it has come."""
         text, quote = self._held, self._quote
         at = 0
-        said: list[str] = []
+        chars: list[str] = []
         while at < len(text):
             if text.startswith(quote, at):
                 ends = self._ends_string(text[at + len(quote) :])
@@ -153,12 +153,12 @@ class LiteralReader(StepReader):
                 char, taken = _unescaped(text[at + 1 :])
                 if not taken:
                     break
-                said.append(char)
+                chars.append(char)
                 at += 1 + taken
                 continue
-            said.append(text[at])
+            chars.append(text[at])
             at += 1
-        self._out.append(json.dumps("".join(said), ensure_ascii=False)[1:-1] + ("" if self._quote else '"'))
+        self._out.append(json.dumps("".join(chars), ensure_ascii=False)[1:-1] + ("" if self._quote else '"'))
         self._held = text[at:]
         return not self._quote
 

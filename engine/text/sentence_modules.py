@@ -48,7 +48,7 @@ class SentenceModules:
     prompts: Mapping[str, str] = field(default_factory=dict)  # what is put before a text, by the name of its use
     default_prompt: str | None = None
     longest: int | None = None  # tokens of a text
-    said: bool = False  # whether there are such files
+    present: bool = False  # whether there are such files
 
     def prompt(self, name: str | None) -> str:
         """What is put before a text. Raises BadRequest for a name that is not among the prompts."""
@@ -87,7 +87,7 @@ def read_modules(folder: Path) -> SentenceModules:
         prompts=dict(prompts),
         default_prompt=default if isinstance(default, str) and default in prompts else None,
         longest=longest if type(longest) is int and longest > 0 else None,
-        said=bool(modules) or (folder / POOLING_FILE).is_file(),
+        present=bool(modules) or (folder / POOLING_FILE).is_file(),
     )
 
 

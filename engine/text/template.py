@@ -230,7 +230,7 @@ def _has_text_arguments(message: Mapping[str, Any]) -> bool:
 
 def _content(content: Any, shape: ContentShape) -> Any:
     """Some templates read a string, some a list of parts, some both."""
-    if isinstance(content, str) and shape.loops and not shape.tells_strings:
+    if isinstance(content, str) and shape.loops and not shape.checks_strings:
         return [{"type": "text", "text": content}]
     if isinstance(content, list) and not shape.loops:
         texts = [part.get("text") if isinstance(part, dict) else part for part in content]
@@ -280,7 +280,7 @@ def _cut_after(rendered: str, final: str) -> str:
     return rendered[:at].rstrip() if trims else rendered[:at]
 
 
-# -- what a template does with a message's content: whether it loops over parts, and whether it tells strings from them
+# -- what a template does with a message's content: whether it loops over parts, and whether it checks for strings
 #
 # Read from the template's syntax tree. Content may have been given another name there, or be the argument of a macro, which calls it
 # whatever it likes.
@@ -294,7 +294,7 @@ N = TypeVar("N", bound=nodes.Node)
 @dataclass(frozen=True)
 class ContentShape:
     loops: bool = False  # over parts
-    tells_strings: bool = False
+    checks_strings: bool = False
 
 
 def content_shape(tree: nodes.Template) -> ContentShape:

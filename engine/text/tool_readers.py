@@ -228,7 +228,9 @@ class XmlReader(StepReader):
         self._value: list[str] = []
         self._gap = ""  # a line break that belongs to the closing tag, should it follow
         self._end = Scanner([tags.value_end])
-        self._told: bool | None = None  # whether the key's tag says that its value is a text
+        self._declared_text: bool | None = (
+            None  # whether the key's tag declares its value a string; None: no declaration
+        )
 
     def _function(self) -> bool:
         self._held = self._held.lstrip()
@@ -254,10 +256,10 @@ class XmlReader(StepReader):
             return False
         self._out.append(("{" if not self._keys else ", ") + json.dumps(key, ensure_ascii=False) + ": ")
         self._keys.add(key)
-        if self._told is None:
+        if self._declared_text is None:
             self._types = _types((self._schemas.get(self.name or "") or {}).get(key))
         else:
-            self._types = frozenset({"string"} if self._told else _NOT_STRINGS)
+            self._types = frozenset({"string"} if self._declared_text else _NOT_STRINGS)
         self._value, self._gap = [], ""
         self._next = self._before_value if self._tags.value else self._first_of_value
         return True
@@ -315,7 +317,7 @@ class XmlReader(StepReader):
 
     def _name(self, end: str) -> str | None:
         """A name, once it is complete."""
-        self._told = None
+        self._declared_text = None
         if end:
             name, closed, rest = self._held.partition(end)
             if not closed:  # a part of what ends it may be there
@@ -331,7 +333,7 @@ class XmlReader(StepReader):
             closed = rest[:1]
         name, _, attributes = name.partition('"')
         if 'string="' in attributes:
-            self._told = 'string="true"' in attributes
+            self._declared_text = 'string="true"' in attributes
         if (name and not _NAME.fullmatch(name)) or (closed and not name) or len(attributes) > _MOST_ATTRIBUTES:
             self.state = "broken"
         if not closed or self.state == "broken":

@@ -48,7 +48,7 @@ _ACTIVATIONS = frozenset(
     ["input_scale", "input_global_scale", "input_zero_point", "output_scale", "q_scale", "k_scale", "v_scale"]
 )
 _FUSED = "_scale_inv"  # of a tensor that holds all experts
-_TELLING = frozenset(["weight_scale_inv", "weight_scale", "weight_packed", "qweight"])
+_PACKED_NAMES = frozenset(["weight_scale_inv", "weight_scale", "weight_packed", "qweight"])
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def tensors_of(
 ) -> Tensors:
     """A checkpoint's tensors, whichever of the two kinds they are."""
     packed = method is not None and method.ternary == "online"
-    if quantization is None and (packed or any(name.rpartition(".")[2] in _TELLING for name in tensors)):
+    if quantization is None and (packed or any(name.rpartition(".")[2] in _PACKED_NAMES for name in tensors)):
         return PackedTensors(where, tensors, method or Method("packed"), rename)
     return Tensors(where, tensors, quantization, rename)
 

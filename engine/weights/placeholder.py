@@ -16,7 +16,7 @@ class Placeholder:
         return len(self.shape)
 
     def __getattr__(self, name: str) -> Placeholder:
-        if name.startswith("__"):  # Python's own protocols ask for these and must be told no
+        if name.startswith("__"):  # Python's own protocols look these up, and must not find them
             raise AttributeError(name)
         return Placeholder()
 

@@ -47,7 +47,7 @@ M = TypeVar("M")
 # Constants that old exports saved along with the weights; every model computes them itself.
 _ALWAYS_IGNORED = (r"\.rotary_emb\.inv_freq$",)
 
-# Problems after which a dry pass ends: they tell what is wrong, and a config may ask for any number of tensors.
+# Problems after which a dry pass ends: they show what is wrong, and a config may ask for any number of tensors.
 _ENOUGH = 1 << 16
 
 

@@ -34,8 +34,8 @@ def plain(text: str) -> str:
     return " ".join(text.split())
 
 
-SAYS = {name: plain(answer["says"]) for name, answer in ANSWERS.items()}
-NAME_OF = {says: name for name, says in SAYS.items()}
+TEXTS = {name: plain(answer["says"]) for name, answer in ANSWERS.items()}
+NAME_OF = {text: name for name, text in TEXTS.items()}
 HONEST = {name for name, answer in ANSWERS.items() if answer.get("honest")}
 
 
@@ -69,8 +69,8 @@ def conversation(topic: dict[str, Any]) -> Messages:
 
 def score(model: grus.Model, topics: Sequence[dict[str, Any]], off_topic: Sequence[str]) -> Score:
     """`topics` as in the file of held-out wordings: question, answer_id and perhaps history."""
-    told = ask(model, [conversation(topic) for topic in topics])
-    right = [name == topic["answer_id"] for name, topic in zip(told, topics, strict=True)]
+    names = ask(model, [conversation(topic) for topic in topics])
+    right = [name == topic["answer_id"] for name, topic in zip(names, topics, strict=True)]
     later = [good for good, topic in zip(right, topics, strict=True) if topic.get("history")]
     honest = [
         name in HONEST for name in ask(model, [[{"role": "user", "content": question}] for question in off_topic])

@@ -14,7 +14,7 @@ from pathlib import Path
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
 from wordings import ANSWERS, Question
 
-BEFORE, ASK, SAYS, END, PAD = "<|before|>", "<|ask|>", "<|says|>", "<|end|>", "<|pad|>"
+BEFORE, ASK, REPLY, END, PAD = "<|before|>", "<|ask|>", "<|says|>", "<|end|>", "<|pad|>"
 BEFORE_LENGTH = 40  # characters of the last answer that are read again: enough to know it by
 ASK_LENGTH = 240  # characters of a question that are read
 VOCABULARY = 3584  # without the sentences
@@ -47,7 +47,7 @@ def topic(answer: str) -> str:
 
 def prompt(question: Question) -> str:
     """What the template makes of a conversation, without asking it."""
-    return f"{_before(question)}{ASK} {question.text[:ASK_LENGTH]}{SAYS}"
+    return f"{_before(question)}{ASK} {question.text[:ASK_LENGTH]}{REPLY}"
 
 
 def _before(question: Question) -> str:
@@ -62,7 +62,7 @@ def sentences(answer: str) -> list[str]:
 
 def make_tokenizer(questions: Iterable[Question]) -> Tokenizer:
     """Byte-level BPE of what people ask and what the Guide says."""
-    special = [END, PAD, BEFORE, ASK, SAYS, *map(topic, ANSWERS)]
+    special = [END, PAD, BEFORE, ASK, REPLY, *map(topic, ANSWERS)]
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
@@ -74,8 +74,8 @@ def make_tokenizer(questions: Iterable[Question]) -> Tokenizer:
     answers = [text for answer in ANSWERS.values() for text in (answer["says"], answer["says"][:BEFORE_LENGTH].upper())]
     tokenizer.train_from_iterator([*answers * 20, *(f" {question.text}" for question in questions)], trainer)
     tokenizer.add_special_tokens([AddedToken(token, special=True, normalized=False) for token in special])
-    told = dict.fromkeys(sentence for name in ANSWERS for sentence in sentences(name))
-    tokenizer.add_tokens([AddedToken(sentence, special=False, normalized=False) for sentence in told])
+    written = dict.fromkeys(sentence for name in ANSWERS for sentence in sentences(name))
+    tokenizer.add_tokens([AddedToken(sentence, special=False, normalized=False) for sentence in written])
     return tokenizer
 
 

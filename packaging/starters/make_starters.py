@@ -27,7 +27,11 @@ class Step:
 
 
 def guide(work: Path, target: Path, rehearsal: bool) -> list[Step]:
-    few = ("--word-steps", 32, "--steps", 16, "--questions", 3000, "--tell", 8, "--keep-every", 0) if rehearsal else ()
+    few = (
+        ("--word-steps", 32, "--steps", 16, "--questions", 3000, "--report-every", 8, "--keep-every", 0)
+        if rehearsal
+        else ()
+    )
     asked = ("--held-back", 40) if rehearsal else ()
     return [
         Step("training the Guide", ("train_guide.py", "--work", work, *few)),
@@ -39,7 +43,7 @@ def guide(work: Path, target: Path, rehearsal: bool) -> list[Step]:
 def reader(work: Path, target: Path, rehearsal: bool) -> list[Step]:
     few = ("--shards", 2, "--count", 150) if rehearsal else ()
     short = (
-        ("--steps", 8, "--alone", 4, "--frames", 400, "--tell", 2, "--keep-every", 0, "--no-compile")
+        ("--steps", 8, "--alone", 4, "--frames", 400, "--report-every", 2, "--keep-every", 0, "--no-compile")
         if rehearsal
         else ()
     )

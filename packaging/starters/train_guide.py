@@ -178,7 +178,7 @@ class Training:
                 group["lr"] = (WORD_RATE if self.part == WORDS else RATE * group["share"]) * _pace(self.step, steps)
             loss = learn(ids.to(self.device), targets.to(self.device))
             self.step += 1
-            if self.step % self.options.tell == 0 or self.step == steps:
+            if self.step % self.options.report_every == 0 or self.step == steps:
                 spent = time.monotonic() - began
                 left = spent / (self.step - before) * (steps - self.step)
                 print(f"{self._place(steps)}, loss {loss:.3f}, {spent:.0f} s, about {left:.0f} s left", flush=True)
@@ -234,7 +234,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=85, help="stop after so long; run again to go on")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--tell", type=int, default=50, help="steps from one line of progress to the next")
+    parser.add_argument("--report-every", type=int, default=50, help="steps from one line of progress to the next")
     parser.add_argument("--keep-every", type=float, default=60, help="seconds from one checkpoint to the next")
     parser.add_argument("--hold-back", action="store_true", help="keep every eighth wording out and report on them")
     options = parser.parse_args()

@@ -151,7 +151,7 @@ def main() -> None:
     parser.add_argument("--alone", type=int, default=350, help="steps of the encoder before the decoder joins")
     parser.add_argument("--minutes", type=float, default=85, help="of all pieces together")
     parser.add_argument("--keep-every", type=float, default=180, help="seconds from one checkpoint to the next")
-    parser.add_argument("--tell", type=int, default=25, help="steps from one line of progress to the next")
+    parser.add_argument("--report-every", type=int, default=25, help="steps from one line of progress to the next")
     parser.add_argument("--frames", type=int, default=2800, help="columns a batch")
     parser.add_argument("--rate", type=float, default=2.5e-3)
     parser.add_argument("--threads", type=int, default=1)
@@ -201,7 +201,7 @@ def main() -> None:
         torch.save(state, half)
         half.rename(checkpoint)
 
-    began = saved = told = time.time()
+    began = saved = reported = time.time()
     running: dict[str, float] = {}
     for shard, rows in batches(args.work / "shards", number, 7, args.frames, newest=30):
         number = shard
@@ -229,11 +229,11 @@ def main() -> None:
         for name, value in out.items():
             value = float(value.detach())
             running[name] = running.get(name, value) * 0.95 + value * 0.05
-        if step % args.tell == 0:
+        if step % args.report_every == 0:
             shown = " ".join(f"{name} {value:.3f}" for name, value in running.items())
-            pace = (time.time() - told) / args.tell
+            pace = (time.time() - reported) / args.report_every
             print(f"step {step}, {passed:.0%}: {shown} norm {norm:.2f} lr {now:.1e} {pace:.2f} s a step", flush=True)
-            told = time.time()
+            reported = time.time()
         if time.time() - saved > args.keep_every:
             save()
             saved = time.time()

@@ -84,7 +84,7 @@ class Wordings:
         # The few answers with one or two long wordings have none of them held back.
         self._weights = [WEIGHTS.get(name, 1.0) if self._lines[name] else 0.0 for name in self._names]
         self._held_back = part == "held back"
-        self._keywords = _telling_words()
+        self._keywords = _keywords_of_answers()
         self._links = [(name, key, to) for name in ANSWERS for key, to in ANSWERS[name].get("then", {}).items()]
 
     def questions(self, seed: int) -> Iterator[Question]:
@@ -150,8 +150,8 @@ def _part_of(lines: list[str], part: str) -> list[str]:
     return [line for at, line in enumerate(lines) if (at in held_back) == (part == "held back")]
 
 
-def _telling_words() -> dict[str, tuple[list[str], list[float]]]:
-    """For each answer, its words and how much each one tells it from the others."""
+def _keywords_of_answers() -> dict[str, tuple[list[str], list[float]]]:
+    """For each answer, its words and how well each one distinguishes it from the others."""
     words = {
         name: [word for word in re.findall(r"[\w.@/-]*\w", answer["says"].lower()) if word not in STOP]
         for name, answer in ANSWERS.items()

@@ -89,14 +89,14 @@ class Fresh:
         try:
             yield (
                 "http://127.0.0.1:"
-                + heard(process, "http://127.0.0.1:").partition("127.0.0.1:")[2].split("/")[0].strip()
+                + wait_for(process, "http://127.0.0.1:").partition("127.0.0.1:")[2].split("/")[0].strip()
             )
         finally:
             process.terminate()
             process.communicate(timeout=60)
 
 
-def heard(process: subprocess.Popen[str], word: str) -> str:
+def wait_for(process: subprocess.Popen[str], word: str) -> str:
     """The line with this word, of a process's standard output."""
     assert process.stdout is not None
     lines = []

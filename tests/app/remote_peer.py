@@ -78,8 +78,8 @@ class _Handler(BaseHTTPRequestHandler):
         if peer.location:
             self._send(307, "text/plain", b"", {"Location": peer.location})
         elif peer.key and self.headers.get("Authorization") != f"Bearer {peer.key}":
-            told = f"Incorrect API key provided: {self.headers.get('Authorization')}"
-            self._send(401, "application/json", json.dumps({"error": {"message": told, "code": 401}}).encode())
+            message = f"Incorrect API key provided: {self.headers.get('Authorization')}"
+            self._send(401, "application/json", json.dumps({"error": {"message": message, "code": 401}}).encode())
         elif self.path in peer.replies:
             self._send(*peer.replies[self.path])
         elif self.path == "/v1/models":
@@ -87,8 +87,13 @@ class _Handler(BaseHTTPRequestHandler):
         elif self.path in ("/v1/chat/completions", "/v1/completions"):
             known = {model["id"] for model in peer.models}
             if json.loads(body)["model"] not in known:
-                told = {"object": "error", "message": "The model does not exist.", "type": "NotFoundError", "code": 404}
-                self._send(404, "application/json", json.dumps(told).encode())
+                refusal = {
+                    "object": "error",
+                    "message": "The model does not exist.",
+                    "type": "NotFoundError",
+                    "code": 404,
+                }
+                self._send(404, "application/json", json.dumps(refusal).encode())
             else:
                 self._stream()
         else:

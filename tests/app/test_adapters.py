@@ -86,9 +86,9 @@ def test_commands_in_a_new_process(files: Files) -> None:
         assert len(got) > 4
     assert "LoRA (PEFT), rank 4" in seen[3].out
     assert "Made for  tests/base" in seen[3].out
-    told = json.loads(seen[4].out)
-    assert told["matrices"] == 14
-    assert told["targets"] == ["down_proj", "gate_proj", "k_proj", "o_proj", "q_proj", "up_proj", "v_proj"]
+    facts = json.loads(seen[4].out)
+    assert facts["matrices"] == 14
+    assert facts["targets"] == ["down_proj", "gate_proj", "k_proj", "o_proj", "q_proj", "up_proj", "v_proj"]
     assert "rank 7, 4 matrices" in seen[5].out
     assert "is a model, not an adapter" in seen[6].err
     assert "is a LoRA adapter, not a model" in seen[7].err

@@ -50,7 +50,7 @@ def figures(outcome: Any, kind: str) -> dict[str, dict[str, Any]]:
     return found
 
 
-@pytest.mark.parametrize("backend", ["torch", "mlx"])
+@pytest.mark.parametrize("backend", ["torch", pytest.param("mlx", marks=pytest.mark.slow)])
 def test_each_kind_of_model_has_its_figures(backend: str, models: dict[str, Path], inputs: dict[str, Path]) -> None:
     where = ["--backend", backend, "--device", "cpu"]
     speaks, cloned, listens, recorded, reads = several(

@@ -150,8 +150,8 @@ def test_window_and_server_share_a_voice(core: WindowEngine, store: AppStore, tm
     thread.start()
     try:
         address = f"http://127.0.0.1:{listener.wait_until_open(10)}"
-        wishes = {"model": "voice", "input": "Hello.", "voice": preset, "seed": 3, "response_format": "pcm"}
-        with httpx.stream("POST", f"{address}/v1/audio/speech", json=wishes, timeout=60) as reply:
+        body = {"model": "voice", "input": "Hello.", "voice": preset, "seed": 3, "response_format": "pcm"}
+        with httpx.stream("POST", f"{address}/v1/audio/speech", json=body, timeout=60) as reply:
             assert reply.status_code == 200
             assert next(reply.iter_bytes())
     finally:

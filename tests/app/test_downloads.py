@@ -148,9 +148,9 @@ def test_a_server_that_is_offline_neither_pulls_nor_fetches_pictures(fresh: Fres
         assert httpx.post(f"{url}/v1/chat/completions", json=body, timeout=60).status_code == 200
     assert fresh.hub.asked == []
     assert fresh.found(VOICE) is None
-    told = fresh.grus("serve", "--model", VOICE, "--offline", "--port", 0)
-    assert told.code == 2
-    assert one_sentence(told).startswith(f"{VOICE} is not here")
+    outcome = fresh.grus("serve", "--model", VOICE, "--offline", "--port", 0)
+    assert outcome.code == 2
+    assert one_sentence(outcome).startswith(f"{VOICE} is not here")
 
 
 def test_a_terminal_sees_a_bar_that_moves(fresh: Fresh) -> None:

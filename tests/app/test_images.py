@@ -18,7 +18,7 @@ from tests.engine.vision.pictures import drawn
 from tests.vision_checkpoints import IMAGE, MOST, save
 
 Command = Callable[..., Outcome]
-WISHES = ("--max-tokens", 12, "--temperature", 0, "--dtype", "f32")
+SAMPLING = ("--max-tokens", 12, "--temperature", 0, "--dtype", "f32")
 
 
 @pytest.fixture(scope="module")
@@ -44,26 +44,26 @@ def report(seen: Outcome) -> dict:
 
 class TestRun:
     def test_images_come_before_the_words(self, command: Command, seeing: Path, files: list[Path]) -> None:
-        told = {}
+        reports = {}
         for n in (0, 1, 2):
             flags = [flag for path in files[:n] for flag in ("--image", path)]
-            told[n] = report(command("run", seeing, "What is it?", *flags, *WISHES, "--json"))
-        assert [told[n]["prompt_ids"].count(IMAGE) for n in (0, 1, 2)] == [0, 20, 20 + 36]
-        assert len({tuple(told[n]["output_ids"]) for n in (0, 1, 2)}) == 3
+            reports[n] = report(command("run", seeing, "What is it?", *flags, *SAMPLING, "--json"))
+        assert [reports[n]["prompt_ids"].count(IMAGE) for n in (0, 1, 2)] == [0, 20, 20 + 36]
+        assert len({tuple(reports[n]["output_ids"]) for n in (0, 1, 2)}) == 3
 
     def test_both_backends_say_the_same(self, command: Command, seeing: Path, files: list[Path]) -> None:
         said = [
-            report(command("run", seeing, "Hm?", "--image", files[0], *WISHES, "--json", "--backend", backend))
+            report(command("run", seeing, "Hm?", "--image", files[0], *SAMPLING, "--json", "--backend", backend))
             for backend in ("torch", "mlx")
         ]
         assert said[0]["output_ids"] == said[1]["output_ids"]
 
     def test_what_is_lost_is_said(self, command: Command, seeing: Path, files: list[Path]) -> None:
         assert MOST < 200 * 100
-        seen = command("run", seeing, "Hm?", "--image", files[2], *WISHES)
+        seen = command("run", seeing, "Hm?", "--image", files[2], *SAMPLING)
         assert seen.code == 0
         assert "200 x 100 pixels; the model looks at 88 x 40" in seen.err
-        assert "looks at" not in command("run", seeing, "Hm?", "--image", files[0], *WISHES).err
+        assert "looks at" not in command("run", seeing, "Hm?", "--image", files[0], *SAMPLING).err
 
     @pytest.mark.parametrize(
         ("arguments", "said"),
@@ -95,7 +95,7 @@ class TestChat:
     def talk(self, command: Command, seeing: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Outcome]:
         def say(*lines: str, arguments: tuple[object, ...] = ()) -> Outcome:
             monkeypatch.setattr(sys, "stdin", io.StringIO("".join(line + "\n" for line in lines)))
-            return command("chat", seeing, *WISHES, *arguments)
+            return command("chat", seeing, *SAMPLING, *arguments)
 
         return say
 
@@ -140,12 +140,12 @@ class TestChat:
 class TestSdk:
     def test_every_kind_of_image_is_the_same_image(self, seeing: Path, files: list[Path]) -> None:
         kinds = [str(files[0]), files[0], files[0].read_bytes(), drawn(40, 32), np.asarray(drawn(40, 32))]
-        wishes = dict(model=str(seeing), max_tokens=6, temperature=0.0)
-        said = {grus.chat("Hm?", images=[kind], **wishes) for kind in kinds}
+        options = dict(model=str(seeing), max_tokens=6, temperature=0.0)
+        said = {grus.chat("Hm?", images=[kind], **options) for kind in kinds}
         assert len(said) == 1
         parts = [{"type": "image", "image": files[0]}, {"type": "text", "text": "Hm?"}]
-        assert {grus.chat([{"role": "user", "content": parts}], **wishes)} == said
-        assert grus.chat("Hm?", **wishes) not in said
+        assert {grus.chat([{"role": "user", "content": parts}], **options)} == said
+        assert grus.chat("Hm?", **options) not in said
 
     def test_a_video_is_a_list_of_frames(self, seeing: Path) -> None:
         frames = [drawn(24, 24, seed) for seed in range(4)]

@@ -121,10 +121,10 @@ def test_says_which_kernels_run_and_what_a_backend_changes(command: Command, tmp
     seen = command("info", file)
     assert f"{library.tier()} kernels" in seen.out
     assert "Kept as" not in seen.out
-    told = json.loads(command("info", file, "--backend", "mlx", "--json").out)["kept_as"]
-    assert [entry.partition(" ")[0] for entry in told] == ["Q6_K", "Q8_0"]
-    assert "quantized anew to 8 bit for MLX: in 9 bits a weight instead of 6.56" in told[0]
-    assert "the same numbers in 9 bits a weight instead of 8.5" in told[1]
+    kept_as = json.loads(command("info", file, "--backend", "mlx", "--json").out)["kept_as"]
+    assert [entry.partition(" ")[0] for entry in kept_as] == ["Q6_K", "Q8_0"]
+    assert "quantized anew to 8 bit for MLX: in 9 bits a weight instead of 6.56" in kept_as[0]
+    assert "the same numbers in 9 bits a weight instead of 8.5" in kept_as[1]
 
 
 def test_a_recommended_model_is_described_before_its_download(
@@ -149,8 +149,8 @@ def test_a_recommended_model_is_described_before_its_download(
     large = command("info", "ggml-org/gpt-oss-120b-GGUF")
     assert large.code == 2
     assert "This machine has 16.0 GB." in large.out
-    told = json.loads(command("info", "ggml-org/gpt-oss-20b-GGUF", "--json").out)
-    assert (told["size"], told["tokens_per_second"], told["downloaded"], told["runs"]) == (
+    facts = json.loads(command("info", "ggml-org/gpt-oss-20b-GGUF", "--json").out)
+    assert (facts["size"], facts["tokens_per_second"], facts["downloaded"], facts["runs"]) == (
         12109566560,
         15.3,
         False,

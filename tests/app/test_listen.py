@@ -49,17 +49,17 @@ def test_text_on_standard_output(files, model, capsys):
 
 
 def test_both_backends_hear_the_same(files, any_model, capsys):
-    heard = []
+    outputs = []
     for backend in ("torch", "mlx"):
         code = main(["listen", str(files / "two.flac"), "--model", any_model, "--backend", backend])
         seen = capsys.readouterr()
         assert code == 0, seen.err
-        heard.append(seen.out)
-    assert heard[0].strip()
-    assert heard[0] == heard[1]
+        outputs.append(seen.out)
+    assert outputs[0].strip()
+    assert outputs[0] == outputs[1]
 
 
-@pytest.mark.parametrize("kind", ["parakeet_ctc", "parakeet_tdt"])
+@pytest.mark.parametrize("kind", [pytest.param("parakeet_ctc", marks=pytest.mark.slow), "parakeet_tdt"])
 def test_parakeet_in_a_new_process_on_both_backends(kind, files, tmp_path):
     """Quantized too, which is the default on a CPU."""
     folder = str(save_parakeet(kind, tmp_path / kind))
@@ -74,17 +74,17 @@ def test_parakeet_in_a_new_process_on_both_backends(kind, files, tmp_path):
         "--format",
         "json",
     ]
-    heard = []
+    outputs = []
     for more in (["--backend", "torch", "--quant", "none"], ["--backend", "mlx", "--quant", "none"], []):
         done = subprocess.run(
             [*command, "--words", *more, "--device", "cpu"], capture_output=True, text=True, timeout=250
         )
         assert done.returncode == 0, done.stderr
-        heard.append(json.loads(done.stdout))
-    assert heard[0]["text"].strip()
-    assert heard[0]["text"] == heard[1]["text"]
-    assert every(one["language"] == "en" and len(one["segments"]) == 2 for one in heard)
-    assert heard[0]["segments"][0]["words"]
+        outputs.append(json.loads(done.stdout))
+    assert outputs[0]["text"].strip()
+    assert outputs[0]["text"] == outputs[1]["text"]
+    assert every(one["language"] == "en" and len(one["segments"]) == 2 for one in outputs)
+    assert outputs[0]["segments"][0]["words"]
 
 
 def test_json_with_words_into_a_file(files, model, capsys):
@@ -110,18 +110,18 @@ def test_several_files_go_beside_themselves_and_a_bad_one_stops_nothing(files, m
     assert (files / "two.srt").exists()
 
 
-@pytest.mark.parametrize(("arguments", "says"), [
+@pytest.mark.parametrize(("arguments", "message"), [
     ([], "one of the two"),
     (["--mic", "a.wav"], "one of the two"),
     (["a.wav", "--words"], "--format json"),
     (["a.wav"], "is not a file"),
     (["a.wav", "-o", "nowhere/a.txt"], "folder nowhere does not exist"),
 ])  # fmt: skip
-def test_what_cannot_be(arguments, says, model, capsys, tmp_path, monkeypatch):
+def test_what_cannot_be(arguments, message, model, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     code, _, err = grus(capsys, "listen", *arguments, "--model", model)
     assert code == 2
-    assert says in err
+    assert message in err
 
 
 def test_captions_at_the_microphone_grow_and_become_final(any_model, capsys, monkeypatch):
@@ -167,11 +167,11 @@ def test_pieces_of_the_microphone_join_without_a_seam(monkeypatch):
 
     monkeypatch.setattr(sound_devices, "_library", lambda: Device)
     coming = sound_devices.pieces()
-    heard = np.concatenate([next(coming) for _ in range(10)])
+    recorded = np.concatenate([next(coming) for _ in range(10)])
     coming.close()
     whole = soxr.resample(tone, 44100, 16000)
-    assert len(heard) > 15000
-    np.testing.assert_allclose(heard[500:], whole[500 : len(heard)], atol=1e-3)
+    assert len(recorded) > 15000
+    np.testing.assert_allclose(recorded[500:], whole[500 : len(recorded)], atol=1e-3)
 
 
 def test_every_kind_of_file_is_heard(any_model, tmp_path, capsys):
@@ -192,10 +192,10 @@ def test_every_kind_of_file_is_heard(any_model, tmp_path, capsys):
     (tmp_path / "empty.mp3").write_bytes(b"")
     soundfile.write(tmp_path / "none.wav", np.zeros(0), RATE)
     (tmp_path / "cut.flac").write_bytes((tmp_path / "stereo.flac").read_bytes()[:9000])
-    for name, says in (("empty.mp3", "is empty"), ("none.wav", "holds no sound"), ("cut.flac", "could not be read")):
+    for name, message in (("empty.mp3", "is empty"), ("none.wav", "holds no sound"), ("cut.flac", "could not be read")):
         code, out, err = grus(capsys, "listen", tmp_path / name, "--model", any_model)
         assert (code, out) == (2, "")
-        assert says in err
+        assert message in err
 
 
 @pytest.fixture(scope="module")
@@ -220,26 +220,29 @@ def test_a_video_gets_subtitles_of_the_track_that_is_named(whisper, tmp_path, ca
         assert float(lines[0].pts * lines[0].time_base) >= 2
 
 
-@pytest.mark.parametrize("more", [["--language", "de", "--words"], ["--translate", "--prompt", "Grus grus"]])
+@pytest.mark.parametrize(
+    "more",
+    [["--language", "de", "--words"], pytest.param(["--translate", "--prompt", "Grus grus"], marks=pytest.mark.slow)],
+)
 def test_whisper_hears_the_same_on_both_backends(whisper, tmp_path, capsys, more):
     """A recording of a phone: the decoder's process, windows, encoder, timestamps, the rules for what is believed, and words."""
     phone = save_media(tmp_path / "phone.m4a", "aac", [(talk(2) * 32767).astype(np.int16)], RATE)
-    heard = []
+    outputs = []
     for backend in ("torch", "mlx"):
         given = ["--model", whisper, "--backend", backend, "--format", "json", *more]
         code = main(["listen", str(phone), *given])
         seen = capsys.readouterr()
         assert code == 0, seen.err
-        heard.append(json.loads(seen.out))
-    torch_s, mlx_s = heard
+        outputs.append(json.loads(seen.out))
+    torch_s, mlx_s = outputs
     assert torch_s["text"].strip()
     assert torch_s["text"] == mlx_s["text"]
     assert torch_s["language"] == mlx_s["language"] == ("de" if "--language" in more else "en")
-    times = [[(part["start"], part["end"]) for part in one["segments"]] for one in heard]
+    times = [[(part["start"], part["end"]) for part in one["segments"]] for one in outputs]
     assert times[0] == times[1]
     assert every(start <= end for start, end in times[0])
     if "--words" in more:
-        words = [[word for part in one["segments"] for word in part["words"]] for one in heard]
+        words = [[word for part in one["segments"] for word in part["words"]] for one in outputs]
         assert [word["text"] for word in words[0]] == [word["text"] for word in words[1]] != []
         starts = [[word["start"] for word in one] for one in words]
         np.testing.assert_allclose(starts[0], starts[1], atol=0.045)  # a frame of attention may tie
@@ -277,14 +280,14 @@ def test_memory_does_not_grow_with_the_length_of_what_is_heard(whisper, tmp_path
     assert grown < 64_000  # KiB
 
 
-@pytest.mark.parametrize(("arguments", "says"), [
+@pytest.mark.parametrize(("arguments", "message"), [
     (["--translate"], "does not translate"),
     (["--prompt", "Grus"], "takes no prompt"),
     (["--track", "0"], "--track 1 or more"),
     (["--from", "-1"], "0 seconds or more"),
     (["--subtitles"], "muxed into"),
 ])  # fmt: skip
-def test_what_this_model_or_file_cannot(arguments, says, files, model, capsys):
+def test_what_this_model_or_file_cannot(arguments, message, files, model, capsys):
     code, _, err = grus(capsys, "listen", files / "one.wav", "--model", model, *arguments)
     assert code == 2
-    assert says in err
+    assert message in err

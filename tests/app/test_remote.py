@@ -477,8 +477,8 @@ def test_a_key_is_in_no_message_and_no_log(peer: Peer, service: ModelService, ca
     caplog.set_level(logging.DEBUG)
     add(peer, KEY)
     reply(service)
-    told = json.dumps({"error": {"message": f"The key {KEY} may not do this."}}).encode()
-    peer.replies["/v1/chat/completions"] = (400, "application/json", told)
+    body = json.dumps({"error": {"message": f"The key {KEY} may not do this."}}).encode()
+    peer.replies["/v1/chat/completions"] = (400, "application/json", body)
     with pytest.raises(BadRequest, match="The key … may not do this"):
         reply(service)
     assert KEY not in caplog.text

@@ -163,13 +163,13 @@ def test_listening_and_speaking(peer: Peer, where: dict[str, str], tmp_path: Pat
     wave = np.sin(np.linspace(0, 900, RATE)).astype(np.float32)
     peer.replies["/v1/audio/speech"] = (200, "audio/wav", written([wave], RATE, "wav"))
     soundfile.write(tmp_path / "two.flac", talk(2), RATE)
-    _, heard, timed, said = several(
+    _, listened, timed, said = several(
         ["remote", "add", "peer", peer.url, "--no-key"],
         ["listen", tmp_path / "two.flac", "--model", "peer::whisper-1", "--language", "de"],
         ["listen", tmp_path / "two.flac", "--model", "peer::whisper-1", "--words", "--format", "json"],
         ["speak", "Good morning.", "--model", "peer::tts-1", "--voice", "nova", "-o", tmp_path / "said.wav"], **where,
     )  # fmt: skip
-    assert (heard.code, heard.out) == (0, "Good morning.\nGood morning.\n"), heard.err
+    assert (listened.code, listened.out) == (0, "Good morning.\nGood morning.\n"), listened.err
     assert (timed.code, timed.err) == (
         2,
         "grus: peer::whisper-1 runs on another server, which gives no times of words.\n",

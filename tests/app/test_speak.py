@@ -17,7 +17,7 @@ from engine.pipelines.speaking.voice import SavedVoices
 from tests.qwen3_tts_cases import checkpoint, ending
 
 HERE = LoadOptions(backend="auto", device="cpu", dtype="f32")
-WISHES = SpeechOptions(seed=3)
+OPTIONS = SpeechOptions(seed=3)
 
 
 @pytest.fixture(scope="module")
@@ -74,27 +74,27 @@ class _Here:
 
 def test_a_seed_repeats_a_sound_and_a_stream_is_the_whole(speaker):
     manner = speaker.manner(speaker.voice.presets[0])
-    said = speaker.say("Hello there.", manner, WISHES)
+    said = speaker.say("Hello there.", manner, OPTIONS)
     assert said.rate == 24000
     assert said.seconds > 0.1
-    chunks = list(speaker.stream("Hello there.", manner, WISHES))
+    chunks = list(speaker.stream("Hello there.", manner, OPTIONS))
     assert len(chunks) > 1
     assert np.array_equal(np.concatenate(chunks), said.samples)
     assert not np.array_equal(speaker.say("Hello there.", manner, SpeechOptions(seed=4)).samples, said.samples)
 
 
 def test_closing_a_stream_frees_the_engine(speaker):
-    stream = speaker.stream("A long text to be read. " * 60, speaker.manner(speaker.voice.presets[0]), WISHES)
+    stream = speaker.stream("A long text to be read. " * 60, speaker.manner(speaker.voice.presets[0]), OPTIONS)
     next(stream)
     stream.close()
     assert speaker.engine.stats().active == 0
 
 
 def test_a_saved_voice_speaks_as_its_recording_does(cloner, recording):
-    cloned = cloner.say("Hello there.", cloner.manner(cloner.clone(recording, "What I say.")), WISHES)
+    cloned = cloner.say("Hello there.", cloner.manner(cloner.clone(recording, "What I say.")), OPTIONS)
     saved = cloner.save_voice("me", recording, "What I say.")
     assert saved.sample.is_file()
-    assert np.array_equal(cloner.say("Hello there.", cloner.manner("me"), WISHES).samples, cloned.samples)
+    assert np.array_equal(cloner.say("Hello there.", cloner.manner("me"), OPTIONS).samples, cloned.samples)
     with pytest.raises(BadRequest, match="already"):
         cloner.save_voice("me", recording)
 
@@ -160,7 +160,7 @@ def test_who_names_no_voice_hears_the_model_s_first(typed, models, tmp_path):
     assert files[0].read_bytes() == files[1].read_bytes()
 
 
-@pytest.mark.parametrize(("arguments", "says"), [
+@pytest.mark.parametrize(("arguments", "message"), [
     (["", "--voice", "eric"], "empty"),
     (["Hello.", "--voice", "nobody"], "no voice 'nobody'"),
     (["Hello.", "--voice", "eric", "--language", "klingon"], "klingon"),
@@ -175,10 +175,10 @@ def test_who_names_no_voice_hears_the_model_s_first(typed, models, tmp_path):
     (["Hello.", "--voice", "eric", "--clone-text", "What I say."], "goes with --clone"),
     ([], "one of the two"),
 ])  # fmt: skip
-def test_what_cannot_be(typed, models, monkeypatch, tmp_path, arguments, says):
+def test_what_cannot_be(typed, models, monkeypatch, tmp_path, arguments, message):
     monkeypatch.chdir(tmp_path)
     where = [] if "-o" in arguments else ["-o", "out.wav"]
     code, _, err = typed(*arguments, *where, "--model", models["custom_voice"])
     assert code == 2
-    assert says in err
+    assert message in err
     assert list(tmp_path.glob("out*")) == []

@@ -74,13 +74,13 @@ def test_voices_are_listed_and_chosen(capsys: pytest.CaptureFixture[str], tmp_pa
     assert (tmp_path / "german.wav").read_bytes() == sounds[0]
 
 
-@pytest.mark.parametrize(("settings", "says"), [
+@pytest.mark.parametrize(("settings", "message"), [
     (dict(voice="nobody"), "has no voice 'nobody'"),
     (dict(language="klingon"), "speaks 'klingon'"),
     (dict(instructions="Sadly."), "take no instructions"),
 ])  # fmt: skip
-def test_what_it_cannot(settings: dict[str, str], says: str) -> None:
-    with pytest.raises(BadRequest, match=says):
+def test_what_it_cannot(settings: dict[str, str], message: str) -> None:
+    with pytest.raises(BadRequest, match=message):
         grus.speak("Hello.", **settings)
 
 

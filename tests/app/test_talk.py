@@ -109,7 +109,7 @@ def test_at_the_microphone_a_second_question_stops_the_voice(models, capsys, mon
     assert stops
 
 
-@pytest.mark.parametrize(("arguments", "says"), [
+@pytest.mark.parametrize(("arguments", "message"), [
     (["-o", "a.wav"], "give the FILE"),
     (["none.wav"], "is not a file"),
     (["q.wav", "-o", "nowhere/a.wav"], "does not exist"),
@@ -117,11 +117,11 @@ def test_at_the_microphone_a_second_question_stops_the_voice(models, capsys, mon
     (["q.wav", "-o", "a.midi"], "not as 'midi'"),
     (["q.wav", "-o", "a.wav", "--voice", "nobody"], "no voice 'nobody'"),
 ])  # fmt: skip
-def test_what_cannot_be(arguments, says, models, capsys, tmp_path, monkeypatch):
+def test_what_cannot_be(arguments, message, models, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     soundfile.write("q.wav", talk(1), RATE)
     soundfile.write("silence.wav", np.zeros(RATE), RATE)
     code, _, err = typed(capsys, *arguments, *flags(models))
     assert code == 2
-    assert says in err
+    assert message in err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["q.wav", "silence.wav"]

@@ -193,6 +193,6 @@ def test_ed25519_is_as_the_standard_has_it(key: str, message: str, signature: st
 
 
 def test_the_feed_of_the_tests_is_what_release_writes() -> None:
-    told = json.loads((DATA / "latest.json").read_text(encoding="utf-8"))
-    assert set(told) == {"version", "notes", "files"}
-    assert every(set(file) == {"url", "sha256", "size"} for file in told["files"].values())
+    feed = json.loads((DATA / "latest.json").read_text(encoding="utf-8"))
+    assert set(feed) == {"version", "notes", "files"}
+    assert every(set(file) == {"url", "sha256", "size"} for file in feed["files"].values())

@@ -43,7 +43,7 @@ def ids(outcome: Any) -> list[int]:
 @pytest.mark.parametrize("backend", ["torch", "mlx"])
 def test_a_model_type_is_taken_where_the_config_lies(backend: str, folders: dict[str, Path], tmp_path: Path) -> None:
     """What its config calls otherwise, or does not call at all, answers as the whole one does."""
-    truths, told = [], []
+    truths, overridden = [], []
     for kind, asked, lie in (
         ("qwen2", "qwen25", "llama"),
         ("hunyuan", "hunyuan", ...),
@@ -52,8 +52,8 @@ def test_a_model_type_is_taken_where_the_config_lies(backend: str, folders: dict
         liar = Path(shutil.copytree(folders[kind], tmp_path / f"{asked}-lies"))
         edit_config(liar, model_type=lie)
         truths.append(["run", folders[kind], *WORDS, "--backend", backend])
-        told.append(["run", liar, *WORDS, "--backend", backend, "--model-type", asked])
-    seen = several(*truths, *told)
+        overridden.append(["run", liar, *WORDS, "--backend", backend, "--model-type", asked])
+    seen = several(*truths, *overridden)
     assert [ids(outcome) for outcome in seen[:3]] == [ids(outcome) for outcome in seen[3:]]
 
 

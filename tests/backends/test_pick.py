@@ -57,7 +57,7 @@ def test_auto_takes_what_is_installed(machine) -> None:
 
 
 @pytest.mark.parametrize(
-    ("libraries", "wish", "said"),
+    ("libraries", "options", "said"),
     [
         ((), {}, "pip install torch==2.13.0"),
         (("torch",), {"backend": "mlx"}, "pip install"),
@@ -71,10 +71,10 @@ def test_auto_takes_what_is_installed(machine) -> None:
         (("torch", "mlx"), {"device": "metal"}, "no Metal device"),
     ],
 )
-def test_what_cannot_be_had_is_one_sentence_that_says_what_to_do(machine, libraries, wish, said) -> None:
+def test_what_cannot_be_had_is_one_sentence_that_says_what_to_do(machine, libraries, options, said) -> None:
     machine(*libraries)
     with pytest.raises(BackendMissing) as caught:
-        pick.choose(**wish)
+        pick.choose(**options)
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
 

@@ -34,7 +34,7 @@ def side(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
     if greedy.shortlist is not None:
         x = torch.from_numpy(np.random.default_rng(0).standard_normal((1, greedy.head.columns), np.float32))
         where = torch.empty(1), torch.empty(1, dtype=torch.int64)
-        assert greedy.shortlist.tell(x.data_ptr(), 1, x.stride(0), *(t.data_ptr() for t in where), None, 1)
+        assert greedy.shortlist.argmax(x.data_ptr(), 1, x.stride(0), *(t.data_ptr() for t in where), None, 1)
     return made
 
 

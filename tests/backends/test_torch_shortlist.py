@@ -28,10 +28,10 @@ def made(w: np.ndarray) -> tuple[RowMatrix, ArgmaxShortlist]:
         return head, ArgmaxShortlist(head)
 
 
-def told(found: ArgmaxShortlist, x: torch.Tensor, likely: bool = False) -> Best | None:
+def found_by(found: ArgmaxShortlist, x: torch.Tensor, likely: bool = False) -> Best | None:
     values, places, mass = torch.empty(len(x)), torch.empty(len(x), dtype=torch.int64), torch.empty(len(x))
     where = values.data_ptr(), places.data_ptr(), mass.data_ptr() if likely else None
-    if not found.tell(x.data_ptr(), len(x), x.stride(0), *where, torch.get_num_threads()):
+    if not found.argmax(x.data_ptr(), len(x), x.stride(0), *where, torch.get_num_threads()):
         return None
     return Best(values, places, -mass.log() if likely else None)
 
@@ -73,7 +73,7 @@ def test_it_is_the_largest_of_all(
     for count in (1, 2, 3, 8, 33, 63):
         for size in (1e-3, 1.0, 300.0):
             x = torch.from_numpy(normal(count, columns, seed=count)) * size
-            got = told(found, x)
+            got = found_by(found, x)
             assert got is not None
             want = whole(head, x)
             assert torch.equal(got[0], want[0])
@@ -84,7 +84,7 @@ def test_of_equals_the_lower_one() -> None:
     w = normal(VOCAB, 64)
     w[[17, 900, 2999]] = 5 * w[3]
     head, found = made(w)
-    got = told(found, torch.from_numpy(w[3:4]))
+    got = found_by(found, torch.from_numpy(w[3:4]))
     assert got is not None
     assert got[1].tolist() == [17]
     assert torch.equal(got[0], whole(head, torch.from_numpy(w[3:4]))[0])
@@ -140,7 +140,7 @@ def test_what_bytes_make_small_is_found(lost: str) -> None:
     coarse: Any = found._coarse
     coarse.matrix.matmul(given, guessed)
     assert guessed.argmax().item() == 50
-    got = told(found, given)
+    got = found_by(found, given)
     assert got is not None
     assert got[1].tolist() == whole(head, given)[1].tolist() == [100]
 
@@ -153,7 +153,7 @@ def test_inputs_that_are_nearly_nothing() -> None:
     w[50], w[50, 0] = 0, 200
     head, found = made(w)
     given = torch.from_numpy(x[None].astype(np.float32))
-    got = told(found, given)
+    got = found_by(found, given)
     assert got is not None
     assert got[1].tolist() == whole(head, given)[1].tolist() == [100]
 
@@ -164,7 +164,7 @@ def test_how_likely_it_is_nearly() -> None:
         x = size * torch.from_numpy(normal(8, 64))
         logits = torch.empty(8, VOCAB)
         head.matmul(x, logits)
-        got = told(found, x, likely=True)
+        got = found_by(found, x, likely=True)
         assert got is not None
         assert got[2] is not None
         assert torch.allclose(got[2], torch.log_softmax(logits, -1).amax(-1), atol=0.01)
@@ -175,27 +175,27 @@ def test_where_all_logits_are_needed_there_is_none() -> None:
     w = normal(VOCAB, 64)
     _, found = made(w)
     x = torch.from_numpy(normal(3, 64))
-    assert told(found, x) is not None
+    assert found_by(found, x) is not None
     for wrong in (torch.nan, torch.inf, -torch.inf, 3e38):
         spoiled = x.clone()
         spoiled[1, 7] = wrong
-        assert told(found, spoiled) is None
-    assert told(found, torch.zeros(1, 64)) is None  # all are the largest
+        assert found_by(found, spoiled) is None
+    assert found_by(found, torch.zeros(1, 64)) is None  # all are the largest
     w[5, 5] = np.nan
-    assert told(made(w)[1], x) is None
-    assert told(made(np.zeros((VOCAB, 64)))[1], x) is None
+    assert found_by(made(w)[1], x) is None
+    assert found_by(made(np.zeros((VOCAB, 64)))[1], x) is None
 
 
 @pytest.mark.skipif(not library.has_matrix_unit(), reason="needs a CPU with a matrix unit")
 def test_so_many_tokens_that_they_are_not_multiplied_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "SHORTLIST_SHARE", 1)
     _, found = made(normal(VOCAB, 64))
-    assert told(found, torch.from_numpy(normal(63, 64))) is not None
-    assert told(found, torch.from_numpy(normal(64, 64))) is None
+    assert found_by(found, torch.from_numpy(normal(63, 64))) is not None
+    assert found_by(found, torch.from_numpy(normal(64, 64))) is None
 
 
 def test_before_its_copy_is_made_there_is_none() -> None:
     found = ArgmaxShortlist(RowMatrix(raw(normal(VOCAB, 64), "F32")))
-    assert told(found, torch.from_numpy(normal(1, 64))) is None
+    assert found_by(found, torch.from_numpy(normal(1, 64))) is None
     arena.wait()
-    assert told(found, torch.from_numpy(normal(1, 64))) is not None
+    assert found_by(found, torch.from_numpy(normal(1, 64))) is not None

@@ -65,8 +65,8 @@ def test_what_does_not_wait_is_not_listed(what: str) -> None:
 
 def test_a_decode_step_is_issued_without_a_wait_and_read_with_two() -> None:
     command = [sys.executable, "-m", "tests.bench.syncs"]
-    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=200, check=True).stdout
-    counts = [line.rpartition(": ") for line in told.splitlines() if line.endswith(" waits")]
+    output = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=200, check=True).stdout
+    counts = [line.rpartition(": ") for line in output.splitlines() if line.endswith(" waits")]
     assert len(counts) == 16  # two models, greedy and drawn, two ways, two parts
     for step, _, waits in counts:
-        assert waits == ("0 waits" if step.endswith("issuing it") else "2 waits"), told
+        assert waits == ("0 waits" if step.endswith("issuing it") else "2 waits"), output

@@ -38,7 +38,7 @@ class Side:
         self.runner._may_trace &= recorded
 
 
-def hears(side: Side, length: int, frames: int) -> Slot:
+def encoded_slot(side: Side, length: int, frames: int) -> Slot:
     """A sequence behind an encoder."""
     slot = side.kv.open(length)
     assert slot is not None
@@ -50,7 +50,7 @@ def hears(side: Side, length: int, frames: int) -> Slot:
 
 def listening(side: Side) -> list[np.ndarray]:
     """Sequences behind sounds of several lengths: alone, together, a prompt beside a token."""
-    slots = [hears(side, 60, frames) for frames in (1, 40, 83)]
+    slots = [encoded_slot(side, 60, frames) for frames in (1, 40, 83)]
     made = []
     for counts in ((5, 0, 0), (1, 3, 0), (1, 1, 18), (1, 1, 1)):
         segments = [
@@ -200,18 +200,18 @@ def test_a_sequence_without_a_sound_is_said(tmp_path: Path) -> None:
 def test_another_sound_in_the_same_slot_is_heard(tmp_path: Path) -> None:
     side = Side(save_listener("moonshine", tmp_path / "ears"), True, None)
 
-    def heard(slot: Slot) -> np.ndarray:
+    def logits(slot: Slot) -> np.ndarray:
         side.kv.checkpoint(slot)
         found = side.runner.run([Segment(slot, [7], want=range(1))]).read()[slot].logits
         assert found is not None
         side.kv.rollback(slot)
         return found
 
-    slot, fresh = hears(side, 60, 40), hears(side, 60, 23)
-    heard(slot)
+    slot, fresh = encoded_slot(side, 60, 40), encoded_slot(side, 60, 23)
+    logits(slot)
     width = side.model.layers[0].key_value.shape[1]
     side.model.begin(side.kv, slot, np.random.default_rng(23).standard_normal((23, width), np.float32))
-    np.testing.assert_array_equal(heard(slot), heard(fresh))
+    np.testing.assert_array_equal(logits(slot), logits(fresh))
 
 
 @pytest.mark.parametrize("name", ["qwen3", "gemma4", "qwen3_5", "lfm2"])

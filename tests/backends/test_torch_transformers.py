@@ -118,8 +118,8 @@ def test_chunks_snapshots_and_drafts(folder: Callable[[str], Path], kind: str) -
     draft = Segment(
         drafted, [*first, want[1], (want[2] + 1) % 61], draft=2, samples=[GREEDY] * 2, sample=GREEDY
     )  # fmt: skip
-    told = runner.run([draft]).read()[drafted]
-    assert (told.accepted, told.ids, drafted.length) == (1, want[1:3], 5)
+    output = runner.run([draft]).read()[drafted]
+    assert (output.accepted, output.ids, drafted.length) == (1, want[1:3], 5)
     assert runner.run([Segment(drafted, sample=GREEDY)]).read()[drafted].ids == want[3:4]
 
 

@@ -35,9 +35,9 @@ class GrusHearer:
         self.engine.load(folder, pin=True)
 
     def prefill(self, _: int) -> float:
-        return self.hear(1)
+        return self.transcribe(1)
 
-    def hear(self, sounds: int) -> float:
+    def transcribe(self, sounds: int) -> float:
         """Seconds for so many sounds that come together."""
         from engine.types import Request, SamplingParams, Sound
 
@@ -60,9 +60,9 @@ class TransformersHearer(Reference):
     kind = "MoonshineForConditionalGeneration"
 
     def prefill(self, _: int) -> float:
-        return self.hear(1)
+        return self.transcribe(1)
 
-    def hear(self, sounds: int) -> float:
+    def transcribe(self, sounds: int) -> float:
         given = self.torch.from_numpy(np.stack([sound(seed) for seed in range(sounds)]))
         began = time.perf_counter()
         made = self.model.generate(

@@ -81,14 +81,14 @@ class Rig:
 
     def voices(self, count: int) -> float:
         """Seconds of sound a second, of several voices together."""
-        heard: list[float] = []
-        threads = [Thread(target=lambda seed=seed: heard.append(self.voice(seed)[2])) for seed in range(count)]
+        seconds: list[float] = []
+        threads = [Thread(target=lambda seed=seed: seconds.append(self.voice(seed)[2])) for seed in range(count)]
         begin = time.perf_counter()
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        return sum(heard) / (time.perf_counter() - begin)
+        return sum(seconds) / (time.perf_counter() - begin)
 
 
 def _facts(loaded):  # type: ignore[no-untyped-def]
@@ -128,11 +128,11 @@ def eight_bit_rows() -> list[Row]:
         return [
             Row("q8_0 talker and predictor", WORK, talker, more_is_better=False),
             Row("q8_0 codec", WORK, codec, more_is_better=False),
-            *heard("q8_0", [made.voice(2) for _ in range(ROUNDS)]),
+            *sound_rows("q8_0", [made.voice(2) for _ in range(ROUNDS)]),
         ]
 
 
-def heard(way: str, voices: list[tuple[float, float, float]]) -> list[Row]:
+def sound_rows(way: str, voices: list[tuple[float, float, float]]) -> list[Row]:
     aim = "<= 1.0" if way.startswith("q") else ""
     whole = median(spent / sound for _, spent, sound in voices)
     first = median(first for first, _, _ in voices)
@@ -158,6 +158,6 @@ def rows_of(way: str) -> list[Row]:
         Row(f"{way} talker and predictor", WORK, talker, peer, f"qwen-tts, {dtype}", better, more_is_better=False),
         Row(f"{way} talker and predictor: share of bandwidth", "%", share),
         Row(f"{way} codec", WORK, codec, more_is_better=False),
-        *heard(way, voices),
+        *sound_rows(way, voices),
         Row(f"{way} four voices together", of_sound, four, one, "one voice", ">= 2x"),
     ]

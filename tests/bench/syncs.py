@@ -174,13 +174,13 @@ class Again:
 
 def audited(work: Callable[[], Any]) -> tuple[Any, Counter[Wait]]:
     if torch.cuda.is_available():
-        return _told_by_torch(work)
+        return _audited_by_torch(work)
     with Audit() as audit:
         result = work()
     return result, audit.waits
 
 
-def _told_by_torch(work: Callable[[], Any]) -> tuple[Any, Counter[Wait]]:
+def _audited_by_torch(work: Callable[[], Any]) -> tuple[Any, Counter[Wait]]:
     """Not measured here: there was no GPU."""
     waits: Counter[Wait] = Counter()
     torch.cuda.set_sync_debug_mode("warn")

@@ -243,7 +243,7 @@ def journeys() -> list[Row]:
             [sys.executable, "-m", "pytest", "-n", "0", "-q", "-m", "", "tests/app/gui/test_journeys.py"],
             cwd=ROOT, env={**os.environ, "GRUS_JOURNEYS": str(file)}, stdout=subprocess.DEVNULL,
         )  # fmt: skip
-        told = [json.loads(line) for line in file.read_text().splitlines()] if file.is_file() else []
+        blocks = [json.loads(line) for line in file.read_text().splitlines()] if file.is_file() else []
     return [
         Row(
             f"longest block, {name.removeprefix('test_').replace('_', ' ')}",
@@ -252,26 +252,26 @@ def journeys() -> list[Row]:
             aim="<= 50",
             more_is_better=False,
         )
-        for name, block, _ in told
+        for name, block, _ in blocks
     ]
 
 
 def rows() -> list[Row]:
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     ready, idle = start_time()
-    told, beside = longest_block(), longest_block(beside=True)
-    block = {what: 1e3 * told[what] for what in ("streaming", "scrolling")}
+    measured, beside = longest_block(), longest_block(beside=True)
+    block = {what: 1e3 * measured[what] for what in ("streaming", "scrolling")}
     return [
         Row("from start until a person can type", "s", ready, aim="<= 0.5", more_is_better=False),
         Row("memory, idle, no model", "MB", idle / 1e6, aim="<= 150", more_is_better=False),
-        Row(f"open {told['tokens']:,.0f} tokens", "s", told["opened"], more_is_better=False),
+        Row(f"open {measured['tokens']:,.0f} tokens", "s", measured["opened"], more_is_better=False),
         Row("longest block, streaming", "ms", block["streaming"], aim="<= 50", more_is_better=False),
-        Row("of it the window's own work", "ms", 1e3 * told["streaming_worked"], more_is_better=False),
+        Row("of it the window's own work", "ms", 1e3 * measured["streaming_worked"], more_is_better=False),
         Row(
             "longest block, beside a working engine", "ms", 1e3 * beside["streaming"], aim="<= 50", more_is_better=False
         ),
         Row("of it the window's own work", "ms", 1e3 * beside["streaming_worked"], more_is_better=False),
         Row("longest block, scrolling", "ms", block["scrolling"], aim="<= 50", more_is_better=False),
-        Row("of it the window's own work", "ms", 1e3 * told["scrolling_worked"], more_is_better=False),
+        Row("of it the window's own work", "ms", 1e3 * measured["scrolling_worked"], more_is_better=False),
         *journeys(),
     ]

@@ -47,15 +47,15 @@ def main(lines, program, model, *abilities):
     except Exception as error:
         problem = error
     for ability in abilities:
-        told = {"ability": ability}
+        outcome = {"ability": ability}
         try:
             if ability == "connects" and problem is not None:
                 raise problem
-            told["value"] = called(functions[ability], names) if ability in functions else printed
+            outcome["value"] = called(functions[ability], names) if ability in functions else printed
         except Exception as error:
-            told["error"] = f"{type(error).__name__}: {error}"
-            told["trace"] = traceback.format_exc()[-1500:]
-        sys.__stdout__.write(json.dumps(told) + "\n")
+            outcome["error"] = f"{type(error).__name__}: {error}"
+            outcome["trace"] = traceback.format_exc()[-1500:]
+        sys.__stdout__.write(json.dumps(outcome) + "\n")
 
 
 main(*sys.argv[1:])

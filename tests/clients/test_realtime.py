@@ -70,49 +70,49 @@ def node(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def conversed(told: dict[str, Any]) -> None:
-    assert told["spoken"]["heard"]
-    assert told["spoken"]["words"] == GREETING
-    assert told["spoken"]["sound"] > 4800
-    assert told["after"] == GREETING
-    assert (told["call"], told["result"]) == ("weather", COLD)
+def conversed(results: dict[str, Any]) -> None:
+    assert results["spoken"]["heard"]
+    assert results["spoken"]["words"] == GREETING
+    assert results["spoken"]["sound"] > 4800
+    assert results["after"] == GREETING
+    assert (results["call"], results["result"]) == ("weather", COLD)
 
 
 def test_openai_python(talking: Live, python: str, tmp_path: Path) -> None:  # noqa: F811
-    told = run(talking, tmp_path, python, str(PROGRAMS / "openai_sdk.py"))
-    conversed(told)
-    assert told["interrupted"] == ["cancelled", "turn_detected"]
-    assert told["text"] == GREETING
+    results = run(talking, tmp_path, python, str(PROGRAMS / "openai_sdk.py"))
+    conversed(results)
+    assert results["interrupted"] == ["cancelled", "turn_detected"]
+    assert results["text"] == GREETING
 
 
 def test_openai_python_beta(talking: Live, python: str, tmp_path: Path) -> None:  # noqa: F811
-    told = run(talking, tmp_path, python, str(PROGRAMS / "openai_beta.py"))
-    assert told["spoken"]["heard"]
-    assert told["spoken"]["words"] == GREETING
-    assert told["spoken"]["sound"] > 4800
-    assert (told["call"], told["result"]) == ("weather", COLD)
+    results = run(talking, tmp_path, python, str(PROGRAMS / "openai_beta.py"))
+    assert results["spoken"]["heard"]
+    assert results["spoken"]["words"] == GREETING
+    assert results["spoken"]["sound"] > 4800
+    assert (results["call"], results["result"]) == ("weather", COLD)
 
 
 def test_openai_javascript(talking: Live, node: Path, tmp_path: Path) -> None:  # noqa: F811
-    told = run(talking, tmp_path, "node", str(node / "openai_sdk.mjs"))
-    conversed(told)
-    assert told["interrupted"] == ["cancelled", "turn_detected"]
-    assert told["text"] == GREETING
+    results = run(talking, tmp_path, "node", str(node / "openai_sdk.mjs"))
+    conversed(results)
+    assert results["interrupted"] == ["cancelled", "turn_detected"]
+    assert results["text"] == GREETING
 
 
 def test_agents_sdk(talking: Live, node: Path, tmp_path: Path) -> None:  # noqa: F811
-    told = run(talking, tmp_path, "node", str(node / "agents_sdk.mjs"))
-    conversed(told)
-    assert told["interrupted"] == ["cancelled", "turn_detected"]
-    assert (told["stopped"], told["text"]) == (True, GREETING)
-    assert told["history"] >= 8
+    results = run(talking, tmp_path, "node", str(node / "agents_sdk.mjs"))
+    conversed(results)
+    assert results["interrupted"] == ["cancelled", "turn_detected"]
+    assert (results["stopped"], results["text"]) == (True, GREETING)
+    assert results["history"] >= 8
 
 
 def test_pipecat(talking: Live, python: str, tmp_path: Path) -> None:  # noqa: F811
-    told = run(talking, tmp_path, python, str(PROGRAMS / "pipecat_pipeline.py"))
-    conversed(told)
-    assert told["greeting"] == GREETING
-    assert LONG.startswith(told["interrupted"][:40])
+    results = run(talking, tmp_path, python, str(PROGRAMS / "pipecat_pipeline.py"))
+    conversed(results)
+    assert results["greeting"] == GREETING
+    assert LONG.startswith(results["interrupted"][:40])
 
 
 def test_livekit(talking: Live, python: str, tmp_path: Path) -> None:  # noqa: F811

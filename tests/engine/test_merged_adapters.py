@@ -48,7 +48,7 @@ def mixtures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return made | {"gguf": convert(made["qwen3_moe"], root / "qwen3_moe.gguf")}
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", ["torch", pytest.param("mlx", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("base", ["qwen3_moe", "gpt_oss", "gguf"])
 def test_adapters_of_experts_become_part_of_the_weights(

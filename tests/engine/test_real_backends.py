@@ -1,4 +1,4 @@
-"""The engine on the real backends: 32 requests together say what each says alone, whatever is done to their memory.
+"""The engine on the real backends: 20 requests together say what each says alone, whatever is done to their memory.
 
 Where two logits lie closer than 1e-5 the order of additions may choose either; such a flip is accepted, and counted.
 """
@@ -17,7 +17,7 @@ from engine.types import Grammar, ReasoningLimit, Request, SamplingParams, Setti
 from tests.checkpoints import save
 from tests.driver import Driver
 
-COUNT, LENGTH = 32, 12
+COUNT, LENGTH = 20, 12
 MODES = {
     "plain": {},
     "ahead": {"async_scheduling": True},
@@ -120,9 +120,9 @@ def test_a_true_prediction(folder, backend, alone, tmp_path):
     """Checked guesses are computed in one go: their logits may differ in the last bit from those of single steps."""
     replies, driver = alone
     engine, _ = make(folder, backend, tmp_path, "plain")
-    told = [replace(ask(prompt), prediction=replies[tuple(prompt)]) for prompt in prompts()[:8]]
+    predicted = [replace(ask(prompt), prediction=replies[tuple(prompt)]) for prompt in prompts()[:8]]
     flips = 0
-    for request, ids in zip(told, say(engine, told)):
+    for request, ids in zip(predicted, say(engine, predicted)):
         if ids != (expected := replies[tuple(request.prompt_ids)]):
             assert is_tie(driver, request.prompt_ids, expected, ids)
             flips += 1

@@ -49,7 +49,7 @@ class Life:
         self.engine = Engine({"fake": self.loaded}.__getitem__, settings, start=False)
         self.count = count
         self.sent: list[Sent] = []
-        self.told: list[list[int]] = [list(range(40, 60))]  # conversations that may go on
+        self.conversations: list[list[int]] = [list(range(40, 60))]  # conversations that may go on
         self.turn = 0
 
     # -- what goes wrong
@@ -70,10 +70,10 @@ class Life:
     def prompt(self) -> list[int]:
         draw = self.random.random()
         if draw < 0.5:  # a conversation goes on
-            base = self.random.choice(self.told[-30:])
+            base = self.random.choice(self.conversations[-30:])
             ids = [*base, *(self.random.randrange(32, 120) for _ in range(self.random.randrange(1, 12)))]
         elif draw < 0.6:  # ... from its middle
-            base = self.random.choice(self.told[-30:])
+            base = self.random.choice(self.conversations[-30:])
             ids = [*base[: self.random.randrange(1, len(base) + 1)], self.random.randrange(32, 120)]
         else:
             ids = [self.random.randrange(32, 120) for _ in range(self.random.randrange(1, 60))]
@@ -131,7 +131,7 @@ class Life:
         for sent in self.sent[-60:]:
             if sent.handle.ended and self.random.random() < 0.2 and not {BOOM, NAN} & set(sent.request.prompt_ids):
                 said = oracle(self.nature, sent.request.prompt_ids, sent.request.sampling, 200)
-                self.told.append([*sent.request.prompt_ids, *said.ids][:140])
+                self.conversations.append([*sent.request.prompt_ids, *said.ids][:140])
 
     # -- what must hold
 

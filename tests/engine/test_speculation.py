@@ -85,12 +85,12 @@ def predicting(nature, prompt, length=60, **params):
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
 def test_a_true_prediction_saves_steps_and_changes_nothing(build, recurrent, kind, temperature):
     nature = Nature(recurrent, eos_every=0)
-    plain, told, answer = predicting(nature, [40, 41, 42], temperature=temperature, seed=3)
+    plain, predicted, answer = predicting(nature, [40, 41, 42], temperature=temperature, seed=3)
     engine = build(FakeLoaded(nature=nature), speculation=kind)
     results = finish(engine, [plain])
     assert results[0].timings.accepted == 0
     before = engine.stats().steps
-    results += finish(engine, [told])
+    results += finish(engine, [predicted])
     assert [list(result.ids) for result in results] == [answer, answer]
     assert results[1].timings.accepted > 40
     assert results[1].timings.drafted == results[1].timings.accepted
@@ -99,8 +99,8 @@ def test_a_true_prediction_saves_steps_and_changes_nothing(build, recurrent, kin
 
 def test_a_prediction_is_no_affair_of_other_requests(build):
     nature = Nature(eos_every=0)
-    plain, told, answer = predicting(nature, [40, 41, 42], temperature=0.0)
-    one, two = finish(build(FakeLoaded(nature=nature)), [plain, told])
+    plain, predicted, answer = predicting(nature, [40, 41, 42], temperature=0.0)
+    one, two = finish(build(FakeLoaded(nature=nature)), [plain, predicted])
     assert list(one.ids) == list(two.ids) == answer
     assert (one.timings.drafted, two.timings.drafted > 0) == (0, True)
 
@@ -118,9 +118,9 @@ def test_a_prediction_goes_before_the_draft_model():
     target, draft = FakeLoaded(nature=nature), FakeLoaded("draft", Nature(eos_every=7))
     settings = Settings(speculation="draft", draft_model="draft", gpu_memory_limit="1T")
     engine = Engine({"fake": target, "draft": draft}.__getitem__, settings, start=False)
-    plain, told, answer = predicting(nature, [40, 41, 42], temperature=0.0)
+    plain, predicted, answer = predicting(nature, [40, 41, 42], temperature=0.0)
     half = replace(plain, prediction=answer[:30])
-    for request, least in ((told, 40), (half, 20)):
+    for request, least in ((predicted, 40), (half, 20)):
         (result,) = finish(engine, [request])
         assert list(result.ids) == answer
         assert result.timings.accepted > least

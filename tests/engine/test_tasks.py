@@ -86,8 +86,8 @@ def test_cancelling_stops_at_the_next_piece_and_closes_the_work(build):
         task.result(0)
 
 
-@pytest.mark.parametrize(("raised", "told"), [(BadRequest("no"), BadRequest), (ValueError("no"), EngineFault)])
-def test_errors_reach_who_waits(build, raised, told):
+@pytest.mark.parametrize(("raised", "expected"), [(BadRequest("no"), BadRequest), (ValueError("no"), EngineFault)])
+def test_errors_reach_who_waits(build, raised, expected):
     engine = build(FakeLoaded())
 
     def work(loaded):
@@ -97,7 +97,7 @@ def test_errors_reach_who_waits(build, raised, told):
     task = engine.task("fake", work)
     while engine.turn():
         pass
-    with pytest.raises(told, match="no"):
+    with pytest.raises(expected, match="no"):
         task.result(0)
 
 
@@ -307,8 +307,8 @@ def test_tasks_take_places_in_the_queue(build):
     assert engine.stats().waiting == 4
     with pytest.raises(QueueFull):
         engine.submit(Request("fake", [40] * 4, SamplingParams(max_tokens=2)))
-    goes_on = engine.task("fake", counting(1, []), admitted=True)  # part of work that was taken takes no place
-    while not goes_on.future.done():
+    admitted = engine.task("fake", counting(1, []), admitted=True)  # part of work that was taken takes no place
+    while not admitted.future.done():
         engine.turn()
     assert engine.stats().waiting == 4
     tasks[0].cancel()

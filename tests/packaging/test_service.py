@@ -34,7 +34,7 @@ class FakeSystem:
             "PATH": f"{self.bin}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(ROOT),
         }  # fmt: skip
 
-    def says(self, program: str, text: str, fails: bool = False) -> None:
+    def answers(self, program: str, text: str, fails: bool = False) -> None:
         (self.bin / f"{program}.says").write_text(text)
         (self.bin / f"{program}.fails").unlink(missing_ok=True)
         if fails:
@@ -74,12 +74,12 @@ def test_a_service_is_installed_reported_and_removed(system: FakeSystem, tmp_pat
     file = system.home / ".config" / "systemd" / "user" / "grus.service"
     line = next(line for line in file.read_text().splitlines() if line.startswith("ExecStart="))
     assert f'serve --config "{config}" --model guide' in line
-    system.says("systemctl", "active\n")
+    system.answers("systemctl", "active\n")
     status = system.grus("status")
     assert (status.returncode, status.stdout) == (0, f"The service runs: {file}\n")
-    system.says("systemctl", "inactive\n", fails=True)
+    system.answers("systemctl", "inactive\n", fails=True)
     assert system.grus("status").returncode == 1
-    system.says("systemctl", "")
+    system.answers("systemctl", "")
     system.noted()
     assert system.grus("remove").stdout == "The service is removed.\n"
     assert system.noted()[-2:] == ["systemctl --user disable --now grus.service", "systemctl --user daemon-reload"]
@@ -97,7 +97,7 @@ def test_options_that_the_server_would_refuse_are_refused_at_once(system: FakeSy
 
 @pytest.mark.skipif(sys.platform != "linux", reason="systemd")
 def test_what_systemd_refuses_is_said_in_its_words(system: FakeSystem) -> None:
-    system.says("systemctl", "Failed to connect to bus: No medium found", fails=True)
+    system.answers("systemctl", "Failed to connect to bus: No medium found", fails=True)
     done = system.grus("install")
     assert done.returncode == 2
     assert "No medium found" in done.stderr
@@ -135,7 +135,7 @@ def test_on_macos_it_is_an_agent_that_starts_at_login(here: FakeSystem) -> None:
     assert (about["RunAtLoad"], about["KeepAlive"]) == (True, {"SuccessfulExit": False})
     domain = f"gui/{os.getuid()}"
     assert here.noted() == [f"launchctl bootstrap {domain} {service.file}"]
-    here.says("launchctl", "\tstate = running\n")
+    here.answers("launchctl", "\tstate = running\n")
     assert service.status().running
     here.noted()
     assert service.remove()
@@ -150,11 +150,11 @@ def test_on_windows_it_is_a_task_at_login(here: FakeSystem) -> None:
     assert created.startswith("schtasks /Create /F /SC ONLOGON /TN Grus server /TR ")
     assert created.endswith('serve --model "C:\\my models\\a.gguf"')
     assert started == "schtasks /Run /TN Grus server"
-    here.says("schtasks", "Status: Running\n")
+    here.answers("schtasks", "Status: Running\n")
     assert service.status().running
     assert service.remove()
     assert "schtasks /Delete /F /TN Grus server" in here.noted()
-    here.says("schtasks", "ERROR: no such task", fails=True)
+    here.answers("schtasks", "ERROR: no such task", fails=True)
     assert not service.status().installed
     assert not service.remove()
 

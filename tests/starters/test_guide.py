@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from evaluate_guide import HELD_OUT, SAYS, Messages, ask, conversation, plain, score
+from evaluate_guide import HELD_OUT, TEXTS, Messages, ask, conversation, plain, score
 from guide_text import prompt
 from wordings import ANSWERS, Question, Wordings
 
@@ -88,7 +88,7 @@ def test_a_conversation(backend: str) -> None:
         for said, answer in DIALOGUE:
             messages += one(said)
             reply = model.run(messages).text
-            assert plain(reply) == SAYS[answer]
+            assert plain(reply) == TEXTS[answer]
             messages.append({"role": "assistant", "content": reply})
 
 

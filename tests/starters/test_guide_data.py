@@ -47,7 +47,7 @@ def test_off_topic_questions_are_enough_and_different() -> None:
 def test_the_guide_that_ships_says_what_is_written_here() -> None:
     """Each sentence is one token: whoever edits an answer runs `retell_guide.py`, or trains."""
     kept = json.loads((ROOT / "resources/starter/guide/tokenizer.json").read_text(encoding="utf-8"))["added_tokens"]
-    told = [token["content"] for token in kept if not token["special"]]
-    assert set(told) == {sentence for name in ANSWERS for sentence in sentences(name)}
-    assert len(set(told)) == len(told)
+    contents = [token["content"] for token in kept if not token["special"]]
+    assert set(contents) == {sentence for name in ANSWERS for sentence in sentences(name)}
+    assert len(set(contents)) == len(contents)
     assert {mark(name) for name in ANSWERS} <= {token["content"] for token in kept if token["special"]}

@@ -8,7 +8,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from evaluate_guide import SAYS, plain
+from evaluate_guide import TEXTS, plain
 
 import grus
 from engine.engine import Engine
@@ -43,7 +43,7 @@ def test_many_people_at_once_get_their_own_answers(guide: grus.Model) -> None:
     for thread in people:
         thread.join(60)
     assert {key: plain(text) for key, text in said.items()} == {
-        (question, n): SAYS[answer] for question, answer in ASKED.items() for n in range(3)
+        (question, n): TEXTS[answer] for question, answer in ASKED.items() for n in range(3)
     }
 
 
@@ -65,7 +65,7 @@ def test_crowded_in_little_memory_each_text_goes_on_as_when_alone() -> None:
     with Engine(lambda name: load(name, options), settings) as engine:
         engine.load(GUIDE)
         tokenizer = load(GUIDE, options).tokenizer
-        texts = [f"{n}. " + " ".join(list(SAYS.values())[n : n + 12]).lower() for n in range(24)]
+        texts = [f"{n}. " + " ".join(list(TEXTS.values())[n : n + 12]).lower() for n in range(24)]
         params = SamplingParams(temperature=0, max_tokens=16, ignore_eos=True)
         requests = [Request(GUIDE, tokenizer.encode(text)[:245], params) for text in texts]
         alone = [engine.submit(request).result().ids for request in requests]
@@ -82,7 +82,7 @@ def test_of_two_models_the_idle_one_makes_room(tmp_path: Path) -> None:
         described = load(GUIDE, options)
         prompt = chat_prompt(described, [{"role": "user", "content": "How do I read a PDF?"}])
         for name in (GUIDE, file, GUIDE):
-            assert plain(engine.submit(Request(name, prompt.ids, GREEDY)).result().text) == SAYS["read_pdf"]
+            assert plain(engine.submit(Request(name, prompt.ids, GREEDY)).result().text) == TEXTS["read_pdf"]
         assert GUIDE in {model.name for model in engine.models()}
 
 

@@ -30,16 +30,16 @@ def start(model: str, work: Path) -> subprocess.Popen[str]:
 
 def killed_at(model: str, work: Path, words: str) -> str:
     """What it said until a line with these words; then it and its step are gone from one moment to the next."""
-    heard = ""
+    printed = ""
     with start(model, work) as process:
         assert process.stdout is not None
         for line in process.stdout:
-            heard += line
+            printed += line
             if words in line:
                 break
         os.killpg(process.pid, signal.SIGKILL)
-    assert words in heard, heard
-    return heard
+    assert words in printed, printed
+    return printed
 
 
 def whole(model: str, work: Path) -> str:

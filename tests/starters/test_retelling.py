@@ -36,15 +36,15 @@ def test_other_words_are_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize(
-    ("says", "problem"),
+    ("text", "problem"),
     [
         ("One. Two. Three. Four. Five. Six.", "6 sentences now"),
         (ANSWERS["add_model"]["says"].replace("grus chat Qwen", "grus run Qwen"), "shares a sentence"),
     ],
 )
-def test_what_takes_training_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch, says: str, problem: str) -> None:
+def test_what_takes_training_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch, text: str, problem: str) -> None:
     before = (folder / "tokenizer.json").read_bytes()
-    monkeypatch.setitem(ANSWERS["add_model"], "says", says)
+    monkeypatch.setitem(ANSWERS["add_model"], "says", text)
     with pytest.raises(SystemExit, match=problem):
         retell_guide.retell(folder)
     assert (folder / "tokenizer.json").read_bytes() == before

@@ -305,12 +305,12 @@ class Dictation(QObject):
             return
         self._sound = sound
         model = str(self._context.preferences.get("listen.model", ""))
-        self._context.core.stream(lambda core: captioned(core, model, sound, None), self._hear, self._ended)
+        self._context.core.stream(lambda core: captioned(core, model, sound, None), self._receive, self._ended)
         self._composer.show_error("")
         self._context.say(tr("Dictating. Press again to stop."))
         self._show()
 
-    def _hear(self, captions: list[Any]) -> None:
+    def _receive(self, captions: list[Any]) -> None:
         field = self._composer.field
         for caption in captions:
             if caption.final:

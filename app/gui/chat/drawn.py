@@ -32,10 +32,10 @@ class FormulaImages(QObject):
         self._drawings: dict[tuple[Formula, float, str], FormulaDrawing | None] = {}
         self._asked: set[tuple[Formula, float, str]] = set()
         self._images: dict[tuple[Formula, float, str, float], QImage] = {}
-        self._telling = QTimer(self)
-        self._telling.setSingleShot(True)
-        self._telling.setInterval(_TOGETHER)
-        self._telling.timeout.connect(self.ready)
+        self._ready_timer = QTimer(self)
+        self._ready_timer.setSingleShot(True)
+        self._ready_timer.setInterval(_TOGETHER)
+        self._ready_timer.timeout.connect(self.ready)
 
     def html(self, piece: MarkdownPiece, document: QTextDocument, ratio: float) -> tuple[str, bool]:
         """A piece's HTML with pictures in `document`; and whether some of them are still to come."""
@@ -77,8 +77,8 @@ class FormulaImages(QObject):
             self._asked.discard(key)
             self._drawings[key] = drawing
             _bound(self._drawings)
-            if not self._telling.isActive():
-                self._telling.start()
+            if not self._ready_timer.isActive():
+                self._ready_timer.start()
 
         self._work.think(lambda: draw(formula.tex, formula.display, size, colour), done)
 

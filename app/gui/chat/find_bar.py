@@ -29,7 +29,7 @@ class FindBar(QWidget):
         self.field.setAccessibleName(tr("Find in this conversation"))
         self.field.textEdited.connect(search)
         self.field.installEventFilter(self)
-        self.told = label(kind="second")
+        self.position = label(kind="second")
         self.before = icon_button(look, "up", tr("Previous match (Shift+Enter)"), lambda: find.step(-1), size=16)
         self.after = icon_button(look, "down", tr("Next match (Enter)"), lambda: find.step(1), size=16)
         self.end = icon_button(look, "close", tr("Close the search"), self.shut, size=16)
@@ -37,7 +37,7 @@ class FindBar(QWidget):
         row.setContentsMargins(GRID * 2, GRID // 2, GRID, GRID // 2)
         row.setSpacing(GRID // 2)
         row.addWidget(self.field, 1)
-        for part in (self.told, self.before, self.after, self.end):
+        for part in (self.position, self.before, self.after, self.end):
             row.addWidget(part)
         find.changed.connect(self._show)
         self.hide()
@@ -60,8 +60,8 @@ class FindBar(QWidget):
         return True
 
     def _show(self) -> None:
-        self.told.setText(self._find.told)
-        restate(self.told, level="" if self._find.places or not self._find.text else "warning")
+        self.position.setText(self._find.position)
+        restate(self.position, level="" if self._find.places or not self._find.text else "warning")
         for part in (self.before, self.after):
             part.setEnabled(len(self._find.places) > 1)
 

@@ -380,8 +380,8 @@ class UserTextWidget(MessageWidget):
         self.fold.setAccessibleName(self.fold.text())
         self.fold.setVisible(view.folds)
         others = [f for f in view.files if f.kind != "image"]
-        told = [f"{f.name}, {size(f.nbytes)}" + (f". {f.note}" if f.note else "") for f in others]
-        self.files.setText("\n".join([*told, *filter(None, [view.title])]))
+        names = [f"{f.name}, {size(f.nbytes)}" + (f". {f.note}" if f.note else "") for f in others]
+        self.files.setText("\n".join([*names, *filter(None, [view.title])]))
         for picture in self.pictures:
             picture.deleteLater()
         self.pictures = [self._picture(f.path, f.name) for f in view.files if f.kind == "image"]
@@ -520,9 +520,9 @@ class FooterWidget(MessageWidget):
 
     def __init__(self, look: Look, drawn: FormulaImages, do: Do) -> None:
         super().__init__(look, drawn, do)
-        self.told = label(wrap=True)
-        self.told.setParent(self)
-        self.told.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.summary = label(wrap=True)
+        self.summary.setParent(self)
+        self.summary.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.bar = MessageButtons(
             look, self._act, ("copy", "regenerate", "continue", "edit", "delete", "figures"), self
         )
@@ -537,8 +537,8 @@ class FooterWidget(MessageWidget):
             self.do(what[0], self.view.message, *what[1:])
 
     def fill(self, view: MessageView, before: MessageView | None) -> None:
-        self.told.setText(view.text)
-        restate(self.told, kind="figures", level=view.level)
+        self.summary.setText(view.text)
+        restate(self.summary, kind="figures", level=view.level)
         self.bar.bind(view)
         self.show_me.setVisible(bool(view.shows))
 
@@ -554,10 +554,10 @@ class FooterWidget(MessageWidget):
         bar = self.bar.sizeHint().width() if view is not None and view.can else 0
         self.bar.setVisible(bar > 0)
         self.bar.setGeometry(-_PAD, top, bar, 28)
-        one_line = QFontMetricsF(self.told.font()).horizontalAdvance(self.told.text()) + 8
+        one_line = QFontMetricsF(self.summary.font()).horizontalAdvance(self.summary.text()) + 8
         if one_line <= width - bar - GRID * 2:
-            self.told.setGeometry(bar + (GRID if bar else 0), top, width - bar - GRID, 28)
+            self.summary.setGeometry(bar + (GRID if bar else 0), top, width - bar - GRID, 28)
             return top + 28
-        height = self.told.heightForWidth(width)
-        self.told.setGeometry(0, top + (28 if bar else 0), width, height)
+        height = self.summary.heightForWidth(width)
+        self.summary.setGeometry(0, top + (28 if bar else 0), width, height)
         return top + (28 if bar else 0) + height + 4

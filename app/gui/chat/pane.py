@@ -72,7 +72,7 @@ class ChatPane(Pane):
         super().__init__(context)
         self.talk = OpenConversation(context.store, context.core, _later, context.say)
         self.conversation_list = ConversationList(context.store, context.say, datetime.date.today)
-        self.draft = MessageDraft(context.store, context.work, context.places.attachments, context.core.hear)
+        self.draft = MessageDraft(context.store, context.work, context.places.attachments, context.core.transcribe)
         self.files = Files(context, self)
         self.views = MessageViews()
         self.views.figures = bool(context.preferences.get("chat.figures", False))

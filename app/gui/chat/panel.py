@@ -137,9 +137,9 @@ class Panel(QScrollArea):
 
     def _typed(self, option: SamplingOption, field: QLineEdit) -> None:
         if field.text() and not field.hasAcceptableInput():
-            told = tr("{title} must be between {low} and {high}.", title=tr(option.title), low=f"{option.low:g}",
+            message = tr("{title} must be between {low} and {high}.", title=tr(option.title), low=f"{option.low:g}",
                       high=f"{option.high:g}")  # fmt: skip
-            self.problem.setText(told)
+            self.problem.setText(message)
             restate(self.problem, level="error")
             return
         self.problem.setText("")

@@ -130,7 +130,7 @@ class TalkBar(QWidget):
             return
         try:
             devices.multimedia()
-            self.microphone = devices.Microphone(self.handsfree.hear, self, self.handsfree.fail)
+            self.microphone = devices.Microphone(self.handsfree.feed, self, self.handsfree.fail)
         except BackendUnavailable as error:
             self._show_error(str(error))
             return

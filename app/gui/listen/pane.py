@@ -52,7 +52,7 @@ ACTIONS = (
     ActionSpec("copy", mark("Copy the text"), "Ctrl+Shift+C", "copy", lambda pane: pane.copy()),
     ActionSpec("export", mark("Export"), "Ctrl+S", "save", lambda pane: pane.on_current(pane.export)),
     ActionSpec("play", mark("Play or pause"), "Ctrl+Space", "play", lambda pane: pane.player.toggle()),
-    ActionSpec("segment", mark("Play segment"), "Ctrl+Return", "", lambda pane: pane.hear_segment()),
+    ActionSpec("segment", mark("Play segment"), "Ctrl+Return", "", lambda pane: pane.play_segment()),
     ActionSpec("remove", mark("Remove from the list"), "Ctrl+Shift+Backspace", "trash",
                lambda pane: pane.on_current(pane.results.remove)),
     ActionSpec("above", mark("Previous recording"), "Ctrl+PgUp", "", lambda pane: pane.results.step(-1)),
@@ -190,11 +190,11 @@ class ListenPane(ResultsPane[ListenRecording]):
         self.connect_results()
         listening = self.results
         listening.changed.connect(self._changed)
-        listening.heard.connect(self._heard)
+        listening.segments_changed.connect(self._segments_changed)
         listening.sounded.connect(self._sounded)
         self.model_box.picked.connect(lambda name: setattr(listening, "model", name))
         self.model_box.listed.connect(self._show_empty)
-        self.table.cellClicked.connect(lambda row, column: self.hear_segment(row) if column == 0 else None)
+        self.table.cellClicked.connect(lambda row, column: self.play_segment(row) if column == 0 else None)
         self.table.currentCellChanged.connect(lambda row, *_: self._mark(row))
         self.table.itemChanged.connect(self._edited)
         self.player.wave.sought.connect(self._sought)
@@ -241,7 +241,7 @@ class ListenPane(ResultsPane[ListenRecording]):
             self._end(self.results.live)
             return
         try:
-            self.microphone = devices.Microphone(self.results.hear_live, self, self._lost)
+            self.microphone = devices.Microphone(self.results.feed_live, self, self._lost)
         except BackendUnavailable as error:
             self.context.say(str(error), level="error")
             return
@@ -296,7 +296,7 @@ class ListenPane(ResultsPane[ListenRecording]):
             self.context.preferences.put("listen.format", format)
         self.context.save(lambda: self.results.export(item, format, file))
 
-    def hear_segment(self, row: int = -1) -> None:
+    def play_segment(self, row: int = -1) -> None:
         item, row = self.results.current, row if row >= 0 else self.table.currentRow()
         if item is not None and 0 <= row < len(item.segments) and self._sounding is item:
             self.player.playback.play(item.segments[row].start, item.segments[row].end)
@@ -386,7 +386,7 @@ class ListenPane(ResultsPane[ListenRecording]):
         if self._sounding is item:
             self.player.playback.put(samples)
 
-    def _heard(self, item: ListenRecording) -> None:
+    def _segments_changed(self, item: ListenRecording) -> None:
         if item is self.results.current:
             self._fill(item)
             self._show_state()

@@ -52,8 +52,8 @@ class ModelListView(QListWidget):
             for line in lines:
                 item = QListWidgetItem(line.title)
                 item.setData(_LINE, line)
-                told = ", ".join(filter(None, (line.title, *line.badges, line.second, line.mark)))
-                item.setData(Qt.ItemDataRole.AccessibleTextRole, told)
+                description = ", ".join(filter(None, (line.title, *line.badges, line.second, line.mark)))
+                item.setData(Qt.ItemDataRole.AccessibleTextRole, description)
                 item.setToolTip("" if line.heading else line.key)
                 if line.heading:
                     item.setFlags(Qt.ItemFlag.NoItemFlags)

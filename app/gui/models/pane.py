@@ -81,6 +81,7 @@ class ModelDetailsView(QScrollArea):
         self.bar.setTextVisible(False)
         self.bar.setAccessibleName(tr("Progress of the download"))
         self.buttons: dict[ModelAction, QPushButton] = {}
+        self._rows: list[tuple[QLabel, QLabel]] = []
         self.values: dict[str, QLabel] = {}
         self.defaults = defaults
         self._build()
@@ -156,18 +157,21 @@ class ModelDetailsView(QScrollArea):
             self.buttons.get(focused, self.buttons[actions[0]]).setFocus()
 
     def _show_rows(self, rows: Sequence[ModelFact]) -> None:
-        while (item := self._grid.takeAt(0)) is not None:
-            if (widget := item.widget()) is not None:
-                widget.setParent(None)
-                widget.deleteLater()
-        self.values = {}
-        for i, row in enumerate(rows):
-            value = label(row.value, wrap=True)
-            value.setProperty("level", row.level)
+        """The labels of the card before are used again: to style a new one takes a millisecond."""
+        for i in range(len(self._rows), len(rows)):
+            title, value = label("", "second", wrap=True), label("", wrap=True)
             value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-            self.values[row.title] = value
-            self._grid.addWidget(label(row.title, "second", wrap=True), i, 0, Qt.AlignmentFlag.AlignTop)
+            self._rows.append((title, value))
+            self._grid.addWidget(title, i, 0, Qt.AlignmentFlag.AlignTop)
             self._grid.addWidget(value, i, 1)
+        for (title, value), row in zip(self._rows, rows):
+            title.setText(row.title)
+            value.setText(row.value)
+            restate(value, level=row.level)
+        for i, pair in enumerate(self._rows):
+            for part in pair:
+                part.setVisible(i < len(rows))
+        self.values = {row.title: value for (_, value), row in zip(self._rows, rows)}
 
 
 def _does(do: Callable[[ModelAction], object], action: ModelAction) -> Callable[[], object]:

@@ -206,13 +206,13 @@ class RegionList(QScrollArea):
         for element in elements:
             self._add(RegionView(self._look, self, element))
 
-    def show_heard(self, order: int, text: str) -> None:
+    def show_partial(self, order: int, text: str) -> None:
         """A region that is being read has more text."""
         block = self.blocks.get(order)
         if block is None:
             block = RegionView(self._look, self, None, order)
             self._add(block)
-        block.hear(text)
+        block.show_text(text)
 
     def _add(self, block: RegionView) -> None:
         later = [other for order, other in self.blocks.items() if order > block.order]
@@ -289,7 +289,7 @@ class RegionView(QWidget):
         self._column.addWidget(self.field)
         return self.field
 
-    def hear(self, text: str) -> None:
+    def show_text(self, text: str) -> None:
         if self.field is not None:
             self.field.setPlainText(text)
 

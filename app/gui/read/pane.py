@@ -204,7 +204,7 @@ class ReadPane(ResultsPane[ReadDocument]):
         reading = self.results
         reading.changed.connect(lambda item: self._show_status() if item is reading.current else None)
         reading.page_changed.connect(self._page_changed)
-        reading.heard.connect(self._heard)
+        reading.text_changed.connect(self._text_changed)
         self.page.pointed.connect(lambda order: self.blocks.highlight(order, choose=False))
         self.page.chosen.connect(lambda order: self.blocks.highlight(order, choose=True))
         self.blocks.pointed.connect(lambda order: self.page.highlight(order, choose=False))
@@ -341,14 +341,14 @@ class ReadPane(ResultsPane[ReadDocument]):
             self.blocks.clear()
             boxes = live.boxes if live is not None else {}
             self.page.show_boxes(boxes, frozenset(boxes) - (live.done if live is not None else set()))
-            for order, text in sorted(live.heard.items()) if live is not None else ():
-                self.blocks.show_heard(order, text)
+            for order, text in sorted(live.texts.items()) if live is not None else ():
+                self.blocks.show_partial(order, text)
 
-    def _heard(self, item: ReadDocument, number: int, order: int) -> None:
+    def _text_changed(self, item: ReadDocument, number: int, order: int) -> None:
         live = item.live.get(number)
         if item is not self.results.current or number != item.page_number or live is None or number in item.read:
             return
-        self.blocks.show_heard(order, live.heard.get(order, ""))
+        self.blocks.show_partial(order, live.texts.get(order, ""))
         if order in live.done:
             self.page.show_boxes(live.boxes, frozenset(live.boxes) - live.done)
 
@@ -481,14 +481,14 @@ class ReadPane(ResultsPane[ReadDocument]):
         context = self.context
         items = [item for item in reversed(self.results.items) if item.read]
 
-        def told(answer: tuple[int, list[str]]) -> None:
+        def report(answer: tuple[int, list[str]]) -> None:
             written, problems = answer
             sentence = trn(
                 "{n} document saved in {folder}.", "{n} documents saved in {folder}.", written, folder=folder
             )
             context.say(" ".join([sentence, *problems]), level="warning" if problems else "ok")
 
-        context.work.run(lambda: export_all(items, kind, folder), told, context.show_error)
+        context.work.run(lambda: export_all(items, kind, folder), report, context.show_error)
 
     def menu(self, item: ReadDocument, where: Any) -> None:
         self.results.choose(item)

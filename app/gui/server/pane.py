@@ -181,8 +181,8 @@ class AccessPanel(QWidget):
             column.addWidget(field)
         column.addSpacing(GRID)
         column.addWidget(label(tr("Keys"), "heading"))
-        told = tr("Programs must send one of these keys. Without keys, every program on this machine can connect.")
-        column.addWidget(label(told, "second", wrap=True))
+        note = tr("Programs must send one of these keys. Without keys, every program on this machine can connect.")
+        column.addWidget(label(note, "second", wrap=True))
         column.addLayout(self._keys)
         column.addWidget(self.make, 0, Qt.AlignmentFlag.AlignLeft)
         column.addSpacing(GRID)
@@ -266,7 +266,7 @@ class ServerPane(Pane):
         self.server_preferences = ServerPreferences(context.preferences)
         self.hosting = ServerControl(context.core, context.preferences, self.server_preferences)
         self.agents = AgentMenu(
-            context.places.settings, context.work.run, lambda *told, **more: context.say(*told, **more)
+            context.places.settings, context.work.run, lambda *words, **more: context.say(*words, **more)
         )
         self.agent_menu: QMenu | None = None
         context.actions.add_table(self, "server", tr("Server"), ACTIONS)

@@ -67,9 +67,9 @@ class HotKeyEdit(QKeySequenceEdit):
     def _record(self, on: bool) -> None:
         self.recording = on
         if self._field is not None:
-            told = tr("Press the keys") if on else tr("Press Enter, then the keys")
-            self._field.setPlaceholderText(told)
-            self._field.setToolTip(told)
+            hint = tr("Press the keys") if on else tr("Press Enter, then the keys")
+            self._field.setPlaceholderText(hint)
+            self._field.setToolTip(hint)
 
     def event(self, event: QEvent) -> bool:
         """The window's shortcuts work while nothing is recorded; Qt's own field takes every key."""
@@ -137,8 +137,8 @@ class PrivacyView(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GRID)
-        told = tr("Grus has no accounts and sends nothing on its own. All of this is stored only on this machine.")
-        column.addWidget(label(told, "second", wrap=True))
+        note = tr("Grus has no accounts and sends nothing on its own. All of this is stored only on this machine.")
+        column.addWidget(label(note, "second", wrap=True))
         column.addWidget(self._table)
         column.addSpacing(GRID)
         column.addWidget(self.begin, 0, Qt.AlignmentFlag.AlignLeft)
@@ -298,7 +298,7 @@ class SettingsPane(Pane):
         self.computing.changed.connect(self._show)
         context.preferences.changed.connect(lambda key: self._show())
         if context.hotkey is not None:
-            context.hotkey.told.connect(self._show_hotkey)
+            context.hotkey.changed.connect(self._show_hotkey)
         context.look.language_changed.connect(self._show)
         context.look.language_changed.connect(self._show_hotkey)
         self._show_hotkey()
@@ -315,7 +315,7 @@ class SettingsPane(Pane):
         seen.put(self.login)
         self.hotkey = HotKeyEdit(self.context.preferences)
         look.hold_width(self.hotkey, _CONTROL)
-        self.hotkey_told = seen.add(tr("Global shortcut"), self.hotkey, " ")
+        self.hotkey_note = seen.add(tr("Global shortcut"), self.hotkey, " ")
         computed = SettingsSection(look, tr("Compute"))
         computed.add(tr("Backend"), self.backend, tr("The library that runs models."))
         computed.add(tr("Device"), self.device)
@@ -328,7 +328,7 @@ class SettingsPane(Pane):
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(self.default_cache)
         row.addWidget(self.cache)
-        self.cache_told = kept.add(tr("Downloaded models"), buttons, " ")
+        self.cache_note = kept.add(tr("Downloaded models"), buttons, " ")
         self.own = QWidget()
         self.own.setLayout(self.folders)
         self.folders.setContentsMargins(0, 0, 0, 0)
@@ -337,10 +337,10 @@ class SettingsPane(Pane):
         kept.put(self.own)
         moved = SettingsSection(look, tr("Export and import"))
         out = text_button(tr("Export everything"), self.export_all)
-        told = tr(
+        note = tr(
             "Conversations, results, voices and settings as one file. Server keys, the Hugging Face token and models stay here."
         )
-        moved.add(tr("To another machine"), out, told)
+        moved.add(tr("To another machine"), out, note)
         taken = text_button(tr("Import an archive"), self.import_all)
         moved.add(
             tr("From another machine"),
@@ -469,14 +469,14 @@ class SettingsPane(Pane):
             self.limit.setText(self.computing.limit)
         self.outcome.setText(self.computing.problem or self.computing.outcome)
         restate(self.outcome, level="error" if self.computing.problem or self.computing.failed else "")
-        told = tr(
+        note = tr(
             "Backend and device apply to models loaded from now on. The memory limit applies after a restart of Grus."
         )
-        self.applies.setText(told if self.computing.altered else "")
+        self.applies.setText(note if self.computing.altered else "")
         self.applies.setVisible(self.computing.altered)
         cache = preferences.get("cache_dir")
-        self.cache_told.setText(cache or tr("The Hugging Face cache, shared with other programs"))
-        self.cache_told.setVisible(True)
+        self.cache_note.setText(cache or tr("The Hugging Face cache, shared with other programs"))
+        self.cache_note.setVisible(True)
         self.default_cache.setVisible(cache is not None)
         self._show_folders(preferences.get("model_folders", []))
 
@@ -484,8 +484,8 @@ class SettingsPane(Pane):
         hotkey = self.context.hotkey
         if hotkey is not None:
             self.hotkey.setVisible(hotkey.possible)
-            self.hotkey_told.setText(hotkey.about)
-            restate(self.hotkey_told, level="error" if hotkey.problem else "")
+            self.hotkey_note.setText(hotkey.about)
+            restate(self.hotkey_note, level="error" if hotkey.problem else "")
 
     def _show_folders(self, folders: list[str]) -> None:
         while (item := self.folders.takeAt(0)) is not None:

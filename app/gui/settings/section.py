@@ -28,22 +28,22 @@ class SettingsSection(QWidget):
         name = label(title, wrap=True)
         name.setBuddy(control)
         words.addWidget(name)
-        told = label(about, "second", wrap=True)
+        note = label(about, "second", wrap=True)
         if not about:  # to show it, before it lies in the window, would be to open a window for it
-            told.hide()
-        words.addWidget(told)
+            note.hide()
+        words.addWidget(note)
         row = QHBoxLayout()
         row.setSpacing(GRID * 2)
         row.addLayout(words, 1)
         row.addWidget(control, 0, Qt.AlignmentFlag.AlignTop)
         self._column.addLayout(row)
-        return told
+        return note
 
     def say(self) -> QLabel:
-        """A note below a setting."""
-        told = label(kind="second", wrap=True)
-        self._column.addWidget(told)
-        return told
+        """Add a note below a setting."""
+        note = label(kind="second", wrap=True)
+        self._column.addWidget(note)
+        return note
 
     def put(self, part: QWidget) -> None:
         """Something that takes the whole width."""

@@ -27,8 +27,8 @@ class UpdatesView(SettingsSection):
         self.allowed.toggled.connect(updates.allow)
         self.put(self.allowed)
         self.say().setText(tr("Once a day at most. Only the version of this Grus is sent."))
-        self.told = label(kind="second", wrap=True)
-        self.told.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.status = label(kind="second", wrap=True)
+        self.status.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.notes = label(wrap=True)
         self.notes.setTextFormat(Qt.TextFormat.MarkdownText)
         self.look_now = text_button(tr("Check now"), updates.look)
@@ -41,7 +41,7 @@ class UpdatesView(SettingsSection):
         for button in (self.look_now, self.get, self.install):
             row.addWidget(button)
         row.addStretch(1)
-        for part in (self.told, self.notes, buttons):
+        for part in (self.status, self.notes, buttons):
             self.put(part)
         self.setVisible(updates.offered)
         updates.changed.connect(self.show_updates)
@@ -53,9 +53,9 @@ class UpdatesView(SettingsSection):
         self.allowed.blockSignals(True)
         self.allowed.setChecked(updates.allowed)
         self.allowed.blockSignals(False)
-        self.told.setText(updates.told)
-        restate(self.told, level="error" if updates.problem else "")
-        self.told.setVisible(bool(updates.told))
+        self.status.setText(updates.status)
+        restate(self.status, level="error" if updates.problem else "")
+        self.status.setVisible(bool(updates.status))
         self.notes.setText(updates.notes)
         self.notes.setVisible(bool(updates.notes))
         self.look_now.setEnabled(updates.phase not in ("looking", "downloading"))

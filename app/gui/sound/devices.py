@@ -20,7 +20,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Slot
 from app.gui.texts import mark, tr
 from engine.errors import BackendUnavailable
 
-HEARD = 16_000  # sample rate of speech recognition
+ASR_RATE = 16_000  # sample rate of speech recognition
 Lost = Callable[[str], Any]  # called with a message when a device disappears
 _PERIOD = 20  # milliseconds between two looks at a device; its buffer holds some 250
 _MUTE, _AGAIN = 2.0, 20.0  # seconds of zeros after which a microphone is reopened, and then reopened again
@@ -278,12 +278,12 @@ class Microphone(_Device):
 
     patience = 6.0  # a headset takes seconds to become one that listens
 
-    def __init__(self, hear: Callable[[np.ndarray], Any], parent: QObject, lost: Lost | None = None) -> None:
+    def __init__(self, receive: Callable[[np.ndarray], Any], parent: QObject, lost: Lost | None = None) -> None:
         super().__init__(parent, lost)
-        self._hear = hear
+        self._receive = receive
         self._convert: Any = None
         self._rest = b""  # half a sample
-        self._hearing = False
+        self._receiving = False
         self._zeros = 0.0  # seconds of nothing else
         if self._default().isNull():
             self.deleteLater()
@@ -296,7 +296,7 @@ class Microphone(_Device):
 
     def stop(self) -> None:
         """What was spoken until now is still given."""
-        if self._stream is not None and not self._hearing:
+        if self._stream is not None and not self._receiving:
             self._timer.stop()
             self._move()
         super().stop()
@@ -312,7 +312,7 @@ class Microphone(_Device):
         form.setChannelCount(1)
         form.setSampleFormat(self._qt.QAudioFormat.SampleFormat.Float)
         self._rate = form.sampleRate()
-        self._convert = soxr.ResampleStream(self._rate, HEARD, 1, dtype="float32")
+        self._convert = soxr.ResampleStream(self._rate, ASR_RATE, 1, dtype="float32")
         self._stream = self._qt.QAudioSource(device, form, self)
         self._channel = self._stream.start()
 
@@ -333,13 +333,13 @@ class Microphone(_Device):
         self._rest = data[whole:]
         if not whole:
             return False
-        heard = np.frombuffer(data[:whole], "<f4")
-        self._zeros = 0.0 if heard.any() else self._zeros + len(heard) / self._rate
-        samples = self._convert.resample_chunk(heard)
+        recorded = np.frombuffer(data[:whole], "<f4")
+        self._zeros = 0.0 if recorded.any() else self._zeros + len(recorded) / self._rate
+        samples = self._convert.resample_chunk(recorded)
         if len(samples):
-            self._hearing = True
+            self._receiving = True
             try:
-                self._hear(samples)
+                self._receive(samples)
             finally:
-                self._hearing = False
+                self._receiving = False
         return True

@@ -191,7 +191,7 @@ class Player(QWidget):
         self._timer.setInterval(_TICK)
         self._timer.timeout.connect(self._tick)
         self.playback.changed.connect(self._show)
-        self.playback.grew.connect(self._tell)
+        self.playback.grew.connect(self._show_time)
         self.wave.sought.connect(self.seek)
         self._show()
 
@@ -205,7 +205,7 @@ class Player(QWidget):
         self.playback.seek(seconds)
         if self._device is not None:
             self._device.flush()
-        self._tell()
+        self._show_time()
 
     def silence(self) -> bool:
         """End what plays. False when nothing did."""
@@ -238,7 +238,7 @@ class Player(QWidget):
         title = tr("Pause") if playing else tr("Play")
         self.button.setToolTip(title)
         self.button.setAccessibleName(title)
-        self._tell()
+        self._show_time()
 
     def _release(self) -> None:
         """At the end of a sound the buffer is played; otherwise playback stops at once and can resume from there."""
@@ -255,9 +255,9 @@ class Player(QWidget):
         self._context.say(sentence, level="error")
 
     def _tick(self) -> None:
-        self._tell()
+        self._show_time()
 
-    def _tell(self) -> None:
+    def _show_time(self) -> None:
         self.button.setEnabled(self.playback.seconds > 0)
         self.time.setText(f"{clock(self.playback.position)} / {clock(self.playback.seconds)}")
         self.wave.update()

@@ -59,7 +59,7 @@ ACTIONS = (
     ActionSpec("play", mark("Play or pause"), "Ctrl+Space", "play", lambda pane: pane.player.toggle()),
     ActionSpec("save", mark("Save audio"), "Ctrl+S", "save", lambda pane: pane.on_current(pane.save)),
     ActionSpec("voice", mark("New voice"), "Ctrl+N", "plus", lambda pane: pane.new_voice()),
-    ActionSpec("sample", mark("Play the voice sample"), "Ctrl+Shift+P", "sound", lambda pane: pane.hear_voice()),
+    ActionSpec("sample", mark("Play the voice sample"), "Ctrl+Shift+P", "sound", lambda pane: pane.play_sample()),
     ActionSpec("drop", mark("Delete the voice"), "Ctrl+Shift+D", "trash", lambda pane: pane.drop_voice()),
     ActionSpec("text", mark("Reuse the text"), "Ctrl+E", "edit", lambda pane: pane.on_current(pane.take_text)),
     ActionSpec("remove", mark("Remove from the list"), "Ctrl+Shift+Backspace", "trash",
@@ -335,8 +335,8 @@ class SpeakPane(ResultsPane[SpeechTake]):
         take = self.results.current
         failed = take is not None and take.failed and not problem
         speaks = take is not None and take.state == "speaking"
-        told = take.status() if take is not None and speaks else problem or (take.error if take and failed else "")
-        self.status.setText(told or self.model_box.advice)
+        sentence = take.status() if take is not None and speaks else problem or (take.error if take and failed else "")
+        self.status.setText(sentence or self.model_box.advice)
         self.status.setVisible(bool(self.status.text()))
         restate(self.status, level="" if speaks else "warning" if problem else "error" if failed else "")
 
@@ -399,9 +399,9 @@ class SpeakPane(ResultsPane[SpeechTake]):
         self.voice_panel.show()
         self.voice_panel.name.setFocus()
 
-    def hear_voice(self) -> None:
+    def play_sample(self) -> None:
         if saved := self.choice().saved:
-            self.results.hear_voice(saved)
+            self.results.play_sample(saved)
 
     def drop_voice(self) -> None:
         if saved := self.choice().saved:
@@ -423,23 +423,23 @@ class VoicePanel(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._context, self._studio, self._model = context, studio, model
         self.microphone: Any = None
-        self._heard: list[np.ndarray] = []
+        self._recorded: list[np.ndarray] = []
         self._file: Path | None = None
         self.name = QLineEdit()
         self.name.setPlaceholderText(tr("Name of the voice"))
         self.name.setAccessibleName(tr("Name of the voice"))
-        self.said = QLineEdit()
-        self.said.setPlaceholderText(tr("Transcript of the recording, for a closer voice"))
-        self.said.setAccessibleName(tr("Transcript of the recording"))
+        self.transcript = QLineEdit()
+        self.transcript.setPlaceholderText(tr("Transcript of the recording, for a closer voice"))
+        self.transcript.setAccessibleName(tr("Transcript of the recording"))
         self.file = text_button(tr("Choose a file"), self.choose)
         self.record = text_button(tr("Record"), self.toggle)
-        self.told = label(tr("3 to 15 seconds of one voice are best."), "second", wrap=True)
+        self.note = label(tr("3 to 15 seconds of one voice are best."), "second", wrap=True)
         self.save = text_button(tr("Save the voice"), self.keep, kind="main")
         cancel = text_button(tr("Cancel"), self.leave)
         source = QHBoxLayout()
         source.addWidget(self.file)
         source.addWidget(self.record)
-        source.addWidget(self.told, 1)
+        source.addWidget(self.note, 1)
         ends = QHBoxLayout()
         ends.addStretch(1)
         ends.addWidget(cancel)
@@ -447,7 +447,7 @@ class VoicePanel(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(GRID * 2, GRID, GRID * 2, GRID)
         column.setSpacing(GRID)
-        for row in (self.name, source, self.said, ends):
+        for row in (self.name, source, self.transcript, ends):
             column.addWidget(row) if isinstance(row, QWidget) else column.addLayout(row)
         self._show()
 
@@ -456,30 +456,32 @@ class VoicePanel(QWidget):
 
     def take(self, file: Path) -> None:
         """A recording that was chosen or dropped."""
-        self._file, self._heard = file, []
-        self._tell(file.name)
+        self._file, self._recorded = file, []
+        self._show_note(file.name)
 
     def toggle(self) -> None:
         if self.microphone is not None:
             self._end()
             return
         try:
-            self.microphone = devices.Microphone(self._hear, self, self._lost)
+            self.microphone = devices.Microphone(self._receive, self, self._lost)
         except BackendUnavailable as error:
-            self._tell(str(error), "error")
+            self._show_note(str(error), "error")
             return
-        self._file, self._heard = None, []
+        self._file, self._recorded = None, []
         self.record.setText(tr("Stop recording"))
 
     def keep(self) -> None:
         self._end()
-        sound: Any = self._file if self._file is not None else np.concatenate(self._heard) if self._heard else None
+        sound: Any = (
+            self._file if self._file is not None else np.concatenate(self._recorded) if self._recorded else None
+        )
         if sound is None or not self.name.text().strip():
-            self._tell(tr("A voice needs a name and a recording."), "error")
+            self._show_note(tr("A voice needs a name and a recording."), "error")
             return
         self.save.setEnabled(False)
-        self._tell(tr("Analyzing the recording."))
-        self._studio.clone(self.name.text(), sound, self.said.text(), self._model(), self._saved, self._failed)
+        self._show_note(tr("Analyzing the recording."))
+        self._studio.clone(self.name.text(), sound, self.transcript.text(), self._model(), self._saved, self._failed)
 
     def leave(self) -> None:
         self._end()
@@ -492,18 +494,18 @@ class VoicePanel(QWidget):
 
     def _failed(self, sentence: str) -> None:
         self._show()
-        self._tell(sentence, "error")
+        self._show_note(sentence, "error")
 
     def _clear(self) -> None:
-        self._file, self._heard = None, []
+        self._file, self._recorded = None, []
         self.name.clear()
-        self.said.clear()
-        self._tell(tr("3 to 15 seconds of one voice are best."))
+        self.transcript.clear()
+        self._show_note(tr("3 to 15 seconds of one voice are best."))
         self._show()
 
-    def _hear(self, samples: np.ndarray) -> None:
-        self._heard.append(samples)
-        self._tell(tr("Recording: {time}", time=seconds(sum(map(len, self._heard)) / devices.HEARD)))
+    def _receive(self, samples: np.ndarray) -> None:
+        self._recorded.append(samples)
+        self._show_note(tr("Recording: {time}", time=seconds(sum(map(len, self._recorded)) / devices.ASR_RATE)))
 
     def _end(self) -> None:
         if self.microphone is not None:
@@ -513,11 +515,11 @@ class VoicePanel(QWidget):
 
     def _lost(self, sentence: str) -> None:
         self._end()
-        self._tell(sentence, "error")
+        self._show_note(sentence, "error")
 
-    def _tell(self, sentence: str, level: str = "") -> None:
-        self.told.setText(sentence)
-        restate(self.told, level=level)
+    def _show_note(self, sentence: str, level: str = "") -> None:
+        self.note.setText(sentence)
+        restate(self.note, level=level)
 
     def _show(self) -> None:
         self.save.setEnabled(True)

@@ -115,9 +115,9 @@ class Saving:
     ) -> None:
         self._later, self._post = later, post
         self.db: Connection | None = None
-        self._told: Callable[[str], Any] = lambda sentence: None
+        self._watcher: Callable[[str], Any] = lambda sentence: None
         self.sentence = ""  # why nothing can be saved
-        self._said = ""  # the last sentence sent to watchers
+        self._reported = ""  # the last sentence sent to watchers
         self._pause = _FIRST
         self._again = 0.0  # when the next try is due
         self._scheduled = False
@@ -179,17 +179,17 @@ class Saving:
             self.sentence = sentence
             if sentence:
                 log.warning("%s", sentence)
-            self._post(self._tell)
+            self._post(self._notify)
 
-    def watch(self, told: Callable[[str], Any]) -> None:
-        """Call `told(sentence)` from now on, and at once if nothing can be saved already."""
-        self._told, self._said = told, ""  # sentences before had no watcher
-        self._post(self._tell)
+    def watch(self, watcher: Callable[[str], Any]) -> None:
+        """Call `watcher(sentence)` on every change of the problem, and at once if nothing can be saved already."""
+        self._watcher, self._reported = watcher, ""  # sentences before had no watcher
+        self._post(self._notify)
 
-    def _tell(self) -> None:
-        if self._said != self.sentence:
-            self._said = self.sentence
-            self._told(self._said)
+    def _notify(self) -> None:
+        if self._reported != self.sentence:
+            self._reported = self.sentence
+            self._watcher(self._reported)
 
     def recovered(self) -> None:
         self._pause, self._again = _FIRST, 0.0
@@ -325,7 +325,7 @@ class AppStore:
     ) -> Future[_T]:
         """Run `question(db)` on the store's thread, after all that were asked before."""
 
-        def tell(sentence: str) -> None:
+        def fail(sentence: str) -> None:
             self._post(lambda: (failed or self._failed)(sentence))
 
         def run() -> _T:
@@ -336,7 +336,7 @@ class AppStore:
             except BaseException as error:
                 if isinstance(error, sqlite3.Error | OSError):
                     why = reason(error) if passes(error) else error
-                    tell(tr("Could not save: {error}.", error=why))
+                    fail(tr("Could not save: {error}.", error=why))
                 else:
                     log.exception("a question to the store failed")
                 raise
@@ -349,7 +349,7 @@ class AppStore:
 
         with self._guard:
             if full := self._waiting >= _MOST_WAITING:
-                tell(tr("Could not save: {error}.", error=tr("there are too many unsaved changes")))
+                fail(tr("Could not save: {error}.", error=tr("there are too many unsaved changes")))
             else:
                 self._waiting += 1
             if self._vacuuming is not None:

@@ -67,15 +67,15 @@ class AgentMenu:
 
     def _connected(self, program: AgentProgram, change: SettingsChange, key: bool) -> None:
         if program.name == "zed" and key:
-            told = tr("{program} uses this server now. Enter the key in its settings, too.", program=program.title)
+            sentence = tr("{program} uses this server now. Enter the key in its settings, too.", program=program.title)
         elif change.backup is not None:
-            told = tr(
+            sentence = tr(
                 "{program} uses this server now. Its earlier settings are kept in {file}.",
                 program=program.title, file=change.backup,
             )  # fmt: skip
         else:
-            told = tr("{program} uses this server now.", program=program.title)
-        self._say(told, level="ok", undo=(tr("Undo"), lambda: self._take_back(program)))
+            sentence = tr("{program} uses this server now.", program=program.title)
+        self._say(sentence, level="ok", undo=(tr("Undo"), lambda: self._take_back(program)))
 
     def _take_back(self, program: AgentProgram) -> None:
         self._run(
@@ -86,10 +86,10 @@ class AgentMenu:
 
     def _disconnected(self, program: AgentProgram, change: SettingsChange) -> None:
         if change.left:
-            told = tr("{program} is disconnected. What you changed in {file} since stays.", program=program.title, file=change.file)  # fmt: skip
+            sentence = tr("{program} is disconnected. What you changed in {file} since stays.", program=program.title, file=change.file)  # fmt: skip
         else:
-            told = tr("{program} has its earlier settings again.", program=program.title)
-        self._say(told, level="ok")
+            sentence = tr("{program} has its earlier settings again.", program=program.title)
+        self._say(sentence, level="ok")
 
     def _fail(self, sentence: str) -> None:
         self._say(sentence, level="error")

@@ -63,8 +63,8 @@ class ListenRecording(ListedResult):
     def status(self) -> str:
         if self.state == "listening":
             left = self.left(time.monotonic())
-            told = tr("{share} %", share=round(100 * (self.share or 0)))
-            return told if left is None else f"{told} · " + tr("{time} left", time=in_seconds(left))
+            done = tr("{share} %", share=round(100 * (self.share or 0)))
+            return done if left is None else f"{done} · " + tr("{time} left", time=in_seconds(left))
         words = {
             "waiting": tr("Waiting"),
             "live": tr("Listening"),
@@ -75,14 +75,14 @@ class ListenRecording(ListedResult):
 
 
 class ListenResults(Results[ListenRecording]):
-    """`heard(recording)`: its transcript grew or changed. `sounded(recording, samples)`: a live one has more sound."""
+    """`segments_changed(recording)`: its transcript grew or changed. `sounded(recording, samples)`: a live one has more sound."""
 
     kind = KIND
 
     def __init__(self, store: AppStore, streams: StreamRunner, say: Callable[..., Any], folder: Path) -> None:
         super().__init__(store, streams, say)
         self._folder = folder
-        self.heard, self.sounded = Signal(), Signal()
+        self.segments_changed, self.sounded = Signal(), Signal()
         self.live_sound: list[np.ndarray] = []  # of the live recording so far
         self.model = ""
         self._sound: queue.SimpleQueue[np.ndarray | None] | None = None  # from the microphone
@@ -117,14 +117,14 @@ class ListenResults(Results[ListenRecording]):
         item.state, item.segments, item.error, item.began = "listening", [], "", time.monotonic()
         model = self.model
 
-        def hear(found: list[Any]) -> None:
+        def receive(found: list[Any]) -> None:
             for kind, what in found:
                 if kind == "length":
                     item.seconds, item.language = what
                 else:
                     item.segments.append(what)
             self._keep(item)
-            self.heard(item)
+            self.segments_changed(item)
             self.changed(item)
 
         def ended(problem: str) -> None:
@@ -132,13 +132,13 @@ class ListenResults(Results[ListenRecording]):
             self._settle(item, "failed" if problem else "done")
             self._begin_next()
 
-        self._start(item, lambda core: _transcribed(core, model, item.source), hear, ended)
+        self._start(item, lambda core: _transcribed(core, model, item.source), receive, ended)
         self.changed(item)
 
     def again(self, item: ListenRecording) -> None:
         self.cancel(item)
         item.state, item.segments, item.error = "waiting", [], ""
-        self.heard(item)
+        self.segments_changed(item)
         self.changed(item)
         self._begin_next()
 
@@ -161,14 +161,14 @@ class ListenResults(Results[ListenRecording]):
         return next((item for item in self.items if item.state == "live"), None)
 
     def begin_live(self) -> ListenRecording:
-        """Start a live recording; `hear_live` then receives the microphone's samples."""
+        """Start a live recording; `feed_live` then receives the microphone's samples."""
         name = time.strftime("%Y-%m-%d %H.%M.%S")
         item = ListenRecording(self._folder / f"{name}.wav", tr("Recording {time}", time=name), state="live")
         sound: queue.SimpleQueue[np.ndarray | None] = queue.SimpleQueue()
         self._sound, self.live_sound = sound, []
         model = self.model
 
-        def hear(captions: list[Any]) -> None:
+        def receive(captions: list[Any]) -> None:
             for caption in captions:
                 if caption.final:
                     item.segments.append(caption.segment)
@@ -176,7 +176,7 @@ class ListenResults(Results[ListenRecording]):
                 else:
                     item.partial = caption.segment.text
             self._keep(item)
-            self.heard(item)
+            self.segments_changed(item)
 
         def ended(problem: str) -> None:
             self._sound, self.live_sound = None, []
@@ -185,11 +185,11 @@ class ListenResults(Results[ListenRecording]):
             if item is self.current:
                 self.shown()
 
-        self._streams.stream(lambda core: captioned(core, model, sound, item.source), hear, ended)
+        self._streams.stream(lambda core: captioned(core, model, sound, item.source), receive, ended)
         self._enqueue(item)
         return item
 
-    def hear_live(self, samples: np.ndarray) -> None:
+    def feed_live(self, samples: np.ndarray) -> None:
         if self._sound is not None:
             self._sound.put(samples)
             if (item := self.live) is not None:
@@ -235,7 +235,7 @@ class ListenResults(Results[ListenRecording]):
         item.state = state
         self._keep(item)
         self.changed(item)
-        self.heard(item)
+        self.segments_changed(item)
 
 
 def _to_result(item: ListenRecording) -> records.StoredResult:

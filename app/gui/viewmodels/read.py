@@ -78,7 +78,7 @@ class PageInProgress:
 
     boxes: dict[int, Box] = field(default_factory=dict)
     turned: float = 0.0
-    heard: dict[int, str] = field(default_factory=dict)
+    texts: dict[int, str] = field(default_factory=dict)
     done: set[int] = field(default_factory=set)
 
 
@@ -124,12 +124,12 @@ class ReadDocument(ListedResult):
         if self.state == "reading":
             if not self.numbers:
                 return tr("Opening")
-            told = tr("{done} of {total} pages", done=len(self.read), total=len(self.numbers))
-            return told if self.left is None else f"{told} · " + tr("{time} left", time=seconds(self.left))
+            sentence = tr("{done} of {total} pages", done=len(self.read), total=len(self.numbers))
+            return sentence if self.left is None else f"{sentence} · " + tr("{time} left", time=seconds(self.left))
         if self.state == "done":
             failed = sum(page.error is not None for page in self.pages)
-            told = trn("{n} page", "{n} pages", len(self.read))
-            return told + " · " + trn("{n} not read", "{n} not read", failed) if failed else told
+            sentence = trn("{n} page", "{n} pages", len(self.read))
+            return sentence + " · " + trn("{n} not read", "{n} not read", failed) if failed else sentence
         words = {
             "waiting": tr("Waiting"),
             "stopped": tr("Stopped after {done} of {total} pages", done=len(self.read), total=len(self.numbers)),
@@ -199,7 +199,7 @@ TOGETHER = 3  # documents that are read at once: their regions share the device
 
 
 class ReadResults(Results[ReadDocument]):
-    """`page_changed(item, number)`: a page changed. `heard(item, number, order)`: more text of one region."""
+    """`page_changed(item, number)`: a page changed. `text_changed(item, number, order)`: a region has more text."""
 
     kind = KIND
 
@@ -208,7 +208,7 @@ class ReadResults(Results[ReadDocument]):
     ) -> None:
         super().__init__(store, streams, say)
         self._work, self._pictures = work, pictures
-        self.page_changed, self.heard = Signal(), Signal()
+        self.page_changed, self.text_changed = Signal(), Signal()
         self.settings = ReadSettings()  # for what comes next
 
     def to_record(self, item: ReadDocument) -> StoredResult:
@@ -328,7 +328,7 @@ class ReadResults(Results[ReadDocument]):
         item.live = {}
         known = dict(item.read)
 
-        def hear(events: list[Any]) -> None:
+        def receive(events: list[Any]) -> None:
             for event in events:
                 self._take(item, event)
 
@@ -339,7 +339,7 @@ class ReadResults(Results[ReadDocument]):
                 self._settle(item, "failed" if item.error else "done")
             self._begin_next()
 
-        self._start(item, lambda core: _events(core, item, known), hear, ended)
+        self._start(item, lambda core: _events(core, item, known), receive, ended)
         self.changed(item)
 
     def _take(self, item: ReadDocument, event: Any) -> None:
@@ -362,15 +362,15 @@ class ReadResults(Results[ReadDocument]):
             return
         elif isinstance(event, RegionText):
             live = item.live.setdefault(event.page, PageInProgress())
-            live.heard[event.order] = "" if event.text is None else live.heard.get(event.order, "") + event.text
-            self.heard(item, event.page, event.order)
+            live.texts[event.order] = "" if event.text is None else live.texts.get(event.order, "") + event.text
+            self.text_changed(item, event.page, event.order)
             return
         elif isinstance(event, ElementRead):
             element = event.element
             live = item.live.setdefault(event.page, PageInProgress())
-            live.heard[element.order] = element.table.plain() if element.table is not None else element.text
+            live.texts[element.order] = element.table.plain() if element.table is not None else element.text
             live.done.add(element.order)
-            self.heard(item, event.page, element.order)
+            self.text_changed(item, event.page, element.order)
             return
         elif isinstance(event, PageRead):
             item.live.pop(event.page.number, None)

@@ -53,8 +53,8 @@ def sampling(chosen: Mapping[str, Any]) -> dict[str, Any]:
 
 def reasoning(chosen: Mapping[str, Any]) -> dict[str, Any]:
     """Whether the model reasons, how hard, and for how many tokens: fields of a ChatRequest that were set."""
-    said, most = chosen.get("thinking"), chosen.get("reasoning_tokens")
-    fields: dict[str, Any] = {"thinking": said} if isinstance(said, bool) else {}
-    if isinstance(said, str) and said in EFFORTS:
-        fields["effort"] = said
+    thinking, most = chosen.get("thinking"), chosen.get("reasoning_tokens")
+    fields: dict[str, Any] = {"thinking": thinking} if isinstance(thinking, bool) else {}
+    if isinstance(thinking, str) and thinking in EFFORTS:
+        fields["effort"] = thinking
     return fields | ({} if most is None else {"reasoning_tokens": most})

@@ -168,7 +168,7 @@ class ServerControl:
             return
         self.state = "starting"
         self.changed()
-        self._hear()
+        self._capture_log()
 
         def begin(service: ModelService) -> Hosted:
             from app.server.listening import Hosted
@@ -223,8 +223,8 @@ class ServerControl:
         self._hosted, self.state, self.address = hosted, "on", address_for(self._server_preferences.access, hosted.port)
         self._preferences.put("server.on", True)
         if not hosted.settings.local:
-            told = tr("Other machines can reach the server on port {port}, with a key.", port=hosted.port)
-            self._core.reach("server", told)
+            sentence = tr("Other machines can reach the server on port {port}, with a key.", port=hosted.port)
+            self._core.reach("server", sentence)
         self.changed()
         self.poll()
 
@@ -241,7 +241,7 @@ class ServerControl:
         self.changed()
         self.moved()
 
-    def _hear(self) -> None:
+    def _capture_log(self) -> None:
         self._listening = _Listening(self.log)
         logger = logging.getLogger(_LOGGER)
         logger.addHandler(self._listening)

@@ -279,7 +279,7 @@ class SpeakResults(Results[SpeechTake]):
         name = time.strftime("%Y%m%d-%H%M%S") + f"-{time.monotonic_ns() % 1000:03}"
         take = SpeechTake(title, text, choice, self._folder / "spoken" / f"{name}.wav")
 
-        def hear(items: list[Any]) -> None:
+        def receive(items: list[Any]) -> None:
             for kind, what in items:
                 if kind == "rate":
                     self.playback.begin(what)
@@ -294,7 +294,7 @@ class SpeakResults(Results[SpeechTake]):
             self._end(take, "failed" if problem else "done")
 
         self._insert(take, lambda: self._keep(take))
-        self._start(take, lambda core: self._spoken(core, take), hear, ended)
+        self._start(take, lambda core: self._spoken(core, take), receive, ended)
         self.current = take
         self.listed()
         self.shown()
@@ -389,10 +389,10 @@ class SpeakResults(Results[SpeechTake]):
         self._work.run(self.voices.list, got, self._show_error)
 
     def clone(
-        self, name: str, sound: Path | np.ndarray, said: str, model: str, then: Callable[[str], Any],
+        self, name: str, sound: Path | np.ndarray, transcript: str, model: str, then: Callable[[str], Any],
         failed: Callable[[str], Any],
     ) -> None:  # fmt: skip
-        """Clone a voice from a file, or from samples at 16 kHz. `said`: the transcript, if known."""
+        """Clone a voice from a file, or from samples at 16 kHz. `transcript`: of the recording, if known."""
 
         def make(core: Any) -> Iterator[str]:
             from app.runtime import pipelines
@@ -401,7 +401,7 @@ class SpeakResults(Results[SpeechTake]):
             voice = pipelines.speaker(core, model)
             given = read_sound(sound, voice.rate).samples if isinstance(sound, Path) else None
             samples = resampled(sound, 16_000, voice.rate) if given is None else given  # type: ignore[arg-type]
-            self.voices.save(name.strip(), model, voice.clone(samples, said.strip() or None), samples, voice.rate)
+            self.voices.save(name.strip(), model, voice.clone(samples, transcript.strip() or None), samples, voice.rate)
             yield name.strip()
 
         def ended(problem: str) -> None:
@@ -429,8 +429,8 @@ class SpeakResults(Results[SpeechTake]):
 
         self._work.run(drop, dropped, self._show_error)
 
-    def hear_voice(self, name: str) -> None:
-        """Its sample."""
+    def play_sample(self, name: str) -> None:
+        """Play the sample of a saved voice."""
         sample = next((saved.sample for saved in self.saved if saved.name == name), None)
         if sample is not None and not self.busy:
             self.current = None

@@ -44,9 +44,9 @@ class Transfer:
             self._work.run(lambda: archive.write(found, self._data, target), saved, self._show_error)
 
         def saved(file: Path) -> None:
-            told = tr("Saved as {file}.", file=file)
+            sentence = tr("Saved as {file}.", file=file)
             left_out = tr("It does not contain server keys, the Hugging Face token or models.")
-            self._say(f"{told} {left_out}" if everything else told, level="ok")
+            self._say(f"{sentence} {left_out}" if everything else sentence, level="ok")
 
         self._store.ask(lambda db: archive.collect(db, self._data, everything, settings), pack)
 
@@ -63,26 +63,26 @@ class Transfer:
 
     def take_export(self, file: Path) -> None:
         """Add the conversations of another application; Undo deletes them again."""
-        told = time.monotonic()
+        reported = time.monotonic()
 
         def progress(done: int, total: int) -> None:
-            nonlocal told
-            if time.monotonic() - told > _EVERY:
-                told = time.monotonic()
+            nonlocal reported
+            if time.monotonic() - reported > _EVERY:
+                reported = time.monotonic()
                 self._work.post(
                     lambda: self._say(tr("Importing: {done} of {total} conversations.", done=done, total=total))
                 )
 
         def done(outcome: ImportOutcome) -> None:
             self._imported()
-            told = trn("{n} conversation imported.", "{n} conversations imported.", len(outcome.added))
+            sentence = trn("{n} conversation imported.", "{n} conversations imported.", len(outcome.added))
             if outcome.there:
-                told += " " + trn("{n} was there already.", "{n} were there already.", outcome.there)
+                sentence += " " + trn("{n} was there already.", "{n} were there already.", outcome.there)
             if outcome.unreadable:
                 names = ", ".join(outcome.unreadable[:_NAMED]) + ("…" if len(outcome.unreadable) > _NAMED else "")
-                told += " " + tr("Left out, because they are malformed: {names}.", names=names)
+                sentence += " " + tr("Left out, because they are malformed: {names}.", names=names)
             undo = (tr("Undo"), lambda: self._take_back(outcome.added)) if outcome.added else None
-            self._say(told, level="warning" if outcome.unreadable else "ok", undo=undo)
+            self._say(sentence, level="warning" if outcome.unreadable else "ok", undo=undo)
 
         data = self._data / "attachments"
         self._work.run(lambda: import_export(file, self._store, data, progress), done, self._show_error)
@@ -106,7 +106,7 @@ class Transfer:
 
         def refused(adding: Future[int]) -> None:
             problem = None if adding.cancelled() else adding.exception()
-            if isinstance(problem, BadRequest):  # the store has told of others
+            if isinstance(problem, BadRequest):  # the store has reported others
                 self._work.post(lambda: self._show_error(str(problem)))
 
         def done(found: archive.Archive, count: int) -> None:

@@ -84,7 +84,7 @@ class WindowUpdates:
             if found and quiet:
                 self.found()
 
-        self._work.run(lambda: check(source), got, lambda said: self._put("idle", "" if quiet else said))
+        self._work.run(lambda: check(source), got, lambda problem: self._put("idle", "" if quiet else problem))
 
     @property
     def may_download(self) -> bool:
@@ -114,7 +114,7 @@ class WindowUpdates:
             self._file = path
             self._put("downloaded")
 
-        self._work.run(job, got, lambda said: self._put("found", said))
+        self._work.run(job, got, lambda problem: self._put("found", problem))
 
     @property
     def restarts(self) -> bool:
@@ -134,11 +134,11 @@ class WindowUpdates:
             self._put("installed")
             restart()
 
-        self._work.run(lambda: how_to_install(self.kind, file), done, lambda said: self._put("downloaded", said))
+        self._work.run(lambda: how_to_install(self.kind, file), done, lambda problem: self._put("downloaded", problem))
 
     @property
-    def told(self) -> str:
-        """What there is to know, in one or two sentences."""
+    def status(self) -> str:
+        """The state of the search for updates, in one or two sentences."""
         if self.problem:
             return self.problem
         if self.phase == "looking":
@@ -157,11 +157,11 @@ class WindowUpdates:
             )
         if self.update is None:
             return ""
-        told = tr("Grus {version} is available.", version=self.update.version)
+        sentence = tr("Grus {version} is available.", version=self.update.version)
         if self.kind not in self.update.files:
             how = "uv tool upgrade grus" if self.kind == "python" else "grus update"
-            told += " " + tr("Install it as you installed Grus, for example: {command}", command=how)
-        return told
+            sentence += " " + tr("Install it as you installed Grus, for example: {command}", command=how)
+        return sentence
 
     @property
     def notes(self) -> str:

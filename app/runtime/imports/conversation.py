@@ -48,7 +48,7 @@ class ImportedMessage:
 
 @dataclass(frozen=True)
 class ImportedConversation:
-    """`origin` tells a conversation from all others, so that it is imported once. `leaf`: the last message of the branch that
+    """`origin` identifies a conversation, so that it is imported once. `leaf`: the last message of the branch that
     is shown. Messages come after their parents."""
 
     origin: str

@@ -291,12 +291,12 @@ class WordQuery:
 
 
 def query_of(question: str, shares: Mapping[str, float] | None = None, passages: int = 0) -> WordQuery:
-    """`shares`: of the passages, how many have a frequent word. A word that most have tells nothing and is left out where others
+    """`shares`: of the passages, how many have a frequent word. A word that most have does not distinguish passages and is left out where others
     remain; the rarest are looked up as far as `MOST_ROWS` goes, so that a question takes about as long in any library."""
     shares = shares or {}
     words = list(dict.fromkeys(word.casefold() for word in _WORD.findall(_RUN.sub(" ", question))))
-    telling = [word for word in words if word not in FUNCTION_WORDS and shares.get(word, 0.0) <= COMMON]
-    chosen = sorted((telling or words)[:MOST_WORDS], key=lambda word: shares.get(word, 0.0))
+    distinctive = [word for word in words if word not in FUNCTION_WORDS and shares.get(word, 0.0) <= COMMON]
+    chosen = sorted((distinctive or words)[:MOST_WORDS], key=lambda word: shares.get(word, 0.0))
     rows, looked_up = 0.0, 0
     for word in chosen:
         rows += shares.get(word, 0.0) * passages

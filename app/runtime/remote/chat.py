@@ -171,8 +171,8 @@ class _RemotePreparation:
         wanted: Any = choice.kind
         if choice.kind == "named":
             wanted = {"type": "function", "function": {"name": choice.name}}
-        said: dict[str, Any] = {"tools": [dict(tool) for tool in self.chat.tools], "tool_choice": wanted}
-        return said if self.chat.parallel_calls else {**said, "parallel_tool_calls": False}
+        fields: dict[str, Any] = {"tools": [dict(tool) for tool in self.chat.tools], "tool_choice": wanted}
+        return fields if self.chat.parallel_calls else {**fields, "parallel_tool_calls": False}
 
     def _format(self, grammar: Grammar) -> dict[str, Any]:
         if grammar.kind == "json_object":

@@ -135,7 +135,9 @@ class RemoteClient:
                 event = self._object(text, None if ended else self.cut())
                 if (error := event.get("error")) is not None:
                     raise RemoteFailed(
-                        ErrorText("{name} ended the reply: {error}", name=self.name, error=self.shown(said(error)))
+                        ErrorText(
+                            "{name} ended the reply: {error}", name=self.name, error=self.shown(message_of(error))
+                        )
                     )
                 yield event
 
@@ -212,10 +214,10 @@ class RemoteClient:
         status = response.status_code
         body = await self._body(response, 1 << 20)
         try:
-            told = said(json.loads(body))
+            reason = message_of(json.loads(body))
         except ValueError:
-            told = "" if b"<" in body[:200] else body.decode("utf-8", "replace")
-        told, name = self.shown(told), self.name
+            reason = "" if b"<" in body[:200] else body.decode("utf-8", "replace")
+        reason, name = self.shown(reason), self.name
         if status in (401, 403):
             if self._key is None or self._key[0] is None:
                 return RemoteAccessRefused(ErrorText("{name} wants a key. Add it again, with its key.", name=name))
@@ -224,8 +226,8 @@ class RemoteClient:
             )
         if status == 404 and model:
             return ModelNotFound(ErrorText("{name} has no model {model}, or does not do this.", name=name, model=model))
-        if status in (400, 413, 422) and told:
-            return BadRequest(ErrorText("{name} does not take this: {error}", name=name, error=told))
+        if status in (400, 413, 422) and reason:
+            return BadRequest(ErrorText("{name} does not take this: {error}", name=name, error=reason))
         if status == 429:
             return QueueFull(ErrorText("{name} is busy, or its limit is reached. Try again later.", name=name))
         if 300 <= status < 400:
@@ -234,17 +236,17 @@ class RemoteClient:
             )
         if status in (404, 405):
             return self.nonsense()
-        if told:
+        if reason:
             return RemoteFailed(
-                ErrorText("{name} answered with status {status}: {error}", name=name, status=status, error=told)
+                ErrorText("{name} answered with status {status}: {error}", name=name, status=status, error=reason)
             )
         return RemoteFailed(ErrorText("{name} answered with status {status}.", name=name, status=status))
 
-    def shown(self, told: str) -> str:
-        """A server's own words for people: one short line, without the key, which some repeat."""
+    def shown(self, text: str) -> str:
+        """A server's message as one short line, without the key, which some servers repeat."""
         if self._key is not None and self._key[0]:
-            told = told.replace(self._key[0], "…")
-        line = " ".join(told.split())
+            text = text.replace(self._key[0], "…")
+        line = " ".join(text.split())
         return line if len(line) <= _SHOWN else line[:_SHOWN] + "…"
 
     # -- from another thread
@@ -273,14 +275,14 @@ class RemoteClient:
                 asyncio.run_coroutine_threadsafe(http.aclose(), remote_loop().loop)
 
 
-def said(told: Any) -> str:
-    """A server's own words in an error's body, of all the shapes that there are."""
-    if isinstance(told, dict):
-        found = next((told[key] for key in ("message", "error", "detail", "msg") if told.get(key)), "")
-        return said(found)
-    if isinstance(told, list):
-        return said(told[0]) if told else ""
-    return str(told)
+def message_of(body: Any) -> str:
+    """The message in the body of a server's error, in any of the known shapes."""
+    if isinstance(body, dict):
+        found = next((body[key] for key in ("message", "error", "detail", "msg") if body.get(key)), "")
+        return message_of(found)
+    if isinstance(body, list):
+        return message_of(body[0]) if body else ""
+    return str(body)
 
 
 def _lower(text: str) -> str:

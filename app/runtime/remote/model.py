@@ -186,14 +186,14 @@ class RemoteModel(LoadedModel):
             "input": self.tokenizer.decode(list(request.prompt_ids)),
             "encoding_format": "float",
         }
-        said = await self.client.json("POST", "/embeddings", self.offered.id, json=body)
-        given = said["data"][0]["embedding"]
+        reply = await self.client.json("POST", "/embeddings", self.offered.id, json=body)
+        given = reply["data"][0]["embedding"]
         vector = (
             np.frombuffer(base64.b64decode(given), "<f4") if isinstance(given, str) else np.asarray(given, np.float32)
         )
         if vector.ndim != 1 or not vector.size or not np.isfinite(vector).all():
             raise self.client.nonsense()
-        clock.used(said.get("usage") or {})
+        clock.used(reply.get("usage") or {})
         handle.put(Embedded(request.id, vector))
         handle.end(Done(request.id, "stop", clock.timings()))
 
@@ -203,10 +203,10 @@ class RemoteModel(LoadedModel):
         if sound.language is not None:
             form["language"] = sound.language
         files = {"file": ("speech.wav", data, "audio/wav")}
-        said = await self.client.json("POST", "/audio/transcriptions", self.offered.id, data=form, files=files)
-        if not isinstance(said.get("text"), str):
+        reply = await self.client.json("POST", "/audio/transcriptions", self.offered.id, data=form, files=files)
+        if not isinstance(reply.get("text"), str):
             raise self.client.nonsense()
-        handle.put(Text(request.id, said["text"].strip(), ()))
+        handle.put(Text(request.id, reply["text"].strip(), ()))
         handle.put(Finished(request.id, 0, "stop"))
         handle.end(Done(request.id, "stop", clock.timings()))
 
@@ -299,9 +299,9 @@ class RemoteSpeech:
         if self._presets is None:
             path = f"/audio/voices?model={quote(self._model.offered.id, safe='')}"
             try:
-                said = self._ask(lambda client: client.json("GET", path))
+                reply = self._ask(lambda client: client.json("GET", path))
                 found = [
-                    voice["id"] for voice in said.get("voices") or () if isinstance(voice, dict) and voice.get("id")
+                    voice["id"] for voice in reply.get("voices") or () if isinstance(voice, dict) and voice.get("id")
                 ]
             except GrusError:
                 found = []

@@ -118,16 +118,20 @@ _keys = SecretStore(lambda: servers_file().with_name("remote-keys.json"))
 def kept_servers() -> list[RemoteServer]:
     """In the order of their names. A file that was damaged has none."""
     try:
-        said = json.loads(servers_file().read_text("utf-8"))
-        return sorted((_server(name, one) for name, one in said.items()), key=lambda server: server.name)
+        entries = json.loads(servers_file().read_text("utf-8"))
+        return sorted((_server(name, one) for name, one in entries.items()), key=lambda server: server.name)
     except (OSError, ValueError, TypeError, KeyError, AttributeError, BadRequest):
         return []
 
 
-def _server(name: str, said: Mapping[str, Any]) -> RemoteServer:
-    models = (OfferedModel(one["id"], tuple(one["abilities"]), one.get("context")) for one in said["models"])
+def _server(name: str, entry: Mapping[str, Any]) -> RemoteServer:
+    models = (OfferedModel(one["id"], tuple(one["abilities"]), one.get("context")) for one in entry["models"])
     return RemoteServer(
-        name, check_url(said["url"]), tuple(models), said.get("program", ""), float(said.get("silence", SILENCE))
+        name,
+        check_url(entry["url"]),
+        tuple(models),
+        entry.get("program", ""),
+        float(entry.get("silence", SILENCE)),
     )
 
 
@@ -160,9 +164,9 @@ def _forget_key(url: str) -> None:
 
 
 def _write(servers: Sequence[RemoteServer]) -> None:
-    said = {one.name: {key: value for key, value in asdict(one).items() if key != "name"} for one in servers}
+    entries = {one.name: {key: value for key, value in asdict(one).items() if key != "name"} for one in servers}
     try:
-        write_private(servers_file(), json.dumps(said, indent=1) if said else None)
+        write_private(servers_file(), json.dumps(entries, indent=1) if entries else None)
     except OSError as error:
         raise GrusError(
             ErrorText("The servers cannot be kept in {file}: {reason}.", file=servers_file(), reason=error.strerror)

@@ -40,7 +40,7 @@ async def messages(body: MessagesRequest, request: Request, server: Here) -> Any
     reply = _Reply(body, running, name, model.context)
     if body.stream:
         chunks = reply.events(len(prepared.prompt.ids))
-        return await server.stream(running, chunks, tell=_error_event(request), heartbeat=_PING)
+        return await server.stream(running, chunks, encode_error=_error_event(request), heartbeat=_PING)
     parts = await server.parts(request, running)
     return answer(reply.whole(parts))
 

@@ -50,7 +50,7 @@ _SPANS: dict[int | str, dict[str, Any]] = {
     200: {"content": {"text/plain": {}}, "description": "Spans of speech."},
     **errors(400, 429),
 }
-_SAID: dict[int | str, dict[str, Any]] = {
+_TRANSCRIPT: dict[int | str, dict[str, Any]] = {
     200: {"content": {"text/plain": {}, "text/event-stream": {}}, "description": "What was said."},
     **errors(400, 404, 429),
 }
@@ -62,7 +62,7 @@ async def speech(body: SpeechRequest, request: Request, server: Here) -> Respons
     return await speaking.speak(server, request, body, speaking.named(server, body), "custom_voice")
 
 
-@router.post("/v1/audio/transcriptions", response_model=VerboseTranscription | Transcription, responses=_SAID)
+@router.post("/v1/audio/transcriptions", response_model=VerboseTranscription | Transcription, responses=_TRANSCRIPT)
 async def transcriptions(form: Annotated[TranscriptionForm, Form()], request: Request, server: Here) -> Any:
     """Speech to text."""
     return await transcribe(server, request, form)
@@ -74,7 +74,7 @@ async def activity(form: Annotated[ActivityForm, Form()], request: Request, serv
     return await find_speech(server, request, form)
 
 
-@router.post("/v1/audio/translations", response_model=VerboseTranscription | Transcription, responses=_SAID)
+@router.post("/v1/audio/translations", response_model=VerboseTranscription | Transcription, responses=_TRANSCRIPT)
 async def translations(form: Annotated[TranslationForm, Form()], request: Request, server: Here) -> Any:
     """Speech in any language to English text."""
     return await transcribe(server, request, form)

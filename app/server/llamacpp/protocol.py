@@ -115,7 +115,7 @@ class LlamaInputTokens(BaseModel):
 
 class LlamaAdapter(BaseModel):
     id: int
-    path: str  # the adapter's name: where it lies is not told
+    path: str  # the adapter's name: its location is not disclosed
     scale: float
 
 
@@ -125,7 +125,7 @@ class LlamaSuccess(BaseModel):
 
 class LlamaProps(BaseModel):
     model_alias: str
-    model_path: str  # the model's name: where it lies is not told
+    model_path: str  # the model's name: its location is not disclosed
     chat_template: str
     bos_token: str
     eos_token: str

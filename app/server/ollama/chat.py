@@ -168,7 +168,7 @@ async def _reply(
         raise
     if body.stream is not False:
         chunks = reply.lines(running)
-        return await server.stream(running, chunks, tell=error_line, heartbeat=None, media_type=LINES)
+        return await server.stream(running, chunks, encode_error=error_line, heartbeat=None, media_type=LINES)
     return answer(reply.whole(await server.parts(request, running), running))
 
 
@@ -385,7 +385,7 @@ class _Reply:
         reply = collector.messages()[0]
         calls = [_call(call.id, call.name, call.arguments) for call in reply.calls]
         end = self._end(running, reply.reason) | self._scores(reply.logprobs)
-        return self._said(reply.answer, reply.reasoning, calls) | end
+        return self._chunk(reply.answer, reply.reasoning, calls) | end
 
     async def lines(self, running: RunningRequest) -> AsyncIterator[bytes]:
         """A streamed reply. Calls come whole, as Ollama's clients expect them."""
@@ -398,26 +398,26 @@ class _Reply:
             if part.kind in ("call", "arguments", "end"):
                 unsent += part.logprobs
             if part.kind == "answer":
-                yield line(self._said(part.text) | scores | more)
+                yield line(self._chunk(part.text) | scores | more)
             elif part.kind == "reasoning":
-                yield line(self._said("", part.text) | scores | more)
+                yield line(self._chunk("", part.text) | scores | more)
             elif part.kind == "call":
                 open_calls[part.call] = (part.call_id, part.name, [])
             elif part.kind == "arguments":
                 open_calls[part.call][2].append(part.text)
             elif part.kind == "broken":
                 del open_calls[part.call]
-                yield line(self._said(part.text) | more)
+                yield line(self._chunk(part.text) | more)
             elif part.kind == "end":
                 reason = part.reason
         for id, function, arguments in open_calls.values():
-            yield line(self._said(calls=[_call(id, function, "".join(arguments))]) | more)
-        yield line(self._said() | self._scores(unsent) | self._end(running, reason))
+            yield line(self._chunk(calls=[_call(id, function, "".join(arguments))]) | more)
+        yield line(self._chunk() | self._scores(unsent) | self._end(running, reason))
 
     def _scores(self, logprobs: Sequence[TokenLogprob]) -> dict[str, Any]:
         return {"logprobs": content_logprobs(self._tokenizer, logprobs)} if logprobs else {}
 
-    def _said(self, text: str = "", thinking: str = "", calls: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
+    def _chunk(self, text: str = "", thinking: str = "", calls: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
         return {"model": self._model, "created_at": _now()} | self._shape(text, thinking, list(calls))
 
     def _end(self, running: RunningRequest, reason: str) -> dict[str, Any]:

@@ -62,7 +62,7 @@ async def tags(server: Here) -> OllamaModelList:
 
 @router.post("/api/show", responses=_ERRORS)
 async def show(body: OllamaShowRequest, server: Here) -> OllamaShowReply:
-    """A model's template, parameters and capabilities. Loads it only where its files do not tell."""
+    """A model's template, parameters and capabilities. Loads it only where its files do not contain them."""
     service = server.service
     known = known_model(server, body.wanted)
     found = await asyncio.to_thread(details.facts, known, service)

@@ -23,7 +23,7 @@ from app.server.errors import bad_request, unsupported
 from app.server.images import ImagePart, little_detail, written_content
 from app.server.openai.shapes import content_logprobs, fingerprint, finish_reason, usage
 from app.server.openapi import errors, streams
-from app.server.requests import DONE, RunningRequest, event, told_timings
+from app.server.requests import DONE, RunningRequest, event, requested_timings
 from app.server.sampling import Count, ReasoningFields, SamplingFields
 from engine.loading import LoadedModel
 from engine.types import FinishReason, Grammar, SamplingParams, Timings, TokenLogprob, new_id
@@ -483,7 +483,7 @@ class _ReplyWriter:
         for part in parts:
             collector.add(part)
         choices = [self._choice(at, message) for at, message in enumerate(collector.messages())]
-        return {**self._head, "choices": choices, "usage": self._usage(), **self._tail, **told_timings()}
+        return {**self._head, "choices": choices, "usage": self._usage(), **self._tail, **requested_timings()}
 
     def _usage(self) -> dict[str, Any]:
         return usage(self._running.timings, self._running.reader.reasoning_tokens)
@@ -521,7 +521,7 @@ class _ReplyWriter:
         head = {**self._head, "object": "chat.completion.chunk", **self._tail, "choices": []}
         if self._options.include_usage:
             yield event({**head, "usage": self._usage()})
-        if timings := told_timings():
+        if timings := requested_timings():
             yield event({**head, **timings, **self._usage_so_far()})
         yield DONE
 

@@ -21,7 +21,7 @@ from app.server.generation import GeneratedChoice, Generation, TokenIds, check_i
 from app.server.openai.chat import ChatStreamOptions, CompletionUsage, check_stream_options
 from app.server.openai.shapes import LEAST_LOGPROB, fingerprint, finish_reason, token_text, usage
 from app.server.openapi import errors, streams
-from app.server.requests import DONE, RequestGroup, event, joined, told_timings
+from app.server.requests import DONE, RequestGroup, event, joined, requested_timings
 from app.server.sampling import SamplingFields
 from engine.loading import LoadedModel
 from engine.pipelines.prompt import infill_prompt, text_prompt
@@ -157,7 +157,7 @@ class _CompletionCall:
             if self.best_of > self.n:
                 best = sorted(best, key=lambda choice: -choice.mean_logprob)[: self.n]
             choices += [self._choice(number, at, choice) for at, choice in enumerate(best)]
-        return self.head | {"choices": choices, "usage": self._usage(), **told_timings()}
+        return self.head | {"choices": choices, "usage": self._usage(), **requested_timings()}
 
     def _choice(self, number: int, at: int, choice: GeneratedChoice) -> dict[str, Any]:
         echo = self._echo(number)
@@ -236,8 +236,8 @@ class _CompletionCall:
         def tail() -> dict[str, Any]:
             if continuous:
                 prompt = sum(map(len, self.prompts))
-                said = sum(len(choice.ids) for generation in self.generations for choice in generation.choices)
-                return {"usage": usage(Timings(prompt_tokens=prompt, output_tokens=said))}
+                written = sum(len(choice.ids) for generation in self.generations for choice in generation.choices)
+                return {"usage": usage(Timings(prompt_tokens=prompt, output_tokens=written))}
             return {"usage": None} if with_usage else {}
 
         async for number, got in batch.events():
@@ -264,6 +264,6 @@ class _CompletionCall:
                     )
         if with_usage:
             yield event({**self.head, "choices": [], "usage": self._usage()})
-        if timings := told_timings():
+        if timings := requested_timings():
             yield event({**self.head, "choices": [], **timings, **tail()})
         yield DONE

@@ -223,8 +223,8 @@ class RealtimeOutput:
         content = item.shape["content"][0]
         if self._spoken:
             await self._send_for(item, "response.output_audio.done", content_index=0)
-            said = content["transcript"]
-            await self._send_for(item, "response.output_audio_transcript.done", content_index=0, transcript=said)
+            transcript = content["transcript"]
+            await self._send_for(item, "response.output_audio_transcript.done", content_index=0, transcript=transcript)
         else:
             await self._send_for(item, "response.output_text.done", content_index=0, text=content["text"])
         await self._send_for(item, "response.content_part.done", content_index=0, part=self._part(item))

@@ -222,13 +222,13 @@ class RealtimeSession:
     async def _stream_transcript(self, item: ConversationItem, samples: np.ndarray, is_speech: bool) -> None:
         listener = await self.models.listener(self.fields.audio.input.transcription)
         pieces, content = _texts(listener, samples, is_speech), item.shape["content"][0]
-        said = ""
+        transcript = ""
         while (text := await in_thread(next, pieces, _END)) is not _END:
-            delta = f" {text}" if said else str(text)
-            said += delta
+            delta = f" {text}" if transcript else str(text)
+            transcript += delta
             async with self.lock:
                 await self._send_for(item, "delta", delta=delta)
-        content["transcript"] = said
+        content["transcript"] = transcript
 
     @property
     def _sends_transcripts(self) -> bool:

@@ -19,7 +19,7 @@ from app.server.generation import GeneratedChoice, Generation, check_ids, split_
 from app.server.images import ImagePart
 from app.server.openai.shapes import LEAST_LOGPROB, token_text
 from app.server.openapi import errors, streams
-from app.server.requests import DONE, RequestGroup, event, told_timings
+from app.server.requests import DONE, RequestGroup, event, requested_timings
 from app.server.sampling import custom_budget, repetition_window, stop_list
 from app.server.sglang.protocol import SglangGenerateReply, SglangGenerateRequest, SglangSamplingParams
 from engine.loading import LoadedModel
@@ -155,7 +155,7 @@ class _GenerateCall:
         }
         if choice.reason is not None:
             meta["e2e_latency"] = round(time.monotonic() - self.began, 6)
-            meta |= told_timings()
+            meta |= requested_timings()
         if self.scored[number]:
             meta |= self._scores(number, [] if alone else choice.scores)
         text = "" if alone else whole_text(choice, self.model, params.skip_special_tokens, not params.no_stop_trim)

@@ -29,7 +29,8 @@ class ParakeetTranscriber(Transcriber):
 
     def __init__(self, engine: EngineLike, model: AsrModel, vocab: int) -> None:
         self.languages = ("en",) if vocab <= _ENGLISH else LANGUAGES
-        super().__init__(engine, replace(model, language="en" if len(self.languages) == 1 else UNKNOWN))
+        self._unnamed = "en" if len(self.languages) == 1 else UNKNOWN
+        super().__init__(engine, replace(model, language=self._unnamed))
 
     def check_language(self, language: str | None) -> None:
         if language not in (None, "auto", *self.languages):
@@ -47,8 +48,8 @@ class ParakeetTranscriber(Transcriber):
         admitted: bool = False,
     ) -> Task[TimedIds]:
         chosen = (options or self.options).language
-        if chosen is not None and chosen in self.languages:  # as the person says: the model itself tells none
-            self.model = replace(self.model, language=chosen)
+        # as the person names it for this sound: the model itself names none
+        self.model = replace(self.model, language=chosen if chosen and chosen in self.languages else self._unnamed)
 
         def work(loaded: Any) -> Generator[None, None, TimedIds]:
             made: TimedIds = yield from loaded.model.recognize(samples)
@@ -59,16 +60,18 @@ class ParakeetTranscriber(Transcriber):
     def finished(
         self, samples: np.ndarray, begins: float, handle: Task[TimedIds], options: ListenOptions
     ) -> Sequence[TranscriptSegment]:
-        heard = handle.result()
+        recognized = handle.result()
         made = TranscriptSegment(
             start=begins,
             end=begins + len(samples) / SAMPLE_RATE,
-            text=self.model.decode(heard.ids),
-            confidence=float(np.exp(np.mean(heard.logprobs))) if heard.ids else 0.0,
-            tokens=[TranscriptToken(id, self.model.bytes_of(id), p) for id, p in zip(heard.ids, heard.logprobs)],
-            scores=TranscriptScores(float(np.mean(heard.logprobs)) if heard.ids else 0.0),
+            text=self.model.decode(recognized.ids),
+            confidence=float(np.exp(np.mean(recognized.logprobs))) if recognized.ids else 0.0,
+            tokens=[
+                TranscriptToken(id, self.model.bytes_of(id), p) for id, p in zip(recognized.ids, recognized.logprobs)
+            ],
+            scores=TranscriptScores(float(np.mean(recognized.logprobs)) if recognized.ids else 0.0),
         )
         if options.words and made.text:
-            middle = (np.array(heard.starts) + np.array(heard.ends)) / (2 * max(1, heard.frames))
-            made = replace(made, words=words_in_time(made, heard.ids, middle.clip(0.0, 1.0), self.model.decode))
+            middle = (np.array(recognized.starts) + np.array(recognized.ends)) / (2 * max(1, recognized.frames))
+            made = replace(made, words=words_in_time(made, recognized.ids, middle.clip(0.0, 1.0), self.model.decode))
         return [made]

@@ -118,7 +118,7 @@ def asr_model(name: str, loaded: Any) -> AsrModel:
     return AsrModel(name, int(start), loaded.context, language, decode, tokenizer.bytes_of, encode)
 
 
-def heard(samples: np.ndarray, language: str | None = None) -> Sound:
+def sound_of(samples: np.ndarray, language: str | None = None) -> Sound:
     return Sound(samples, hashlib.blake2b(samples.tobytes(), digest_size=16).hexdigest(), language)
 
 
@@ -232,7 +232,7 @@ class Transcriber:
         )
         chosen = (options or self.options).language
         spoken = chosen if self._elsewhere and chosen != "auto" else None
-        request = Request(self.model.name, [self.model.start_id], params, sound=heard(samples, spoken))
+        request = Request(self.model.name, [self.model.start_id], params, sound=sound_of(samples, spoken))
         return self._engine.submit(request, admitted=admitted)
 
     def finished(

@@ -25,7 +25,7 @@ from engine.pipelines.listening.transcript import (
     TranscriptWord,
     words_in_time,
 )
-from engine.pipelines.listening.transcription import AsrModel, ListenOptions, Transcriber, heard
+from engine.pipelines.listening.transcription import AsrModel, ListenOptions, Transcriber, sound_of
 from engine.pipelines.listening.voice_activity import VOICE_ACTIVITY, SampleSpan, VadRules
 from engine.tasks import EngineLike
 from engine.types import Failed, PromptScores, Request, RequestHandle, Result, SamplingParams, TranscriptRules
@@ -219,7 +219,7 @@ class WhisperTranscriber(Transcriber):
             transcript=rules,
             seed=0,
         )
-        request = Request(self.model.name, prompt, params, sound=heard(samples))
+        request = Request(self.model.name, prompt, params, sound=sound_of(samples))
         return self._engine.submit(request, admitted=admitted)
 
     def finished(
@@ -306,20 +306,20 @@ class WhisperTranscriber(Transcriber):
             return [tokens.start]
         wanted = options.language if options.language not in (None, "auto") else self._found
         if wanted is None:
-            wanted = self._hear_language(samples, admitted)
+            wanted = self._detect_language(samples, admitted)
             if len(samples) >= min(_SURE, self._longest):
                 self._found = wanted
         self.model = replace(self.model, language="en" if options.translate else wanted)
         task = tokens.tasks["translate" if options.translate else "transcribe"]
         return [tokens.start, tokens.languages[wanted], task]
 
-    def _hear_language(self, samples: np.ndarray, admitted: bool) -> str:
+    def _detect_language(self, samples: np.ndarray, admitted: bool) -> str:
         """The language of a window, by the token that the model would write for it."""
         languages = self.tokens.languages
         params = SamplingParams(
             temperature=0.0, max_tokens=1, required_tokens=list(languages.values()), ignore_eos=True
         )
-        request = Request(self.model.name, [self.tokens.start], params, sound=heard(samples))
+        request = Request(self.model.name, [self.tokens.start], params, sound=sound_of(samples))
         (found,) = self._engine.submit(request, admitted=admitted).result().ids
         return next(language for language, id in languages.items() if id == found)
 
@@ -327,7 +327,7 @@ class WhisperTranscriber(Transcriber):
         """The probability of the token for silence, in the place of the language."""
         prompt = [*self._before(options), self.tokens.start, self.tokens.no_speech]
         params = SamplingParams(temperature=0.0, max_tokens=1, ignore_eos=True)
-        request = Request(self.model.name, prompt, params, sound=heard(samples), prompt_logprobs=True)
+        request = Request(self.model.name, prompt, params, sound=sound_of(samples), prompt_logprobs=True)
         last = -math.inf
         for event in self._engine.submit(request, admitted=True):
             if isinstance(event, PromptScores) and event.logprobs:
@@ -344,7 +344,7 @@ class WhisperTranscriber(Transcriber):
         ids, frames = list(result.ids), max(1, len(samples) // (2 * _FRAME))
 
         def work(loaded: Any) -> Generator[None, None, np.ndarray]:
-            (features,) = yield from loaded.model.encode([heard(samples)])
+            (features,) = yield from loaded.model.encode([sound_of(samples)])
             return (yield from token_frames(loaded.model, features, [*opening, *ids], len(opening), frames))
 
         found: np.ndarray = self._engine.task(self.model.name, work, admitted=True).result()
@@ -357,9 +357,9 @@ class WhisperTranscriber(Transcriber):
         span = segment.end - segment.start
         if not places or span <= 0:
             return []
-        said = (begins + times[[part.first + i for i in places]] - segment.start) / span
+        shares = (begins + times[[part.first + i for i in places]] - segment.start) / span
         return words_in_time(
-            segment, [part.ids[i] for i in places], np.maximum.accumulate(said.clip(0.0, 1.0)), self.model.decode
+            segment, [part.ids[i] for i in places], np.maximum.accumulate(shares.clip(0.0, 1.0)), self.model.decode
         )
 
 

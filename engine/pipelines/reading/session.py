@@ -358,7 +358,7 @@ class _Reply:
         self._lines, self._loaded, self._pages, self._most = lines, loaded, pages, most
         self._began = time.monotonic()
         self._first = 0.0  # seconds until the first text
-        self._told = 0  # tokens
+        self._emitted = 0  # tokens
 
     def run(self) -> None:
         end: Done | Failed
@@ -379,7 +379,7 @@ class _Reply:
 
     def _timings(self) -> Timings:
         total = time.monotonic() - self._began
-        return Timings(0.0, self._first, total, self._lines.tokens, output_tokens=self._told)
+        return Timings(0.0, self._first, total, self._lines.tokens, output_tokens=self._emitted)
 
     def _read(self) -> FinishReason:
         self.handle.put(Started(self.handle.id, 0, 0))
@@ -395,22 +395,22 @@ class _Reply:
                     raise EngineFault(event.page.error)
                 for element in order.take(event):
                     text = element_text(element, ExportOptions())
-                    if text and not self._tell(("\n\n" if self._told else "") + text):
+                    if text and not self._emit(("\n\n" if self._emitted else "") + text):
                         return "length"
         return "stop"
 
-    def _tell(self, text: str) -> bool:
+    def _emit(self, text: str) -> bool:
         """False: there was no room for all of it."""
         tokenizer = self._loaded.tokenizer
         ids = tokenizer.encode(text, add_special=False)
-        room = len(ids) if self._most is None else self._most - self._told
+        room = len(ids) if self._most is None else self._most - self._emitted
         if len(ids) > room:
             ids = ids[:room]
             text = tokenizer.decode(ids)
-        self._told += len(ids)
+        self._emitted += len(ids)
         self._first = self._first or time.monotonic() - self._began
         self.handle.put(Text(self.handle.id, text, ids))
-        return self._most is None or self._told < self._most
+        return self._most is None or self._emitted < self._most
 
 
 class _Order:

@@ -143,10 +143,10 @@ class SparkPrompts:
         clone = settings.clone
         if clone is None:
             return self.designed(text, style_of(settings))
-        said = clone.text if clone.codes is not None and clone.text else ""
+        transcript = clone.text if clone.codes is not None and clone.text else ""
         voice = [self._global[token] for token in self.voice_of(clone)]
-        ids = [*self._content("task_tts", said + text), *self._within("global_token", voice)]
-        if said and clone.codes is not None:
+        ids = [*self._content("task_tts", transcript + text), *self._within("global_token", voice)]
+        if transcript and clone.codes is not None:
             ids += [self._id("start_semantic_token"), *(self._semantic[code] for code in clone.codes.reshape(-1))]
         return ids
 
@@ -253,12 +253,12 @@ class Spark:
         sound = louder(checked_recording(samples, RATE))
         mel = bicodec_mel(reference(sound))
         voice = self.engine.task(self.codec_encoder, lambda loaded: loaded.model.voice(mel)).result()
-        said = (text or "").strip()
-        if not said:
+        transcript = (text or "").strip()
+        if not transcript:
             return Clone(voice.astype(np.float32))
         features = self.engine.task(self.feature_model, lambda loaded: loaded.model.features(sound)).result()
         codes = self.engine.task(self.codec_encoder, lambda loaded: loaded.model.semantic(features)).result()
-        return Clone(voice.astype(np.float32), codes[:, None], said)
+        return Clone(voice.astype(np.float32), codes[:, None], transcript)
 
     def _voice(self, style: SparkStyle, seed: int, params: Mapping[str, Any]) -> _DesignedVoice:
         """The designed voice of a style and a seed, cached. Concurrent passages wait for the one that generates it."""

@@ -378,24 +378,24 @@ class VoiceExample:
 
     def __init__(self, model: SpeechModel, settings: VoiceSettings) -> None:
         self.needed = model.needs_example(settings)
-        self._said: SpokenPassage | None = None
+        self._example: SpokenPassage | None = None
 
     @property
     def enough(self) -> bool:
         """Can passages be synthesized independently of each other?"""
-        return not self.needed or (self._said is not None and len(self._said.codes) >= _EXAMPLE_FRAMES)
+        return not self.needed or (self._example is not None and len(self._example.codes) >= _EXAMPLE_FRAMES)
 
     def applied(self, settings: VoiceSettings) -> VoiceSettings:
         """The settings of the next passage."""
-        return replace(settings, after=self._said) if self._said is not None else settings
+        return replace(settings, after=self._example) if self._example is not None else settings
 
     def add(self, text: str, codes: np.ndarray) -> None:
         """Append a passage that was spoken to its end."""
         if self.enough or not len(codes):
             return
-        if (before := self._said) is not None:
+        if (before := self._example) is not None:
             text, codes = f"{before.text} {text}", np.concatenate((before.codes, codes))
-        self._said = SpokenPassage(text, codes)
+        self._example = SpokenPassage(text, codes)
 
 
 _BLOCK = 0.05  # seconds, of one measurement

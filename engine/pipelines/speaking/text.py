@@ -120,8 +120,8 @@ def _money(m: re.Match[str]) -> str:
     if len(whole) > MOST_DIGITS:
         return m[0]
     value = int(whole) + (int(cents) / 100 if cents else 0)
-    said = _spelled(float(value), lang="en", to="currency", currency=_CURRENCY[sign])
-    return re.sub(r",? (?:and )?zero (?:cents?|pence|penny|sen)\b", "", said)
+    amount = _spelled(float(value), lang="en", to="currency", currency=_CURRENCY[sign])
+    return re.sub(r",? (?:and )?zero (?:cents?|pence|penny|sen)\b", "", amount)
 
 
 def _date(m: re.Match[str]) -> str:

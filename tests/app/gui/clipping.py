@@ -77,7 +77,7 @@ def _outside(widget: QWidget) -> Iterator[str]:
         return
     room, place = parent.rect(), widget.geometry()
     if not room.adjusted(-_EDGE, -_SLACK, _EDGE, _SLACK).contains(place):
-        yield f"outside its parent: {_told(place)} in {_told(room)}"
+        yield f"outside its parent: {_shown(place)} in {_shown(room)}"
 
 
 def _on_another(widget: QWidget) -> Iterator[str]:
@@ -93,7 +93,7 @@ def _on_another(widget: QWidget) -> Iterator[str]:
         if other.isVisible() and not other.isWindow() and other.property("kind") not in _ON_TOP:
             both = widget.geometry().intersected(other.geometry())
             if both.width() > _SLACK and both.height() > _SLACK and not _decoration(widget, other):
-                yield f"lies on {path(other)}: {_told(both)}"
+                yield f"lies on {path(other)}: {_shown(both)}"
 
 
 def _decoration(one: QWidget, other: QWidget) -> bool:
@@ -157,6 +157,6 @@ def _width(label: QLabel) -> int:
     return max(label.fontMetrics().horizontalAdvance(line) for line in label.text().split("\n"))
 
 
-def _told(place: QRect) -> str:
+def _shown(place: QRect) -> str:
     corner: QPoint = place.topLeft()
     return f"{place.width()} x {place.height()} at {corner.x()}, {corner.y()}"

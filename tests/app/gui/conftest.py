@@ -102,8 +102,8 @@ def screen() -> Iterator[str]:
         stderr=subprocess.DEVNULL,
     )
     os.close(writing)
-    with os.fdopen(reading) as told:
-        number = told.readline().strip()
+    with os.fdopen(reading) as output:
+        number = output.readline().strip()
     yield f":{number}"
     server.terminate()
     server.wait(10)

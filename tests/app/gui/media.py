@@ -30,8 +30,8 @@ class AtOnce:
         self.hold = hold
         self.held: list[Held] = []
 
-    def stream(self, work: Callable[[Any], Iterator[Any]], hear: Any, ended: Any) -> Held:
-        held = Held(work(self), hear, ended)
+    def stream(self, work: Callable[[Any], Iterator[Any]], receive: Any, ended: Any) -> Held:
+        held = Held(work(self), receive, ended)
         self.held.append(held)
         if not self.hold:
             held.finish()
@@ -54,8 +54,8 @@ class AtOnce:
 
 
 class Held:
-    def __init__(self, items: Iterator[Any], hear: Any, ended: Any) -> None:
-        self.items, self.hear, self.ended = items, hear, ended
+    def __init__(self, items: Iterator[Any], receive: Any, ended: Any) -> None:
+        self.items, self.receive, self.ended = items, receive, ended
         self.cancelled = False
 
     def cancel(self) -> None:
@@ -65,13 +65,13 @@ class Held:
 
     def step(self, n: int = 1) -> None:
         for _ in range(n):
-            self.hear([next(self.items)])
+            self.receive([next(self.items)])
 
     def finish(self) -> None:
         problem = ""
         try:
             for item in self.items:
-                self.hear([item])
+                self.receive([item])
                 if self.cancelled:
                     return
         except Exception as error:

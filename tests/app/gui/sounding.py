@@ -29,7 +29,7 @@ Waits = Iterator[Callable[[], Any]]
 SHIFT = Qt.KeyboardModifier.ShiftModifier
 
 
-def tell(what: str, **facts: Any) -> None:
+def report(what: str, **facts: Any) -> None:
     print(json.dumps({"what": what, "at": round(time.monotonic() - app.main.BEGAN, 1), **facts}), flush=True)
 
 
@@ -51,9 +51,9 @@ class Played:
         self.recorder.begin()
         self.ready = lambda: self.recorder.running
 
-    def tell(self, what: str, **more: Any) -> None:
+    def report(self, what: str, **more: Any) -> None:
         seconds, level = pulse.measured(self.recorder.samples, pulse.RATE)
-        tell(what, sink=self.sink, seconds=seconds, level=level, **more)
+        report(what, sink=self.sink, seconds=seconds, level=level, **more)
 
 
 def unplug(name: str) -> None:
@@ -71,31 +71,31 @@ def play(window: Any, name: str) -> Waits:
     notice = lambda: window.notice.sentence.text() if window.notice.isVisible() else ""  # noqa: E731
     yield lambda: playback.seconds and pane.isVisible()
 
-    heard = Played("one")
-    yield heard.ready
+    played = Played("one")
+    yield played.ready
     press()
-    yield lambda: not playback.playing and heard.recorder.quiet()
-    heard.tell("to the end", position=playback.position)
+    yield lambda: not playback.playing and played.recorder.quiet()
+    played.report("to the end", position=playback.position)
 
-    heard = Played("one")
-    yield heard.ready
+    played = Played("one")
+    yield played.ready
     press()
     yield lambda: playback.position > 0.4
     press()
     paused = playback.position
     yield pause(0.3)
-    tell("paused", before=paused, after=playback.position)
+    report("paused", before=paused, after=playback.position)
     press()
-    yield lambda: not playback.playing and heard.recorder.quiet()
-    heard.tell("paused and resumed")
+    yield lambda: not playback.playing and played.recorder.quiet()
+    played.report("paused and resumed")
 
-    heard = Played("one")
-    yield heard.ready
+    played = Played("one")
+    yield played.ready
     press()
-    yield lambda: heard.recorder.loud()
+    yield lambda: played.recorder.loud()
     player.seek(playback.seconds - 0.3)  # what a click on the waveform does
-    yield lambda: not playback.playing and heard.recorder.quiet()
-    heard.tell("sought")
+    yield lambda: not playback.playing and played.recorder.quiet()
+    played.report("sought")
 
     first, second = Played("one"), Played("two")
     yield lambda: first.ready() and second.ready()
@@ -103,34 +103,34 @@ def play(window: Any, name: str) -> Waits:
     yield lambda: first.recorder.loud() and playback.position > 0.4
     pulse.pactl("set-default-sink", "two")
     yield lambda: not playback.playing and second.recorder.quiet()
-    first.tell("switched from")
-    second.tell("switched to", playing=playback.ended)
+    first.report("switched from")
+    second.report("switched to", playing=playback.ended)
 
-    heard = Played("one")
-    yield heard.ready
+    played = Played("one")
+    yield played.ready
     press()
     yield lambda: playback.position > 0.4
     unplug("two")
-    yield lambda: not playback.playing and heard.recorder.quiet()
-    heard.tell("unplugged, one is left", ended=playback.ended)
+    yield lambda: not playback.playing and played.recorder.quiet()
+    played.report("unplugged, one is left", ended=playback.ended)
 
     press()
     yield lambda: playback.position > 0.4
     unplug("one")
     yield lambda: not playback.playing and notice()
-    tell("unplugged, none is left", notice=notice(), position=playback.position, ended=playback.ended)
+    report("unplugged, none is left", notice=notice(), position=playback.position, ended=playback.ended)
     window.notice.current.close()
     press()
     yield notice
-    tell("played with none", notice=notice(), playing=playback.playing)
+    report("played with none", notice=notice(), playing=playback.playing)
 
     pulse.plug("one")
     yield pause(0.3)
-    heard = Played("one")
-    yield heard.ready
+    played = Played("one")
+    yield played.ready
     press()
-    yield lambda: not playback.playing and heard.recorder.quiet()
-    heard.tell("plugged in again", ended=playback.ended)
+    yield lambda: not playback.playing and played.recorder.quiet()
+    played.report("plugged in again", ended=playback.ended)
 
 
 def speak(window: Any) -> Waits:
@@ -149,22 +149,22 @@ def voice(window: Any) -> Waits:
     """A voice is recorded in Speak; the microphone is unplugged meanwhile, and plugged in again."""
     panel = window.panes["speak"].voice_panel
     window.panes["speak"].voice_panel.show()
-    heard = lambda: sum(map(len, panel._heard)) / 16_000  # noqa: E731
+    recorded = lambda: sum(map(len, panel._recorded)) / 16_000  # noqa: E731
     panel.record.click()
-    tell("no microphone", told=panel.told.text())
+    report("no microphone", note=panel.note.text())
     pulse.plug_microphone()
     yield pause(0.3)
     panel.record.click()
-    yield lambda: heard() > 0.5
+    yield lambda: recorded() > 0.5
     pulse.unplug("microphone")
     yield lambda: panel.microphone is None
-    tell("microphone unplugged", told=panel.told.text(), seconds=heard())
+    report("microphone unplugged", note=panel.note.text(), seconds=recorded())
     pulse.plug_microphone()
     yield pause(0.3)
     panel.record.click()
-    yield lambda: heard() > 0.5
+    yield lambda: recorded() > 0.5
     panel.record.click()
-    tell("recorded", seconds=heard())
+    report("recorded", seconds=recorded())
 
 
 def record(window: Any) -> Waits:
@@ -183,13 +183,15 @@ def record(window: Any) -> Waits:
     start()
     yield lambda: item.state in ("done", "failed")
     seconds, level = pulse.measured(soundfile.read(item.source, dtype="float32")[0], 16_000)
-    tell("recorded", state=item.state, error=item.error, seconds=seconds, level=level)
+    report("recorded", state=item.state, error=item.error, seconds=seconds, level=level)
     start()
     yield lambda: listening.live is not None and listening.live.seconds > 0.5
     item = listening.live
     pulse.unplug("microphone")
     yield lambda: item.state in ("done", "failed")
-    tell("unplugged", state=item.state, notice=window.notice.sentence.text(), kept=soundfile.info(item.source).duration)
+    report(
+        "unplugged", state=item.state, notice=window.notice.sentence.text(), kept=soundfile.info(item.source).duration
+    )
 
 
 def converse(window: Any) -> Waits:
@@ -199,21 +201,21 @@ def converse(window: Any) -> Waits:
     yield lambda: chat.talk.head.model
     pulse.plug_microphone()
     yield pause(0.3)
-    heard = Played("one")
-    yield heard.ready
+    played = Played("one")
+    yield played.ready
     bar.toggle()
     yield lambda: bar.handsfree.state == "listening" or problem()
     said = pulse.say(talk(1), 16_000)
-    yield lambda: (bar.handsfree.state == "speaking" and heard.recorder.loud(0.2)) or problem()
+    yield lambda: (bar.handsfree.state == "speaking" and played.recorder.loud(0.2)) or problem()
     bar.interrupt.click()
-    yield heard.recorder.quiet
+    yield played.recorder.quiet
     said.wait(10)
-    tell("answered", roles=[message.role for message in chat.talk.path], problem=problem())
-    heard.tell("spoken")
+    report("answered", roles=[message.role for message in chat.talk.path], problem=problem())
+    played.report("spoken")
     pulse.say(silence(0.5), 16_000).wait(10)
     pulse.unplug("microphone")
     yield lambda: not bar.handsfree.on
-    tell("microphone unplugged", problem=problem())
+    report("microphone unplugged", problem=problem())
     pulse.plug_microphone()
     yield pause(0.3)
     bar.toggle()
@@ -221,7 +223,7 @@ def converse(window: Any) -> Waits:
     for sink in ("one", "two", "mouth"):
         pulse.unplug(sink)
     yield lambda: not bar.handsfree.on
-    tell("loudspeaker unplugged", problem=problem())
+    report("loudspeaker unplugged", problem=problem())
     window.close()
 
 

@@ -32,7 +32,12 @@ class Grus:
         self.said: list[str] = []
         self.imports = 0
         self.transfer = Transfer(
-            self.store, AtOnce(), self.preferences, self.data, lambda told, **more: self.said.append(told), self._came
+            self.store,
+            AtOnce(),
+            self.preferences,
+            self.data,
+            lambda sentence, **more: self.said.append(sentence),
+            self._came,
         )
 
     def _came(self) -> None:

@@ -30,13 +30,13 @@ def test_the_places_of_a_text_and_walking_through_them() -> None:
     assert places_in("crane", PATH) == [FoundPlace(1, 0), FoundPlace(1, 1), FoundPlace(2, 0)]
     find = ConversationFind()
     find.search("crane", PATH)
-    assert (find.place, find.told) == (FoundPlace(2, 0), "3/3")  # the last: one looks at the end
+    assert (find.place, find.position) == (FoundPlace(2, 0), "3/3")  # the last: one looks at the end
     find.step(1)
     assert find.place == FoundPlace(1, 0)
     find.search("crane", PATH, begin=2)
     assert find.place == FoundPlace(2, 0)
     find.search("heron", PATH)
-    assert (find.place, find.told) == (None, "No results.")
+    assert (find.place, find.position) == (None, "No results.")
     assert phrase_in("dances crane", PATH) == "dances"
     assert phrase_in("crane dances", PATH) == "crane dances"
 
@@ -138,9 +138,9 @@ def test_find_in_the_conversation_walks_from_place_to_place(long_talk: tuple[Ope
     grus.qtbot.keyClick(pane.composer.field, Qt.Key.Key_F, CTRL | SHIFT)
     grus.until(lambda: pane.find_bar.field.hasFocus())
     grus.qtbot.keyClicks(pane.find_bar.field, "question 3")
-    assert pane.find_bar.told.text() == "11/11"
+    assert pane.find_bar.position.text() == "11/11"
     grus.qtbot.keyClick(pane.find_bar.field, Qt.Key.Key_Return)
-    assert pane.find_bar.told.text() == "1/11"
+    assert pane.find_bar.position.text() == "1/11"
     assert marked(pane) == ["Question 3"]
     grus.qtbot.keyClick(pane.find_bar.field, Qt.Key.Key_Escape)
     assert not pane.find_bar.isVisible()
@@ -191,11 +191,11 @@ def test_buttons_show_under_the_last_message_and_where_the_mouse_or_the_focus_is
     pane.transcript._over = ids[1]
     pane.transcript._reveal()
     assert shown() == [ids[1], ids[-1]]
-    foot = [w for _, w in sorted(pane.transcript.widgets.items()) if hasattr(w, "told")][-1]
-    assert "token" not in foot.told.text()
+    foot = [w for _, w in sorted(pane.transcript.widgets.items()) if hasattr(w, "summary")][-1]
+    assert "token" not in foot.summary.text()
     assert foot.bar.buttons["figures"].isVisible()
     grus.context.preferences.put("chat.figures", True)
-    grus.until(lambda: "token" in foot.told.text())
+    grus.until(lambda: "token" in foot.summary.text())
 
 
 def test_the_column_grows_to_760_pixels_and_the_rail_gets_names(grus: Opened) -> None:

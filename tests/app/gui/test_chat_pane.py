@@ -181,8 +181,8 @@ def test_a_failure_is_shown_where_the_answer_would_be(grus: Opened) -> None:
     grus.engine.error = OutOfMemory("There is no room for this. Close another model.")
     pane = send(grus, "Q")
     foot = views(pane, FooterWidget)[0]
-    assert foot.told.text() == "There is no room for this. Close another model."
-    assert foot.told.property("level") == "error"
+    assert foot.summary.text() == "There is no room for this. Close another model."
+    assert foot.summary.property("level") == "error"
 
 
 def test_files_are_dropped_and_pasted_into_the_message(grus: Opened, tmp_path: Path) -> None:
@@ -216,7 +216,7 @@ def test_sound_needs_a_model_that_listens_and_is_written_down_then(grus: Opened,
     grus.until(lambda: grus.window.notice.sentence.text())
     assert "No speech recognition model is installed" in grus.window.notice.sentence.text()
     assert pane.draft.files == []
-    pane.draft._hear = lambda file, then, failed: then("Cranes call at dawn.")
+    pane.draft._transcribe = lambda file, then, failed: then("Cranes call at dawn.")
     pane.draft.add([sound])
     grus.until(lambda: pane.draft.files)
     assert pane.draft.files[0].text == "Cranes call at dawn."

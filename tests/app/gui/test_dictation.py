@@ -52,4 +52,4 @@ def test_what_is_missing_is_told_above_the_field(grus: Opened, monkeypatch: pyte
     grus.qtbot.mouseClick(pane.composer.dictate, Qt.MouseButton.LeftButton)
     grus.until(lambda: "No speech recognition model is installed" in grus.window.notice.sentence.text())
     assert not pane.dictation.running
-    assert listen.RATE == devices.HEARD
+    assert listen.RATE == devices.ASR_RATE

@@ -39,7 +39,7 @@ class Desk:
         self.catalogue = Catalogue(starters(), self.models, use_cache=False)
         self.core: Any = AtOnce()
         self.core.use = lambda job, then=None, failed=None: self.core.run(lambda: job(self), then, failed)
-        self.core.reach = lambda what, told: None
+        self.core.reach = lambda what, sentence: None
         self.preferences = Preferences(folder / "preferences.json")
         self.progress: Callable[[int, int], None] = lambda done, total: None
         self.downloads = Downloads(self.core, self.preferences, self.core.post, lambda *a, **m: None, self.fetch)
@@ -149,8 +149,10 @@ def test_the_machine_is_looked_at_without_loading_a_backend_here(
     """The other process is a script here: that torch is not needed for it is what counts."""
     (tmp_path / "engine").mkdir()
     (tmp_path / "engine" / "__init__.py").write_text("")
-    told = json.dumps(vars(MACHINE))
-    (tmp_path / "engine" / "machine.py").write_text(f"import sys, json\njson.loads(sys.argv[1])\nprint('''{told}''')\n")
+    facts = json.dumps(vars(MACHINE))
+    (tmp_path / "engine" / "machine.py").write_text(
+        f"import sys, json\njson.loads(sys.argv[1])\nprint('''{facts}''')\n"
+    )
     there = {**os.environ, "PYTHONPATH": str(tmp_path)}
     monkeypatch.setattr("engine.machine.child_environment", lambda: there)
     monkeypatch.chdir(tmp_path)

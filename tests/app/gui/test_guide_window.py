@@ -16,7 +16,7 @@ from tests.app.gui.conftest import Opened
 from tests.app.gui.test_chat_models import Bench
 
 ROOT = Path(__file__).resolve().parents[3]
-SAYS = {
+TEXTS = {
     name: " ".join(answer["says"].split())
     for name, answer in tomllib.loads((ROOT / "packaging/starters/guide_answers.toml").read_text("utf-8")).items()
 }
@@ -24,20 +24,20 @@ SAYS = {
 
 def test_every_entry_is_known_by_how_one_answer_of_the_guide_begins() -> None:
     for entry in guide._table()["answers"]:
-        beginning = [name for name, says in SAYS.items() if says.startswith(entry["begins"])]
+        beginning = [name for name, text in TEXTS.items() if text.startswith(entry["begins"])]
         assert beginning == [entry["name"]], entry["name"]
-        assert len(entry["begins"]) >= min(40, len(SAYS[entry["name"]]))  # what the Guide reads of it again
+        assert len(entry["begins"]) >= min(40, len(TEXTS[entry["name"]]))  # what the Guide reads of it again
 
 
 def test_questions_about_the_window_are_not_answered_with_commands() -> None:
     """What only the command line has keeps its words: installing, scripts, exit codes."""
-    told = {entry["name"]: entry["says"] for entry in guide._table()["answers"]}
-    assert [name for name, says in told.items() if "grus " in says or "`" in says or "--" in says] == []
+    window = {entry["name"]: entry["says"] for entry in guide._table()["answers"]}
+    assert [name for name, text in window.items() if "grus " in text or "`" in text or "--" in text] == []
     topics = (
         "add_model which_model will_it_fit switch_model delete_model system_prompt settings read_pdf speak off_topic"
     )
-    assert set(topics.split()) <= set(told)
-    assert guide.in_window("", SAYS["install_linux"]) == SAYS["install_linux"]
+    assert set(topics.split()) <= set(window)
+    assert guide.in_window("", TEXTS["install_linux"]) == TEXTS["install_linux"]
 
 
 def test_every_button_has_an_action(grus: Opened) -> None:
@@ -60,25 +60,25 @@ def test_the_window_shows_its_own_words_and_the_guide_reads_its_own_again(tmp_pa
     bench = Bench(tmp_path)
     bench.talk.configure(model="guide")
     bench.send("How do I add a model?")
-    bench.mouth.say(SAYS["add_model"][:40])
+    bench.mouth.say(TEXTS["add_model"][:40])
     assert bench.talk.path[-1].text == ""  # nothing of what will be replaced is shown
-    bench.mouth.say(SAYS["add_model"][40:])
+    bench.mouth.say(TEXTS["add_model"][40:])
     bench.mouth.end()
     bench.settle()
     shown = bench.talk.path[-1].text
     assert "press Download" in shown
     bench.send("and where are they kept?")
-    assert bench.mouth.asked[-1].messages[1]["content"] == SAYS["add_model"][:60]
+    assert bench.mouth.asked[-1].messages[1]["content"] == TEXTS["add_model"][:60]
     bench.mouth.end()
-    bench.send("Und wie geht das?", SAYS["unclear"])
+    bench.send("Und wie geht das?", TEXTS["unclear"])
     assert bench.talk.path[-1].text.startswith("Ich verstehe nur Englisch.")
     bench.store.close()
 
 
 def test_its_replies_have_a_button_and_no_figures() -> None:
-    says = guide.in_window("", SAYS["switch_model"])
+    text = guide.in_window("", TEXTS["switch_model"])
     figures = ReplyStatistics(20, 0, 3, 0.1, 0.1, 1790.0)
-    message = StoredMessage(2, 1, "assistant", says, model="guide", figures=figures)
+    message = StoredMessage(2, 1, "assistant", text, model="guide", figures=figures)
     views = MessageViews()
     views.figures = True
     foot = views.of(message, 1, 1)[-1]

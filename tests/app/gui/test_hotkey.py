@@ -81,11 +81,11 @@ def test_keys_are_pressed_in_settings_and_held(grus: Opened, given: list[str]) -
     assert given == ["G"]
     pane.hotkey.setKeySequence(QKeySequence("Ctrl+Alt+X"))
     assert given == ["G", "released"]
-    assert "another program has it" in pane.hotkey_told.text()
+    assert "another program has it" in pane.hotkey_note.text()
     pane.hotkey.setKeySequence(QKeySequence("Shift+G"))
-    assert "cannot be used" in pane.hotkey_told.text()
+    assert "cannot be used" in pane.hotkey_note.text()
     pane.hotkey.clear()
-    assert "Clear the field" in pane.hotkey_told.text()
+    assert "Clear the field" in pane.hotkey_note.text()
 
 
 def test_the_field_takes_one_shortcut_and_leaves_the_next_to_the_window(grus: Opened, given: list[str]) -> None:
@@ -121,7 +121,7 @@ def test_who_gives_keys(monkeypatch: pytest.MonkeyPatch, platform: str, variable
 def test_where_no_key_is_given_it_says_how_to_bind_one(grus: Opened) -> None:
     pane: Any = grus.window.open_pane("settings")
     assert not pane.hotkey.isVisible()
-    assert "grus app" in pane.hotkey_told.text()
+    assert "grus app" in pane.hotkey_note.text()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="X11 is asked on Linux")
@@ -134,12 +134,12 @@ def test_x11_gives_the_key_to_one_program(tmp_path: Path, screen: str) -> None:
         [sys.executable, str(tmp_path / "keys.py")], cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
     ) as program:
         assert program.stdout is not None
-        told = [program.stdout.readline(), program.stdout.readline()]
+        printed = [program.stdout.readline(), program.stdout.readline()]
         for press in (["key", "Caps_Lock"], ["key", "--clearmodifiers", "ctrl+alt+g"]):
             subprocess.run(["xdotool", *press], env=environment, check=True, timeout=30)
-        told.append(program.stdout.readline())
+        printed.append(program.stdout.readline())
         assert program.wait(30) == 0
-    assert told == ["another program has it\n", "ready\n", "pressed\n"]
+    assert printed == ["another program has it\n", "ready\n", "pressed\n"]
 
 
 def _environment() -> dict[str, str]:

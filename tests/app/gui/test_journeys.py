@@ -56,11 +56,11 @@ class Person:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, text=True,
         )  # fmt: skip
         self._said: queue.Queue[str] = queue.Queue()
-        threading.Thread(target=self._hear, daemon=True).start()
+        threading.Thread(target=self._listen, daemon=True).start()
         while self._next(60) != "ready":
             pass
 
-    def _hear(self) -> None:
+    def _listen(self) -> None:
         assert self.app.stdout is not None
         for line in self.app.stdout:
             self._said.put(line)
@@ -110,10 +110,11 @@ class Person:
 
     def choose_file(self, file: Path) -> None:
         """In the dialog that has just been opened."""
-        self.until("__import__('PySide6.QtWidgets').QtWidgets.QApplication.activeModalWidget() is not None")
-        time.sleep(0.3)  # until the window manager has given it the keyboard
+        field = "__import__('PySide6.QtWidgets').QtWidgets.QApplication.focusWidget()"
+        self.until(f"{field}.window().isModal() and hasattr({field}, 'selectAll')")
         self.press("ctrl+a")
         self.write(str(file))
+        self.until(f"{field}.text() == {str(file)!r}")
         self.press("Return")
 
     def resize(self, width: int, height: int) -> None:

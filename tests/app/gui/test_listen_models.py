@@ -98,12 +98,12 @@ def test_captions_while_it_is_said_and_the_recording_is_kept(setup: Setup, tmp_p
     sound, seen = talk(2), []
     setup.listening.sounded.connect(lambda of, samples: seen.append((of, len(samples))))
     for start in range(0, len(sound), 1600):
-        setup.listening.hear_live(sound[start : start + 1600])
+        setup.listening.feed_live(sound[start : start + 1600])
     assert {of for of, _ in seen} == {item}
     assert sum(count for _, count in seen) == sum(map(len, setup.listening.live_sound)) == len(sound)
     setup.listening.end_live()
     partial: list[str] = []
-    setup.listening.heard.connect(lambda item: partial.append(item.partial))
+    setup.listening.segments_changed.connect(lambda item: partial.append(item.partial))
     setup.streams.held[0].finish()
     assert item.state == "done"
     assert len(item.segments) == 2

@@ -70,7 +70,7 @@ def drop(pane: ListenPane, *files: Path) -> None:
     pane.dropEvent(QDropEvent(QPointF(9, 9), Qt.DropAction.CopyAction, given, LEFT, Qt.KeyboardModifier.NoModifier))
 
 
-def heard(grus: Opened, pane: ListenPane, file: Path) -> Any:
+def transcribed(grus: Opened, pane: ListenPane, file: Path) -> Any:
     drop(pane, file)
     grus.until(lambda: pane.results.items and pane.results.items[0].state == "done", 20)
     grus.until(lambda: pane.player.playback.seconds > 1)
@@ -80,7 +80,7 @@ def heard(grus: Opened, pane: ListenPane, file: Path) -> Any:
 def test_a_dropped_recording_is_written_down_beside_its_waveform(
     grus: Opened, pane: ListenPane, tmp_path: Path
 ) -> None:
-    item = heard(grus, pane, tmp_path / "talk.wav")
+    item = transcribed(grus, pane, tmp_path / "talk.wav")
     assert pane.table.rowCount() == 2
     assert pane.table.item(0, 1).text() == item.segments[0].text
     assert len(pane.player.wave.spans) == 2
@@ -91,7 +91,7 @@ def test_a_dropped_recording_is_written_down_beside_its_waveform(
 
 
 def test_a_click_on_a_time_plays_that_segment(grus: Opened, pane: ListenPane, tmp_path: Path) -> None:
-    item = heard(grus, pane, tmp_path / "talk.wav")
+    item = transcribed(grus, pane, tmp_path / "talk.wav")
     box = pane.table.visualItemRect(pane.table.item(1, 0))
     grus.qtbot.mouseClick(pane.table.viewport(), LEFT, pos=box.center())
     assert pane.player.playback.playing
@@ -103,7 +103,7 @@ def test_a_click_on_a_time_plays_that_segment(grus: Opened, pane: ListenPane, tm
 
 
 def test_text_is_edited_where_it_stands_copied_and_exported(grus: Opened, pane: ListenPane, tmp_path: Path) -> None:
-    heard(grus, pane, tmp_path / "talk.wav")
+    transcribed(grus, pane, tmp_path / "talk.wav")
     pane.table.item(0, 1).setText("The crane dances.")
     grus.qtbot.keyClick(pane.list, Qt.Key.Key_C, CTRL | SHIFT)
     assert QGuiApplication.clipboard().text().startswith("The crane dances.\n")

@@ -40,7 +40,7 @@ class AtOnce:
         return then(answer) if then is not None else None
 
 
-class Heard:
+class Listener:
     """A listener that waits for the end."""
 
     def __init__(self) -> None:
@@ -81,12 +81,12 @@ def core(tmp_path: Path) -> Iterator[WindowEngine]:
     core.close()
 
 
-def reply(core: WindowEngine, model: str, content: Any) -> Heard:
-    heard = Heard()
+def reply(core: WindowEngine, model: str, content: Any) -> Listener:
+    listener = Listener()
     sampling = {"max_tokens": 6, "temperature": 0.0}
-    core.reply(ReplyRequest(model, [{"role": "user", "content": content}], sampling), heard)
-    assert heard.over.wait(60)
-    return heard
+    core.reply(ReplyRequest(model, [{"role": "user", "content": content}], sampling), listener)
+    assert listener.over.wait(60)
+    return listener
 
 
 def test_a_real_model_answers_and_pictures_change_what_it_says(core: WindowEngine, tmp_path: Path) -> None:
@@ -97,9 +97,9 @@ def test_a_real_model_answers_and_pictures_change_what_it_says(core: WindowEngin
         picture = tmp_path / f"{colour}.png"
         Image.new("RGB", (64, 48), colour).save(picture)
         parts = [{"type": "image", "image": picture}, {"type": "text", "text": "What is it?"}]
-        heard = reply(core, "sees", parts)
-        assert heard.end == "length"
-        answers.add(heard.text)
+        listener = reply(core, "sees", parts)
+        assert listener.end == "length"
+        answers.add(listener.text)
         assert reply(core, "words", parts).end == "length"  # without the picture, which it cannot see
     assert len(answers) > 1
 
@@ -110,14 +110,14 @@ def test_a_reply_has_no_listener_once_the_window_is_gone(
 ) -> None:
     done = threading.Event()
     monkeypatch.setattr(core, "_speak", lambda ask, speaking: done.wait(10))  # the reply is still being made
-    heard = Heard()
-    speaking = core.reply(ReplyRequest("words", [{"role": "user", "content": "Hi"}], {}), heard)
+    listener = Listener()
+    speaking = core.reply(ReplyRequest("words", [{"role": "user", "content": "Hi"}], {}), listener)
     core.close()
     if gone:
         core.silence()
     speaking.hand_over([("parts", [ReplyEvent(0, "answer", "late")]), ("ended", "cancelled", None)])
     done.set()
-    assert (heard.text, heard.over.is_set()) == (text, not gone)
+    assert (listener.text, listener.over.is_set()) == (text, not gone)
 
 
 def test_nothing_begins_after_the_end(core: WindowEngine) -> None:
@@ -169,7 +169,7 @@ def test_no_model_that_listens_is_said_plainly(
 ) -> None:
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "empty"))
     said: list[str] = []
-    core.hear(tmp_path / "a.wav", said.append, said.append)
+    core.transcribe(tmp_path / "a.wav", said.append, said.append)
     assert "listens" in said[0]
 
 
@@ -194,7 +194,7 @@ def test_other_applications_models_and_the_fallback_answer(
     assert len(texts) == 1
     mine = service.catalogue.folder = tmp_path / "mine"
     save("gemma", mine / "plain", max_position_embeddings=4096)
-    save_packed("gemma", mine / "packed", "gptq", max_position_embeddings=4096)
+    save_packed("gemma", mine / "packed", "awq", max_position_embeddings=4096)
     for name in ("plain", "packed"):
         (mine / name / "chat_template.jinja").write_text("{% for m in messages %}{{ m.content }}{% endfor %}")
         assert reply(core, name, "Hello").end == "length"

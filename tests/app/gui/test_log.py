@@ -25,7 +25,7 @@ from tests.checkpoints import save
 ROOT = Path(__file__).resolve().parents[3]
 LEFT = Qt.MouseButton.LeftButton
 SECRET = "the crane sings at night"
-TOLD = "Grus ended unexpectedly last time. Nothing was deleted."
+NOTICE = "Grus ended unexpectedly last time. Nothing was deleted."
 
 # The real app's function; what a test does in it stands behind, in a function `then(window)`.
 APP = """
@@ -92,7 +92,7 @@ def test_a_crash_leaves_its_stack_and_the_next_start_offers_it(tmp_path: Path) -
     assert mode(stack.parent) == 0o700
     again = run_app(tmp_path, LOOK)
     assert again.returncode == 0, again.stderr
-    assert again.stdout.splitlines() == [f"notice {TOLD}", "button Show the log", "viewer True True"]
+    assert again.stdout.splitlines() == [f"notice {NOTICE}", "button Show the log", "viewer True True"]
     assert stack.read_text() == left  # nothing is deleted
     assert "The session before crashed" in stack.with_name("app.log").read_text()
     third = run_app(tmp_path, LOOK)
@@ -210,7 +210,7 @@ def test_every_sentence_that_the_log_has_more_leads_there(open_grus: Callable[..
 def error_labels(window: Any) -> list[QLabel]:
     """Where panes say what went wrong."""
     return [
-        window.notice.sentence, window.pane("speak").status, window.pane("speak").voice_panel.told,
+        window.notice.sentence, window.pane("speak").status, window.pane("speak").voice_panel.note,
         window.pane("listen").status, window.pane("read").status, window.pane("settings").outcome,
         window.pane("server").problem, window.pane("models").view.working, window.pane("chat").talk_bar.words,
     ]  # fmt: skip

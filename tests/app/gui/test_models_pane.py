@@ -106,11 +106,11 @@ def test_search_tells_everything_before_the_download(open_models: Any, hub: Fake
     assert hub.served == []
     go(grus, pane, "Qwen/Qwen3-0.6B")
     grus.until(lambda: "Weights" in pane.view.values)
-    told = {title: value.text() for title, value in pane.view.values.items()}
-    assert told["Download"] == "5 MB"
-    assert told["Memory"].startswith("Fits this machine")
-    assert (told["Format"], told["Weights"], told["Licence"]) == ("safetensors, bf16", "600 million", "apache-2.0")
-    assert told["Disk"] == "100.0 GB are free."
+    facts = {title: value.text() for title, value in pane.view.values.items()}
+    assert facts["Download"] == "5 MB"
+    assert facts["Memory"].startswith("Fits this machine")
+    assert (facts["Format"], facts["Weights"], facts["Licence"]) == ("safetensors, bf16", "600 million", "apache-2.0")
+    assert facts["Disk"] == "100.0 GB are free."
     assert hub.served == []
 
 

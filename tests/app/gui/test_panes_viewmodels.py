@@ -56,10 +56,10 @@ class Strip:
     """The part of the core that a download needs."""
 
     def __init__(self) -> None:
-        self.told: dict[str, str] = {}
+        self.sentences: dict[str, str] = {}
 
     def reach(self, what: str, sentence: str) -> None:
-        self.told[what] = sentence
+        self.sentences[what] = sentence
 
 
 @pytest.fixture
@@ -86,12 +86,12 @@ def test_a_paused_download_hears_no_late_news(preferences: Preferences) -> None:
     model, posts, strip = downloads(preferences, fetch)
     model.start("a/b")
     posts.run_until(lambda: model.items[0].done == 300)
-    assert strip.told["download"] == "Downloading a/b from Hugging Face."
+    assert strip.sentences["download"] == "Downloading a/b from Hugging Face."
     model.pause("a/b")
     assert ended.wait(10)
     posts.run_until(lambda: True)
     assert (model.items[0].state, model.items[0].sentence) == ("paused", "Paused at 0 KB of 1 KB")
-    assert strip.told["download"] == ""
+    assert strip.sentences["download"] == ""
     again, _, _ = downloads(Preferences(preferences._file), fetch)
     assert [(item.repo, item.state, item.total) for item in again.items] == [("a/b", "paused", 1000)]
 
@@ -155,16 +155,16 @@ def test_the_strip_tells_of_everything_that_reaches_beyond() -> None:
 
 
 def test_wishes_are_kept_and_checked(preferences: Preferences) -> None:
-    wishes = ServerPreferences(preferences)
-    assert wishes.problem == ""
-    wishes.set(host="0.0.0.0")
-    assert "with a key" in wishes.problem
-    key = wishes.make_key()
-    assert wishes.problem == ""
+    preferred = ServerPreferences(preferences)
+    assert preferred.problem == ""
+    preferred.set(host="0.0.0.0")
+    assert "with a key" in preferred.problem
+    key = preferred.make_key()
+    assert preferred.problem == ""
     assert ServerPreferences(Preferences(preferences._file)).access == ServerAccess("0.0.0.0", 8080, [key], [])
     assert key not in masked(key)
-    wishes.set_origins("https://a.example, ftp://b")
-    assert wishes.problem.startswith("ftp://b is not")
+    preferred.set_origins("https://a.example, ftp://b")
+    assert preferred.problem.startswith("ftp://b is not")
 
 
 def test_view_models_load_no_engine_before_they_are_asked() -> None:

@@ -134,15 +134,15 @@ def test_only_three_at_once_and_cancel_lets_the_next_begin(held: Setup, sheet: S
 
 
 def test_what_is_heard_is_told_before_the_page_is_done(held: Setup, sheet: Sheet, tmp_path: Path) -> None:
-    heard: list[tuple[int, int]] = []
-    held.reading.heard.connect(lambda item, number, order: heard.append((number, order)))
+    changes: list[tuple[int, int]] = []
+    held.reading.text_changed.connect(lambda item, number, order: changes.append((number, order)))
     held.add(tmp_path / "page.png")
     item, stream = held.reading.items[0], held.streams.held[0]
-    while not heard:
+    while not changes:
         stream.step()
     live = item.live[1]
-    assert live.boxes[heard[0][1]].width > 0
-    assert live.heard[heard[0][1]]
+    assert live.boxes[changes[0][1]].width > 0
+    assert live.texts[changes[0][1]]
     stream.finish()
     assert item.live == {}
     assert item.state == "done"

@@ -27,7 +27,7 @@ class Streams:
         self.begun: list[Callable[[Any], Iterator[Any]]] = []
         self.end: Callable[[str], Any] = lambda problem: None
 
-    def stream(self, work: Any, hear: Any, ended: Any) -> Any:
+    def stream(self, work: Any, receive: Any, ended: Any) -> Any:
         self.begun.append(work)
         self.end = ended
         return self

@@ -81,14 +81,14 @@ def run(screen: str, *what: str) -> subprocess.Popen[str]:
     )
 
 
-def hear(process: subprocess.Popen[str], word: str) -> str:
+def wait_for(process: subprocess.Popen[str], word: str) -> str:
     assert process.stdout is not None
-    heard = ""
+    printed = ""
     for line in process.stdout:
-        heard += line
+        printed += line
         if word in line:
             return line
-    raise AssertionError(f"the app ended before it said {word!r}:\n{heard}")
+    raise AssertionError(f"the app ended before it said {word!r}:\n{printed}")
 
 
 def until(condition: Callable[[], Any], seconds: float = 20) -> Any:
@@ -113,8 +113,8 @@ def test_a_killed_app_has_lost_nothing(screen: str, tmp_path: Path) -> None:
     folder = tmp_path / "grus"
     first = start(screen, folder, model, "type")
     try:
-        assert "ready after" in hear(first, "ready")
-        hear(first, "streaming")
+        assert "ready after" in wait_for(first, "ready")
+        wait_for(first, "streaming")
         drafts = until(lambda: rows(folder, "SELECT text FROM drafts WHERE text = 'an unfinished thought'"))
         until(lambda: rows(folder, "SELECT 1 FROM messages WHERE role = 'assistant' AND length(text) > 20"))
     finally:
@@ -127,7 +127,7 @@ def test_a_killed_app_has_lost_nothing(screen: str, tmp_path: Path) -> None:
     assert before[1][2] == "writing"
     second = start(screen, folder, model)
     try:
-        hear(second, "ready")
+        wait_for(second, "ready")
         until(lambda: rows(folder, "SELECT 1 FROM messages WHERE state = 'stopped'"))
         after = rows(folder, "SELECT role, text FROM messages ORDER BY id")
         assert after == [row[:2] for row in before]
@@ -159,19 +159,19 @@ def test_what_was_asked_read_and_spoken_is_there_after_a_kill(screen: str, tmp_p
     Preferences(places_under(folder).make().preferences).put("models", {"voices": str(voices)})
     first = run(screen, "-m", "tests.app.gui.person", "work", "--folder", str(folder))
     try:
-        hear(first, "answered")
+        wait_for(first, "answered")
         second = run(screen, "-m", "app.cli", str(page), "--folder", str(folder))
         assert second.wait(30) == 0  # it has handed its file over
-        assert "read: done" in hear(first, "read:")
-        assert "spoken: done" in hear(first, "spoken:")
-        hear(first, "typed")
+        assert "read: done" in wait_for(first, "read:")
+        assert "spoken: done" in wait_for(first, "spoken:")
+        wait_for(first, "typed")
         until(lambda: rows(folder, f"SELECT 1 FROM drafts WHERE text = '{DRAFT}'"))
     finally:
         first.send_signal(signal.SIGKILL)
         first.wait(10)
     again = run(screen, "-m", "tests.app.gui.person", "look", "--folder", str(folder))
     try:
-        seen = json.loads(hear(again, "seen ").removeprefix("seen "))
+        seen = json.loads(wait_for(again, "seen ").removeprefix("seen "))
     finally:
         again.kill()
         again.wait(10)
@@ -190,7 +190,7 @@ def test_what_was_asked_read_and_spoken_is_there_after_a_kill(screen: str, tmp_p
 def test_a_first_start_has_a_voice(screen: str, tmp_path: Path) -> None:
     app = run(screen, "-m", "tests.app.gui.person", "first_voice", "--folder", str(tmp_path / "grus"))
     try:
-        model, state, seconds = hear(app, "spoken:").split()[1:4]
+        model, state, seconds = wait_for(app, "spoken:").split()[1:4]
     finally:
         app.kill()
         app.wait(10)

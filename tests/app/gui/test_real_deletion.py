@@ -24,7 +24,7 @@ from app.gui.store import conversations, database, messages, records
 from app.gui.store.messages import StoredMessage
 from app.gui.store.worker import AppStore
 from app.gui.viewmodels.chat.draft import attach_bytes
-from tests.app.gui.test_real_app import hear
+from tests.app.gui.test_real_app import wait_for
 
 ROOT = Path(__file__).resolve().parents[3]
 WORD = "kingfisher"
@@ -144,35 +144,35 @@ def gone(filled: Filled, seconds: float = 30) -> None:
 
 def test_nothing_stays_after_the_undo_time(filled: Filled, start: Start) -> None:
     process = start("tests.app.gui.deleting", "delete", "1.0")
-    hear(process, "deleted")
+    wait_for(process, "deleted")
     gone(filled)
     assert process.poll() is None, "it is gone while the app runs"
 
 
 def test_nothing_stays_when_the_app_was_killed_before_that(filled: Filled, start: Start) -> None:
     process = start("tests.app.gui.deleting", "delete", "1000")
-    hear(process, "deleted")
+    wait_for(process, "deleted")
     kill(process)
     assert filled.left(), "it could still have been brought back"
     assert len(filled.files) == 4
     again = start("app.cli", "app")
-    hear(again, "ready")
+    wait_for(again, "ready")
     gone(filled)
 
 
 def test_everything_can_be_taken_back_and_stays(filled: Filled, start: Start) -> None:
     process = start("tests.app.gui.deleting", "take_back", "4")
-    hear(process, "taken back")
+    wait_for(process, "taken back")
     time.sleep(5)
     kill(process)
     again = start("tests.app.gui.deleting", "delete", "1000")  # opens every list, and finds all of it
-    hear(again, "deleted")
+    wait_for(again, "deleted")
     assert len(filled.files) == 4
 
 
 def test_delete_all_empties_open_panes_and_the_disk(filled: Filled, start: Start) -> None:
     process = start("tests.app.gui.deleting", "wipe", "1000")
     empty: dict[str, list[str]] = {name: [] for name in ("chat", "read", "speak", "listen")}
-    assert json.loads(hear(process, "shown ").removeprefix("shown ")) == empty, "at once"
-    assert json.loads(hear(process, "shown ").removeprefix("shown ")) == empty
+    assert json.loads(wait_for(process, "shown ").removeprefix("shown ")) == empty, "at once"
+    assert json.loads(wait_for(process, "shown ").removeprefix("shown ")) == empty
     gone(filled)

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from app.gui.preferences import Preferences, places_under
-from tests.app.gui.test_real_app import ROOT, hear
+from tests.app.gui.test_real_app import ROOT, wait_for
 from tests.app.gui.test_store_trouble import MOUNTS
 
 pytestmark = MOUNTS
@@ -27,9 +27,9 @@ def test_what_is_typed_on_a_full_disk_is_saved_when_there_is_room(tmp_path: Path
         text=True,
     )  # fmt: skip
     try:
-        sentence, button = json.loads(hear(process, "bar ").removeprefix("bar "))
-        visible, warned = json.loads(hear(process, "still ").removeprefix("still "))
-        told, length, last, names = json.loads(hear(process, "saved ").removeprefix("saved "))
+        sentence, button = json.loads(wait_for(process, "bar ").removeprefix("bar "))
+        visible, warned = json.loads(wait_for(process, "still ").removeprefix("still "))
+        after, length, last, names = json.loads(wait_for(process, "saved ").removeprefix("saved "))
     finally:
         process.kill()
         process.wait(10)
@@ -38,6 +38,6 @@ def test_what_is_typed_on_a_full_disk_is_saved_when_there_is_room(tmp_path: Path
     assert button == "Jetzt speichern"
     assert visible, "closing would lose it, and says so first"
     assert warned.startswith("Ihre letzten Änderungen sind noch nicht gespeichert.")
-    assert told == "Alles ist wieder gespeichert."
+    assert after == "Alles ist wieder gespeichert."
     assert (length, last) == (len("a long kingfisher " * 20_000) + 17, "and the last word")
     assert [name for name in names if "damaged" in name] == []

@@ -152,11 +152,11 @@ def test_what_is_stored_where_with_its_size(open_settings: Any) -> None:
     grus.qtbot.keyClick(pane, Qt.Key.Key_F5)
     words: list[str] = []
 
-    def told() -> bool:  # a look that began before the files were there may end behind F5's
+    def shown() -> bool:  # a look that began before the files were there may end behind F5's
         words[:] = [part.text() for part in pane.private.findChildren(QLabel)]
         return words.count("2 MB") == 2
 
-    grus.until(told)
+    grus.until(shown)
     assert str(grus.context.places.database) in words
     assert "Models, shared with other programs" in words
     assert every(button.accessibleName().startswith("Show ") for button in pane.private.findChildren(QToolButton))
@@ -209,7 +209,7 @@ def test_folders_of_models_can_be_taken_off(open_settings: Any, tmp_path: Path) 
     assert grus.context.preferences.get("model_folders") == []
     assert not pane.own.isVisible()
     pane._put_cache(str(tmp_path / "elsewhere"))
-    assert pane.cache_told.text() == str(tmp_path / "elsewhere")
+    assert pane.cache_note.text() == str(tmp_path / "elsewhere")
     grus.qtbot.mouseClick(pane.default_cache, Qt.MouseButton.LeftButton)
     assert grus.context.preferences.get("cache_dir") is None
 

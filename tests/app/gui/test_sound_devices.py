@@ -63,7 +63,7 @@ def kept_sound(folder: Path, kind: str, **models: Path) -> Path:
     return folder
 
 
-def told(pulse: Pulse, task: str, folder: Path, *more: str) -> dict[str, dict[str, Any]]:
+def steps(pulse: Pulse, task: str, folder: Path, *more: str) -> dict[str, dict[str, Any]]:
     """What the app's process said, by the names of its steps."""
     ended = subprocess.run(
         [sys.executable, "-X", "faulthandler", "-m", "tests.app.gui.sounding", task, "--folder", str(folder), *more],
@@ -81,9 +81,9 @@ def told(pulse: Pulse, task: str, folder: Path, *more: str) -> dict[str, dict[st
     return {line["what"]: line for line in lines}
 
 
-def is_whole(heard: dict[str, Any], seconds: float = SECONDS, slack: float = 0.06) -> None:
-    assert heard["seconds"] == pytest.approx(seconds, abs=slack)
-    assert heard["level"] == pytest.approx(LEVEL, rel=0.05)
+def is_whole(played_sound: dict[str, Any], seconds: float = SECONDS, slack: float = 0.06) -> None:
+    assert played_sound["seconds"] == pytest.approx(seconds, abs=slack)
+    assert played_sound["level"] == pytest.approx(LEVEL, rel=0.05)
 
 
 def played(seen: dict[str, dict[str, Any]]) -> None:
@@ -109,16 +109,17 @@ def played(seen: dict[str, dict[str, Any]]) -> None:
 
 
 def test_speak_plays_and_records_whatever_happens_to_the_devices(pulse: Pulse, tmp_path: Path) -> None:
-    seen = told(pulse, "speak", kept_sound(tmp_path / "grus", "speak"))
+    seen = steps(pulse, "speak", kept_sound(tmp_path / "grus", "speak"))
     played(seen)
-    assert seen["no microphone"]["told"] == "No microphone was found. Connect one, then try again."
-    assert "was disconnected" in seen["microphone unplugged"]["told"]
+    assert seen["no microphone"]["note"] == "No microphone was found. Connect one, then try again."
+    assert "was disconnected" in seen["microphone unplugged"]["note"]
     assert seen["microphone unplugged"]["seconds"] > 0.5
     assert seen["recorded"]["seconds"] > 0.5
 
 
+@pytest.mark.slow
 def test_listen_plays_and_records_whatever_happens_to_the_devices(pulse: Pulse, tmp_path: Path, ears: Path) -> None:
-    seen = told(pulse, "listen", kept_sound(tmp_path / "grus", "listen", ears=ears))
+    seen = steps(pulse, "listen", kept_sound(tmp_path / "grus", "listen", ears=ears))
     played(seen)
     assert (seen["recorded"]["state"], seen["recorded"]["error"]) == ("done", "")
     is_whole(seen["recorded"], 1.0)
@@ -127,10 +128,11 @@ def test_listen_plays_and_records_whatever_happens_to_the_devices(pulse: Pulse, 
     assert seen["unplugged"]["kept"] > 0.5
 
 
+@pytest.mark.slow
 def test_talk_listens_and_speaks_until_a_device_is_unplugged(pulse: Pulse, tmp_path: Path, ears: Path) -> None:
     voices = ending(checkpoint("custom_voice", tmp_path / "voices"))
     folder = kept_sound(tmp_path / "grus", "speak", ears=ears, voices=voices)
-    seen = told(pulse, "talk", folder)
+    seen = steps(pulse, "talk", folder)
     assert seen["answered"]["problem"] == ""
     assert seen["answered"]["roles"][:2] == ["user", "assistant"]
     assert 0.05 < seen["spoken"]["seconds"] < 5.0  # then it was interrupted
@@ -167,9 +169,9 @@ def test_grus_speak_plays_to_the_end_and_says_so_where_the_loudspeaker_goes(
     whole = subprocess.run([*speak, "The crane dances."], **how, timeout=120)
     assert whole.returncode == 0, whole.stderr
     wait_for(recorder.quiet, "the end of the sound")
-    told = re.search(r"([\d.]+) s of sound", whole.stderr)
-    assert told is not None
-    assert measured(recorder.samples, RATE)[0] == pytest.approx(float(told[1]), abs=0.1)
+    length = re.search(r"([\d.]+) s of sound", whole.stderr)
+    assert length is not None
+    assert measured(recorder.samples, RATE)[0] == pytest.approx(float(length[1]), abs=0.1)
     recorder.begin()
     cut = subprocess.Popen([*speak, "The crane dances. " * 40], **how)
     wait_for(recorder.loud, "the long text is heard", 60)
@@ -198,11 +200,11 @@ def test_grus_listen_hears_the_microphone_until_ctrl_c(
         time.sleep(2)
         listen.send_signal(signal.SIGINT)
         try:
-            heard, problem = listen.communicate(timeout=30)
+            output, problem = listen.communicate(timeout=30)
         except subprocess.TimeoutExpired:
             listen.send_signal(signal.SIGABRT)  # leaves the stacks of its threads
             pytest.fail(f"it does not end: {listen.communicate(timeout=30)}")
     finally:
         listen.kill()
     assert listen.returncode == 0, problem
-    assert heard.strip()
+    assert output.strip()

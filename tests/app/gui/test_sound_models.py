@@ -61,8 +61,8 @@ def test_speed_changes_the_length_and_keeps_the_place(speed: float) -> None:
     before = playback.position
     playback.set_speed(speed)
     assert playback.position == pytest.approx(before, abs=0.15)
-    heard = len(all_of(playback)) / RATE
-    assert heard == pytest.approx((4 - before) / speed, rel=0.15)
+    seconds = len(all_of(playback)) / RATE
+    assert seconds == pytest.approx((4 - before) / speed, rel=0.15)
 
 
 def test_bars_tell_where_it_is_loud() -> None:

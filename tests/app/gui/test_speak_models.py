@@ -156,20 +156,20 @@ def test_a_voice_is_cloned_saved_heard_deleted_and_taken_back(
 ) -> None:
     monkeypatch.setattr(pipelines, "speaker", lambda core, wanted: speakers["base"])
     soundfile.write(tmp_path / "me.wav", voice(2.0), 16_000)
-    told: list[str] = []
-    setup.studio.clone("Anna", tmp_path / "me.wav", "Hello there.", "base", told.append, told.append)
-    assert told == ["Anna"]
+    sentences: list[str] = []
+    setup.studio.clone("Anna", tmp_path / "me.wav", "Hello there.", "base", sentences.append, sentences.append)
+    assert sentences == ["Anna"]
     assert [(saved.name, saved.text) for saved in setup.studio.saved] == [("Anna", "Hello there.")]
-    setup.studio.hear_voice("Anna")
+    setup.studio.play_sample("Anna")
     assert setup.studio.playback.seconds == pytest.approx(2.0, abs=0.01)
     setup.studio.drop_voice("Anna")
     assert setup.studio.saved == []
     setup.said[-1][1]["undo"][1]()
     assert [saved.name for saved in setup.studio.saved] == ["Anna"]
-    setup.studio.clone("Anna", voice(2.0), "", "base", told.append, told.append)
-    assert "already" in told[-1]
-    setup.studio.clone("Quiet", np.zeros(32_000, np.float32), "", "base", told.append, told.append)
-    assert "silent" in told[-1]
+    setup.studio.clone("Anna", voice(2.0), "", "base", sentences.append, sentences.append)
+    assert "already" in sentences[-1]
+    setup.studio.clone("Quiet", np.zeros(32_000, np.float32), "", "base", sentences.append, sentences.append)
+    assert "silent" in sentences[-1]
 
 
 @pytest.mark.parametrize(("kind", "offers"), [

@@ -102,16 +102,16 @@ def test_a_voice_is_recorded_named_and_chosen(grus: Opened, pane: SpeakPane) -> 
     grus.qtbot.keyClick(pane.text, Qt.Key.Key_N, CTRL)
     panel = pane.voice_panel
     grus.qtbot.mouseClick(panel.save, LEFT)
-    assert "needs a name and a recording" in panel.told.text()
+    assert "needs a name and a recording" in panel.note.text()
     grus.qtbot.keyClicks(panel.name, "Anna")
     grus.qtbot.mouseClick(panel.record, LEFT)
     Device.opened[-1].call(voice(2.0))
-    assert panel.told.text() == "Recording: 2.0 s"
+    assert panel.note.text() == "Recording: 2.0 s"
     grus.qtbot.mouseClick(panel.save, LEFT)
     grus.until(lambda: pane.choice().saved == "Anna")
     assert Device.opened[-1].stopped
     assert not panel.isVisible()
-    pane.hear_voice()
+    pane.play_sample()
     grus.until(lambda: pane.player.playback.playing)
     pane.drop_voice()
     grus.until(lambda: not pane.choice().saved)

@@ -22,7 +22,7 @@ from engine.starter import GUIDE, READER
 from tests.app.gui.conftest import Opened
 
 ROOT = Path(__file__).resolve().parents[3]
-SAYS = {
+TEXTS = {
     name: answer["says"]
     for name, answer in tomllib.loads((ROOT / "packaging/starters/guide_answers.toml").read_text("utf-8")).items()
 }
@@ -58,9 +58,9 @@ def ask(grus: Opened, pane: ChatPane, text: str) -> str:
     return " ".join(shown[-1].text.toPlainText().split())
 
 
-def told(answer: str) -> str:
+def in_window(answer: str) -> str:
     """In the window's words."""
-    return guide.in_window("", SAYS[answer])
+    return guide.in_window("", TEXTS[answer])
 
 
 def test_a_conversation_with_the_guide(fresh: Opened) -> None:
@@ -68,12 +68,12 @@ def test_a_conversation_with_the_guide(fresh: Opened) -> None:
     assert isinstance(pane, ChatPane)
     fresh.until(lambda: pane.talk.head.model, 120)
     assert pane.talk.head.model == GUIDE
-    assert ask(fresh, pane, "How do I add a model?") == told("add_model")
-    assert ask(fresh, pane, "and where are they kept?") == told("where_models")
-    assert ask(fresh, pane, "What is the capital of France?") == told("off_topic")
+    assert ask(fresh, pane, "How do I add a model?") == in_window("add_model")
+    assert ask(fresh, pane, "and where are they kept?") == in_window("where_models")
+    assert ask(fresh, pane, "What is the capital of France?") == in_window("off_topic")
     assert ask(fresh, pane, "Was ist die Hauptstadt von Frankreich?").startswith("Ich verstehe nur Englisch.")
     foot = next(view for _, view in sorted(pane.transcript.widgets.items()) if isinstance(view, FooterWidget))
-    assert foot.told.text() == ""  # no figures of a reply of three tokens
+    assert foot.summary.text() == ""  # no figures of a reply of three tokens
     fresh.qtbot.mouseClick(foot.show_me, Qt.MouseButton.LeftButton)
     assert fresh.window.shown == "models"
     assert fresh.window.panes["models"].pages.currentIndex() == 1

@@ -241,10 +241,10 @@ def test_a_file_that_another_program_locks_is_waited_for(years: Path) -> None:
 
 @pytest.fixture
 def watched(years: Path) -> Iterator[tuple[AppStore, list[str]]]:
-    told: list[str] = []
+    sentences: list[str] = []
     store = AppStore(years / "grus.sqlite3")
-    store.saving.watch(told.append)
-    yield store, told
+    store.saving.watch(sentences.append)
+    yield store, sentences
     store.close()
 
 
@@ -253,15 +253,15 @@ def test_a_file_of_a_newer_grus_stays_as_it_is(years: Path) -> None:
     db = sqlite3.connect(file)
     db.execute(f"PRAGMA user_version = {len(database.MIGRATIONS) + 1}")
     db.close()
-    told: list[str] = []
+    sentences: list[str] = []
     store = AppStore(file)
-    store.saving.watch(told.append)
+    store.saving.watch(sentences.append)
     asked = store.ask(conversations.listed)
     end = time.monotonic() + 10
-    while not told and time.monotonic() < end:
+    while not sentences and time.monotonic() < end:
         time.sleep(0.01)
     store.close()
-    assert told[0].startswith("Your conversations were saved by a newer version of Grus.")
+    assert sentences[0].startswith("Your conversations were saved by a newer version of Grus.")
     assert asked.exception() is not None
     assert sqlite3.connect(file).execute("SELECT text FROM messages").fetchall() == [("0 the crane",)]
     assert [path.name for path in years.glob("*damaged*")] == []
@@ -284,9 +284,9 @@ def test_a_file_that_sqlite_calls_malformed_is_set_aside_whole(years: Path) -> N
 
 
 def test_a_question_that_is_wrong_is_not_kept(watched: tuple[AppStore, list[str]]) -> None:
-    store, told = watched
+    store, sentences = watched
     failed: list[str] = []
     asked = store.ask(lambda db: db.execute("INSERT INTO nowhere VALUES (1)"), failed=failed.append)
     assert asked.exception(10) is not None
     assert failed == ["Could not save: no such table: nowhere."]
-    assert told == []
+    assert sentences == []

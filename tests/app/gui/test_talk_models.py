@@ -73,19 +73,19 @@ class Aloud:
 
     def begin(self) -> None:
         self.talk.begin(CAST)
-        self.tell(TalkReady(10_000))
+        self.put_events(TalkReady(10_000))
 
     def _pipeline(self, core: Any, cast: TalkModels, sound: Any, ask: Any, drop: Any) -> Iterator[Any]:
         self.sound, self.put, self.drop = sound, ask, drop
         yield None
 
-    def tell(self, *events: Any) -> None:
+    def put_events(self, *events: Any) -> None:
         next(self.streams.held[-1].items, None)
-        self.streams.held[-1].hear(list(events))
+        self.streams.held[-1].receive(list(events))
 
     def ask(self, text: str) -> SpokenQuestion:
         question = SpokenQuestion(text)
-        self.tell(Heard(text, True))
+        self.put_events(Heard(text, True))
         self.put(question)
         self.store.wait()
         self.store.wait()
@@ -100,7 +100,7 @@ def aloud(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Aloud]:
 
 
 def test_a_turn_is_two_messages_and_five_states(aloud: Aloud) -> None:
-    aloud.tell(Heard("How", False))
+    aloud.put_events(Heard("How", False))
     assert aloud.talk.saying == "How"
     question = aloud.ask("How are you?")
     assert [(m.role, m.text, m.state) for m in aloud.chat.path] == [
@@ -109,7 +109,7 @@ def test_a_turn_is_two_messages_and_five_states(aloud: Aloud) -> None:
     aloud.asks.write("Fine, **thank", " you**.\n")
     aloud.asks.end()
     assert "".join(question.answer()).strip() == "Fine, thank you."
-    aloud.tell(Voiced(SOUND), Answered("Fine, thank you."))
+    aloud.put_events(Voiced(SOUND), Answered("Fine, thank you."))
     assert aloud.talk.state == "speaking"
     assert len(aloud.talk.take(600)) == 600
     assert aloud.talk.level > 0.9
@@ -124,8 +124,8 @@ def test_a_turn_is_two_messages_and_five_states(aloud: Aloud) -> None:
 def test_who_speaks_stops_the_voice_and_the_reply(aloud: Aloud) -> None:
     aloud.ask("How are you?")
     aloud.asks.write("I could tell you. ")
-    aloud.tell(Voiced(SOUND))
-    aloud.tell(Interrupted())
+    aloud.put_events(Voiced(SOUND))
+    aloud.put_events(Interrupted())
     assert (aloud.talk.state, aloud.asks.cancelled, len(aloud.talk.take(600))) == ("listening", 1, 0)
     again = aloud.ask("Wait.")  # while the reply is still ending
     assert len(aloud.asks.listeners) == 1
@@ -164,9 +164,9 @@ def test_a_reply_that_failed_says_so_in_the_chat_and_a_voice_that_failed_in_the_
     aloud.asks.listeners[-1].failed("There is no memory left.")
     with pytest.raises(hands_free.Unanswered) as failed:
         list(question.answer())
-    aloud.tell(Answered("", failed.value))
+    aloud.put_events(Answered("", failed.value))
     assert (aloud.chat.path[-1].error, aloud.talk.problem) == ("There is no memory left.", "")
-    aloud.tell(Answered("", SpeechRanAway("The voice ran away.")))
+    aloud.put_events(Answered("", SpeechRanAway("The voice ran away.")))
     assert (aloud.talk.problem, aloud.talk.state) == (
         "The voice did not come to an end. Try again, or with a shorter text.",
         "listening",
@@ -174,35 +174,35 @@ def test_a_reply_that_failed_says_so_in_the_chat_and_a_voice_that_failed_in_the_
 
 
 def test_it_hears_nothing_before_it_is_ready_nor_after_its_end_nor_itself(aloud: Aloud) -> None:
-    def heard() -> int:
+    def queued() -> int:
         count = 0
         while not aloud.sound.empty():
             count += aloud.sound.get() is not None
         return count
 
-    aloud.talk.hear(SOUND)
-    assert heard() == 1
+    aloud.talk.feed(SOUND)
+    assert queued() == 1
     aloud.talk.waits = True
-    aloud.tell(Heard("Hello", True), Voiced(SOUND))
-    aloud.talk.hear(SOUND)
-    assert heard() == 0
+    aloud.put_events(Heard("Hello", True), Voiced(SOUND))
+    aloud.talk.feed(SOUND)
+    assert queued() == 0
     aloud.talk.waits = False
-    aloud.talk.hear(SOUND)
-    assert heard() == 1
+    aloud.talk.feed(SOUND)
+    assert queued() == 1
     aloud.talk.end()
-    aloud.talk.hear(SOUND)
-    assert heard() == 0
+    aloud.talk.feed(SOUND)
+    assert queued() == 0
     aloud.talk.begin(CAST)
-    aloud.talk.hear(SOUND)
+    aloud.talk.feed(SOUND)
     assert aloud.talk.state == "preparing"
-    assert heard() == 0
+    assert queued() == 0
 
 
 def test_a_model_that_is_missing_ends_it_with_a_sentence(aloud: Aloud) -> None:
-    told: list[str] = []
-    aloud.talk.ended.connect(told.append)
+    sentences: list[str] = []
+    aloud.talk.ended.connect(sentences.append)
     aloud.streams.held[-1].ended("No text-to-speech model is installed.")
-    assert told == ["No text-to-speech model is installed."]
+    assert sentences == ["No text-to-speech model is installed."]
     assert not aloud.talk.on
 
 
@@ -253,7 +253,7 @@ def test_with_models_of_all_kinds(tmp_path: Path) -> None:
         pumped.until(lambda: talk.state == "listening" or problems)
         sound = sound_of_talk(1)
         for start in range(0, len(sound), 1600):
-            talk.hear(sound[start : start + 1600])
+            talk.feed(sound[start : start + 1600])
         pumped.until(lambda: talk.problem or problems or len(talk.take(240)))
         assert (talk.problem, problems) == ("", [])
         asked, reply = chat.path

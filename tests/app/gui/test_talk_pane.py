@@ -168,9 +168,9 @@ def test_models_that_are_missing_are_named_and_models_opens(grus: Opened, bar: T
     monkeypatch.setattr(catalogue, "able", lambda service, ability: [])
     grus.qtbot.mouseClick(grus.window.panes["chat"].composer.talk, LEFT)
     grus.until(lambda: grus.window.shown == "models")
-    told = grus.window.notice.sentence.text()
-    assert "UsefulSensors/moonshine-base" in told
-    assert "Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice" in told
+    sentence = grus.window.notice.sentence.text()
+    assert "UsefulSensors/moonshine-base" in sentence
+    assert "Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice" in sentence
     assert grus.window.panes["models"].cards.name == "UsefulSensors/moonshine-base"
     monkeypatch.setattr(catalogue, "able", lambda service, ability: ["ears"] if ability == "listen" else [])
     grus.window.open_pane("chat")

@@ -92,10 +92,10 @@ def test_a_look_at_start_that_fails_disturbs_nobody(released: Callable[..., Open
     site.files.clear()
     grus.context.updates.look(quiet=True)
     grus.until(lambda: grus.context.updates.phase == "idle")
-    assert (said(grus), view.told.text()) == ("", "")
+    assert (said(grus), view.status.text()) == ("", "")
     grus.qtbot.mouseClick(view.look_now, Qt.MouseButton.LeftButton)
-    grus.until(lambda: "Checking for a new version failed" in view.told.text())
-    assert view.told.property("level") == "error"
+    grus.until(lambda: "Checking for a new version failed" in view.status.text())
+    assert view.status.property("level") == "error"
 
 
 def test_working_offline_it_does_not_look(released: Callable[..., Opened], site: ReleaseSite) -> None:
@@ -118,7 +118,7 @@ def test_what_is_newest_is_said_when_it_is_asked_for(
     grus = released()
     view = settings(grus)
     grus.qtbot.mouseClick(view.look_now, Qt.MouseButton.LeftButton)
-    grus.until(lambda: "is the newest version" in view.told.text())
+    grus.until(lambda: "is the newest version" in view.status.text())
     assert not view.get.isVisible()
 
 
@@ -137,7 +137,7 @@ def test_a_package_is_downloaded_and_opened(
     grus.until(lambda: view.get.isVisible())
     grus.qtbot.mouseClick(view.get, Qt.MouseButton.LeftButton)
     grus.until(lambda: view.install.isVisible())
-    assert "sudo apt install" in view.told.text()
+    assert "sudo apt install" in view.status.text()
     grus.qtbot.mouseClick(view.install, Qt.MouseButton.LeftButton)
     assert [file.read_bytes() for file in opened] == [b"the package"]
     assert [file.name for file in folder.iterdir()] == ["grus.deb"]
@@ -154,7 +154,7 @@ def test_a_file_that_was_changed_is_refused(
     grus.qtbot.mouseClick(view.look_now, Qt.MouseButton.LeftButton)
     grus.until(lambda: view.get.isVisible())
     grus.qtbot.mouseClick(view.get, Qt.MouseButton.LeftButton)
-    grus.until(lambda: "not the file that was signed" in view.told.text())
+    grus.until(lambda: "not the file that was signed" in view.status.text())
     assert not view.install.isVisible()
     assert list((grus.context.places.data / "updates").iterdir()) == []
 
@@ -184,5 +184,5 @@ def test_what_python_installed_is_told_how(released: Callable[..., Opened]) -> N
     grus = released("python")
     view = settings(grus)
     grus.qtbot.mouseClick(view.look_now, Qt.MouseButton.LeftButton)
-    grus.until(lambda: "uv tool upgrade grus" in view.told.text())
+    grus.until(lambda: "uv tool upgrade grus" in view.status.text())
     assert not view.get.isVisible()

@@ -101,7 +101,7 @@ def answer(window: Any) -> None:
         "memory": lambda: psutil.Process().memory_info().rss // 1_000_000,
     }  # fmt: skip
 
-    def tell(question: str) -> None:
+    def respond(question: str) -> None:
         heart.beat()
         try:
             print(json.dumps(eval(question, seen), default=str), flush=True)
@@ -111,7 +111,7 @@ def answer(window: Any) -> None:
 
     def listen() -> None:
         for line in sys.stdin:
-            poster.post(lambda question=line: tell(question))  # type: ignore[misc]
+            poster.post(lambda question=line: respond(question))  # type: ignore[misc]
 
     threading.Thread(target=listen, daemon=True).start()
     print('"ready"', flush=True)

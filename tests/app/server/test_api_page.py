@@ -33,7 +33,7 @@ def document(live: Live) -> Any:
     return httpx.get(f"{live.url}/openapi.json").json()
 
 
-def told(text: str) -> list[Any]:
+def objects(text: str) -> list[Any]:
     """A reply's objects: one, or one a line, or one an event."""
     try:
         return [json.loads(text)]
@@ -64,7 +64,7 @@ def test_an_example_is_answered_as_the_page_says(live: Live, asked: str, answere
     status, _, expected = answered.partition("\n")
     reply = httpx.request(method, live.url + path, json=json.loads(body) if body.strip() else None)
     assert reply.status_code == int(status)
-    agrees(told(expected), told(reply.text))
+    agrees(objects(expected), objects(reply.text))
 
 
 def test_every_route_and_field_is_on_the_page(document: Any) -> None:

@@ -119,9 +119,9 @@ def test_a_true_prediction_is_accepted_and_changes_nothing(client: openai.OpenAI
     text = plain.choices[0].message.content
     assert plain.usage.completion_tokens_details.accepted_prediction_tokens == 0
     for prediction, accepted in ((text, True), (text[:4] + "zq" * 20, False)):
-        told = ask(client, prediction={"type": "content", "content": prediction}, **letters)
-        assert told.choices[0].message.content == text
-        details = told.usage.completion_tokens_details
+        reply = ask(client, prediction={"type": "content", "content": prediction}, **letters)
+        assert reply.choices[0].message.content == text
+        details = reply.usage.completion_tokens_details
         assert (details.accepted_prediction_tokens > 10) == accepted
         assert details.rejected_prediction_tokens > 0 or accepted
 

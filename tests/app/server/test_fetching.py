@@ -118,12 +118,12 @@ def test_one_private_address_among_a_names_spoils_it(internet: dict[str, list[An
 
 def test_whether_a_private_name_exists_cannot_be_told(internet: dict[str, list[Any]]) -> None:
     internet["there.internal"] = [ip_address("10.0.0.1")]
-    told = []
+    messages = []
     for host in ("there.internal", "gone.internal"):
         with pytest.raises(BadRequest) as caught:
             fetch(f"http://{host}/x.png")
-        told.append(str(caught.value).replace(host, "HOST"))
-    assert told[0] == told[1]
+        messages.append(str(caught.value).replace(host, "HOST"))
+    assert messages[0] == messages[1]
 
 
 def test_the_connection_goes_to_the_address_that_was_checked(monkeypatch: pytest.MonkeyPatch) -> None:

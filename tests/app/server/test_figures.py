@@ -227,7 +227,10 @@ def test_a_line_of_the_log_has_tokens_and_no_words(live: Live, caplog: pytest.Lo
 # -- a server that only speaks, or only listens
 
 
-@pytest.mark.parametrize("name", ["text", "voice", "base", "designed", "ears", "seeing"])
+@pytest.mark.parametrize(
+    "name",
+    ["text", "voice", *(pytest.param(name, marks=pytest.mark.slow) for name in ("base", "designed")), "ears", "seeing"],
+)
 def test_any_model_is_described_and_probed(models: tuple[str, dict[str, str]], name: str) -> None:
     with served(models, name) as alone:
         info = httpx.get(f"{alone.url}/model_info", timeout=60).json()

@@ -175,7 +175,7 @@ BARE: dict[str, tuple[str, Callable[[str], Any]]] = {
 }
 
 
-def told(live: Live, path: str, body: Any, status: int = 400) -> str:
+def replied(live: Live, path: str, body: Any, status: int = 400) -> str:
     answered = httpx.post(live.url + path, json=body)
     assert answered.status_code == status, answered.text
     return answered.text
@@ -184,7 +184,7 @@ def told(live: Live, path: str, body: Any, status: int = 400) -> str:
 def seen(live: Live, path: str, body: Any) -> Request | None:
     """What the engine was asked, if anything: counting tokens asks it nothing."""
     live.engine.requests.clear()
-    told(live, path, body, 200)
+    replied(live, path, body, 200)
     return live.engine.requests[0] if live.engine.requests else None
 
 
@@ -201,17 +201,17 @@ def test_the_model_sees_what_every_family_sends(seeing: Live, web: Web, internet
         assert [request.prompt_ids[at] for at in request.positions] == [IMAGE] * 4
         assert request.rope.shape == (3, len(request.prompt_ids))
     assert len(web.asked) == 1
-    assert "not a public address" in told(seeing, path, body("http://169.254.169.254/latest"))
-    assert "not an image" in told(seeing, path, body("data:image/png;base64,AAAA"))
+    assert "not a public address" in replied(seeing, path, body("http://169.254.169.254/latest"))
+    assert "not an image" in replied(seeing, path, body("data:image/png;base64,AAAA"))
     if family != "image_url" and family != "image_data":
-        assert "are not read" in told(seeing, path, body("/etc/passwd"))
+        assert "are not read" in replied(seeing, path, body("/etc/passwd"))
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_model_that_reads_text_only_fetches_nothing(blind: Live, web: Web, internet: Any, family: str) -> None:
     path, body = FAMILIES[family]
     for url in (DATA, f"{web.url}/dot.png"):
-        assert "reads text only" in told(blind, path, body(url))
+        assert "reads text only" in replied(blind, path, body(url))
     assert not web.asked
 
 
@@ -230,9 +230,9 @@ def test_base64_alone_is_read_where_the_family_sends_it(seeing: Live, blind: Liv
     request = seen(seeing, path, body(data))
     assert request is not None
     assert len(request.pictures) == 1
-    assert "not valid base64" in told(seeing, path, body("/etc/passwd"))
-    assert "not an image" in told(seeing, path, body("AAAA"))
-    assert "reads text only" in told(blind, path, body(data))
+    assert "not valid base64" in replied(seeing, path, body("/etc/passwd"))
+    assert "not an image" in replied(seeing, path, body("AAAA"))
+    assert "reads text only" in replied(blind, path, body(data))
 
 
 def test_words_and_images_keep_their_order(seeing: Live) -> None:
@@ -285,7 +285,7 @@ class TestGenerate:
         ],
     )
     def test_what_does_not_fit_is_named(self, seeing: Live, body: Any, said: str) -> None:
-        assert said in told(seeing, "/generate", body)
+        assert said in replied(seeing, "/generate", body)
 
 
 def test_a_client_that_leaves_ends_the_fetch(seeing: Live, web: Web, internet: Any) -> None:
@@ -325,4 +325,4 @@ def test_ollama_tells_that_a_model_sees(seeing: Live, blind: Live) -> None:
 
 @pytest.mark.parametrize("source", [{}, {"type": "file", "file_id": "x"}, {"type": "url", "url": 1}])
 def test_an_image_source_that_is_none_is_refused(seeing: Live, source: Any) -> None:
-    assert "source must be" in told(seeing, "/v1/messages", _user({"type": "image", "source": source}))
+    assert "source must be" in replied(seeing, "/v1/messages", _user({"type": "image", "source": source}))

@@ -25,7 +25,7 @@ from tests.speech_checkpoints import save as save_ears
 BACKENDS = ["torch", "mlx"]
 
 
-@pytest.fixture(params=BACKENDS)
+@pytest.fixture(params=["torch", pytest.param("mlx", marks=pytest.mark.slow)])
 def live(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Live]:
     named = {"text": str(save("qwen3", tmp_path / "text")), "ears": str(save_ears("moonshine", tmp_path / "ears"))}
     where = LoadOptions(backend=request.param, device="cpu", dtype="f32", memory_limit=1 << 30, download=False)
@@ -57,11 +57,11 @@ def by_room(live: Live) -> None:
     assert chat(live).status_code == 200
 
 
-@pytest.mark.parametrize("goes", [by_keep_alive, by_the_models_pane, by_room])
-def test_a_model_that_went_listens_again_when_it_is_asked(live: Live, goes: Any) -> None:
+@pytest.mark.parametrize("unload", [by_keep_alive, by_the_models_pane, by_room])
+def test_a_model_that_went_listens_again_when_it_is_asked(live: Live, unload: Any) -> None:
     assert transcribe(live).status_code == 200
     assert "ears" in live.service.loaded
-    goes(live)
+    unload(live)
     until(lambda: "ears" not in live.service.resident())
     until(lambda: "ears" not in live.service.loaded)
     reply = transcribe(live)

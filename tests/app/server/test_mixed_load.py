@@ -167,8 +167,8 @@ def test_all_at_once_each_gets_what_it_gets_alone(live: Live, alone: dict[str, A
         assert everything.startswith(left.result())
         errors = {name: answer.exception(60) for name, answer in refused.items()}
     assert every(isinstance(error, openai.BadRequestError) for error in errors.values())
-    told: Any = {name: (error.code, error.param) for name, error in errors.items()}  # type: ignore[union-attr]
-    assert told == {"voice": ("bad_request", "voice"), "prompt": ("context_length_exceeded", "prompt")}
+    refusals: Any = {name: (error.code, error.param) for name, error in errors.items()}  # type: ignore[union-attr]
+    assert refusals == {"voice": ("bad_request", "voice"), "prompt": ("context_length_exceeded", "prompt")}
     after = at_rest(live)
     assert after["cancelled"] - before["cancelled"] == 1
     assert after["kv_bytes"] == before["kv_bytes"]
@@ -196,6 +196,6 @@ def test_a_client_that_is_killed_stops_its_voice_and_no_other(live: Live, alone:
             assert voice in live.requests._sounds
         finally:
             listener.kill()
-        heard = {name: answer.result(60) for name, answer in answers.items()} | {"chat": begun + "".join(chat)}
-    assert heard == alone
+        results = {name: answer.result(60) for name, answer in answers.items()} | {"chat": begun + "".join(chat)}
+    assert results == alone
     assert at_rest(live)["kv_bytes"] == before["kv_bytes"]

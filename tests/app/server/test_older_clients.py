@@ -67,9 +67,9 @@ def test_a_window_of_nothing_contradicts_a_penalty(live: Live, at: int) -> None:
     path, body, name = asked(1.3, 0)[at]
     reply = post(live, path, body)
     assert reply.status_code == 400
-    told = reply.json()["error"]
-    assert "repeat_last_n" in told["message"]
-    assert told["param"] == name
+    detail = reply.json()["error"]
+    assert "repeat_last_n" in detail["message"]
+    assert detail["param"] == name
     path, body, _ = asked(None, 0)[at]
     assert post(live, path, body).status_code == 200
 
@@ -97,7 +97,15 @@ def serve(*arguments: str, environment: dict[str, str]) -> tuple[str, str]:
         process.kill()
 
 
-@pytest.mark.parametrize(("level", "lines"), [(None, 0), ("warning", 0), ("info", 1), ("debug", 1)])
+@pytest.mark.parametrize(
+    ("level", "lines"),
+    [
+        (None, 0),
+        pytest.param("warning", 0, marks=pytest.mark.slow),
+        pytest.param("info", 1, marks=pytest.mark.slow),
+        ("debug", 1),
+    ],
+)
 def test_the_log_level_decides_what_is_written_and_never_holds_a_prompt(
     level: str | None, lines: int, tmp_path: Path
 ) -> None:

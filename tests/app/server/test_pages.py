@@ -107,7 +107,7 @@ def test_an_empty_page_is_an_empty_reply(client: openai.OpenAI, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("wish", "param"),
+    ("option", "param"),
     [
         ({"temperature": 0.7}, "temperature"),
         ({"n": 2}, "n"),
@@ -118,8 +118,8 @@ def test_an_empty_page_is_an_empty_reply(client: openai.OpenAI, tmp_path: Path) 
         ({"messages": [*shown(PICTURES / "clean-mono.png"), {"role": "user", "content": "Again?"}]}, "messages"),
     ],
 )
-def test_what_it_cannot_do_is_refused_by_name(live: Live, wish: dict[str, Any], param: str) -> None:
-    body = {"model": READER, "messages": shown(PICTURES / "clean-serif.png"), **wish}
+def test_what_it_cannot_do_is_refused_by_name(live: Live, option: dict[str, Any], param: str) -> None:
+    body = {"model": READER, "messages": shown(PICTURES / "clean-serif.png"), **option}
     refused = httpx.post(f"{live.url}/v1/chat/completions", json=body, timeout=60)
     assert refused.status_code == 400
     assert refused.json()["error"]["param"] == param

@@ -96,8 +96,8 @@ def test_streams_and_choices(real: Live, said: str) -> None:
         {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{file()}"}},
         {"type": "text", "text": "Hm?"},
     ]
-    wishes: Any = dict(model="real", messages=[{"role": "user", "content": parts}], max_tokens=12, temperature=0)
-    stream = client.chat.completions.create(**wishes, stream=True)
+    options: Any = dict(model="real", messages=[{"role": "user", "content": parts}], max_tokens=12, temperature=0)
+    stream = client.chat.completions.create(**options, stream=True)
     assert "".join(chunk.choices[0].delta.content or "" for chunk in stream) == said
-    both = client.chat.completions.create(**wishes, n=2).choices
+    both = client.chat.completions.create(**options, n=2).choices
     assert [choice.message.content for choice in both] == [said, said]

@@ -104,10 +104,10 @@ def test_what_the_server_says_of_itself(live: Live) -> None:
     assert httpx.post(f"{live.url}/flush_cache").json()["success"]
 
 
-@pytest.mark.parametrize(("device", "told"), [("cuda:1", "Cuda(1)"), ("metal", "Metal(0)"), ("cpu", "Cpu")])
-def test_devices(device: str, told: str) -> None:
+@pytest.mark.parametrize(("device", "shown"), [("cuda:1", "Cuda(1)"), ("metal", "Metal(0)"), ("cpu", "Cpu")])
+def test_devices(device: str, shown: str) -> None:
     from types import SimpleNamespace
 
     from app.server.sglang.info import device_name
 
-    assert device_name(SimpleNamespace(backend=SimpleNamespace(device=device))) == told  # type: ignore[arg-type]
+    assert device_name(SimpleNamespace(backend=SimpleNamespace(device=device))) == shown  # type: ignore[arg-type]

@@ -123,7 +123,7 @@ def test_without_an_encoder_aac_is_refused_and_what_there_is_is_named(
 ) -> None:
     monkeypatch.setattr(sound_files, "find_spec", lambda name: None)
     reply = say(live, response_format="aac")
-    told = reply.json()["error"]
-    assert (reply.status_code, told["param"]) == (400, "response_format")
+    detail = reply.json()["error"]
+    assert (reply.status_code, detail["param"]) == (400, "response_format")
     for word in ("opus", "mp3", "flac", "wav", "pcm", "pip install av"):
-        assert word in told["message"]
+        assert word in detail["message"]

@@ -12,7 +12,7 @@ from livekit.plugins import openai
 
 url, recording = sys.argv[1:]
 question = Path(recording).read_bytes()
-told = {}
+results = {}
 
 
 class Microphone(io.AudioInput):
@@ -60,19 +60,19 @@ class Guide(Agent):
     @function_tool
     async def weather(self):
         """The weather."""
-        told["call"] = "weather"
+        results["call"] = "weather"
         return "-4"
 
 
 async def main():
     model = openai.realtime.RealtimeModel(base_url=f"{url}/v1", api_key="none", model="gpt-realtime", voice="marin")
     session, microphone, loudspeaker = AgentSession(llm=model), Microphone(), Loudspeaker()
-    heard, answers = asyncio.Queue(), asyncio.Queue()
+    transcripts, answers = asyncio.Queue(), asyncio.Queue()
 
     @session.on("user_input_transcribed")
     def _(event):
         if event.is_final:
-            heard.put_nowait(event.transcript)
+            transcripts.put_nowait(event.transcript)
 
     @session.on("conversation_item_added")
     def _(event):
@@ -82,13 +82,13 @@ async def main():
     session.input.audio, session.output.audio = microphone, loudspeaker
     await session.start(Guide())
     microphone.speak()
-    told["spoken"] = {"words": await answers.get(), "heard": await heard.get(), "sound": loudspeaker.sound}
+    results["spoken"] = {"words": await answers.get(), "heard": await transcripts.get(), "sound": loudspeaker.sound}
     session.generate_reply(user_input="And again")
-    told["after"] = await answers.get()
+    results["after"] = await answers.get()
     session.generate_reply(user_input="The weather?")
-    told["result"] = await answers.get()
+    results["result"] = await answers.get()
     await session.aclose()
-    print(json.dumps(told))
+    print(json.dumps(results))
 
 
 asyncio.run(asyncio.wait_for(main(), 100))

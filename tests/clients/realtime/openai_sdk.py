@@ -10,7 +10,7 @@ import openai
 url, recording = sys.argv[1:]
 question = Path(recording).read_bytes()
 client = openai.OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0)
-told = {}
+results = {}
 
 with client.realtime.connect(model="gpt-realtime") as connection:
 
@@ -25,20 +25,20 @@ with client.realtime.connect(model="gpt-realtime") as connection:
 
     def answered(first_audio=False):
         """The transcript, the words, the bytes of sound and the response."""
-        heard, words, sound = None, "", 0
+        transcript, words, sound = None, "", 0
         for event in connection:
             if event.type == "error":
                 raise SystemExit(event.error.message)
             if event.type == "conversation.item.input_audio_transcription.completed":
-                heard = event.transcript
+                transcript = event.transcript
             elif event.type == "response.output_audio_transcript.delta":
                 words += event.delta
             elif event.type == "response.output_audio.delta":
                 sound += len(base64.b64decode(event.delta))
                 if first_audio:
-                    return heard, words, sound, event
+                    return transcript, words, sound, event
             elif event.type == "response.done":
-                return heard, words, sound, event.response
+                return transcript, words, sound, event.response
         raise SystemExit("the connection ended")
 
     connection.session.update(
@@ -62,27 +62,27 @@ with client.realtime.connect(model="gpt-realtime") as connection:
         }
     )
     speak()
-    heard, words, sound, _ = answered()
-    told["spoken"] = {"heard": heard, "words": words, "sound": sound}
+    transcript, words, sound, _ = answered()
+    results["spoken"] = {"heard": transcript, "words": words, "sound": sound}
 
     ask("Something long")
     first = answered(first_audio=True)[3]
     speak()
     cut = answered()[3]
-    told["interrupted"] = [cut.status, cut.status_details.reason]
+    results["interrupted"] = [cut.status, cut.status_details.reason]
     connection.conversation.item.truncate(item_id=first.item_id, content_index=0, audio_end_ms=1)
-    told["after"] = answered()[1]
+    results["after"] = answered()[1]
 
     ask("The weather?")
     call = answered()[3].output[0]
-    told["call"] = call.name
+    results["call"] = call.name
     output = {"type": "function_call_output", "call_id": call.call_id, "output": "-4"}
     connection.conversation.item.create(item=output)
     connection.response.create()
-    told["result"] = answered()[1]
+    results["result"] = answered()[1]
 
     connection.session.update(session={"type": "realtime", "output_modalities": ["text"]})
     ask("In words")
-    told["text"] = answered()[3].output[0].content[0].text
+    results["text"] = answered()[3].output[0].content[0].text
 
-print(json.dumps(told))
+print(json.dumps(results))

@@ -39,14 +39,14 @@ class Ears(FrameProcessor):
 
     def __init__(self) -> None:
         super().__init__()
-        self.heard, self.words, self.sound = None, "", 0
+        self.transcript, self.words, self.sound = None, "", 0
         self.answers: asyncio.Queue = asyncio.Queue()
         self.sounding = asyncio.Event()
 
     async def process_frame(self, frame, direction):
         await super().process_frame(frame, direction)
         if isinstance(frame, TranscriptionFrame):
-            self.heard = frame.text
+            self.transcript = frame.text
         elif isinstance(frame, TTSTextFrame):
             self.words += frame.text
         elif isinstance(frame, TTSAudioRawFrame):
@@ -62,7 +62,7 @@ class Ears(FrameProcessor):
 
 
 async def main():
-    told = {}
+    results = {}
     audio = events.AudioConfiguration(
         input=events.AudioInput(
             transcription=events.InputAudioTranscription(model="gpt-4o-transcribe", prompt="Names"),
@@ -80,7 +80,7 @@ async def main():
     )
 
     async def weather(params):
-        told["call"] = params.function_name
+        results["call"] = params.function_name
         await params.result_callback({"degrees": -4})
 
     llm.register_function("weather", weather)
@@ -113,26 +113,26 @@ async def main():
     async def converse():
         await started.wait()
         await worker.queue_frame(LLMRunFrame())
-        told["greeting"] = await answered()
+        results["greeting"] = await answered()
         below.sound = 0
         await speak()
-        told["spoken"] = {"words": await answered(), "heard": above.heard, "sound": below.sound}
+        results["spoken"] = {"words": await answered(), "heard": above.transcript, "sound": below.sound}
 
         below.sounding.clear()
         await say("Something long")
         await below.sounding.wait()
         await speak()
-        told["interrupted"] = await answered()
-        told["after"] = await answered()
+        results["interrupted"] = await answered()
+        results["after"] = await answered()
 
         await say("The weather?")
-        told["result"] = await answered()
+        results["result"] = await answered()
         await worker.queue_frame(CancelFrame())
 
     runner = WorkerRunner(handle_sigint=False)
     await runner.add_workers(worker)
     await asyncio.wait_for(asyncio.gather(runner.run(), converse()), 100)
-    print(json.dumps(told))
+    print(json.dumps(results))
 
 
 asyncio.run(main())

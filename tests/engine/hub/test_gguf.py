@@ -83,7 +83,7 @@ MANY = ["m-Q4_K_M.gguf", "m-Q4_K_S.gguf", "m-BF16.gguf", "m-Q8_0.gguf", "other-Q
 
 
 @pytest.mark.parametrize(
-    ("wish", "found"),
+    ("part", "found"),
     [
         ("q4_k_m", "Q4_K_M"),
         ("Q8_0", "Q8_0"),
@@ -95,8 +95,8 @@ MANY = ["m-Q4_K_M.gguf", "m-Q4_K_S.gguf", "m-BF16.gguf", "m-Q8_0.gguf", "other-Q
         ("Q3_K", None),
     ],
 )
-def test_a_part_of_a_name_finds_its_file(wish: str, found: str | None) -> None:
-    assert chosen(gguf_models(MANY), wish) == found
+def test_a_part_of_a_name_finds_its_file(part: str, found: str | None) -> None:
+    assert chosen(gguf_models(MANY), part) == found
 
 
 def test_a_part_that_fits_several_lists_them() -> None:

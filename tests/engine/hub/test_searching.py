@@ -30,9 +30,9 @@ def test_words_find_repositories(hub):
 def test_the_facts_of_a_repository(hub):
     hub.repos["a/b"] = {"config.json": bytes(10), "model.safetensors": bytes(5000), "README.md": bytes(900)}
     hub.cards["a/b"] = CARD
-    told = facts("a/b")
-    assert (told.nbytes, told.files, told.format, told.quantization) == (5010, 2, "safetensors", "bf16")
-    assert (told.licence, told.architecture, told.parameters, told.gated) == ("apache-2.0", "qwen3", 1000, False)
+    found = facts("a/b")
+    assert (found.nbytes, found.files, found.format, found.quantization) == (5010, 2, "safetensors", "bf16")
+    assert (found.licence, found.architecture, found.parameters, found.gated) == ("apache-2.0", "qwen3", 1000, False)
 
 
 def test_a_repository_without_a_model_has_no_facts(hub):

@@ -212,10 +212,10 @@ def test_memory_does_not_grow_with_the_length(folder: Path) -> None:
     """Ten hours, which are 1.2 GB of samples."""
     file = folder / "long.mka"
     save_silence(file, hours=10)
-    told = subprocess.run(
+    output = subprocess.run(
         [sys.executable, "-c", _LONG, str(file)], capture_output=True, text=True, timeout=250, check=True
     ).stdout.split()
-    seconds, grown, child = map(int, told)
+    seconds, grown, child = map(int, output)
     assert seconds == 36000
     assert grown < 64_000  # KiB
     assert child < 400_000

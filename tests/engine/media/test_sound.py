@@ -56,14 +56,14 @@ def test_long_files_are_read_in_blocks(tmp_path, monkeypatch):
     np.testing.assert_allclose(blocks.samples, whole.samples, atol=1e-5)
 
 
-@pytest.mark.parametrize(("content", "says"), [
+@pytest.mark.parametrize(("content", "message"), [
     (b"", "is empty"),
     (b"no sound at all, but a few words", "could not be read"),
     (b"RIFF\x00\x00\x00\x00WAVE", "could not be read|holds no sound"),
 ])  # fmt: skip
-def test_what_is_no_sound(tmp_path, content, says):
+def test_what_is_no_sound(tmp_path, content, message):
     (tmp_path / "a.wav").write_bytes(content)
-    with pytest.raises(BadRequest, match=says):
+    with pytest.raises(BadRequest, match=message):
         read_sound(tmp_path / "a.wav", RATE)
 
 

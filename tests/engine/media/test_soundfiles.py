@@ -80,10 +80,10 @@ def test_what_was_streamed_can_be_listened_to(format):
     """Also FLAC, whose header says that its length is not known."""
     tone = 0.3 * np.sin(np.arange(48000) / 20).astype(np.float32)
     data = b"".join(encoded(np.array_split(tone, 20), 24000, format))
-    heard = read_sound(data, 24000)
-    assert heard.seconds == pytest.approx(2.0, abs=0.1)
+    decoded = read_sound(data, 24000)
+    assert decoded.seconds == pytest.approx(2.0, abs=0.1)
     if format in ("wav", "flac"):
-        np.testing.assert_allclose(heard.samples, tone, atol=1e-4)
+        np.testing.assert_allclose(decoded.samples, tone, atol=1e-4)
 
 
 def test_a_flac_stream_says_that_its_length_is_not_known():

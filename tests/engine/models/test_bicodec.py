@@ -112,17 +112,17 @@ def test_a_sound_too_short_to_be_heard(load):
         run(load("ears", "torch").features(np.zeros(399, np.float32)))
 
 
-@pytest.mark.parametrize(("part", "change", "says"), [
+@pytest.mark.parametrize(("part", "change", "message"), [
     ("prenet", {"sample_ratios": [2, 1]}, "sample_ratios"),
     ("decoder", {"kernel_sizes": [16, 10, 8, 4]}, "kernel_sizes"),
     ("mel_params", {"hop_length": 256}, "hop_length must be 320"),
     ("quantizer", {"input_dim": 41}, "widths"),
 ])  # fmt: skip
-def test_kinds_that_are_not_supported(tmp_path, part, change, says):
+def test_kinds_that_are_not_supported(tmp_path, part, change, message):
     save_codec(tmp_path)
     parts = CONFIG["audio_tokenizer"]
     (tmp_path / "config.yaml").write_text(yaml.safe_dump({"audio_tokenizer": parts | {part: parts[part] | change}}))
-    with pytest.raises(ConfigError, match=says):
+    with pytest.raises(ConfigError, match=message):
         load_any(str(tmp_path))
 
 

@@ -129,7 +129,7 @@ def test_sizes_beyond_all_models(field, value):
 
 
 @pytest.mark.parametrize(
-    ("kind", "changes", "says"),
+    ("kind", "changes", "message"),
     [
         ("ministral3", {"max_position_embeddings": 1 << 30}, "max_position_embeddings"),
         ("gemma3_text", {"query_pre_attn_scalar": 0}, "query_pre_attn_scalar"),
@@ -201,10 +201,10 @@ def test_sizes_beyond_all_models(field, value):
         ("phi3", {"rope_scaling": {"type": "su", "short_factor": [1.0] * 8, "long_factor": [-1] * 8}}, "long_factor"),
     ],
 )
-def test_fields_of_windows_and_ropes(kind, changes, says):
+def test_fields_of_windows_and_ropes(kind, changes, message):
     error = bounded(kind, **changes)
     assert isinstance(error, ConfigError)
-    assert says in str(error)
+    assert message in str(error)
 
 
 @pytest.mark.parametrize(
@@ -222,7 +222,7 @@ def test_sizes_that_could_be_but_have_no_tensors(kind, changes):
 
 
 @pytest.mark.parametrize(
-    ("changes", "says"),
+    ("changes", "message"),
     [
         ({"head_dim": 1 << 20}, "head_dim"),
         ({"head_dim": None, "hidden_size": 1 << 30, "num_attention_heads": 2}, "head_dim"),
@@ -261,10 +261,10 @@ def test_sizes_that_could_be_but_have_no_tensors(kind, changes):
         ({"rope_scaling": {"rope_type": "factors", "factors": ["x"] * 8}}, "factors"),
     ],
 )
-def test_ropes_that_cannot_be(changes, says):
+def test_ropes_that_cannot_be(changes, message):
     error = bounded("llama", **changes)
     assert isinstance(error, ConfigError)
-    assert says in str(error)
+    assert message in str(error)
 
 
 @pytest.mark.parametrize("value", [True, "7", 7.5, [7], 0, -1, (1 << 31) + 1])

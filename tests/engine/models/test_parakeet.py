@@ -77,7 +77,7 @@ def test_it_hears_what_the_reference_hears(opened: Any, kind: str, backend: str,
     assert made.shape == wanted.shape
     assert np.abs(made - wanted).max() / np.abs(wanted).max() < 1e-4
 
-    heard: TimedIds = run(own.model.recognize(samples))
+    recognized: TimedIds = run(own.model.recognize(samples))
     if kind == "parakeet_ctc":
         best = out[0, :frames].tolist()
         at = [i for i, id in enumerate(best) if id != BLANK and (i == 0 or id != best[i - 1])]
@@ -89,9 +89,9 @@ def test_it_hears_what_the_reference_hears(opened: Any, kind: str, backend: str,
         starts = [place for id, place in zip(tokens, places) if id != BLANK]
         ends = [place + jump for id, place, jump in zip(tokens, places, durations) if id != BLANK]
     assert which or len(set(ids)) > 3  # a model that says little would prove little
-    assert (heard.ids, heard.starts) == (ids, starts)
+    assert (recognized.ids, recognized.starts) == (ids, starts)
     if kind == "parakeet_tdt":
-        assert heard.ends == [min(end, frames) for end in ends]
+        assert recognized.ends == [min(end, frames) for end in ends]
 
 
 def test_a_sound_of_next_to_nothing_is_silence(opened: Any) -> None:
@@ -112,11 +112,11 @@ def test_a_token_that_takes_no_time_is_written_so_often_and_no_more(opened: Any)
 
     own.model.joint = never
     try:
-        heard = run(own.model.recognize(sound(1.0)))
+        recognized = run(own.model.recognize(sound(1.0)))
     finally:
         own.model.joint = joint
-    assert len(heard.ids) == frames * own.model.most
-    assert heard.starts == sorted(heard.starts)
+    assert len(recognized.ids) == frames * own.model.most
+    assert recognized.starts == sorted(recognized.starts)
 
 
 PUBLISHED = {  # kind, hidden, layers, mels, vocabulary, bias; millions of parameters

@@ -33,7 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 @pytest.mark.parametrize("name", NAMES)
 def test_through_the_engine(folder: Callable[[str], Path], tmp_path: Path, name: str, backend: str) -> None:
     driver = EngineDriver(folder(name), backend, tmp_path, 96, LENGTH)
-    driver.goes_on(PROMPTS, greedy_replies(name, PROMPTS, LENGTH), begun=16, compared=8, hits=3)
+    driver.continues(PROMPTS, greedy_replies(name, PROMPTS, LENGTH), begun=16, compared=8, hits=3)
     # a beginning that repeats itself, so that the drafts of n-grams are tried, and rejected
     repeated = [5, 17, 33, 41] * 12
     alone = driver.say([repeated])

@@ -63,9 +63,9 @@ class TestProbabilities:
 
     def test_of_a_stream_in_parts(self, backend, rate):
         model = part(backend).model
-        heard, size, made = model.start(rate), model.chunk(rate), []
+        state, size, made = model.start(rate), model.chunk(rate), []
         for begin, end in ((0, 3), (3, 4), (4, 60), (60, 500)):
-            made.append(run(model.probabilities(sound(rate)[begin * size : end * size], rate, heard)))
+            made.append(run(model.probabilities(sound(rate)[begin * size : end * size], rate, state)))
         np.testing.assert_allclose(np.concatenate(made), expected(rate), atol=1e-4)
 
 

@@ -43,7 +43,7 @@ while True:
 READY = """
 reports.write(("here",)); reports.write(("ready", {"budget": 5, "bytes": 1, "weights": begun["index"]}))
 """
-TOLD = "read_message(commands)\n"
+READ_CALL = "read_message(commands)\n"
 BEATS = "threading.Thread(target=beat, daemon=True).start()\n"
 ROOT = str(Path(__file__).resolve().parents[3])
 
@@ -91,12 +91,12 @@ def watched(team: Team) -> tuple[str, Waiting]:
     return team.reason or "", group
 
 
-def test_ranks_are_told_asked_and_ended(made: Callable[..., Team]) -> None:
+def test_ranks_receive_calls_answer_and_end(made: Callable[..., Team]) -> None:
     team = made(READY + BEATS)
     assert team.place.parent.stat().st_mode & 0o777 == 0o700
     assert [report["weights"] for report in team.ready()] == [1, 2]
-    assert not team.place.parent.exists()  # they have met
-    team.tell([("open", 0, 5)])
+    assert not team.place.parent.exists()  # all ranks are connected
+    team.send([("open", 0, 5)])
     assert team.ask(("export", 3)) == [["export", 3], ["export", 3]]
     assert team.sent[0] == 3  # what to load, and two calls
     assert team.reason is None
@@ -109,14 +109,14 @@ def test_a_rank_that_gets_nothing_done_is_given_up(made: Callable[..., Team]) ->
     team = made(READY + BEATS)
     team.ready()
     reason, group = watched(team)
-    assert "did not get on" in reason
+    assert "made no progress" in reason
     assert group.aborted
-    with pytest.raises(RanksLost, match="did not get on"):
-        team.tell([("open", 0, 5)])
+    with pytest.raises(RanksLost, match="made no progress"):
+        team.send([("open", 0, 5)])
 
 
 @pytest.mark.parametrize(
-    ("now", "got_on"),
+    ("now", "progressed"),
     [
         ((7, 3, 1.0), False),
         ((8, 3, 1.0), True),  # an operation was done
@@ -125,8 +125,8 @@ def test_a_rank_that_gets_nothing_done_is_given_up(made: Callable[..., Team]) ->
         ((7, 3, 2.5), True),  # computes
     ],
 )
-def test_ranks_that_work_are_waited_for(now: tuple[float, ...], got_on: bool) -> None:
-    assert teams._got_on((7, 3, 1.0), now, 3.0) is got_on
+def test_ranks_that_work_are_waited_for(now: tuple[float, ...], progressed: bool) -> None:
+    assert teams._made_progress((7, 3, 1.0), now, 3.0) is progressed
 
 
 def test_a_rank_that_gives_no_sign_of_life_is_given_up(made: Callable[..., Team]) -> None:
@@ -138,16 +138,16 @@ def test_a_rank_that_gives_no_sign_of_life_is_given_up(made: Callable[..., Team]
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        (READY + BEATS + TOLD + "os._exit(3)\n", "ended with status 3"),
-        (READY + TOLD + 'reports.write(("failed", "memory", "x"))\n', "ran out of memory"),
-        (READY + TOLD + 'reports.write(("failed", "KeyError", "7"))\n', "failed: KeyError: 7"),
+        (READY + BEATS + READ_CALL + "os._exit(3)\n", "ended with status 3"),
+        (READY + READ_CALL + 'reports.write(("failed", "memory", "x"))\n', "ran out of memory"),
+        (READY + READ_CALL + 'reports.write(("failed", "KeyError", "7"))\n', "failed: KeyError: 7"),
     ],
 )
 def test_how_a_rank_ended_is_said(body: str, words: str, made: Callable[..., Team]) -> None:
     team = made(body, replace(HURRY, hang=60.0))
     team.ready()
     with suppress(RanksLost):  # where the first rank has ended before the second is written to
-        team.tell([("open", 0, 5)])
+        team.send([("open", 0, 5)])
     reason = watched(team)[0]
     assert words in reason
     assert reason.endswith("It is loaded again when it is next used.")

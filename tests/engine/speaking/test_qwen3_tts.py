@@ -278,7 +278,7 @@ def test_the_predictor_s_choices_follow_its_probabilities(rigs: Callable[..., Ri
 
 class TestWhatAModelCannotDo:
     @pytest.mark.parametrize(
-        ("kind", "manner", "says"),
+        ("kind", "manner", "message"),
         [
             ("base", VoiceSettings(preset="vivian"), "CustomVoice"),
             ("base", VoiceSettings(), "recording"),
@@ -289,8 +289,8 @@ class TestWhatAModelCannotDo:
             ("voice_design", VoiceSettings(preset="eric", instructions="calm"), "CustomVoice"),
         ],
     )
-    def test_says_what_can(self, rigs: Callable[..., Rig], kind: str, manner: VoiceSettings, says: str) -> None:
-        with pytest.raises(BadRequest, match=says):
+    def test_says_what_can(self, rigs: Callable[..., Rig], kind: str, manner: VoiceSettings, message: str) -> None:
+        with pytest.raises(BadRequest, match=message):
             rigs(kind, "torch").prompts.layout("Hello.", manner)
 
     def test_cloning_elsewhere(self, rigs: Callable[..., Rig]) -> None:

@@ -84,8 +84,8 @@ class TestSound:
         both = voices()
         together: list[list[np.ndarray]] = [[], []]
         for _ in range(2):
-            for heard, voice in zip(together, both):
-                heard.append(next(voice))
+            for chunks, voice in zip(together, both):
+                chunks.append(next(voice))
         for voice in both:
             voice.close()
         for a, b in zip(alone, together):
@@ -158,17 +158,17 @@ def test_cancelling_stops_within_one_frame(engine: Engine, speakers: Speakers) -
 class TestRunningAway:
     def test_a_voice_without_an_end_is_an_error(self, speakers: Speakers, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(qwen3_tts, "max_frames", lambda text: 12)
-        heard = []
+        chunks = []
         with pytest.raises(SpeechRanAway, match="far longer than the text"):
-            heard += speakers("custom_voice").speak(TEXT, VoiceSettings(preset="eric"), sampling=GREEDY)
-        assert heard
+            chunks += speakers("custom_voice").speak(TEXT, VoiceSettings(preset="eric"), sampling=GREEDY)
+        assert chunks
 
     def test_nothing_of_it_is_heard_by_the_patient(self, speakers: Speakers, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(qwen3_tts, "max_frames", lambda text: 12)
-        heard = []
+        chunks = []
         with pytest.raises(SpeechRanAway):
-            heard += speakers("custom_voice").speak(TEXT, VoiceSettings(preset="eric"), sampling=GREEDY, buffered=True)
-        assert not heard
+            chunks += speakers("custom_voice").speak(TEXT, VoiceSettings(preset="eric"), sampling=GREEDY, buffered=True)
+        assert not chunks
 
     def test_it_is_tried_again_with_another_seed(self, speakers: Speakers, monkeypatch: pytest.MonkeyPatch) -> None:
         real, tried = qwen3_tts.synthesize, []
@@ -233,7 +233,7 @@ class TestCloning:
         assert speakers("base").clone(cases()["wav"]).codes is None
 
     @pytest.mark.parametrize(
-        ("samples", "says"),
+        ("samples", "message"),
         [
             (np.zeros(0), "lasts 0.00 seconds"),
             (np.zeros(24000), "silent"),
@@ -242,8 +242,8 @@ class TestCloning:
             (np.ones((24000, 2)), "one row"),
         ],
     )
-    def test_a_recording_without_a_voice(self, speakers: Speakers, samples: np.ndarray, says: str) -> None:
-        with pytest.raises(BadRequest, match=says):
+    def test_a_recording_without_a_voice(self, speakers: Speakers, samples: np.ndarray, message: str) -> None:
+        with pytest.raises(BadRequest, match=message):
             speakers("base").clone(samples)
 
     def test_only_base_models_clone(self, speakers: Speakers) -> None:

@@ -107,19 +107,19 @@ def child(sources: dict[str, str]) -> dict[str, int | str]:
         timeout=120,
     )
     assert ended.returncode == 0, ended.stderr[-2000:]
-    told: dict[str, int | str] = json.loads(ended.stdout)
-    assert told.keys() == sources.keys()
-    return told
+    results: dict[str, int | str] = json.loads(ended.stdout)
+    assert results.keys() == sources.keys()
+    return results
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the bound is set by what Linux tells of a process's memory")
 def test_no_template_asks_for_memory_without_bounds() -> None:
-    told = child(HOSTILE)
-    wrong = {name: said for name, said in told.items() if not (isinstance(said, str) and "was stopped: it" in said)}
+    results = child(HOSTILE)
+    wrong = {name: said for name, said in results.items() if not (isinstance(said, str) and "was stopped: it" in said)}
     assert wrong == {}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the bound is set by what Linux tells of a process's memory")
 def test_what_templates_do_goes_on() -> None:
-    told = child(FINE)
-    assert {name: said for name, said in told.items() if not isinstance(said, int)} == {}
+    results = child(FINE)
+    assert {name: said for name, said in results.items() if not isinstance(said, int)} == {}

@@ -80,17 +80,17 @@ class MessageTree:
 def for_model(system: str, path: Sequence[StoredMessage]) -> list[dict[str, Any]]:
     """Replies that ended before their first word are left out. What was said around one is one message: many templates want
     a reply after each."""
-    said: list[dict[str, Any]] = [{"role": "system", "content": system}] if system.strip() else []
+    history: list[dict[str, Any]] = [{"role": "system", "content": system}] if system.strip() else []
     for message in path:
         if message.role == "assistant" and not (message.text or message.calls):
             continue
         made = _message(message)
         if message.role == "assistant" and guide.is_guide(message.model):
-            made["content"] = guide.as_told(message.text)
-        if said and made["role"] == "user" == said[-1]["role"]:
-            made["content"] = _together(said.pop()["content"], made["content"])
-        said.append(made)
-    return said
+            made["content"] = guide.as_given(message.text)
+        if history and made["role"] == "user" == history[-1]["role"]:
+            made["content"] = _together(history.pop()["content"], made["content"])
+        history.append(made)
+    return history
 
 
 def _together(before: str | list[dict[str, Any]], after: str | list[dict[str, Any]]) -> str | list[dict[str, Any]]:
@@ -330,13 +330,13 @@ class OpenConversation:
         if not self.head.model:
             self._say(tr("Choose a model first, in the menu above the conversation."), "error")
             return False
-        said = StoredMessage(0, self.head.leaf, "user", text, attachments=tuple(attachments))
+        question = StoredMessage(0, self.head.leaf, "user", text, attachments=tuple(attachments))
         if self.writing:
-            return self._queue(said)
-        self._add_and_answer(said, folder, from_draft=True)
+            return self._queue(question)
+        self._add_and_answer(question, folder, from_draft=True)
         return True
 
-    def _queue(self, said: StoredMessage) -> bool:
+    def _queue(self, question: StoredMessage) -> bool:
         """Stored at once below the reply that is written, and answered when it has ended."""
         conversation, reply = self.id, self.reply
         if conversation is None or reply is None or reply.message.id not in self.tree:
@@ -345,7 +345,7 @@ class OpenConversation:
 
         def write(db: Any) -> StoredMessage:
             records.keep_draft(db, str(conversation), "")
-            return messages.add(db, conversation, said)
+            return messages.add(db, conversation, question)
 
         def written(message: StoredMessage) -> None:
             if self.id != conversation:
@@ -443,7 +443,7 @@ class OpenConversation:
 
     # -- inside
 
-    def _add_and_answer(self, said: StoredMessage, folder: int | None = None, *, from_draft: bool = False) -> None:
+    def _add_and_answer(self, question: StoredMessage, folder: int | None = None, *, from_draft: bool = False) -> None:
         """`from_draft`: the message was the draft, which is deleted with it."""
         head, known = self.head, self.id
         blank = self._blank()
@@ -452,18 +452,18 @@ class OpenConversation:
             conversation = known
             if conversation is None:
                 conversation = conversations.create(db, head.model, head.system, head.sampling, folder)
-                conversations.rename(db, conversation, title_of(said), by_person=False)
+                conversations.rename(db, conversation, title_of(question), by_person=False)
                 records.keep_draft(db, "new", "")
             elif from_draft:
                 records.keep_draft(db, str(conversation), "")
-            added = messages.add(db, conversation, said)
+            added = messages.add(db, conversation, question)
             return conversation, added, messages.add(db, conversation, replace(blank, parent=added.id))
 
         def written(answer: tuple[int, StoredMessage, StoredMessage]) -> None:
             conversation, message, reply = answer
             if known is None and self.id is None:
                 self.id = conversation
-                self.head = replace(self.head, id=conversation, title=title_of(said))
+                self.head = replace(self.head, id=conversation, title=title_of(question))
                 self.begun(conversation)
             self.listed()
             if self.id == conversation:

@@ -166,15 +166,15 @@ def picture_advice(
     return None
 
 
-Hear = Callable[[Path, Callable[[str], Any], Callable[[str], Any]], Any]
+ReadText = Callable[[Path, Callable[[str], Any], Callable[[str], Any]], Any]
 
 
 class MessageDraft:
     """`loaded`: another draft is here, text and all. `files_changed`: files came or went. `failed(sentence)`; an empty one: it works again."""
 
-    def __init__(self, store: AppStore, work: JobRunner, folder: Path, hear: Hear | None = None) -> None:
-        """`hear` transcribes sound for models that take text only."""
-        self._store, self._work, self._folder, self._hear = store, work, folder, hear
+    def __init__(self, store: AppStore, work: JobRunner, folder: Path, transcribe: ReadText | None = None) -> None:
+        """`transcribe` turns sound into text for models that take text only."""
+        self._store, self._work, self._folder, self._transcribe = store, work, folder, transcribe
         self.loaded, self.files_changed, self.failed = Signal(), Signal(), Signal()
         self.place = "new"
         self._opened = 0  # how often; an answer to an earlier opening is too late
@@ -226,7 +226,7 @@ class MessageDraft:
     def add_bytes(self, name: str, data: bytes) -> None:
         self._read(lambda: attach_bytes(name, data, self._folder))
 
-    def read_pictures(self, files: Sequence[Attachment], read: Hear) -> None:
+    def read_pictures(self, files: Sequence[Attachment], read: ReadText) -> None:
         """Give pictures their text, for models that cannot see. `read` is what reads pages."""
         for file in files:
             self.reading += 1
@@ -278,8 +278,8 @@ class MessageDraft:
             self._keep(lambda: release(file.path))
 
         def done(file: Attachment) -> None:
-            if file.kind == "sound" and self._hear is not None:
-                self._hear(
+            if file.kind == "sound" and self._transcribe is not None:
+                self._transcribe(
                     Path(file.path), lambda words: taken(replace(file, text=words)), lambda why: refused(file, why)
                 )
             else:

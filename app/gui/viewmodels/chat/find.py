@@ -30,8 +30,8 @@ class ConversationFind:
         return self.places[self._at] if self.places else None
 
     @property
-    def told(self) -> str:
-        """Which of how many."""
+    def position(self) -> str:
+        """The current match and the number of matches."""
         if not self.text:
             return ""
         return f"{self._at + 1}/{len(self.places)}" if self.places else tr("No results.")

@@ -81,8 +81,8 @@ def in_window(question: str, answer: str) -> str:
     return str(found["says"]) if found is not None else answer
 
 
-def as_told(shown: str) -> str:
-    """Of an answer that the window shows: what the Guide reads of it again, for it knows its own words only."""
+def as_given(shown: str) -> str:
+    """The Guide's own words for an answer as the window shows it: the Guide was trained on its own words only."""
     found = next((entry for entry in _table()["answers"] if entry["says"] == shown), None)
     return str(found["begins"]) if found is not None else shown
 

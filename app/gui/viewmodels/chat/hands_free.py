@@ -46,11 +46,11 @@ class SpokenText:
 
     def push(self, piece: str) -> str:
         self._line += piece
-        said = ""
+        spoken = ""
         while "\n" in self._line:
             line, self._line = self._line.split("\n", 1)
-            said += self._whole(line)
-        return said + self._words()
+            spoken += self._whole(line)
+        return spoken + self._words()
 
     def finish(self) -> str:
         line, self._line = self._line, ""
@@ -85,16 +85,16 @@ class SpokenText:
 
     def _run_on(self, text: str) -> str:
         """Join lines of one paragraph into one sentence."""
-        said = self._say(text)
+        spoken = self._say(text)
         self._gap(" ")
-        return said
+        return spoken
 
     def _apart(self, text: str) -> str:
         """A sentence of its own, whether it ends in a mark or not."""
         self._gap(". ")
-        said = self._say(text)
+        spoken = self._say(text)
         self._gap(". ")
-        return said
+        return spoken
 
     def _say(self, words: str) -> str:
         words = _EMPHASIS.sub("", words)
@@ -158,8 +158,8 @@ class SpokenQuestion:
         while (piece := self._words.get()) is not None:
             if isinstance(piece, GrusError):
                 raise piece
-            if said := aloud.push(piece):
-                yield said
+            if spoken := aloud.push(piece):
+                yield spoken
         yield aloud.finish()
 
 
@@ -203,15 +203,15 @@ def conversed(
 
 def _next(sound: Sound) -> np.ndarray | None:
     """All samples recorded meanwhile; empty after a moment without any; None at the end."""
-    heard: list[np.ndarray] = []
+    pieces: list[np.ndarray] = []
     try:
         while True:
-            piece = sound.get(timeout=_PATIENCE) if not heard else sound.get_nowait()
+            piece = sound.get(timeout=_PATIENCE) if not pieces else sound.get_nowait()
             if piece is None:
                 return None
-            heard.append(piece)
+            pieces.append(piece)
     except queue.Empty:
-        return np.concatenate(heard) if heard else np.zeros(0, np.float32)
+        return np.concatenate(pieces) if pieces else np.zeros(0, np.float32)
 
 
 State = Literal["off", "preparing", "listening", "thinking", "speaking"]
@@ -258,7 +258,7 @@ class HandsFree:
         self._turn("preparing")
         self._stream = self._streams.stream(
             lambda core: conversed(core, cast, sound, self._later(self._ask), self._later(self._drop)),
-            self._hear, self.fail,
+            self._receive, self.fail,
         )  # fmt: skip
 
     def end(self) -> bool:
@@ -282,7 +282,7 @@ class HandsFree:
 
     # -- sound, from and to the devices
 
-    def hear(self, samples: np.ndarray) -> None:
+    def feed(self, samples: np.ndarray) -> None:
         """f32 at 16 kHz."""
         deaf = self.waits and self.state == "speaking"
         if not deaf and self.state not in ("off", "preparing"):
@@ -304,7 +304,7 @@ class HandsFree:
 
     # -- events of the pipeline
 
-    def _hear(self, events: list[Any]) -> None:
+    def _receive(self, events: list[Any]) -> None:
         for event in events:
             if not self.on:
                 return

@@ -163,9 +163,9 @@ class _Html:
             align = next((side for side in ("right", "center") if side in style), "left")
             self._say(f'<{token.tag} align="{align}">')
         elif kind == "ordered_list_open":
-            self._say(f'<ol start="{token.attrs.get("start", 1)}"{_goes_on(token)}>')
+            self._say(f'<ol start="{token.attrs.get("start", 1)}"{_continued(token)}>')
         elif kind == "bullet_list_open":
-            self._say(f"<ul{_goes_on(token)}>")
+            self._say(f"<ul{_continued(token)}>")
         elif token.tag:
             self._say(f"<{token.tag}>" if token.nesting > 0 else f"</{token.tag}>")
 
@@ -236,9 +236,9 @@ def _mark_task(inline: Token) -> None:
         first.content = ("☐" if found[1] == " " else "☑") + first.content[found.end() :]
 
 
-def _goes_on(token: Token) -> str:
+def _continued(token: Token) -> str:
     """The rest of a long list follows in the next piece, as close as its own items."""
-    return ' style="margin-bottom:0"' if token.meta.get("goes_on") else ""
+    return ' style="margin-bottom:0"' if token.meta.get("continued") else ""
 
 
 def filled(piece: MarkdownPiece, drawn: Sequence[str]) -> str:
@@ -347,7 +347,7 @@ def _parts(block: MarkdownBlock, source: str, lines: Sequence[int]) -> Iterator[
     for n, item in enumerate(inside):
         above, below = item[0].map or (0, 0)
         if part and lines[below] - start > LONGEST_PART and _begins_alone(source, lines[above]):
-            yield MarkdownBlock([*_opening(head, lead, goes_on=True), *part, *tail], start, lines[above], lead)
+            yield MarkdownBlock([*_opening(head, lead, continued=True), *part, *tail], start, lines[above], lead)
             start, part = lines[above], []
             lead = PartLead(columns, None if number is None else number + n)
         part += item
@@ -365,9 +365,9 @@ def _inside(tokens: Sequence[Token]) -> tuple[int, int]:
     return 0, 0
 
 
-def _opening(head: Sequence[Token], lead: PartLead, goes_on: bool = False) -> list[Token]:
+def _opening(head: Sequence[Token], lead: PartLead, continued: bool = False) -> list[Token]:
     attributes = head[0].attrs if lead.number is None else {**head[0].attrs, "start": lead.number}
-    return [head[0].copy(attrs=attributes, meta={"goes_on": goes_on}), *head[1:]]
+    return [head[0].copy(attrs=attributes, meta={"continued": continued}), *head[1:]]
 
 
 def _begins_alone(source: str, at: int) -> bool:

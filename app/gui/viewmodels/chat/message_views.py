@@ -127,7 +127,7 @@ class MessageViews:
 
     def _footer(self, message: StoredMessage, version: int, versions: int, doing: str) -> MessageView:
         figures = "" if guide.is_guide(message.model) or message.state == "writing" else figures_of(message)
-        text, level = _told(message, doing, figures if self.figures else "")
+        text, level = _footer_text(message, doing, figures if self.figures else "")
         can = {"copy", "regenerate", "edit", "delete"} if message.state != "writing" else set()
         if message.state in ("stopped", "length", "failed") or (message.state == "done" and message.text):
             can.add("continue")
@@ -159,7 +159,7 @@ def _folded(text: str) -> str:
     return "\n".join(text.split("\n", _FIRST_LINES)[:_FIRST_LINES])[:_FIRST_CHARACTERS].rstrip() + " …"
 
 
-def _told(message: StoredMessage, doing: str, figures: str) -> tuple[str, str]:
+def _footer_text(message: StoredMessage, doing: str, figures: str) -> tuple[str, str]:
     if message.state == "writing":
         return (doing if not message.text and not message.reasoning else ""), ""
     if message.state == "failed":
@@ -167,8 +167,8 @@ def _told(message: StoredMessage, doing: str, figures: str) -> tuple[str, str]:
     if message.state == "stopped":
         return " · ".join(filter(None, (tr("Stopped"), figures))), ""
     if message.state == "length":
-        told = tr("The maximum length was reached. Press Continue for more.")
-        return " · ".join(filter(None, (told, figures))), "warning"
+        sentence = tr("The maximum length was reached. Press Continue for more.")
+        return " · ".join(filter(None, (sentence, figures))), "warning"
     return figures, ""
 
 

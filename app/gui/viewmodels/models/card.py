@@ -70,8 +70,8 @@ def downloaded_lines(library: ModelLibrary, downloads: Downloads, words: str = "
                 or model.address
                 or (tr("{size} in memory", size=size(held.weights + held.talk)) if held else size(model.nbytes))
             )
-            told = (tr("loaded"), "ok") if held else ("", "")
-            lines.append(ModelLine(model.name, model.name, second, *told, badges(model.abilities)))
+            mark = (tr("loaded"), "ok") if held else ("", "")
+            lines.append(ModelLine(model.name, model.name, second, *mark, badges(model.abilities)))
     return lines
 
 
@@ -171,7 +171,7 @@ class ModelDetailsSource:
         self.name = ""  # a model on this machine, or a repository
         for signal in (library.changed, machinery.changed, downloads.changed):
             signal.connect(self.changed)
-        finding.told.connect(lambda repo: self.changed())
+        finding.facts_changed.connect(lambda repo: self.changed())
 
     def choose(self, name: str) -> None:
         """Show this one, and ask what is not known of it."""
@@ -197,11 +197,11 @@ class ModelDetailsSource:
             held = tr("{weights} weights, {talk} KV cache", weights=size(model.resident.weights),
                       talk=size(model.resident.talk))  # fmt: skip
             rows.append(ModelFact(tr("In memory"), held, "ok"))
-        told = self._described.get(model.name)
-        problem = told if isinstance(told, str) else ""
-        if told is not None and not isinstance(told, str):
-            rows += _described(told)
-            problem = " ".join(told.why_not)
+        described = self._described.get(model.name)
+        problem = described if isinstance(described, str) else ""
+        if described is not None and not isinstance(described, str):
+            rows += _described(described)
+            problem = " ".join(described.why_not)
         actions: list[ModelAction] = ["unload"] if model.resident is not None else ["load"]
         actions.insert(0, "chat")
         if model.place == "cache":
@@ -286,10 +286,14 @@ class ModelDetailsSource:
             )
             return describe(model.source, options)
 
-        self._core.use(ask, lambda told: self._tell(name, told), lambda sentence: self._tell(name, sentence))
+        self._core.use(
+            ask,
+            lambda description: self._set_described(name, description),
+            lambda sentence: self._set_described(name, sentence),
+        )
 
-    def _tell(self, name: str, told: Description | str) -> None:
-        self._described[name] = told
+    def _set_described(self, name: str, description: Description | str) -> None:
+        self._described[name] = description
         self.changed()
 
 
@@ -358,19 +362,19 @@ def _facts(facts: Facts) -> list[ModelFact]:
     return rows
 
 
-def _described(told: Description) -> list[ModelFact]:
+def _described(description: Description) -> list[ModelFact]:
     rows = []
-    if told.parameters:
-        rows.append(ModelFact(tr("Weights"), _billions(told.parameters)))
-    rows += [ModelFact(tr("Format"), told.stored_as), ModelFact(tr("Architecture"), told.architecture)]
-    if told.context:
-        rows.append(ModelFact(tr("Context"), trn("{n} token", "{n} tokens", told.context)))
-    if told.memory_needed:
-        rows.append(ModelFact(tr("Requires"), tr("{size} of memory", size=size(told.memory_needed))))
-    if told.sees:
-        rows.append(ModelFact(tr("Vision"), told.sees))
-    if told.backend:
-        rows.append(ModelFact(tr("Runs on"), f"{told.backend}, {told.device}, {told.dtype}"))
+    if description.parameters:
+        rows.append(ModelFact(tr("Weights"), _billions(description.parameters)))
+    rows += [ModelFact(tr("Format"), description.stored_as), ModelFact(tr("Architecture"), description.architecture)]
+    if description.context:
+        rows.append(ModelFact(tr("Context"), trn("{n} token", "{n} tokens", description.context)))
+    if description.memory_needed:
+        rows.append(ModelFact(tr("Requires"), tr("{size} of memory", size=size(description.memory_needed))))
+    if description.sees:
+        rows.append(ModelFact(tr("Vision"), description.sees))
+    if description.backend:
+        rows.append(ModelFact(tr("Runs on"), f"{description.backend}, {description.device}, {description.dtype}"))
     return [row for row in rows if row.value]
 
 

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 
 class HubSearch:
-    """Search on Hugging Face. `changed`: `found`, `problem` or `searching` changed. `told(repo)`: the facts of one arrived."""
+    """Search on Hugging Face. `changed`: `found`, `problem` or `searching` changed. `facts_changed(repo)`: the facts of one arrived."""
 
     def __init__(self, work: JobRunner) -> None:
         self._work = work
-        self.changed, self.told = Signal(), Signal()
+        self.changed, self.facts_changed = Signal(), Signal()
         self.words = ""
         self.found: list[FoundModel] = []
         self.problem = ""
@@ -92,12 +92,12 @@ class HubSearch:
         def got(found: Facts) -> None:
             self._asking.discard(repo)
             self.facts[repo] = found
-            self.told(repo)
+            self.facts_changed(repo)
 
         def failed(sentence: str) -> None:
             self._asking.discard(repo)
             self.problems[repo] = sentence
-            self.told(repo)
+            self.facts_changed(repo)
 
         self._work.run(ask, got, failed)
 
@@ -105,7 +105,7 @@ class HubSearch:
 log = logging.getLogger("grus.window")
 State = Literal["running", "paused", "broken"]
 Fetch = Callable[[str, "str | None", Callable[[int, int], None]], Path]
-_TELL_EVERY = 0.2  # seconds
+_REPORT_EVERY = 0.2  # seconds
 
 
 class _Paused(BaseException):
@@ -262,8 +262,8 @@ class Downloads:
         kept = [{"repo": item.repo, "done": item.done, "total": item.total} for item in self.items]
         self._preferences.put("downloads", kept)
         running = [item.repo for item in self.items if item.state == "running"]
-        told = tr("Downloading {model} from Hugging Face.", model=", ".join(running)) if running else ""
-        self._core.reach("download", told)
+        sentence = tr("Downloading {model} from Hugging Face.", model=", ".join(running)) if running else ""
+        self._core.reach("download", sentence)
         self.changed()
 
 
@@ -293,7 +293,7 @@ class _Meter:
 
     def due(self, done: int) -> bool:
         now = time.monotonic()
-        if now - self._last < _TELL_EVERY:
+        if now - self._last < _REPORT_EVERY:
             return False
         self._last = now
         self._seen = [*(seen for seen in self._seen if now - seen[0] < 5), (now, done)]

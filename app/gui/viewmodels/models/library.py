@@ -139,10 +139,10 @@ def fit_words(machine: Machine | None, nbytes: int) -> tuple[str, str]:
     if fit == "fits":
         return tr("Fits this machine: needs about {needed} of {has}.", needed=needed, has=has), "ok"
     if fit == "tight":
-        told = tr(
+        sentence = tr(
             "Needs about {needed}; models may use {has}. Raise the memory limit in Settings.", needed=needed, has=has
         )
-        return told, "warning"
+        return sentence, "warning"
     return tr(
         "Too large for this machine: needs about {needed} of {has}.", needed=needed, has=size(machine.memory)
     ), "error"
@@ -205,10 +205,10 @@ class ModelLibrary:
         preferences: Preferences,
         say: Callable[..., Any],
         later: Callable[[float, Callable[[], object]], None],
-        tell_others: Callable[[], Any],
+        notify_others: Callable[[], Any],
     ) -> None:
         self._core, self._preferences, self._say, self._later = core, preferences, say, later
-        self._tell_others = tell_others
+        self._notify_others = notify_others
         self.changed = Signal()
         self.models: list[InstalledModel] = []
         self.known = False  # whether the disk was read
@@ -309,9 +309,9 @@ class ModelLibrary:
         def got(damaged: list[str]) -> None:
             self._end(model.name)
             if damaged:
-                told = tr("Damaged: {files}. Delete {model} and download it again.", files=", ".join(damaged),
+                sentence = tr("Damaged: {files}. Delete {model} and download it again.", files=", ".join(damaged),
                           model=model.name)  # fmt: skip
-                self._say(told, level="error")
+                self._say(sentence, level="error")
             else:
                 self._say(tr("All files of {model} are intact.", model=model.name), level="ok")
 
@@ -343,9 +343,9 @@ class ModelLibrary:
             def restore() -> None:
                 self._core.use(lambda service: removed.restore(), lambda _: self._changed(), self._show_error)
 
-            told = tr("{model} was deleted. {size} will be freed in 30 seconds.", model=model.name,
+            sentence = tr("{model} was deleted. {size} will be freed in 30 seconds.", model=model.name,
                       size=size(model.nbytes))  # fmt: skip
-            self._say(told, undo=(tr("Undo"), restore))
+            self._say(sentence, undo=(tr("Undo"), restore))
             self._later(UNDO_SECONDS, lambda: self._core.use(lambda service: removed.purge()))
             self._changed()
 
@@ -361,8 +361,8 @@ class ModelLibrary:
         def restore() -> None:
             self._put_folders({"models": before["models"] or {}, "model_folders": before["model_folders"] or []})
 
-        told = tr("{model} was removed from the list. Its files were not deleted.", model=model.name)
-        self._say(told, undo=(tr("Undo"), restore))
+        sentence = tr("{model} was removed from the list. Its files were not deleted.", model=model.name)
+        self._say(sentence, undo=(tr("Undo"), restore))
 
     def _put_folders(self, kept: Mapping[str, Any]) -> None:
         gone = set(self._preferences.get("models", {})) - set(kept["models"])
@@ -387,7 +387,7 @@ class ModelLibrary:
 
     def _changed(self) -> None:
         self.look()
-        self._tell_others()
+        self._notify_others()
 
     def _show_error(self, sentence: str) -> None:
         self._say(sentence, level="error")

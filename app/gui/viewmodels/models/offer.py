@@ -97,8 +97,8 @@ class ModelOffer:
         found, machine = self._offered(), self._machinery.machine
         if found is None:
             waits = self._asked and machine is None and "chat" not in self._preferences.get(_DISMISSED, [])
-            told = self._machinery.problem or tr("Checking this machine.")
-            return OfferCard("chat", tr(_ABOUT["chat"]), told, "") if waits else None
+            sentence = self._machinery.problem or tr("Checking this machine.")
+            return OfferCard("chat", tr(_ABOUT["chat"]), sentence, "") if waits else None
         download = self._downloads.find(found.repo)
         share = None
         action: OfferAction = "download"
@@ -109,12 +109,12 @@ class ModelOffer:
         if speed := found.speed(machine):
             facts.append(tr("{speed} here", speed=speed_words(speed)))
         facts.append(fit_mark(machine, found.size))
-        told = ", ".join(filter(None, facts))
-        get = tr("Get a real model: {model}, {facts}.", model=found.name, facts=told)
+        details = ", ".join(filter(None, facts))
+        get = tr("Get a real model: {model}, {facts}.", model=found.name, facts=details)
         return OfferCard(
             found.task,
             tr(_ABOUT[found.task]),
-            get if found.task == "chat" else f"{found.name}, {told}.",
+            get if found.task == "chat" else f"{found.name}, {details}.",
             action,
             share,
             download.sentence if download is not None else "",

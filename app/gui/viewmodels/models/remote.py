@@ -64,9 +64,11 @@ class ServerForm:
     def _got(self, probe: ServerProbe) -> None:
         self.busy = False
         server, count = probe.server, len(probe.server.models)
-        told = trn("{name} was added, with {n} model.", "{name} was added, with {n} models.", count, name=server.name)
+        sentence = trn(
+            "{name} was added, with {n} model.", "{name} was added, with {n} models.", count, name=server.name
+        )
         warnings = [in_language(warning) for warning in probe.warnings]
-        self._say(" ".join([told, *warnings]), level="warning" if warnings else "ok")
+        self._say(" ".join([sentence, *warnings]), level="warning" if warnings else "ok")
         self.changed()
         self.added(server.name)
 

@@ -82,10 +82,12 @@ def add_html(out: PageBuilder, text: str) -> None:
 
 def decoded_html(data: bytes) -> str:
     """By its byte order mark, by what it says of itself, else as UTF-8, else as Windows-1252."""
-    said = _CHARSET.search(data[:4096]) or re.search(rb"""<\?xml[^>]{0,100}encoding=["']([\w.:-]{1,40})""", data[:200])
+    declared = _CHARSET.search(data[:4096]) or re.search(
+        rb"""<\?xml[^>]{0,100}encoding=["']([\w.:-]{1,40})""", data[:200]
+    )
     names = ["utf-16"] if data[:2] in (b"\xff\xfe", b"\xfe\xff") else ["utf-8-sig"]
-    if said and len(names[0]) > 6:
-        names.insert(0, said[1].decode("ascii"))
+    if declared and len(names[0]) > 6:
+        names.insert(0, declared[1].decode("ascii"))
     for name in names:
         try:
             return data.decode("utf-8-sig" if name.lower() in ("utf-8", "utf8") else name)

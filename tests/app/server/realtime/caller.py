@@ -55,19 +55,21 @@ class Caller:
         return self.until(answer)[-1]
 
     def error(self, kind: str, **fields: Any) -> Event:
-        told: Event = self.ask(kind, "error", **fields)["error"]
-        return told
+        error: Event = self.ask(kind, "error", **fields)["error"]
+        return error
 
     def update(self, **session: Any) -> Event:
-        told: Event = self.ask("session.update", "session.updated", session={"type": "realtime", **session})["session"]
-        return told
+        settings: Event = self.ask("session.update", "session.updated", session={"type": "realtime", **session})[
+            "session"
+        ]
+        return settings
 
     def say(self, words: str) -> Event:
         """A question in writing."""
         content = [{"type": "input_text", "text": words}]
         item = {"type": "message", "role": "user", "content": content}
-        told: Event = self.ask("conversation.item.create", "conversation.item.done", item=item)["item"]
-        return told
+        created: Event = self.ask("conversation.item.create", "conversation.item.done", item=item)["item"]
+        return created
 
     def speak(self, samples: np.ndarray, piece: int = 4800) -> None:
         """As a microphone sends it: `piece` bytes at once."""
@@ -75,11 +77,11 @@ class Caller:
         for at in range(0, len(data), piece):
             self.send("input_audio_buffer.append", audio=text(data[at : at + piece]))
 
-    def answered(self, **wishes: Any) -> Event:
+    def answered(self, **options: Any) -> Event:
         """A response, asked for and done."""
-        self.send("response.create", **({"response": wishes} if wishes else {}))
-        told: Event = self.until("response.done")[-1]["response"]
-        return told
+        self.send("response.create", **({"response": options} if options else {}))
+        response: Event = self.until("response.done")[-1]["response"]
+        return response
 
 
 @contextmanager
@@ -93,8 +95,8 @@ def calling(live: Live, model: str | None = None, **how: Any) -> Iterator[Caller
 
 def kinds(events: list[Event]) -> list[str]:
     """Runs of the same kind count once."""
-    told = [event["type"] for event in events]
-    return [kind for kind, before in zip(told, [None, *told]) if kind != before]
+    types = [event["type"] for event in events]
+    return [kind for kind, before in zip(types, [None, *types]) if kind != before]
 
 
 def of(events: list[Event], kind: str) -> list[Event]:

@@ -62,7 +62,7 @@ def refused(live: Live, *where: Any, **how: Any) -> tuple[int, Any]:
     return response.status_code, json.loads(response.body)["error"]
 
 
-def told(connection: ClientConnection) -> Any:
+def received(connection: ClientConnection) -> Any:
     return json.loads(connection.recv(timeout=10))
 
 
@@ -86,7 +86,7 @@ def test_a_wrong_key(guarded: Live, headers: dict[str, str]) -> None:
 @pytest.mark.parametrize("headers", [KEY, {"x-api-key": "second"}])
 def test_a_right_key(guarded: Live, headers: dict[str, str]) -> None:
     with opened(guarded, headers=headers) as connection:
-        assert told(connection)["type"] == "session.created"
+        assert received(connection)["type"] == "session.created"
         assert connection.response is not None
         assert connection.response.headers["x-request-id"]
 
@@ -96,7 +96,7 @@ def test_a_page_names_its_key_as_a_subprotocol(guarded: Live) -> None:
     protocols = ["realtime", "openai-insecure-api-key.second"]
     with opened(guarded, headers={"Origin": "https://let.in"}, subprotocols=protocols) as connection:
         assert connection.subprotocol == "realtime"
-        assert told(connection)["type"] == "session.created"
+        assert received(connection)["type"] == "session.created"
     with pytest.raises((InvalidStatus, NegotiationError)):
         opened(guarded, headers={}, subprotocols=["realtime", "openai-insecure-api-key.third"])
 
@@ -118,7 +118,7 @@ def test_a_name_that_was_pointed_here(guarded: Live) -> None:
 
 def test_no_more_sessions_than_may_be(guarded: Live) -> None:
     with opened(guarded) as one, opened(guarded) as other:
-        assert told(one)["type"] == told(other)["type"] == "session.created"
+        assert received(one)["type"] == received(other)["type"] == "session.created"
         status, error = refused(guarded)
         assert (status, error["code"]) == (429, "too_many_sessions")
         assert "--max-sessions" in error["message"]
@@ -126,7 +126,7 @@ def test_no_more_sessions_than_may_be(guarded: Live) -> None:
         one.close()
         until(lambda: open_now(guarded) == 1, 30)  # the first model of a session is loaded
         with opened(guarded) as third:
-            assert told(third)["type"] == "session.created"
+            assert received(third)["type"] == "session.created"
 
 
 @pytest.mark.parametrize(("query", "code"), [
@@ -136,7 +136,7 @@ def test_no_more_sessions_than_may_be(guarded: Live) -> None:
 def test_what_cannot_be_opened_is_said_and_closed(guarded: Live, query: str, code: str) -> None:
     """As an event: a page never sees the status of a websocket that was refused."""
     with opened(guarded, f"/v1/realtime{query}") as connection:
-        error = told(connection)
+        error = received(connection)
         assert (error["type"], error["error"]["code"]) == ("error", code)
         assert closed(connection) == 1008
 
@@ -166,7 +166,7 @@ def test_half_a_handshake(guarded: Live, head: str) -> None:
 
 def test_a_message_that_is_too_large(guarded: Live) -> None:
     with opened(guarded) as connection:
-        told(connection)
+        received(connection)
         connection.send(json.dumps({"type": "input_audio_buffer.append", "audio": "A" * 70_000}))
         assert closed(connection) == 1009
 
@@ -174,10 +174,10 @@ def test_a_message_that_is_too_large(guarded: Live) -> None:
 def test_a_session_outlives_the_time_that_a_request_has_to_arrive(guarded: Live) -> None:
     """And is asked for signs of life, which every client gives by itself."""
     with opened(guarded) as connection:
-        told(connection)
+        received(connection)
         time.sleep(1.0)
         connection.send('{"type": "response.cancel"}')
-        assert told(connection)["error"]["code"] == "response_cancel_not_active"
+        assert received(connection)["error"]["code"] == "response_cancel_not_active"
 
 
 def test_a_client_that_gives_no_sign_of_life_is_gone(guarded: Live) -> None:
@@ -238,7 +238,7 @@ def frame(event: dict[str, Any]) -> bytes:
 def test_a_client_that_hangs_up_frees_everything(guarded: Live) -> None:
     guarded.engine.reply, guarded.engine.pause = "word " * 500, 0.01
     connection = opened(guarded)
-    told(connection)
+    received(connection)
     for event in (
         {"type": "session.update", "session": {"type": "realtime", "output_modalities": ["text"]}},
         {"type": "response.create", "response": {"instructions": "Talk."}},

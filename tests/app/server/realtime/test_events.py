@@ -39,11 +39,11 @@ def test_a_session_shows_what_holds(live: Live) -> None:
         assert (session["type"], session["object"], session["model"]) == ("realtime", "realtime.session", "tiny")
         assert session["output_modalities"] == ["audio"]
         assert session["audio"]["input"]["turn_detection"]["silence_duration_ms"] == 500
-        told = caller.update(
+        settings = caller.update(
             instructions="Be kind.", max_output_tokens=9, audio={"input": {"turn_detection": {"type": "server_vad", "threshold": 0.7}}}
         )  # fmt: skip
-        turns = told["audio"]["input"]["turn_detection"]
-        assert (told["instructions"], told["max_output_tokens"]) == ("Be kind.", 9)
+        turns = settings["audio"]["input"]["turn_detection"]
+        assert (settings["instructions"], settings["max_output_tokens"]) == ("Be kind.", 9)
         assert (turns["threshold"], turns["silence_duration_ms"]) == (0.7, 500)
         assert caller.update(audio={"input": {"turn_detection": None}})["audio"]["input"]["turn_detection"] is None
         assert caller.update(max_output_tokens="inf")["instructions"] == "Be kind."
@@ -170,8 +170,8 @@ def test_a_response_is_aborted_by_its_id(caller: Caller, live: Live) -> None:
     caller.say("Hi")
     caller.send("response.create")
     rid = caller.until("response.output_text.delta")[0]["response"]["id"]
-    told = httpx.post(f"{live.url}/abort_request", json={"rid": rid}).json()["message"]
-    assert "1 requests" in told
+    message = httpx.post(f"{live.url}/abort_request", json={"rid": rid}).json()["message"]
+    assert "1 requests" in message
     assert caller.until("response.done")[-1]["response"]["status"] == "cancelled"
 
 
@@ -211,9 +211,9 @@ def test_what_the_server_has_no_model_for(caller: Caller) -> None:
     second = base64.b64encode(bytes(48000)).decode()
     caller.send("input_audio_buffer.append", audio=second)
     caller.send("input_audio_buffer.commit")
-    told = caller.until("error")
-    assert "conversation.item.done" in kinds(told)
-    assert "without one that listens" in told[-1]["error"]["message"]
+    events = caller.until("error")
+    assert "conversation.item.done" in kinds(events)
+    assert "without one that listens" in events[-1]["error"]["message"]
     assert caller.answered()["status_details"]["error"]["code"] == "missing_capability"
 
 
@@ -266,15 +266,15 @@ WRONG: list[tuple[dict[str, Any], str | None, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("event", "param", "says"), WRONG, ids=[json.dumps(event)[9:90] for event, *_ in WRONG])
+@pytest.mark.parametrize(("event", "param", "expected"), WRONG, ids=[json.dumps(event)[9:90] for event, *_ in WRONG])
 def test_what_is_wrong_is_said_and_changes_nothing(
-    shared: Caller, event: dict[str, Any], param: str | None, says: str
+    shared: Caller, event: dict[str, Any], param: str | None, expected: str
 ) -> None:
     before = shared.update()
     shared.connection._connection.send(json.dumps({**event, "event_id": "mine"}))
     error = shared.until("error")[-1]["error"]
     assert (error["event_id"], error["type"]) in {("mine", "invalid_request_error"), ("mine", "not_found_error")}
-    assert says in error["message"]
+    assert expected in error["message"]
     assert error["param"] == param
     assert error["code"]
     assert shared.update() == before

@@ -44,9 +44,9 @@ def engine(talking: Live) -> AccountedEngine:
 @pytest.mark.parametrize("piece", [960, 4800, 1 << 22])
 def test_speech_is_cut_out_where_it_was(engine: AccountedEngine, piece: int) -> None:
     buffer = InputAudioBuffer(engine, 300.0, TURNS)
-    told = fed(buffer, SOUND, piece)
-    assert [type(one) for one in told] == [TurnStarted, TurnStopped] * 2
-    for began, ended in zip(told[::2], told[1::2]):
+    turns_found = fed(buffer, SOUND, piece)
+    assert [type(one) for one in turns_found] == [TurnStarted, TurnStopped] * 2
+    for began, ended in zip(turns_found[::2], turns_found[1::2]):
         assert isinstance(ended, TurnStopped)
         assert len(ended.samples) == ended.at - began.at
         original = SOUND[began.at : ended.at]
@@ -59,9 +59,9 @@ def test_what_comes_before_a_speech_belongs_to_it_once(engine: AccountedEngine) 
     long = short.model_copy(update={"prefix_padding_ms": 2000})
     begins = {}
     for turns in (short, long):
-        told = fed(InputAudioBuffer(engine, 300.0, turns), both)
-        begins[turns.prefix_padding_ms] = [one.at for one in told if isinstance(one, TurnStarted)]
-        ends = [one for one in told if isinstance(one, TurnStopped)]
+        turns_found = fed(InputAudioBuffer(engine, 300.0, turns), both)
+        begins[turns.prefix_padding_ms] = [one.at for one in turns_found if isinstance(one, TurnStarted)]
+        ends = [one for one in turns_found if isinstance(one, TurnStopped)]
     assert begins[2000][0] == 0  # no more than there is
     assert begins[0][0] > 0.8 * RATE
     assert ends[0].at - len(ends[0].samples) == 0
@@ -75,8 +75,8 @@ def test_of_silence_little_is_kept(engine: AccountedEngine) -> None:
 
 
 def test_a_speech_that_does_not_end_is_cut(engine: AccountedEngine) -> None:
-    told = fed(InputAudioBuffer(engine, 2.0, TURNS), np.tile(voice(1.0), 5))
-    ended = [one for one in told if isinstance(one, TurnStopped)]
+    turns_found = fed(InputAudioBuffer(engine, 2.0, TURNS), np.tile(voice(1.0), 5))
+    ended = [one for one in turns_found if isinstance(one, TurnStopped)]
     assert ended
     assert every(len(one.samples) <= 2.5 * RATE for one in ended)
 
@@ -135,7 +135,7 @@ def test_g711_is_what_libsndfile_writes(law: str, subtype: str) -> None:
                                     AudioFormat(type="audio/pcma")], ids=str)  # fmt: skip
 def test_every_format_has_the_same_turns(engine: AccountedEngine, format: AudioFormat) -> None:
     buffer = InputAudioBuffer(engine, 300.0, TURNS, format)
-    told = buffer.feed(as_text(soxr.resample(SOUND, RATE, format.rate), format))
-    assert [type(one) for one in told] == [TurnStarted, TurnStopped] * 2
+    turns_found = buffer.feed(as_text(soxr.resample(SOUND, RATE, format.rate), format))
+    assert [type(one) for one in turns_found] == [TurnStarted, TurnStopped] * 2
     at_24_khz = fed(InputAudioBuffer(engine, 300.0, TURNS), SOUND)
-    assert [one.at for one in told] == pytest.approx([one.at for one in at_24_khz], abs=RATE // 10)
+    assert [one.at for one in turns_found] == pytest.approx([one.at for one in at_24_khz], abs=RATE // 10)

@@ -75,7 +75,7 @@ def test_every_event_is_on_the_page() -> None:
               protocol.ResponseOptions, protocol.ItemCreate, protocol.ItemTruncate, protocol.InputAudioAppend],
 )  # fmt: skip
 def test_every_field_is_on_the_page(model: type[BaseModel]) -> None:
-    def told(name: str) -> Any:
+    def documented(name: str) -> Any:
         return re.search(rf"`(?:[\w.]+\.)?{name}(?:\.\w+)*`", SECTION)
 
-    assert [name for name in model.model_fields if not told(name) and name != "content_index"] == []
+    assert [name for name in model.model_fields if not documented(name) and name != "content_index"] == []

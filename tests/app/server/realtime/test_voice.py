@@ -63,9 +63,9 @@ def test_what_is_said_is_heard_answered_and_spoken(talking: Live) -> None:
     assert started["item_id"] == stopped["item_id"] == committed["item_id"]
     assert started["audio_start_ms"] == pytest.approx(200, abs=200)  # 300 milliseconds before the speech
     assert stopped["audio_end_ms"] == pytest.approx(1500, abs=300)
-    (heard,) = of(events, "conversation.item.input_audio_transcription.completed")
-    assert heard["transcript"]
-    assert heard["usage"]["seconds"] == pytest.approx(
+    (transcription,) = of(events, "conversation.item.input_audio_transcription.completed")
+    assert transcription["transcript"]
+    assert transcription["usage"]["seconds"] == pytest.approx(
         (stopped["audio_end_ms"] - started["audio_start_ms"]) / 1000, abs=0.01
     )
     done = events[-1]["response"]
@@ -138,9 +138,9 @@ def test_whoever_commits_asks_when_they_like(caller: Caller, talking: Live) -> N
     assert order.index("conversation.item.input_audio_transcription.completed") < order.index(
         "response.output_item.added"
     )
-    (heard,) = of(events, "conversation.item.input_audio_transcription.completed")
-    assert heard["item_id"] == committed["item_id"]
-    assert talking.service.loaded["scripted"].tokenizer.encode(heard["transcript"], add_special=False)
+    (transcription,) = of(events, "conversation.item.input_audio_transcription.completed")
+    assert transcription["item_id"] == committed["item_id"]
+    assert talking.service.loaded["scripted"].tokenizer.encode(transcription["transcript"], add_special=False)
     assert "user" in prompt(talking)
     assert caller.error("input_audio_buffer.commit")["code"] == "input_audio_buffer_commit_empty"
     caller.speak(QUESTION)
@@ -152,8 +152,8 @@ def test_silence_that_is_committed_says_nothing(caller: Caller) -> None:
     caller.update(audio=MANUAL)
     caller.speak(silence(1.0))
     caller.send("input_audio_buffer.commit")
-    heard = caller.until("conversation.item.input_audio_transcription.completed")[-1]
-    assert heard["transcript"] == ""
+    transcription = caller.until("conversation.item.input_audio_transcription.completed")[-1]
+    assert transcription["transcript"] == ""
     assert caller.answered()["status_details"]["error"]["message"].startswith("There is nothing to answer")
 
 
@@ -202,10 +202,12 @@ def test_a_question_that_comes_as_an_item(caller: Caller, talking: Live) -> None
     content = [{"type": "input_audio", "audio": text(pcm(QUESTION))}]
     item = {"type": "message", "role": "user", "content": content}
     caller.send("conversation.item.create", item=item)
-    heard = caller.until("conversation.item.input_audio_transcription.completed")
-    assert heard[-1]["transcript"]
-    stored = caller.ask("conversation.item.retrieve", "conversation.item.retrieved", item_id=heard[-1]["item_id"])
-    assert stored["item"]["content"] == [{"type": "input_audio", "transcript": heard[-1]["transcript"]}]
+    transcription = caller.until("conversation.item.input_audio_transcription.completed")
+    assert transcription[-1]["transcript"]
+    stored = caller.ask(
+        "conversation.item.retrieve", "conversation.item.retrieved", item_id=transcription[-1]["item_id"]
+    )
+    assert stored["item"]["content"] == [{"type": "input_audio", "transcript": transcription[-1]["transcript"]}]
     assert caller.answered()["status"] == "completed"
 
 
@@ -401,8 +403,8 @@ def test_telephony(talking: Live, format: dict[str, object]) -> None:
         caller.update(audio={"input": {"format": format}, "output": {"format": format}})
         caller.send("input_audio_buffer.append", audio=as_text(soxr.resample(QUESTION, 16000, 8000), form))
         events = caller.until("response.done")
-        (heard,) = of(events, "conversation.item.input_audio_transcription.completed")
-        assert heard["transcript"]
+        (transcription,) = of(events, "conversation.item.input_audio_transcription.completed")
+        assert transcription["transcript"]
         assert len(sound(events)) / width / 8000 == pytest.approx(seconds, abs=0.1)
         item = events[-1]["response"]["output"][0]["id"]
         whole = len(sound(events)) // width * 1000 // 8000

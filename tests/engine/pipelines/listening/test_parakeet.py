@@ -27,10 +27,10 @@ def ears(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 
 def test_words_follow_each_other_inside_their_segment(ears: grus.Ears) -> None:
-    heard = ears.listen(talk(2), rate=RATE, words=True)
-    assert heard.language == "en"
-    assert len(heard.segments) == 2
-    for segment in heard.segments:
+    transcript = ears.listen(talk(2), rate=RATE, words=True)
+    assert transcript.language == "en"
+    assert len(transcript.segments) == 2
+    for segment in transcript.segments:
         assert segment.text
         assert 0 < segment.confidence <= 1
         assert segment.words[0].start == pytest.approx(segment.start)
@@ -48,8 +48,8 @@ def test_captions_end_as_the_whole_is_heard(ears: grus.Ears) -> None:
 
 
 def test_what_it_cannot(ears: grus.Ears) -> None:
-    for given, says in ((dict(language="de"), "the language 'de'"), (dict(translate=True), "does not translate")):
-        with pytest.raises(BadRequest, match=says):
+    for given, message in ((dict(language="de"), "the language 'de'"), (dict(translate=True), "does not translate")):
+        with pytest.raises(BadRequest, match=message):
             ears.listen(talk(1), rate=RATE, **given)
 
 
@@ -59,6 +59,8 @@ def test_a_large_vocabulary_knows_the_languages_of_europe(ears: grus.Ears) -> No
     many.check_language("de")
     many.submit(np.zeros(RATE, np.float32), ListenOptions("de")).result()
     assert many.model.language == "de"
+    many.submit(np.zeros(RATE, np.float32)).result()
+    assert many.model.language == UNKNOWN  # what one sound was said to be is not true of the next
     with pytest.raises(BadRequest, match="the language 'ja'"):
         many.check_language("ja")
 

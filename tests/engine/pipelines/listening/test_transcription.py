@@ -17,16 +17,16 @@ from tests.engine.pipelines.listening.conftest import RATE, silence, talk
 
 
 def test_segments_lie_where_speech_is(ears):
-    heard = ears.listen(talk(), rate=RATE)
-    assert len(heard.segments) == 3
+    transcript = ears.listen(talk(), rate=RATE)
+    assert len(transcript.segments) == 3
     begins = 0.8
-    for seed, segment in enumerate(heard.segments):
+    for seed, segment in enumerate(transcript.segments):
         length = 1.2 + 0.3 * seed
         assert segment.start == pytest.approx(begins, abs=0.25)
         assert segment.end == pytest.approx(begins + length, abs=0.35)
         assert 0.0 < segment.confidence <= 1.0
         begins += length + 0.9
-    assert heard.text
+    assert transcript.text
 
 
 def test_several_rates_give_the_same_segments(ears):
@@ -36,10 +36,10 @@ def test_several_rates_give_the_same_segments(ears):
 
 
 def test_progress_only_grows_and_reaches_the_end(ears):
-    told = []
-    ears.listen(talk(), rate=RATE, progress=told.append)
-    assert told == sorted(told)
-    assert told[-1] == 1.0
+    shares = []
+    ears.listen(talk(), rate=RATE, progress=shares.append)
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
 
 
 def test_silence_has_no_words(ears):
@@ -48,9 +48,9 @@ def test_silence_has_no_words(ears):
 
 
 def test_words_have_times_inside_their_segment(ears):
-    heard = ears.listen(talk(), rate=RATE, words=True)
-    assert any(segment.words for segment in heard.segments)
-    for segment in heard.segments:
+    transcript = ears.listen(talk(), rate=RATE, words=True)
+    assert any(segment.words for segment in transcript.segments)
+    for segment in transcript.segments:
         assert [word.text for word in segment.words] == segment.text.split()
         edges = [edge for word in segment.words for edge in (word.start, word.end)]
         assert edges == sorted(edges)
@@ -69,7 +69,7 @@ def test_evictions_change_nothing(ears, small):
     assert made == wanted
 
 
-class Telling:
+class CountingEngine:
     """An engine whose replies say which piece they are about; it notes how many were asked for when one is waited for."""
 
     def __init__(self):
@@ -98,13 +98,13 @@ def test_pieces_are_asked_for_together_and_come_back_in_order(monkeypatch):
     spans = [SampleSpan(i * length, (i + 1) * length) for i in range(count)]
     parts = [(span, sound[span.start : span.stop]) for span in spans]
     monkeypatch.setattr(Transcriber, "parts", lambda self, blocks: iter(parts))
-    engine = Telling()
+    engine = CountingEngine()
     listener = Transcriber(engine, AsrModel("ears", 1, 100, "en", lambda ids: "", lambda id: b"", lambda text: []))
-    heard = listener.listen(Audio(sound, RATE))
-    assert [segment.text for segment in heard.segments] == [f"piece {i}" for i in range(count)]
-    edges = [edge for segment in heard.segments for edge in (segment.start, segment.end)]
+    transcript = listener.listen(Audio(sound, RATE))
+    assert [segment.text for segment in transcript.segments] == [f"piece {i}" for i in range(count)]
+    edges = [edge for segment in transcript.segments for edge in (segment.start, segment.end)]
     assert edges == sorted(edges)
-    assert (edges[0], edges[-1]) == (0.0, heard.seconds)
+    assert (edges[0], edges[-1]) == (0.0, transcript.seconds)
     assert engine.read == [(i, min(count, i + 32)) for i in range(count)]  # so many are with the engine at once
 
 

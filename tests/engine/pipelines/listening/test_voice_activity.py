@@ -17,12 +17,12 @@ def fed(activity, sound, size):
 
 def test_pieces_of_any_size_tell_the_same(ears):
     sound = talk(2)
-    told = [fed(VoiceActivityStream(ears.service, PATIENT), sound, size) for size in (160, 1600, len(sound))]
-    assert told[0] == told[1] == told[2]
-    assert [type(change) for change in told[0]] == [SpeechStarted, SpeechEnded, SpeechStarted, SpeechEnded]
-    for began, ended in zip(told[0][::2], told[0][1::2]):
+    changes = [fed(VoiceActivityStream(ears.service, PATIENT), sound, size) for size in (160, 1600, len(sound))]
+    assert changes[0] == changes[1] == changes[2]
+    assert [type(change) for change in changes[0]] == [SpeechStarted, SpeechEnded, SpeechStarted, SpeechEnded]
+    for began, ended in zip(changes[0][::2], changes[0][1::2]):
         assert began.at == ended.span.start
-    assert told[0][0].at / RATE == pytest.approx(0.8, abs=0.3)
+    assert changes[0][0].at / RATE == pytest.approx(0.8, abs=0.3)
 
 
 def test_a_noise_that_is_shorter_than_any_word_is_nobody(ears):

@@ -35,15 +35,15 @@ def listened(ears: grus.Ears, sound: np.ndarray, **options: object) -> list:
 
 
 def test_segments_follow_each_other_inside_the_sound(ears: grus.Ears) -> None:
-    heard = ears.listen(talk(4), rate=RATE)
-    assert heard.language in LANGUAGES
-    assert heard.segments
-    edges = [edge for segment in heard.segments for edge in (segment.start, segment.end)]
+    transcript = ears.listen(talk(2), rate=RATE)
+    assert transcript.language in LANGUAGES
+    assert transcript.segments
+    edges = [edge for segment in transcript.segments for edge in (segment.start, segment.end)]
     assert edges == sorted(edges)
-    assert 0 <= edges[0] <= edges[-1] <= heard.seconds
-    again = ears.listen(talk(4), rate=RATE)  # what is tried at a higher temperature too is the same each time
+    assert 0 <= edges[0] <= edges[-1] <= transcript.seconds
+    again = ears.listen(talk(2), rate=RATE)  # what is tried at a higher temperature too is the same each time
     assert [(one.text, one.start, one.end) for one in again.segments] == [
-        (one.text, one.start, one.end) for one in heard.segments
+        (one.text, one.start, one.end) for one in transcript.segments
     ]
 
 
@@ -98,9 +98,9 @@ def test_translation_and_a_prompt(ears: grus.Ears, asked: list[list[str]]) -> No
 
 
 def test_words_have_times_inside_their_segment(ears: grus.Ears) -> None:
-    heard = ears.listen(talk(2), rate=RATE, words=True)
-    assert any(segment.words for segment in heard.segments)
-    for segment in heard.segments:
+    transcript = ears.listen(talk(2), rate=RATE, words=True)
+    assert any(segment.words for segment in transcript.segments)
+    for segment in transcript.segments:
         edges = [edge for word in segment.words for edge in (word.start, word.end)]
         assert edges == sorted(edges)
         if segment.words:

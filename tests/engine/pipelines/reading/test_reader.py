@@ -199,9 +199,9 @@ def test_events_tell_everything_in_order() -> None:
     assert kinds[-2:] == [PageRead, DocumentRead]
     split = next(e for e in events if isinstance(e, PageSplit))
     for region in split.regions:
-        heard = "".join(e.text or "" for e in events if isinstance(e, RegionText) and e.order == region.order)
+        text = "".join(e.text or "" for e in events if isinstance(e, RegionText) and e.order == region.order)
         element = next(e.element for e in events if isinstance(e, ElementRead) and e.element.order == region.order)
-        assert heard == element.text
+        assert text == element.text
     last = next(e for e in events if isinstance(e, PageRead)).progress
     assert (last.pages_done, last.pages_known, last.documents_left) == (1, 1, 0)
 
@@ -349,8 +349,8 @@ def test_a_model_that_sees_less_than_the_page_says_so() -> None:
 def test_a_task_that_the_model_does_not_know_is_said() -> None:
     sheet = article(1)
     for by_line in (False, True):
-        knows_text = Fake(by_colour(sheet.texts), by_line=by_line, tasks=("text",))
-        (document,) = read(DocumentReader(knows_text, None, ReadOptions(task="table")), sheet.image)
+        text_only = Fake(by_colour(sheet.texts), by_line=by_line, tasks=("text",))
+        (document,) = read(DocumentReader(text_only, None, ReadOptions(task="table")), sheet.image)
         (note,) = document.pages[0].notes
         assert note.startswith("fake reader does not know the task table: the page is read as text.")
         assert said(document)

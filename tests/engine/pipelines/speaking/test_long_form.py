@@ -67,13 +67,13 @@ class Tones:
 SEEDED = SpeechOptions(seed=7)
 
 
-def heard(voice, text, wishes=SEEDED, **more):
-    return np.concatenate(list(speak_long_form(voice, text, VoiceSettings(), wishes, **more)))
+def spoken(voice, text, options=SEEDED, **more):
+    return np.concatenate(list(speak_long_form(voice, text, VoiceSettings(), options, **more)))
 
 
 def test_joins_have_no_clicks_and_pauses_are_where_they_belong():
     parts = passages(LONG)
-    sound = heard(Tones(), LONG)
+    sound = spoken(Tones(), LONG)
     assert len(parts) > 3
     tone_step = 2 * np.pi * 440 / RATE * 0.8
     assert np.abs(np.diff(sound)).max() < 1.5 * tone_step
@@ -92,14 +92,14 @@ class LateTones(Tones):
 
 
 def test_a_voice_that_sets_in_at_once_behind_its_silence_does_not_click():
-    sound = heard(LateTones(), LONG)
+    sound = spoken(LateTones(), LONG)
     assert np.abs(np.diff(sound)).max() < 1.5 * 2 * np.pi * 440 / RATE * 0.8
     assert np.count_nonzero(sound) > len(passages(LONG)) * 11_000  # and nothing of it was lost
 
 
 def test_every_passage_is_spoken_once_with_the_same_seed():
     voice = Tones()
-    heard(voice, LONG)
+    spoken(voice, LONG)
     assert sorted(text for text, *_ in voice.said) == sorted(part.text for part in passages(LONG))
     assert {seed for _, seed, _, _ in voice.said} == {7}
     assert [buffered for text, _, _, buffered in voice.said if text == passages(LONG)[0].text] == [False]
@@ -107,7 +107,7 @@ def test_every_passage_is_spoken_once_with_the_same_seed():
 
 def test_a_seed_that_was_not_given_is_still_one_for_the_whole_text():
     voice = Tones()
-    heard(voice, LONG, SpeechOptions())
+    spoken(voice, LONG, SpeechOptions())
     assert len({seed for _, seed, _, _ in voice.said}) == 1
 
 
@@ -156,35 +156,35 @@ def test_a_cancelled_scope_takes_nothing_more():
 def test_a_passage_that_fails_ends_the_story_with_its_error():
     voice = Tones(fail="number 9,")
     with pytest.raises(SpeechRanAway):
-        heard(voice, LONG)
+        spoken(voice, LONG)
 
 
 def test_progress_ends_at_the_whole():
     seen = []
-    heard(Tones(), LONG, progress=lambda done, total: seen.append((done, total)))
+    spoken(Tones(), LONG, progress=lambda done, total: seen.append((done, total)))
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)
     assert seen[-1][0] == seen[-1][1]
 
 
 @pytest.mark.parametrize("speed", [0.5, 2.0])
 def test_speed_changes_the_length_and_not_the_pitch(speed):
-    plain, other = heard(Tones(), "Hello there."), heard(Tones(), "Hello there.", SpeechOptions(speed=speed))
+    plain, other = spoken(Tones(), "Hello there."), spoken(Tones(), "Hello there.", SpeechOptions(speed=speed))
     assert len(other) == pytest.approx(len(plain) / speed, rel=0.06)
     peak = np.argmax(np.abs(np.fft.rfft(other))) * RATE / len(other)
     assert peak == pytest.approx(440, abs=8)
 
 
-@pytest.mark.parametrize(("text", "wishes", "says"), [
+@pytest.mark.parametrize(("text", "options", "message"), [
     ("", SpeechOptions(), "empty"),
     (" \n\n ", SpeechOptions(), "empty"),
     ("x" * 1_000_001, SpeechOptions(), "1000001 characters"),
     ("Hello.", SpeechOptions(speed=9.0), "speed must be"),
     ("Hello.", SpeechOptions(speed=float("nan")), "speed must be"),
 ])  # fmt: skip
-def test_what_cannot_be_is_said_before_anything_is_made(text, wishes, says):
+def test_what_cannot_be_is_said_before_anything_is_made(text, options, message):
     voice = Tones()
-    with pytest.raises(BadRequest, match=says):
-        speak_long_form(voice, text, VoiceSettings(), wishes)
+    with pytest.raises(BadRequest, match=message):
+        speak_long_form(voice, text, VoiceSettings(), options)
     assert voice.said == []
 
 

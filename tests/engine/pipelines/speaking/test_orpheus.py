@@ -126,11 +126,11 @@ def test_a_token_that_is_lost_costs_a_frame_and_no_more(cut):
 def test_sound_is_that_of_the_codes(talker):
     wanted = some(20)
     talker.script = [[SPEECH, *tokens(wanted)]]
-    heard = np.concatenate(list(Orpheus(talker, "talker", "codec").speak("Hello there.", VoiceSettings("leo"))))
+    samples = np.concatenate(list(Orpheus(talker, "talker", "codec").speak("Hello there.", VoiceSettings("leo"))))
     codes = codes_by_level(list(FrameParser().push(tokens(wanted))))
     whole = talker.engine.task(talker.codec, lambda loaded: loaded.model.decode(codes)).result()
-    assert len(heard) == pytest.approx(20 * 2048, abs=2048)
-    np.testing.assert_allclose(heard, whole[: len(heard)], atol=1e-4)
+    assert len(samples) == pytest.approx(20 * 2048, abs=2048)
+    np.testing.assert_allclose(samples, whole[: len(samples)], atol=1e-4)
     assert talker.cancelled == 1
 
 
@@ -143,7 +143,7 @@ def test_the_prompt(talker):
     assert talker.requests[0].sampling.temperature == 0.6
 
 
-@pytest.mark.parametrize(("text", "manner", "says"), [
+@pytest.mark.parametrize(("text", "manner", "message"), [
     ("Hi", VoiceSettings("bob"), "no voice 'bob'"),
     ("Hi", VoiceSettings(instructions="sadly"), "no instructions"),
     ("Hi", VoiceSettings(clone=Clone(np.zeros(3, np.float32))), "clones none"),
@@ -151,18 +151,18 @@ def test_the_prompt(talker):
     ("  ", VoiceSettings(), "no text"),
     ("a" * 3000, VoiceSettings(), "3000 characters"),
 ])  # fmt: skip
-def test_what_it_cannot_do(talker, text, manner, says):
-    with pytest.raises(BadRequest, match=says):
+def test_what_it_cannot_do(talker, text, manner, message):
+    with pytest.raises(BadRequest, match=message):
         Orpheus(talker, "talker", "codec").speak(text, manner)
 
 
 def test_a_voice_that_is_stuck_is_tried_again_and_then_given_up(talker):
     stuck = tokens(np.repeat(some(1), 60, 0))
     talker.script = [stuck, tokens(some(9))]
-    heard = np.concatenate(
+    samples = np.concatenate(
         list(Orpheus(talker, "talker", "codec").speak("Hello", VoiceSettings(), buffered=True, seed=1))
     )
-    assert len(heard) == pytest.approx(9 * 2048, abs=2048)
+    assert len(samples) == pytest.approx(9 * 2048, abs=2048)
     assert [request.sampling.seed for request in talker.requests] == [1, 2]
     talker.script, talker.requests = [stuck], []
     with pytest.raises(SpeechRanAway, match="repeated itself"):

@@ -120,10 +120,10 @@ def test_sound_is_that_of_the_tokens(spark, manner, monkeypatch):
     codes = some(140)
     spark.engine.script = [*([introduced(spark)] if manner.clone is None else []), written(spark, codes)]
     chunks = list(spark.speak("Hello there.", manner))
-    heard, whole = np.concatenate(chunks), decoded(spark, codes)
-    assert len(heard) == len(whole) == 140 * 320
+    samples, whole = np.concatenate(chunks), decoded(spark, codes)
+    assert len(samples) == len(whole) == 140 * 320
     assert len(chunks) > 2
-    np.testing.assert_allclose(heard, whole, atol=1e-4 * np.abs(whole).max())
+    np.testing.assert_allclose(samples, whole, atol=1e-4 * np.abs(whole).max())
     assert spark.engine.cancelled == len(spark.engine.requests) == len(spark.engine.script)
 
 
@@ -156,8 +156,8 @@ def test_the_prompt_of_a_cloned_voice(spark, words):
     start = "<|task_tts|><|start_content|>"
     prompt = spark.prompts.prompt("Hi", VoiceSettings(clone=CLONE))
     assert words(prompt) == f"{start}Hi<|end_content|><|start_global_token|>{voice}<|end_global_token|>"
-    heard = Clone(CLONE.vector, np.array([[3], [90]]), "So.")
-    assert words(spark.prompts.prompt("Hi", VoiceSettings(clone=heard))) == (
+    recorded = Clone(CLONE.vector, np.array([[3], [90]]), "So.")
+    assert words(spark.prompts.prompt("Hi", VoiceSettings(clone=recorded))) == (
         f"{start}So.Hi<|end_content|><|start_global_token|>{voice}<|end_global_token|>"
         "<|start_semantic_token|><|bicodec_semantic_3|><|bicodec_semantic_90|>"
     )
@@ -174,7 +174,7 @@ def test_words_become_styles(manner, style):
     assert style_of(manner) == style
 
 
-@pytest.mark.parametrize(("text", "manner", "says"), [
+@pytest.mark.parametrize(("text", "manner", "message"), [
     ("Hi", VoiceSettings("bob"), "no voice 'bob'"),
     ("Hi", VoiceSettings(instructions="sadly"), "does not understand the instruction 'sadly'"),
     ("Hi", VoiceSettings("male", instructions="female"), "contradict"),
@@ -188,8 +188,8 @@ def test_words_become_styles(manner, style):
     ("  ", VoiceSettings(), "no text"),
     ("a" * 3000, VoiceSettings(), "3000 characters"),
 ])  # fmt: skip
-def test_what_it_cannot_do(spark, text, manner, says):
-    with pytest.raises(BadRequest, match=says):
+def test_what_it_cannot_do(spark, text, manner, message):
+    with pytest.raises(BadRequest, match=message):
         spark.speak(text, manner)
 
 
@@ -206,8 +206,8 @@ def test_it_samples_as_it_was_meant_to(spark):
 def test_a_voice_that_is_stuck_is_tried_again_and_then_given_up(spark):
     stuck, good = written(spark, np.tile(some(12), 40)), written(spark, some(90))
     spark.engine.script = [stuck, good]
-    heard = np.concatenate(list(spark.speak("Hello", VoiceSettings(clone=CLONE), buffered=True, seed=1)))
-    assert 0 < len(heard) <= 90 * 320
+    samples = np.concatenate(list(spark.speak("Hello", VoiceSettings(clone=CLONE), buffered=True, seed=1)))
+    assert 0 < len(samples) <= 90 * 320
     assert [request.sampling.seed for request in spark.engine.requests] == [1, 2]
     spark.engine.script, spark.engine.requests = [stuck], []
     with pytest.raises(SpeechRanAway, match="repeated itself"):
@@ -250,12 +250,12 @@ def test_a_clone_is_the_recordings_tokens(spark):
     spark.check(VoiceSettings(clone=imitated))
 
 
-@pytest.mark.parametrize(("samples", "says"), [
+@pytest.mark.parametrize(("samples", "message"), [
     (np.zeros(100, np.float32), "lasts 0.01 seconds"), (np.zeros(32000, np.float32), "silent"),
     (np.full(32000, np.nan, np.float32), "finite"), (np.zeros((2, 32000), np.float32), "one row"),
 ])  # fmt: skip
-def test_recordings_that_no_voice_is_taken_from(spark, samples, says):
-    with pytest.raises(BadRequest, match=says):
+def test_recordings_that_no_voice_is_taken_from(spark, samples, message):
+    with pytest.raises(BadRequest, match=message):
         spark.clone(samples)
 
 

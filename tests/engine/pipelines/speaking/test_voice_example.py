@@ -34,7 +34,7 @@ class Described(Tones):
             on_codes(np.zeros((10 if len(text) < 20 else 40, 16), np.int32))
 
 
-def told(voice, text):
+def spoken(voice, text):
     return np.concatenate(
         list(speak_long_form(voice, text, VoiceSettings(instructions="an old sailor"), SpeechOptions(seed=7)))
     )
@@ -42,14 +42,14 @@ def told(voice, text):
 
 def test_every_passage_goes_on_from_the_first():
     voice, parts = Described(), [part.text for part in passages(LONG)]
-    told(voice, LONG)
+    spoken(voice, LONG)
     assert voice.after == {parts[0]: None} | dict.fromkeys(parts[1:], parts[0])
 
 
 def test_behind_a_title_they_go_on_from_it_and_what_follows_it():
     voice, text = Described(), f"Chapter one.\n\n{LONG}"
     title, first, *others = [part.text for part in passages(text)]
-    told(voice, text)
+    spoken(voice, text)
     assert voice.after == {title: None, first: title} | dict.fromkeys(others, f"{title} {first}")
 
 
@@ -57,7 +57,7 @@ def test_behind_a_title_they_go_on_from_it_and_what_follows_it():
 def test_voices_that_are_the_same_by_themselves_do_not_wait(needs_example):
     voice = Described(needs_example)
     voice.pause = 0.01
-    told(voice, LONG)
+    spoken(voice, LONG)
     assert voice.most[0] > 1  # several at once, when it is known how the voice is
     assert needs_example or set(voice.after.values()) == {None}
 
