@@ -127,7 +127,7 @@ class Admission:
             output,
             embedded=embedded,
             frames=[] if framed else None,
-            speculates=plain and (self._settings.speculation != "off" or bool(state.request.prediction)),
+            speculates=plain and (self._speculates or bool(state.request.prediction)),
             proposer=self._proposer(state, len(prompt), limit) if plain else None,
             prepared=prepared,
             pool=EmbeddingPool(pooling, len(prompt)) if pooling is not None else None,
@@ -135,6 +135,11 @@ class Admission:
             mutual_pictures=self._mutual_pictures,
             cacheable=plain and pooling is None,  # the prompt of an embedding is not continued later
         )
+
+    @property
+    def _speculates(self) -> bool:
+        kind = self._settings.speculation
+        return getattr(self._loaded, "draft_head", None) is not None if kind == "mtp" else kind != "off"
 
     def _proposer(self, state: RequestState, prompt: int, limit: int) -> DraftProposer | None:
         repeats = self._settings.speculation == "ngram"

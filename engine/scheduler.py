@@ -318,6 +318,7 @@ class Scheduler:
             segment.ids = None
             if fed > 1 or sequence.framed_slot != slot.id:
                 segment.codes = sequence.codes(slot.length, slot.length + fed)
+        segment.hidden = self.speculation.reads_hidden(sequence)
         self._place(sequence, segment)
         return ScheduledSegment(sequence, segment, slot.length, fed, len(drafts), samples=True)
 
@@ -358,6 +359,7 @@ class Scheduler:
                 sequence.constraint.masks([], sequence.tokens_left)[1][0] if sequence.constraint is not None else None
             )
             segment.sample = sequence.sampler.at(sequence.sampled, (), mask)
+        segment.hidden = segment.hidden or self.speculation.reads_hidden(sequence)
         return ScheduledSegment(sequence, segment, start, stop - start, 0, samples=segment.sample is not None)
 
     @staticmethod

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from app.option_values import repetition, speculation
+from app.option_values import SPECULATIONS, repetition, speculation
 from app.runtime.reasoning import EFFORTS
 from engine.errors import BadRequest
 from engine.hub.download import TerminalBar
@@ -199,9 +199,9 @@ def add_engine(command: argparse.ArgumentParser) -> None:
     group = command.add_argument_group("what makes it faster (the answer stays the same)")
     group.add_argument(
         "--speculation",
-        choices=("ngram", "off"),
-        help="ngram: guess the next tokens from what was said before, and check several in one step; good for code and "
-        "for texts that quote (default: off)",
+        choices=tuple(SPECULATIONS),
+        help="check several next tokens in one step, which are guessed from what was said before (ngram; good for code and for "
+        "texts that quote) or by what the model carries for multi-token prediction (mtp; Qwen3.5, Qwen3-Next) (default: off)",
     )
     group.add_argument(
         "--draft",

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from app.option_values import repetition, speculation
+from app.option_values import SPECULATIONS, repetition, speculation
 from app.runtime.catalogue import Catalogue, can
 from app.runtime.models import ModelService, open_service
 from app.runtime.remote.servers import RemoteServers
@@ -170,8 +170,8 @@ def _options() -> Sequence[ServerOption]:
         ServerOption("max_queue", "number", "requests that may wait; more are refused (429)", work, 256),
         ServerOption("max_seq_len", "number", "prompt and reply together; 0: as long as the model allows", work, 0),
         ServerOption("decode_tokens_per_seq", "number", "tokens that a reply gets before it may be set aside", work, 16),
-        ServerOption("speculation", "text", "ngram: guess the next tokens from what was said before, and check several in one step; "
-                     "replies stay the same", work, None, ("ngram", "off")),
+        ServerOption("speculation", "text", "check several next tokens in one step, guessed from what was said before (ngram) or by what "
+                     "the model carries for multi-token prediction (mtp); replies stay the same", work, None, tuple(SPECULATIONS)),
         ServerOption("draft", "text", "a small model that guesses the next tokens for served models of its vocabulary", work,
                      metavar="MODEL"),
         ServerOption("kv_offload_dir", "text", "keep what was computed for prompts in this folder, beyond memory and a restart; "

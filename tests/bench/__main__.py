@@ -26,6 +26,7 @@ BENCHES = {
     ),
     "engine": ("The engine on this CPU, Qwen3-0.6B's shape, f32", "engine", "rows"),
     "mlx": ("MLX on this CPU, a small Qwen3", "foundation", "mlx_rows"),
+    "mtp": ("Multi-token prediction on this CPU, Qwen3.5-0.8B's shape, 8 bits", "mtp", "rows"),
     "window": ("The window, drawn without a screen", "window", "rows"),
     "speech": ("Speaking on this CPU, Qwen3-TTS 0.6B's shape, random weights", "speech", "rows"),
     "speech-8bit": ("One voice at 8 bits, without the reference package", "speech", "eight_bit_rows"),

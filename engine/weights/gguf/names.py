@@ -379,6 +379,27 @@ def to_model(arch: str, name: str) -> str:
     return translate(_NAMES[arch], name) or name
 
 
+PREDICTING = frozenset({"qwen35", "qwen35moe", "qwen3next"})  # whose layers for multi-token prediction are read
+_PREDICTION = {
+    "nextn.eh_proj": "mtp.fc",
+    "nextn.enorm": "mtp.pre_fc_norm_embedding",
+    "nextn.hnorm": "mtp.pre_fc_norm_hidden",
+    "nextn.shared_head_norm": "mtp.norm",
+}
+
+
+def to_prediction(arch: str, name: str, layers: int) -> str:
+    """The name of a tensor of a layer behind the model's `layers`: they predict further tokens (multi-token prediction)."""
+    number = layer_of(name)
+    own = name.removeprefix(f"blk.{number}.")
+    part, _, kind = own.rpartition(".")
+    if part in _PREDICTION:
+        return f"{_PREDICTION[part]}.{kind}"
+    layer = f"mtp.layers.{(number or 0) - layers}."
+    found = _translate(_NAMES[arch], name)
+    return f"{layer}{own}" if found is None else found.replace(f"model.layers.{number}.", layer)
+
+
 def to_gguf(arch: str, name: str) -> str | None:
     return translate(_OURS[arch], name)
 
