@@ -302,36 +302,38 @@ def make_dmg() -> Path:
     """Signed with the hardened runtime, notarized and stapled where the identity and the profile are given; the image too."""
     app, identity, profile = application(), os.environ.get("GRUS_SIGN", ""), os.environ.get("GRUS_NOTARY", "")
     if identity:
-        sign = [
-            "codesign",
-            "--force",
-            "--timestamp",
-            "--options",
-            "runtime",
-            "--entitlements",
-            HERE / "entitlements.plist",
-            "--sign",
-            identity,
-        ]
+        rights = ["--options", "runtime", "--entitlements", HERE / "entitlements.plist"]
+        sign = ["codesign", "--force", "--timestamp", *rights, "--sign", identity]
         for library in sorted([*app.rglob("*.dylib"), *app.rglob("*.so")]):
             run(*sign, library)
         run(*sign, "--deep", app)
-    DIST.mkdir(exist_ok=True)
-    image = DIST / f"Grus-{grus_version()}.dmg"
-    image.unlink(missing_ok=True)
     folder = BUILD / "dmg"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
+    if identity and profile:  # before the image is made: an application that is dragged out of it keeps its ticket
+        sent = BUILD / "Grus.zip"
+        run("ditto", "-c", "-k", "--keepParent", app, sent)
+        notarize(sent, app, profile)
+        sent.unlink()
+    DIST.mkdir(exist_ok=True)
+    image = DIST / f"Grus-{grus_version()}.dmg"
+    image.unlink(missing_ok=True)
     run("ditto", app, folder / app.name)
     (folder / "Applications").symlink_to("/Applications")
     run("hdiutil", "create", "-volname", "Grus", "-srcfolder", folder, "-format", "ULMO", image)
     if identity:
         run("codesign", "--timestamp", "--sign", identity, image)
     if identity and profile:
-        run("xcrun", "notarytool", "submit", image, "--keychain-profile", profile, "--wait")
-        for stapled in (image, app):
-            run("xcrun", "stapler", "staple", stapled)
+        notarize(image, image, profile)
     return image
+
+
+def notarize(sent: Path, stapled: Path, profile: str) -> None:
+    """Send a file to Apple, wait, and put the ticket onto what it is for."""
+    keychain = os.environ.get("GRUS_KEYCHAIN", "")  # where mac-keys.sh put the profile; else the person's own
+    where = ["--keychain", keychain] if keychain else []
+    run("xcrun", "notarytool", "submit", sent, "--keychain-profile", profile, *where, "--wait")
+    run("xcrun", "stapler", "staple", stapled)
 
 
 def make_setup() -> Path:

@@ -2,7 +2,7 @@
 
     python packaging/wheels.py                        all of them, into dist/
     python packaging/wheels.py --only linux-x86_64 pure
-    python packaging/wheels.py --check DIR            load what was made where that is possible: here, qemu-aarch64, wine
+    python packaging/wheels.py --check DIR            load what was made: here, by qemu-aarch64, by wine; of macOS read its load commands
 
 The kernels have a plain C interface, so that one wheel a system serves every Python. `ziglang` compiles them for each system; a
 target that fails ends everything. The tag of a wheel says the oldest system that its dependencies have wheels for. Needs
@@ -18,6 +18,7 @@ import json
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -45,7 +46,7 @@ class Target:
     library: str  # the file's name in the wheel
     magic: bytes  # how such a file begins
     link: tuple[str, ...] = ()
-    runner: tuple[str, ...] | None = ()  # what runs its programs here; None: nothing does
+    runner: tuple[str, ...] | None = ()  # what runs its programs here; None: nothing does, its load commands are read
 
 
 TARGETS = (
@@ -171,10 +172,47 @@ def _hash(data: bytes) -> str:
     return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
 
 
+_LC_LOAD_DYLIB, _LC_ID_DYLIB, _LC_CODE_SIGNATURE, _LC_BUILD_VERSION = 0xC, 0xD, 0x1D, 0x32
+_MACH_HEADER = 32  # bytes; the load commands follow it
+
+
+def mach_commands(data: bytes) -> list[tuple[int, bytes]]:
+    """The load commands of a 64-bit Mach-O file: kind and bytes of each."""
+    found, place = [], _MACH_HEADER
+    for _ in range(struct.unpack_from("<I", data, 16)[0]):
+        kind, size = struct.unpack_from("<II", data, place)
+        found.append((kind, data[place : place + size]))
+        place += size
+    return found
+
+
+def examined(library: Path, target: Target) -> str:
+    """What a macOS library's load commands promise to the loader. A Mac refuses one that is not signed, ad hoc at the least."""
+    commands = mach_commands(library.read_bytes())
+
+    def names(wanted: int) -> list[str]:
+        # the command's third word says where its text begins
+        texts = [text[struct.unpack_from("<I", text, 8)[0] :] for kind, text in commands if kind == wanted]
+        return [text.rstrip(b"\0").decode() for text in texts]
+
+    identity, needed = names(_LC_ID_DYLIB), names(_LC_LOAD_DYLIB)
+    packed = next((struct.unpack_from("<I", text, 12)[0] for kind, text in commands if kind == _LC_BUILD_VERSION), 0)
+    oldest = f"{packed >> 16}_{packed >> 8 & 255}"
+    if identity != [f"@rpath/{target.library}"]:
+        raise WheelError(f"the install name for {target.name} is {identity}")
+    if foreign := [name for name in needed if not name.startswith(("/usr/lib/", "/System/"))]:
+        raise WheelError(f"the library for {target.name} needs {', '.join(foreign)}, which no Mac has")
+    if f"_{oldest}_" not in target.tag:
+        raise WheelError(f"the library for {target.name} is built for macOS {oldest}, the tag says {target.tag}")
+    if all(kind != _LC_CODE_SIGNATURE for kind, _ in commands):
+        raise WheelError(f"the library for {target.name} is not signed")
+    return f"not run here; macOS {oldest.replace('_', '.')}, {identity[0]}, needs {', '.join(needed)}, signed ad hoc"
+
+
 def run_harness(target: Target, library: Path, folder: Path) -> str:
     """Compile the compare program for this system and run it on the library: every tier against plain arithmetic."""
     if target.runner is None:
-        return "cannot be run on this machine"
+        return examined(library, target)
     runner = list(target.runner)
     if runner:  # Debian keeps wine's own program out of the search path
         found = shutil.which(runner[0], path=os.pathsep.join([os.environ["PATH"], "/usr/lib/wine"]))

@@ -15,4 +15,6 @@ security list-keychains -d user -s "$keychain" login.keychain-db
 rm "$certificate"
 if [ -n "${GRUS_NOTARY:-}" ]; then
   xcrun notarytool store-credentials "$GRUS_NOTARY" --apple-id "$APPLE_ID" --team-id "$APPLE_TEAM" --password "$APPLE_PASSWORD" --keychain "$keychain"
+  # notarytool reads no other keychain than the login one unless it is named
+  [ -z "${GITHUB_ENV:-}" ] || echo "GRUS_KEYCHAIN=$keychain" >>"$GITHUB_ENV"
 fi

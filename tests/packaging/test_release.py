@@ -170,3 +170,21 @@ def test_every_packaging_tool_has_its_reason() -> None:
     rows = table_under("docs/dependencies.md", "To package")
     assert {row[0] for row in rows} == names
     assert every(row[2] for row in rows)
+
+
+@pytest.mark.parametrize(("tag", "kind"), [("v1.2.3", []), ("v1.2.3rc1", ["--prerelease"])])
+def test_a_release_has_every_file_and_a_trial_is_nobodys_update(tag: str, kind: list[str], tmp_path: Path) -> None:
+    """`gh` refuses a folder; and what updates read is the newest release that is no pre-release."""
+    program = tmp_path / "bin" / "gh"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" >"{tmp_path}/said"\n')
+    program.chmod(0o755)
+    dist = tmp_path / "dist"
+    (dist / "packages" / "aur").mkdir(parents=True)
+    for name in ("grus 1.whl", "latest.json", "packages/aur/PKGBUILD"):
+        (dist / name).write_text("")
+    command = ["bash", str(ROOT / "packaging" / "bundle" / "publish.sh"), tag, "notes.md", str(dist)]
+    subprocess.run(command, check=True, env={"PATH": f"{program.parent}:/usr/bin:/bin"}, timeout=60)
+    said = (tmp_path / "said").read_text().splitlines()
+    assert said == ["release", "create", tag, "--verify-tag", "--notes-file", "notes.md", *kind,
+                    f"{dist}/grus 1.whl", f"{dist}/latest.json"]  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import re
+import struct
 import subprocess
 import sys
 import zipfile
@@ -112,6 +113,42 @@ def test_a_library_with_paths_of_this_machine_is_refused(tmp_path: Path) -> None
     made.write_bytes(made.read_bytes() + f"{ROOT}/backends/a.cpp".encode())
     with pytest.raises(SystemExit, match="paths of the machine"):
         wheels.checked(made, LINUX)
+
+
+MAC = next(target for target in wheels.TARGETS if target.name == "macos-arm64")
+
+
+def mac_library(folder: Path, name: str = f"@rpath/{MAC.library}", needs: str = "/usr/lib/libSystem.B.dylib", oldest: int = 14, signed: bool = True) -> Path:  # fmt: skip
+    """A Mach-O file of load commands alone."""
+
+    def dylib(kind: int, text: str) -> bytes:
+        padded = text.encode().ljust(-(-(len(text) + 1) // 8) * 8, b"\0")
+        return struct.pack("<6I", kind, 24 + len(padded), 24, 2, 0, 0) + padded
+
+    commands = [dylib(0xD, name), dylib(0xC, needs), struct.pack("<6I", 0x32, 24, 1, oldest << 16, 0, 0)]
+    commands += [struct.pack("<4I", 0x1D, 16, 0, 0)] if signed else []
+    file = folder / MAC.library
+    file.write_bytes(MAC.magic + struct.pack("<7I", 0, 0, 6, len(commands), 0, 0, 0) + b"".join(commands))
+    return file
+
+
+def test_the_load_commands_of_a_mac_library_are_read(tmp_path: Path) -> None:
+    said = wheels.examined(mac_library(tmp_path), MAC)
+    assert "macOS 14.0, @rpath/_grus_kernels.dylib, needs /usr/lib/libSystem.B.dylib, signed" in said
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ({"name": "/home/me/a.dylib"}, "install name"),
+        ({"needs": "@rpath/libomp.dylib"}, "needs @rpath/libomp.dylib"),
+        ({"oldest": 15}, "built for macOS 15_0"),
+        ({"signed": False}, "not signed"),
+    ],
+)
+def test_a_mac_library_that_no_mac_would_load_is_refused(wrong: dict[str, Any], why: str, tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match=why):
+        wheels.examined(mac_library(tmp_path, **wrong), MAC)
 
 
 AUDIT = """grus-1.2.3-py3-none-manylinux_2_34_x86_64.whl is consistent with the
