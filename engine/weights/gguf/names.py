@@ -396,7 +396,7 @@ def to_prediction(arch: str, name: str, layers: int) -> str:
     if part in _PREDICTION:
         return f"{_PREDICTION[part]}.{kind}"
     layer = f"mtp.layers.{(number or 0) - layers}."
-    found = _translate(_NAMES[arch], name)
+    found = translate(_NAMES[arch], name)
     return f"{layer}{own}" if found is None else found.replace(f"model.layers.{number}.", layer)
 
 
