@@ -161,7 +161,7 @@ class FileStore:
 
     def upload(self, name: str, purpose: str, content: Any, seconds: int | None) -> UploadedFile:
         """`content`: an open file. `seconds`: after which it expires."""
-        id, name = new_id("file"), Path(name.replace("\\", "/")).name[-200:] or "file"
+        id, name = new_id("file"), _plain(Path(name.replace("\\", "/")).name)
         place = self.content(id)
         place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with place.open("xb") as out:
@@ -334,6 +334,12 @@ class FileStore:
                 self.settle(batch.store, [member.path], "cancelled")
         with self._change() as db:
             db.execute("UPDATE batches SET cancelled = 1 WHERE id = ?", (batch.id,))
+
+
+def _plain(name: str) -> str:
+    """As a file may be called on any disk: without control characters, of at most 200 bytes."""
+    shown = "".join(sign for sign in name if sign.isprintable())
+    return shown.encode(errors="ignore")[-200:].decode(errors="ignore") or "file"
 
 
 def _store(row: tuple[Any, ...]) -> VectorStoreRecord:

@@ -139,6 +139,14 @@ def test_what_cannot_be_read_says_why(client: openai.OpenAI, store: str) -> None
     assert len(failed.data) == 2
 
 
+@pytest.mark.parametrize("name", ["報告" * 150 + ".txt", "..", "a\tb.txt"])
+def test_any_name_of_a_file_is_kept_and_indexed(client: openai.OpenAI, store: str, name: str) -> None:
+    file = upload(client, name, b"The heron waits.")
+    member = client.vector_stores.files.create_and_poll(file, vector_store_id=store, poll_interval_ms=50)
+    assert (member.status, member.last_error) == ("completed", None)
+    assert client.files.content(file).read() == b"The heron waits."
+
+
 def test_a_search_is_filtered_and_limited(client: openai.OpenAI, store: str) -> None:
     years = {}
     for year in (2020, 2021, 2022):
