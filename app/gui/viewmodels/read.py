@@ -20,7 +20,7 @@ from app.gui.viewmodels.signal import Signal
 from app.window_engine import JobRunner, StreamRunner
 from engine.errors import BadRequest
 from engine.media.documents import open_document
-from engine.pipelines.reading.formats.documents import DOCUMENTS, TEXTS
+from engine.pipelines.reading.formats.detection import DOCUMENTS, TEXTS
 from engine.pipelines.reading.results import MARGINAL, Box, Document, Element, Page, Table, page_from_json, page_to_json
 from engine.pipelines.reading.session import PICTURES, output_targets, write_atomically
 from engine.pipelines.reading.upright import rotated_page
@@ -434,7 +434,7 @@ def _events(core: Any, item: ReadDocument, known: dict[int, Any]) -> Iterator[An
     """JobRunner off the UI thread: the events of reading one document."""
     from app.runtime import pipelines
     from engine.errors import BadRequest
-    from engine.pipelines.reading.formats.documents import carries_text
+    from engine.pipelines.reading.formats.detection import carries_text
     from engine.pipelines.reading.reader import DocumentReader, ReadOptions
 
     settings, password = item.settings, item.password

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from engine.errors import UnreadableFile
 from engine.media.documents import bytes_of, pdf_page_texts
-from engine.pipelines.reading.formats.documents import DOCUMENTS, TEXTS, open_text_document
+from engine.pipelines.reading.formats.detection import DOCUMENTS, TEXTS
+from engine.pipelines.reading.formats.documents import open_text_document
 from engine.pipelines.reading.formats.plain import read_text
 from engine.pipelines.reading.layout import LayoutDetector
 from engine.pipelines.reading.reader import DocumentRead, DocumentReader, PageRead, ReadOptions

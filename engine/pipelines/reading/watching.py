@@ -19,7 +19,7 @@ from typing import Any
 
 from engine.errors import BadRequest, ErrorText
 from engine.hub.download import exclusive
-from engine.pipelines.reading.formats.documents import DOCUMENTS
+from engine.pipelines.reading.formats.detection import DOCUMENTS
 from engine.pipelines.reading.session import PICTURES, OutputTarget, write_atomically
 from engine.pipelines.reading.writers import FORMATS, Format
 

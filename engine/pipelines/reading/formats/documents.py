@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import logging
 import os
-import re
-from dataclasses import dataclass
 from pathlib import Path
 
 from engine.errors import ErrorText, GrusError, UnreadableFile
 from engine.media.documents import Source, bytes_of
 from engine.pipelines.reading.formats.blocks import larger
+from engine.pipelines.reading.formats.detection import HEAD, head_of, kind_of
 from engine.pipelines.reading.formats.fiction import read_fiction
 from engine.pipelines.reading.formats.opendocument import read_flat_opendocument, read_opendocument
 from engine.pipelines.reading.formats.packages import LARGEST_TREE, Package, damaged, protected, xml_tree
@@ -23,25 +22,12 @@ from engine.pipelines.reading.formats.sheets import read_csv, read_workbook
 from engine.pipelines.reading.formats.slides import read_slides
 from engine.pipelines.reading.formats.web import decoded_html, read_book, read_html
 from engine.pipelines.reading.formats.word import read_word
-from engine.pipelines.reading.results import Page
+from engine.pipelines.reading.results import Page, TextDocument
 
 log = logging.getLogger("grus.reading")
 
-DOCUMENTS = (
-    ".docx", ".docm", ".pptx", ".pptm", ".xlsx", ".xlsm", ".odt", ".ods", ".odp", ".fodt", ".fods", ".fodp", ".rtf", ".epub", ".fb2", ".eml",
-    ".html", ".htm", ".xhtml",
-)  # fmt: skip
-TEXTS = (".md", ".markdown", ".csv", ".tsv", ".txt", ".text", ".log", ".rst")
 LARGEST = 512 << 20  # bytes of a file
 LARGEST_TEXT = 64 << 20  # bytes of a text
-_HEAD = 4096
-_HTML = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->).){0,2000}+-->\s*+)*+<(?:!doctype\s+html|html)\b", re.IGNORECASE | re.DOTALL)  # fmt: skip
-_MAIL = re.compile(
-    rb"^(?:from|to|subject|date|message-id|received|return-path|delivered-to|mime-version|reply-to):\s",
-    re.IGNORECASE | re.MULTILINE,
-)
-_XML = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->).){0,2000}+-->\s*+)*+<(office:document|FictionBook)\b", re.DOTALL)  # fmt: skip
-_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _OPEN_DOCUMENT = tuple(
     b"application/vnd.oasis.opendocument." + kind for kind in (b"text", b"spreadsheet", b"presentation")
 )
@@ -56,22 +42,14 @@ _OLD = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class TextDocument:
-    """A document that carried its text, read to the end."""
-
-    name: str
-    pages: tuple[Page, ...]
-
-
 def open_text_document(source: Source, ending: str = "") -> TextDocument | None:
     """None for what is a picture, a PDF or unknown. `ending`: of the name that bytes had. Raises UnreadableFile, or PasswordNeeded."""
     if not isinstance(source, bytes | str | os.PathLike):
         return None
     name = "bytes" if isinstance(source, bytes) else os.fspath(source)
     ending = ending.lower() if isinstance(source, bytes) else Path(str(name)).suffix.lower()
-    head = source[:_HEAD] if isinstance(source, bytes) else _head(Path(source))
-    kind = _kind(head, ending)
+    head = source[:HEAD] if isinstance(source, bytes) else head_of(Path(source))
+    kind = kind_of(head, ending)
     if kind is None:
         return None
     if not isinstance(source, bytes):
@@ -102,52 +80,6 @@ def _check_size(path: Path, kind: str) -> None:
         return  # opening it will say what is wrong
     if size > _largest(kind):
         raise larger()
-
-
-def carries_text(source: Source) -> bool:
-    """Whether a source is read without a model. A file that is missing or broken is no concern of this."""
-    if isinstance(source, bytes):
-        return _kind(source[:_HEAD], "") is not None
-    if not isinstance(source, str | os.PathLike):
-        return False
-    path = Path(source)
-    try:
-        return _kind(_head(path), path.suffix.lower()) is not None
-    except OSError:
-        return False
-
-
-def _head(path: Path) -> bytes:
-    try:
-        if not path.is_file():  # a pipe would wait for somebody to write
-            return b""
-        with path.open("rb") as file:
-            return file.read(_HEAD)
-    except OSError:
-        return b""  # opening the file as a page will say what is wrong
-
-
-def _kind(head: bytes, ending: str) -> str | None:
-    if not head:
-        return None
-    if head.startswith(b"PK\x03\x04"):
-        return "package"
-    if head.startswith(_OLE):
-        return "old office"
-    if head.startswith(b"{\\rtf"):
-        return "rtf"
-    if found := _XML.match(head):
-        return "flat" if found[1] == b"office:document" else "fiction"
-    if _HTML.match(head):
-        return "html"
-    if ending in (".html", ".htm", ".xhtml", ".eml") or ending in TEXTS:
-        if b"\0" in head and head[:2] not in (b"\xff\xfe", b"\xfe\xff"):
-            return None
-        return {".htm": "html", ".xhtml": "html", ".tsv": "csv", ".markdown": "md"}.get(
-            ending, ending[1:] if ending in (".html", ".eml", ".csv", ".md") else "text"
-        )
-    lines = head.split(b"\n\n")[0].split(b"\r\n\r\n")[0]
-    return "eml" if len(_MAIL.findall(lines)) >= 3 and b"\0" not in head else None
 
 
 def _read(kind: str, data: bytes) -> tuple[Page, ...]:

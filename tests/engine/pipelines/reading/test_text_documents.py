@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 from engine.errors import UnreadableFile
 from engine.pipelines.reading.formats import packages
 from engine.pipelines.reading.formats.blocks import MOST_CHARACTERS
-from engine.pipelines.reading.formats.documents import carries_text, open_text_document
+from engine.pipelines.reading.formats.detection import carries_text
+from engine.pipelines.reading.formats.documents import open_text_document
 from engine.pipelines.reading.reader import DocumentRead, DocumentReader, ReadOptions
 from engine.pipelines.reading.results import Document, Page, page_from_json, page_to_json
 from engine.pipelines.reading.writers import ExportOptions, write_document
