@@ -40,7 +40,12 @@ BENCHES = {
         "rows",
     ),
 }
-ON_DEMAND = ("gguf-3b", "speech-8bit", "walks")  # 13 GB of files, and minutes; a part of `speech`; no speed
+ON_DEMAND = (
+    "gguf-3b",
+    "mtp",
+    "speech-8bit",
+    "walks",
+)  # 13 GB of files, and minutes; 2 GB and minutes; a part of `speech`; no speed
 
 
 def main() -> None:
