@@ -43,8 +43,8 @@ BENCHES = {
     ),
 }
 LLAMA_CPP = ("gguf", "gguf-3b", "mixtures", "gguf-gemma4")  # it compiles for minutes, so that no set-up installs it
-# 13 GB of files, and minutes; a part of `speech`; minutes; no speed
-ON_DEMAND = ("gguf-3b", "speech-8bit", "libraries", "walks")
+# large files, and minutes; the same; a part of `speech`; minutes; no speed
+ON_DEMAND = ("gguf-3b", "mtp", "speech-8bit", "libraries", "walks")
 
 
 def main() -> None:
