@@ -251,5 +251,5 @@ def test_a_client_that_leaves_ends_the_call_that_runs(tools_live: Live, entry: d
         for line in reply.iter_lines():
             if line == "event: response.mcp_call_arguments.done":
                 break
-    until(lambda: (tmp_path / "mark").exists(), 20)
-    assert tools_live.requests.running == []
+    until(lambda: (tmp_path / "mark").exists(), 120)
+    until(lambda: tools_live.requests.running == [], 60)
