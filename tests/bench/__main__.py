@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import importlib
+import importlib.util
 import os
 import platform
 
@@ -39,6 +39,7 @@ BENCHES = {
         "rows",
     ),
 }
+LLAMA_CPP = ("gguf", "gguf-3b", "mixtures", "gguf-gemma4")  # it compiles for minutes, so that no set-up installs it
 ON_DEMAND = ("gguf-3b", "speech-8bit", "walks")  # 13 GB of files, and minutes; a part of `speech`; no speed
 
 
@@ -55,6 +56,9 @@ def main() -> None:
         parser.error(f"there is no bench {', '.join(sorted(unknown))}; choose from {', '.join(BENCHES)}")
     print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, {platform.platform()}\n")
     for name in names:
+        if name in LLAMA_CPP and importlib.util.find_spec("llama_cpp") is None:
+            print(f"{name} is left out: it compares with llama.cpp. `pip install llama-cpp-python` brings it.\n")
+            continue
         title, module, function = BENCHES[name]
         rows = getattr(importlib.import_module(f"tests.bench.{module}"), function)()
         print(render(title, rows), flush=True)
