@@ -14,12 +14,13 @@ from __future__ import annotations
 import argparse
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -68,7 +69,9 @@ class CleanSystem:
             good = done.returncode == 0 and re.search(expect, said) is not None
         except subprocess.TimeoutExpired:
             said, good = f"no end after {_PATIENCE} s", False
-        took = time.monotonic() - started
+        return self.note(what, good, said, time.monotonic() - started)
+
+    def note(self, what: str, good: bool, said: str, took: float = 0.0) -> bool:
         self.results.append((what, "ok" if good else "FAILED", took))
         print(f"{self.name}: {what}: {'ok' if good else 'FAILED'} ({took:.1f} s)", flush=True)
         if not good:
@@ -146,6 +149,7 @@ exec 3<>/dev/tcp/127.0.0.1/8099
 printf 'GET /v1/models HTTP/1.0\\r\\nHost: 127.0.0.1\\r\\n\\r\\n' >&3
 cat <&3; kill $server; wait $server || true
 """
+PAGE = "/usr/lib/grus/_internal/resources/starter/page.png"
 WINDOW = "GRUS_SAY_READY=1 timeout 40 xvfb-run -a grus app || [ $? -eq 124 ]"
 
 
@@ -154,10 +158,7 @@ def try_package(system: CleanSystem, package: Path, before: Path | None) -> None
     assert not bare.stdout.strip(), f"{system.name} is not bare: {bare.stdout}"
     if before is not None:
         _install(system, before, "the version before is installed")
-        system.step(
-            "a setting of the version before",
-            "grus token; mkdir -p .local/share/Grus; echo kept > .local/share/Grus/mine",
-        )
+        old_conversations(system)
     if not _install(system, package, "upgraded" if before else "installed"):
         return
     system.step("--version", "grus --version", r"grus \d")
@@ -165,13 +166,47 @@ def try_package(system: CleanSystem, package: Path, before: Path | None) -> None
     system.step(
         "chat", "echo 'is anything sent over the network?' | grus chat", "Nothing that you write leaves this machine"
     )
-    system.step("read", "grus read /usr/lib/grus/_internal/resources/starter/page.png", "Every autumn the cranes")
+    system.step("read", f"grus read {PAGE}", "Every autumn the cranes")
+    # A page is no recording: that FFmpeg says so shows that it is there.
+    system.step("FFmpeg", f"grus -m engine.media.ffmpeg_child decode {PAGE} 16000 1 || true", '"error": "[^"]')
     system.step("serve", f"bash -c {_quoted(SERVE)}", '"id": ?"guide"')
     system.run(f"{APT} xvfb xauth")
     system.step("window", WINDOW, r"ready after [\d.]+ s")
     if before is not None:
-        system.step("data is kept", "cat .local/share/Grus/mine", "kept")
+        conversations_are_kept(system, "upgraded, the window opened")
     system.step("removed", "apt-get purge -y -qq grus && ! command -v grus && ! test -e /usr/lib/grus", user=False)
+    if before is not None:
+        conversations_are_kept(system, "removed")
+
+
+def _database(system: CleanSystem) -> Path:
+    return system.root / "home" / "person" / ".local" / "share" / "Grus" / "grus.sqlite3"
+
+
+def _schema(version: int) -> Path:
+    return Path(__file__).parents[1] / "tests" / "data" / "schemas" / f"v{version}.sql"
+
+
+def old_conversations(system: CleanSystem) -> None:
+    """Conversations as the first version of Grus kept them, where the window looks for them."""
+    file = _database(system)
+    file.parent.mkdir(parents=True)
+    with closing(sqlite3.connect(file)) as db:
+        db.executescript(_schema(1).read_text(encoding="utf-8"))
+    system.run("chown -R person: /home/person/.local && chmod 700 /home/person/.local/share/Grus")
+
+
+def conversations_are_kept(system: CleanSystem, when: str) -> bool:
+    """They are all there, in the newest version of the database."""
+    newest = max(int(path.stem[1:]) for path in _schema(1).parent.glob("v*.sql"))
+    ask = "SELECT id, title, model FROM conversations ORDER BY id"
+    with closing(sqlite3.connect(":memory:")) as old, closing(sqlite3.connect(_database(system))) as db:
+        old.executescript(_schema(1).read_text(encoding="utf-8"))
+        version = db.execute("PRAGMA user_version").fetchone()[0]
+        kept = set(db.execute(ask)) >= set(old.execute(ask))
+    return system.note(
+        f"conversations are kept: {when}", kept and version == newest, f"version {version}, kept: {kept}"
+    )
 
 
 def _install(system: CleanSystem, package: Path, what: str) -> bool:

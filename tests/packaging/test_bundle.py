@@ -69,6 +69,8 @@ def wanted(place: str) -> bool:
         ("PySide6/QtCore.pyi", False),
         ("libportaudio.so.2", True),
         ("libasound.so.2", False),
+        ("av.libs/libavcodec-5e6b81c2.so.62.28.102", True),
+        ("PySide6/Qt/lib/libavcodec.so.61", False),
         ("resources/translations/grus_de.qm", True),
         ("resources/translations/grus_de.ts", False),
         ("resources/__pycache__/__init__.cpython-311.pyc", False),

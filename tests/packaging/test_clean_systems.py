@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from app.gui.store.database import migrate
 from tests.packaging.tools import script
 
 clean_systems = script("clean_systems")
@@ -63,3 +66,20 @@ def test_no_system_is_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(clean_systems, "clean_system", lambda name, scratch: contextlib.nullcontext(None))
     assert clean_systems.main([str(tmp_path / "grus.deb")]) == 1
+
+
+def test_conversations_of_the_first_version_are_compared_with_what_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    system = clean_systems.CleanSystem("bare", tmp_path)
+    monkeypatch.setattr(system, "run", lambda command: None)
+    clean_systems.old_conversations(system)
+    file = tmp_path / "home" / "person" / ".local" / "share" / "Grus" / "grus.sqlite3"
+    assert not clean_systems.conversations_are_kept(system, "not opened")  # the database is still of the first version
+    with closing(sqlite3.connect(file)) as db:
+        migrate(db)
+    assert clean_systems.conversations_are_kept(system, "opened")
+    with closing(sqlite3.connect(file)) as db:
+        db.execute("DELETE FROM conversations WHERE id = 2")
+        db.commit()
+    assert not clean_systems.conversations_are_kept(system, "one is lost")
