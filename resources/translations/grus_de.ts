@@ -3427,17 +3427,17 @@
     <message>
         <source>The tools cannot be kept in {file}: {reason}.</source>
         <extracomment>app/runtime/tools/settings.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Die Werkzeuge lassen sich nicht in {file} speichern: {reason}.</translation>
     </message>
     <message>
         <source>The tools file {file} cannot be read: {error}.</source>
         <extracomment>app/runtime/tools/settings.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Die Werkzeugdatei {file} lässt sich nicht lesen: {error}.</translation>
     </message>
     <message>
         <source>The tools file {file} is damaged. Correct it or delete it.</source>
         <extracomment>app/runtime/tools/settings.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Die Werkzeugdatei {file} ist beschädigt. Korrigieren oder löschen Sie sie.</translation>
     </message>
     <message>
         <source>The voice did not come to an end. Try again, or with a shorter text.</source>
@@ -3532,7 +3532,7 @@
     <message>
         <source>There is no tool server {name}. Added: {have}.</source>
         <extracomment>app/runtime/tools/settings.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Es gibt keinen Werkzeugserver {name}. Hinzugefügt: {have}.</translation>
     </message>
     <message>
         <source>There is no voice {name}. Choose one of {voices}.</source>

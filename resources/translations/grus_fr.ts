@@ -3427,17 +3427,17 @@
     <message>
         <source>The tools cannot be kept in {file}: {reason}.</source>
         <extracomment>app/runtime/tools/settings.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Les outils ne peuvent pas être enregistrés dans {file} : {reason}.</translation>
     </message>
     <message>
         <source>The tools file {file} cannot be read: {error}.</source>
         <extracomment>app/runtime/tools/settings.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Le fichier d’outils {file} ne peut pas être lu : {error}.</translation>
     </message>
     <message>
         <source>The tools file {file} is damaged. Correct it or delete it.</source>
         <extracomment>app/runtime/tools/settings.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Le fichier d’outils {file} est endommagé. Corrigez-le ou supprimez-le.</translation>
     </message>
     <message>
         <source>The voice did not come to an end. Try again, or with a shorter text.</source>
@@ -3532,7 +3532,7 @@
     <message>
         <source>There is no tool server {name}. Added: {have}.</source>
         <extracomment>app/runtime/tools/settings.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Il n’y a pas de serveur d’outils {name}. Ajoutés : {have}.</translation>
     </message>
     <message>
         <source>There is no voice {name}. Choose one of {voices}.</source>

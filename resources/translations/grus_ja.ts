@@ -3425,17 +3425,17 @@
     <message>
         <source>The tools cannot be kept in {file}: {reason}.</source>
         <extracomment>app/runtime/tools/settings.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>ツールを {file} に保存できません: {reason}。</translation>
     </message>
     <message>
         <source>The tools file {file} cannot be read: {error}.</source>
         <extracomment>app/runtime/tools/settings.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>ツールファイル {file} を読み取れません: {error}。</translation>
     </message>
     <message>
         <source>The tools file {file} is damaged. Correct it or delete it.</source>
         <extracomment>app/runtime/tools/settings.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>ツールファイル {file} が壊れています。修正するか削除してください。</translation>
     </message>
     <message>
         <source>The voice did not come to an end. Try again, or with a shorter text.</source>
@@ -3530,7 +3530,7 @@
     <message>
         <source>There is no tool server {name}. Added: {have}.</source>
         <extracomment>app/runtime/tools/settings.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>ツールサーバー {name} はありません。追加済み: {have}。</translation>
     </message>
     <message>
         <source>There is no voice {name}. Choose one of {voices}.</source>

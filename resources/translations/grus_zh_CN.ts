@@ -3425,17 +3425,17 @@
     <message>
         <source>The tools cannot be kept in {file}: {reason}.</source>
         <extracomment>app/runtime/tools/settings.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>无法将工具保存到 {file}：{reason}。</translation>
     </message>
     <message>
         <source>The tools file {file} cannot be read: {error}.</source>
         <extracomment>app/runtime/tools/settings.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>无法读取工具文件 {file}：{error}。</translation>
     </message>
     <message>
         <source>The tools file {file} is damaged. Correct it or delete it.</source>
         <extracomment>app/runtime/tools/settings.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>工具文件 {file} 已损坏。请修正或删除它。</translation>
     </message>
     <message>
         <source>The voice did not come to an end. Try again, or with a shorter text.</source>
@@ -3530,7 +3530,7 @@
     <message>
         <source>There is no tool server {name}. Added: {have}.</source>
         <extracomment>app/runtime/tools/settings.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>没有工具服务器 {name}。已添加：{have}。</translation>
     </message>
     <message>
         <source>There is no voice {name}. Choose one of {voices}.</source>
