@@ -320,7 +320,7 @@ def embedding(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     folder = tmp_path_factory.mktemp("embedding")
     encoder, writer = save("bert", folder / "encoder"), save_decoder("qwen3", folder / "writer")
     save_modules(encoder, "mean_tokens")
-    where = LoadOptions(backend="torch", device="cpu", dtype="f32", memory_limit=1 << 30, download=False)
+    where = LoadOptions(backend="auto", device="cpu", dtype="f32", memory_limit=1 << 30, download=False)
     catalogue = Catalogue({"writer": str(writer), "encoder": str(encoder)}, use_cache=False)
     settings = Settings(gpu_memory_limit="1G")
     with serving(lambda of: Engine(of, settings), lambda source: load_any(source, where), catalogue) as live:

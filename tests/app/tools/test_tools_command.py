@@ -180,7 +180,7 @@ def test_a_person_is_asked_in_the_terminal(adding: Path, data: Path) -> None:
 def test_the_python_api_takes_names_of_tools(adding: Path, data: Path) -> None:
     settings = ToolSettings()
     settings.keep_servers([stdio_server()])
-    options = {"backend": "torch", "device": "cpu"}
+    options = {"backend": "auto", "device": "cpu"}
 
     def ask(**more: object) -> grus.ToolStep:
         return grus.agent("Add", ["test/add"], model=str(adding), options=options, temperature=0.0, **more).steps[0]

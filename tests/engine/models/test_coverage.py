@@ -27,6 +27,7 @@ NOT_TEXT = {
     "moonshine_streaming",
     "paddleocr_vl",
     "qwen2_5_vl",
+    "qwen3_asr",
     "qwen3_tts",
     "qwen3_vl",
     "qwen3_vl_moe",
