@@ -84,6 +84,8 @@ def open_grus(
     yield open_it
     shut()
     qapp.setStyleSheet("")
+    # without a screen the clipboard outlives Python, and what Python put there would be freed too late: a segmentation fault
+    qapp.clipboard().clear()
 
 
 @pytest.fixture
