@@ -39,7 +39,10 @@ from app.runtime.catalogue import capabilities, main_use
 from app.runtime.chat import ChatRequest, Effort, PreparedChat, ReplyCall, ReplyCollector, ReplyParser, prepare
 from app.runtime.models import Loaded, ServiceOwner, closed_on_error, open_models
 from app.runtime.reading import Read, forget_readers, read, read_all
-from app.runtime.tool_loop import ROUNDS, Approve, ModelReply, ToolRun, ToolStep, run_tools
+from app.runtime.tools.loop import ROUNDS, Approve, ModelReply, ToolEvent, ToolLoop, ToolRun, ToolStep
+from app.runtime.tools.permissions import Permissions
+from app.runtime.tools.tool import PythonTool, Tool
+from app.runtime.tools.toolbox import Toolbox
 from app.runtime.vectors import EmbeddingModel, RankedDocument
 from app.runtime.voice import Ears, Sound, Speaker, Spoken, Talker, VoiceActivity
 from engine.errors import BadRequest, GrusError, MissingCapability, UnsupportedArchitecture
@@ -239,6 +242,20 @@ class Model(ServiceOwner):
         )  # fmt: skip
         return _answer(prepared, self.service.submit(prepared.request))
 
+    def tool_loop(
+        self,
+        ask: Callable[[Sequence[Mapping[str, Any]], Sequence[Mapping[str, Any]]], ModelReply],
+        tools: Sequence[Tool],
+        approve: Approve | None = None,
+        rounds: int = ROUNDS,
+        on_event: Callable[[ToolEvent], None] = lambda event: None,
+    ) -> ToolLoop:
+        """A loop whose results from outside hold none of this model's markers. `ask` gets a reply for messages and tools."""
+        sees = self.loaded.vision is not None
+        return ToolLoop(
+            ask, tools, approve, rounds, on_event=on_event, markers=self.loaded.tokenizer.markers, sees=sees
+        )
+
     def stream(
         self,
         prompt: Messages,
@@ -358,7 +375,7 @@ def run(prompt: Messages, *, model: str = GUIDE, options: Mapping[str, Any] | No
 
 def agent(
     prompt: Messages,
-    tools: Sequence[Callable[..., Any]],
+    tools: Sequence[Callable[..., Any] | str],
     *,
     model: str,
     system: str | None = None,
@@ -367,9 +384,12 @@ def agent(
     options: Mapping[str, Any] | None = None,
     **parameters: Any,
 ) -> ToolRun:
-    """An answer for which the model may call plain Python functions: `.answer`, `.steps` with every call and its result, and
-    `.messages`, to go on from. `approve(name, arguments)` is asked before each call: False refuses it, a dict replaces the arguments.
-    After `rounds` replies with calls the model must answer without tools. `parameters`: as for `run`."""
+    """An answer for which the model may call tools: `.answer`, `.steps` with every call and its result, and `.messages`, to go on from.
+
+    `tools`: plain Python functions, and names of what `grus tools add` added: "server", "server/tool", "calculator". A function
+    runs unless `approve(name, arguments)`, which is asked before each call, says otherwise: False refuses it, a dict replaces the
+    arguments. An added tool runs where `approve` allows it, or where it was set to always run; one that was set to never run never
+    does. After `rounds` replies with calls the model must answer without tools. `parameters`: as for `run`."""
     loaded = _keep(model, options or {})
 
     def ask(messages: Sequence[Mapping[str, Any]], offered: Sequence[Mapping[str, Any]]) -> ModelReply:
@@ -377,7 +397,9 @@ def agent(
         return ModelReply(reply.answer, reply.tool_calls)
 
     messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
-    return run_tools(ask, messages, tools, approve, rounds)
+    with Toolbox(only=[one for one in tools if isinstance(one, str)]) as box:
+        found = [*(PythonTool(one) for one in tools if not isinstance(one, str)), *box.tools]
+        return loaded.tool_loop(ask, found, Permissions.of_program(box.settings, found, approve), rounds).run(messages)
 
 
 def batch(

@@ -6,11 +6,14 @@ from typing import Literal
 
 from engine.errors import BadRequest
 
+Speculating = Literal["off", "ngram", "draft", "mtp"]
+SPECULATIONS: dict[str, Speculating] = {"mtp": "mtp", "ngram": "ngram", "off": "off"}
 
-def speculation(kind: str | None, draft: str | None) -> Literal["off", "ngram", "draft"]:
+
+def speculation(kind: str | None, draft: str | None) -> Speculating:
     """From --speculation and --draft to what the engine calls it."""
     if draft is None:
-        return "ngram" if kind == "ngram" else "off"
+        return SPECULATIONS[kind or "off"]
     if kind is not None:
         raise BadRequest(f"Choose --draft or --speculation {kind}, not both.", "draft")
     return "draft"

@@ -24,6 +24,7 @@ from engine.tasks import CancelScope
 
 if TYPE_CHECKING:
     from app.gui.preferences import Preferences
+    from app.gui.store.messages import GivenPassage
     from app.runtime.catalogue import Capability
     from app.runtime.chat import ReplyEvent
     from app.runtime.models import ModelService
@@ -138,6 +139,7 @@ class ReplyRequest:
     reasoning: Mapping[str, Any] = field(default_factory=dict)  # fields of ChatRequest that were set
     tools: Sequence[Mapping[str, Any]] = ()
     continue_last: bool = False
+    passages: Callable[[ModelService], Sequence[GivenPassage]] | None = None  # of the libraries that are asked
 
 
 class ReplyListener(Protocol):
@@ -145,6 +147,9 @@ class ReplyListener(Protocol):
 
     def working(self, what: str) -> None:
         """What happens before the first word: loading, reading. One sentence."""
+
+    def found(self, passages: Sequence[GivenPassage]) -> None:
+        """What the model was given of the libraries."""
 
     def parts(self, parts: Sequence[ReplyEvent]) -> None: ...
     def ended(self, reason: FinishReason, timings: Timings) -> None: ...
@@ -366,6 +371,7 @@ class WindowEngine:
 
     def _speak(self, ask: ReplyRequest, speaking: PendingReply) -> None:
         from app.runtime.chat import ChatRequest, prepare
+        from app.runtime.library.answers import prepared_with
         from engine.types import Done, Failed, Progress, SamplingParams
 
         service = self._service.result()
@@ -377,7 +383,12 @@ class WindowEngine:
         params: SamplingParams = SamplingParams(**{**_sampling(defaults), **ask.sampling})
         reasons = _reasoning(defaults, ask.reasoning)
         conversation = ChatRequest(messages, params, tools=ask.tools, continue_last=ask.continue_last, **reasons)
-        prepared = prepare(conversation, loaded, ask.model)
+        if ask.passages is None:
+            prepared = prepare(conversation, loaded, ask.model)
+        else:
+            speaking.gather.put(("working", tr("Searching your documents.")))
+            prepared, given = prepared_with(conversation, ask.passages(service), loaded, ask.model)
+            speaking.gather.put(("found", given))
         count = len(prepared.request.prompt_ids)
         speaking.gather.put(("working", tr("Reading {n} tokens.", n=count) if count else tr("Waiting for the model.")))
         handle = service.submit(prepared.request)
@@ -544,8 +555,8 @@ class PendingReply:
             if parts:
                 self._listener.parts(parts)
                 parts = []
-            if kind == "working":
-                self._listener.working(*what)
+            if kind in ("working", "found"):
+                getattr(self._listener, kind)(*what)
             elif not self._ended:
                 self._ended = True
                 with self._guard:

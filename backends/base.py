@@ -176,6 +176,7 @@ class Segment:
     want: range | None = None  # rows of this segment whose logits come back to the host; default none
     hidden: bool = False  # the hidden states of all its rows come back to the host
     adapter: str | None = None  # of the model's `Adapters`
+    mutual: bool = False  # its tokens see one another in both directions, as those of a picture do in some models
 
     def __len__(self) -> int:
         if self.ids is not None:
@@ -227,7 +228,7 @@ class Runner(Protocol):
         this raises, no slot has changed.
 
         Draft tokens (speculative decoding) are verified before `read` returns: the slot is then as long as if only the
-        accepted ones had been given, recurrent states included (the runner rolls back and runs the accepted ones again)."""
+        accepted ones had been given, recurrent states included."""
 
     def warm(self) -> None:
         """Run every captured or compiled path once, so that the first request pays nothing extra."""
@@ -251,6 +252,9 @@ class Cache(Protocol):
         """Write `k`, `v` `[T, K, D]`; causal attention of `q [T, H, D]` over each token's own sequence -> `[T, H, Dv]`. `k` and `v`
         are None in a layer with a `SharedKVSpec`: the layer it names has written them in this step. `sinks [H]`: a score of each
         head that takes part in the softmax and has no value."""
+
+    def store(self, layer: int, k: Array, v: Array) -> None:
+        """Write keys and values as `attend` does, without attending."""
 
     def attend_latent(self, layer: int, q: Array, rows: Array, heads: LatentHeads, scale: float) -> Array:
         """Multi-head latent attention: write `rows [T, R + r]` (latents, and keys that all heads share); causal attention of
@@ -320,6 +324,8 @@ class TokenModel(Protocol):
     # Optional: `adapters` (`Adapters`), which its linears ask in every step.
     #
     # Optional: `long_from`, the length of a text beyond which its positions count from `LONG_TEXT`; 0: never.
+    #
+    # Optional: `mutual_pictures`: tokens of one picture see one another in both directions (`Segment.mutual`).
     #
     # Optional: `encode(media) -> Generator`, which turns images or audio into `[tokens, D]` each, and for audio
     # `begin(kv, slot, features)`, which writes the cross-attention memory of a new sequence.

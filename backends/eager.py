@@ -168,6 +168,9 @@ class _FrameCache:
         out = self.ops.sdpa(q, k, v, scale, causal=q.shape[1] > 1)
         return out.reshape(-1, out.shape[2], out.shape[3])
 
+    def store(self, layer: int, k: Array, v: Array) -> None:
+        raise ValueError("layers that remember for a frame attend to what they write")
+
     def attend_latent(self, layer: int, q: Array, rows: Array, heads: LatentHeads, scale: float) -> Array:
         raise ValueError("layers that remember for a frame have no latents")
 

@@ -152,8 +152,8 @@ class KVCache(Protocol):
         """Save this point (recurrent states included) so that `rollback` can return to it."""
 
     def rollback(self, slot: Slot, keep: int = 0) -> int:
-        """Undo all tokens since `checkpoint` but the first `keep`. Returns how many were kept: `keep` for a model
-        that only attends, 0 for one with recurrent memory (whose caller runs the kept tokens again)."""
+        """Undo all tokens since `checkpoint` but the first `keep`. Returns how many were kept: `keep`, or 0 where a recurrent
+        memory cannot be made again for them (the caller runs the kept tokens again)."""
 
     def write_cross(self, slot: Slot, layer: int, k: Array, v: Array) -> None:
         """Encoder keys and values `[S, H, D]` of a `CrossSpec` layer."""

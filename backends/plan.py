@@ -7,8 +7,8 @@ class and within it by row, so that a group's keys and values are a slice of one
 `PlannedStep` reads what a step has computed: it deals samples, logits and hidden states to the slots they belong to.
 
 Speculative decoding: after draft tokens were verified, each slot is rolled back to the accepted ones. An attention cache drops
-the rejected rows. A recurrent state returns to the checkpoint that was taken before the step, and the accepted tokens run
-once more, without sampling.
+the rejected rows. A recurrent state returns to the checkpoint before the step, and is made again from what the step's recurrent
+layers have read; a cache that cannot do that returns to the checkpoint, and the accepted tokens run once more, without sampling.
 """
 
 from __future__ import annotations

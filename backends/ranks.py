@@ -269,7 +269,7 @@ def _packed_segment(segment: Segment) -> Any:
     want = None if segment.want is None else (segment.want.start, segment.want.stop, segment.want.step)
     embeds = None if segment.embeds is None else tuple(segment.embeds.shape)
     pos = None if segment.pos is None else _packed(np.asarray(segment.pos))
-    return segment.slot.id, ids, segment.sample is not None, segment.draft, want, embeds, pos
+    return segment.slot.id, ids, segment.sample is not None, segment.draft, want, embeds, pos, segment.mutual
 
 
 class Follower:
@@ -341,7 +341,7 @@ class Follower:
     def _segment(self, packed: Any) -> Segment:
         if isinstance(packed, int):
             return Segment(self._slots[packed], sample=Sampling())
-        number, ids, samples, draft, want, embeds, pos = packed
+        number, ids, samples, draft, want, embeds, pos, mutual = packed
         return Segment(
             self._slots[number],
             None if ids is None else np.frombuffer(ids, np.int32).tolist(),
@@ -351,4 +351,5 @@ class Follower:
             samples=[Sampling()] * draft if draft else None,
             draft=draft,
             want=None if want is None else range(*want),
+            mutual=mutual,
         )

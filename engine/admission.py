@@ -52,6 +52,7 @@ class Admission:
         self._find_stored = find_stored
         self._wake = wake  # the engine's thread, when a helper has finished
         self._long_from = getattr(getattr(loaded, "model", None), "long_from", 0)
+        self._mutual_pictures = getattr(getattr(loaded, "model", None), "mutual_pictures", False)
         longest = settings.max_seq_len
         self.context = min(loaded.context, longest) if longest else loaded.context
 
@@ -126,13 +127,19 @@ class Admission:
             output,
             embedded=embedded,
             frames=[] if framed else None,
-            speculates=plain and (self._settings.speculation != "off" or bool(state.request.prediction)),
+            speculates=plain and (self._speculates or bool(state.request.prediction)),
             proposer=self._proposer(state, len(prompt), limit) if plain else None,
             prepared=prepared,
             pool=EmbeddingPool(pooling, len(prompt)) if pooling is not None else None,
             long_from=self._long_from,
+            mutual_pictures=self._mutual_pictures,
             cacheable=plain and pooling is None,  # the prompt of an embedding is not continued later
         )
+
+    @property
+    def _speculates(self) -> bool:
+        kind = self._settings.speculation
+        return getattr(self._loaded, "draft_head", None) is not None if kind == "mtp" else kind != "off"
 
     def _proposer(self, state: RequestState, prompt: int, limit: int) -> DraftProposer | None:
         repeats = self._settings.speculation == "ngram"
@@ -356,9 +363,15 @@ def check_media(request: Request) -> None:
 
 
 def with_features(request: Request, features: dict[str, np.ndarray]) -> tuple[Request, np.ndarray | None]:
-    """The request with embeddings in place of pictures, and the sound features for cross attention."""
-    if request.sound is not None:
+    """The request with embeddings in place of pictures, or of a sound that has positions in the prompt; and the features of a
+    sound that has none, for cross attention."""
+    if request.sound is not None and request.positions is None:
         return request, features[request.sound.key]
+    if request.sound is not None:
+        made = features[request.sound.key]
+        if len(made) != len(request.positions):
+            raise BadRequest(f"The sound gave {len(made)} features for {len(request.positions)} places.", "positions")
+        return dataclasses.replace(request, embeds=made, sound=None), None
     rows = [features[picture.key] for picture in request.pictures]
     for picture, made in zip(request.pictures, rows):
         if len(made) != picture.tokens:

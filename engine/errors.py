@@ -182,6 +182,13 @@ class RemoteAccessRefused(RemoteFailed):
     exit_code = 2
 
 
+class ToolServerFailed(GrusError):
+    """A server of tools cannot be started or reached, ended, stayed silent, or answered nonsense."""
+
+    code = "tool_server_failed"
+    exit_code = 1
+
+
 class NumericalError(GrusError):
     """The model produced NaN: a broken checkpoint, or a dtype that is too narrow for it."""
 

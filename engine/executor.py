@@ -280,6 +280,10 @@ class ModelExecutor:
             return
         now = self._clock()
         self.prefill_budget.record(now - max(in_flight.issued, self._last_read), in_flight.replies, in_flight.prompt)
+        if not in_flight.prompt:
+            tokens_run = sum(len(scheduled.segment) for scheduled in in_flight.batch)
+            seconds = now - max(in_flight.issued, self._last_read)
+            self.speculation.record(tokens_run, len(in_flight.batch), seconds)
         self._last_read = now
         self._context.prompt_tokens.add(in_flight.prompt, now)
         self._context.counters.prompt_tokens += in_flight.prompt
@@ -303,6 +307,8 @@ class ModelExecutor:
         else:
             if token.logits is not None and scheduled.start < sequence.prompt_length and sequence.index == 0:
                 self.emit(state, prompt_scores(sequence, scheduled.start, token.logits))
+            if token.hidden is not None and sequence.pool is None:
+                self.speculation.observe(sequence, scheduled.start, token.hidden)
             if scheduled.samples:
                 self._accept(scheduled, token, now)
             elif sequence.pool is not None and self._pool_chunk(sequence, scheduled.start, token, now):

@@ -29,12 +29,14 @@ class LoadOptions:
     cache_dir: str | None = None
     model_type: str = AUTO  # what the model is, where its config does not say so; see `registry.model_type_named`
     format: str = "auto"  # which weights to load where there are several: safetensors, gguf
+    mmproj: str = "auto"  # the file of a GGUF file's image encoder; none; auto: one that fits and lies beside it
     download: bool = True
     progress: Callable[[int, int], None] | None = None
     merged: tuple[str, ...] = ()  # adapters that become part of the weights: folders, files or repository ids
     tensor_parallel: int = 1  # ranks among which a text model is split
     devices: tuple[str, ...] = ()  # one a rank; empty: the first ones of the machine
     gpu_layers: int | None = None  # layers whose matrices stay on the GPU; None: as many as fit
+    draft_head: bool = False  # load what the checkpoint has for multi-token prediction
     cpu_moe: int | None = None  # layers whose experts lie beside the CPU; None: as few as needed
 
 
@@ -71,7 +73,7 @@ def open_named(name: str, options: LoadOptions) -> tuple[ModelFiles, Path]:
     folder = fetch(name, options)
     if is_adapter(folder):
         raise ModelNotFound(f"{name} is a LoRA adapter, not a model. Load its model, with this as its adapter.")
-    return open_model(folder, options.format, model_type), folder
+    return open_model(folder, options.format, model_type, options.mmproj), folder
 
 
 def split_piece(name: str) -> tuple[str, str]:

@@ -70,6 +70,15 @@ class Loaded(Protocol):
     def close(self) -> None: ...
 
 
+@dataclass
+class DraftHead:
+    """What a checkpoint has for multi-token prediction. Both runners write to the same KV cache."""
+
+    kv: KVCache
+    runner: Runner
+    prefill: Runner  # writes keys and values, and gives nothing
+
+
 class Loader:
     """Loads models for the engine. Called on the engine's thread."""
 

@@ -24,7 +24,7 @@ from engine.load_options import fetch_adapter as fetch_adapter
 from engine.load_options import open_named as open_named
 from engine.load_options import pick_backend as pick_backend
 from engine.load_options import split_piece as split_piece
-from engine.loaded import LoadedEncoder, LoadedPart, load_part
+from engine.loaded import DraftHead, LoadedEncoder, LoadedPart, load_part
 from engine.model_files import ModelFiles, open_model
 from engine.models.config import CONTEXT, named_architectures, text_fields
 from engine.models.registry import (
@@ -92,6 +92,7 @@ class LoadedModel:
     dropped_adapters: set[str] = field(default_factory=set, repr=False)  # to be freed when no request uses them
     merged: tuple[LoraFiles, ...] = field(default=(), repr=False)  # that are part of the weights
     devices: tuple[str, ...] = ()  # one for each rank, where the model is split
+    draft_head: DraftHead | None = field(default=None, repr=False)  # for speculative decoding
     host_bytes: int = 0  # of weights that lie beside the CPU of a GPU, and are not in `weight_bytes`
     team: Team | None = field(default=None, repr=False)  # the other ranks' processes
 
@@ -209,7 +210,7 @@ def weight_bytes(name: str, options: LoadOptions | None = None) -> int | None:
     options = replace(options or LoadOptions(), download=False, progress=None)
     _, piece = split_piece(name)
     try:
-        opened = open_model(fetch(name, options))
+        opened = open_model(fetch(name, options), mmproj=options.mmproj)
         make = find_part(opened.config, piece) or (None if piece else find_encoder(opened.config))
         if make is None:
             whole = opened.nbytes + grown_bytes(opened.tensors, pick_backend(options))
@@ -298,6 +299,7 @@ def _load_model(name: str, folder: Path, opened: ModelFiles, options: LoadOption
         model=model,
         devices=(backend.device, *(team.devices[1:] if team else ())),
         team=team,
+        draft_head=share.draft_head,
         host_bytes=share.host_bytes,
         vision=vision_processor_of(model, config, folder, tokenizer),
     )

@@ -23,6 +23,7 @@ from engine.weights.fit import kinds_of
 from engine.weights.ggml_whisper import GgmlWhisper, is_ggml_whisper
 from engine.weights.gguf.checkpoint import GgufCheckpoint, open_gguf
 from engine.weights.gguf.encoders import dense_layers
+from engine.weights.gguf.mmproj import NONE, find_mmproj, is_mmproj, open_mmproj
 from engine.weights.gguf.reader import MAGIC
 from engine.weights.packed_tensors import PackedTensors
 from engine.weights.source import Source
@@ -91,11 +92,11 @@ class ModelFiles(ABC):
     def template(self) -> ChatTemplate: ...
 
 
-def open_model(path: Path, weights: str = "auto", model_type: str | None = None) -> ModelFiles:
+def open_model(path: Path, weights: str = "auto", model_type: str | None = None, mmproj: str = "auto") -> ModelFiles:
     """A folder with config.json and safetensors, a GGUF file, or a folder that holds one GGUF model.
 
     `weights`: the format that is opened where a folder holds both, `safetensors` or `gguf`. `model_type`: what the model
-    is, whatever its config says.
+    is, whatever its config says. `mmproj`: the file of a GGUF file's image encoder, or `none`; auto: one that fits and lies beside it.
     """
     if path.is_file():
         if is_ggml_whisper(path):
@@ -104,18 +105,24 @@ def open_model(path: Path, weights: str = "auto", model_type: str | None = None)
             raise ModelNotFound(f"{path} is a file, but not a GGUF file. Give the checkpoint's folder.")
         if weights not in ("auto", "gguf"):
             raise _lacks(path, weights)
-        return _gguf(path, model_type)
-    files = sorted(path.glob("*.gguf")) if path.is_dir() and weights != "safetensors" else []
+        return _gguf(path, model_type, mmproj)
+    there = sorted(path.glob("*.gguf")) if path.is_dir() and weights != "safetensors" else []
+    files = [file for file in there if not is_mmproj(file.name)]
     if files and (weights == "gguf" or not (path / "config.json").exists()):
-        return _gguf(_only(files), model_type)
+        return _gguf(_only(files), model_type, mmproj)
+    if mmproj not in ("auto", NONE):
+        raise ConfigError(f"{path} is no GGUF file: an mmproj file has nothing to see for.")
     folder = _with_language_model(path)
     if weights == "gguf" or (weights == "safetensors" and folder.is_dir() and not any(folder.glob("*.safetensors"))):
         raise _lacks(path, weights)
     return CheckpointFiles(Checkpoint.open(folder, model_type))
 
 
-def _gguf(file: Path, model_type: str | None) -> GgufFiles:
+def _gguf(file: Path, model_type: str | None, mmproj: str) -> GgufFiles:
     opened = open_gguf(file)
+    beside = find_mmproj(file, opened.fits) if mmproj == "auto" else open_mmproj(mmproj) if mmproj != NONE else None
+    if beside is not None:
+        opened.see_with(beside)
     if model_type is not None:
         opened.config["model_type"] = model_type
     return GgufFiles(opened)

@@ -18,6 +18,7 @@ import psutil
 
 from backends.kv_cache import copy_can_truncate
 from engine.admission import Admission
+from engine.draft_head import DraftHeadSpeculation
 from engine.errors import ErrorText, OutOfMemory
 from engine.executor import ModelExecutor
 from engine.loaded import Loaded, Loader
@@ -190,6 +191,8 @@ class ModelManager:
     def _speculation(self, loaded: Loaded) -> Speculation:
         """Speculative decoding with the draft model, where its vocabulary is this model's; otherwise without."""
         settings = self._context.settings
+        if (head := getattr(loaded, "draft_head", None)) is not None and settings.speculation == "mtp":
+            return DraftHeadSpeculation(head, settings.max_draft, self._context.clock)
         if settings.draft_model in (None, loaded.name) or getattr(loaded, "tokenizer", None) is None:
             return Speculation()
         draft = self._load(str(settings.draft_model))

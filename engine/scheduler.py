@@ -318,6 +318,7 @@ class Scheduler:
             segment.ids = None
             if fed > 1 or sequence.framed_slot != slot.id:
                 segment.codes = sequence.codes(slot.length, slot.length + fed)
+        segment.hidden = self.speculation.reads_hidden(sequence)
         self._place(sequence, segment)
         return ScheduledSegment(sequence, segment, slot.length, fed, len(drafts), samples=True)
 
@@ -336,6 +337,9 @@ class Scheduler:
         stop = min(stop, start + self.memory.step_limit(slot))
         if self.memory.may_forget(slot):
             stop = min([stop, *(b for b in self._checkpoint_positions(sequence) if b > start)])
+        mutual = sequence.mutual_pictures and start in sequence.embedded
+        if mutual:  # a picture is computed in one piece, however long the step should be
+            stop = end
         ids, embeds = sequence.tokens[start:stop], None
         if sequence.embedded or sequence.frames is not None:
             stop, scheduled = sequence.same_kind(start, stop)
@@ -344,7 +348,7 @@ class Scheduler:
                 None if scheduled is None else sequence.parent.request.embeds[scheduled : scheduled + stop - start],
             )
         codes = None if embeds is not None else sequence.codes(start, stop)
-        segment = Segment(slot, ids if embeds is None and codes is None else None, embeds, codes)
+        segment = Segment(slot, ids if embeds is None and codes is None else None, embeds, codes, mutual=mutual)
         self._place(sequence, segment)
         if scored:
             segment.want = range(min(stop, sequence.prompt_length - 1) - start) or None
@@ -355,6 +359,7 @@ class Scheduler:
                 sequence.constraint.masks([], sequence.tokens_left)[1][0] if sequence.constraint is not None else None
             )
             segment.sample = sequence.sampler.at(sequence.sampled, (), mask)
+        segment.hidden = segment.hidden or self.speculation.reads_hidden(sequence)
         return ScheduledSegment(sequence, segment, start, stop - start, 0, samples=segment.sample is not None)
 
     @staticmethod

@@ -282,6 +282,7 @@ class Sequence:
     cacheable: bool = True  # whether its slot may enter the prefix cache at the end
     last_token: float | None = None  # when it arrived
     long_from: int = 0  # the length beyond which the model has another rope; 0: it has one
+    mutual_pictures: bool = False  # see `TokenModel`
     long: bool = False  # whether its memory is made with that rope
 
     def __post_init__(self) -> None:

@@ -17,8 +17,10 @@ from engine.adapters import adapters_for, put_adapter
 from engine.cpu_offload import ROOM, CpuOffload, plan
 from engine.errors import BackendUnavailable, BadRequest, ErrorText, GrusError, OutOfMemory, Unsupported
 from engine.load_options import LoadOptions, open_named, pick_backend
+from engine.loaded import DraftHead
 from engine.model_files import ModelFiles
 from engine.models.config import text_fields
+from engine.models.mtp import MtpPrefill, find_head
 from engine.models.registry import ARCHITECTURES, RECOGNIZERS, find_architecture
 from engine.parallel.team import Team
 from engine.weights.fit import check_kv_bits, choose_quant, fitted, grown_bytes, kept_bits
@@ -34,7 +36,7 @@ HOST_SHARE = 0.9  # of the machine's memory, for weights beside the CPU
 log = logging.getLogger("grus.engine")
 
 # model types that are never split among ranks
-UNSPLIT = RECOGNIZERS | {"qwen3_tts", "moonshine", "moonshine_streaming", "whisper", "system_voice"}
+UNSPLIT = RECOGNIZERS | {"qwen3_asr", "qwen3_tts", "moonshine", "moonshine_streaming", "whisper", "system_voice"}
 
 
 @dataclass
@@ -48,6 +50,7 @@ class ModelShare:
     quant: str | None
     nbytes: int  # of its weights
     host_bytes: int = 0  # of its weights beside the CPU of a GPU
+    draft_head: DraftHead | None = None
 
 
 def build_share(
@@ -79,7 +82,27 @@ def build_share(
     kv_bits = kept_bits(options.kv_bits, backend, model, quant is not None or opened.quantized)
     kv = backend.kv(model.memory, budget, kv_bits)
     runner = backend.runner(model, kv, plain=offload is not None)
-    return ModelShare(model, kv, runner, kv_bits, quant, nbytes, offload.host_bytes if offload else 0)
+    share = ModelShare(model, kv, runner, kv_bits, quant, nbytes, offload.host_bytes if offload else 0)
+    if options.draft_head and rank.count == 1 and offload is None:
+        share.draft_head = _draft_head(opened, backend, share)
+    return share
+
+
+_USUAL_TEXT = 1 << 13  # tokens, for which memory is shared between a model and its head
+
+
+def _draft_head(opened: ModelFiles, backend: Backend, share: ModelShare) -> DraftHead | None:
+    """What the checkpoint has for multi-token prediction, with a part of the memory for sequences."""
+    make = find_head(opened.config, opened.source.names)
+    if make is None:
+        return None
+    source = fitted(opened.source, backend, share.quant)
+    head = build(lambda view: make(view, opened.config, share.model), source, backend)
+    kv = backend.kv(head.memory, share.kv.budget, share.kv_bits or 32)
+    own, others = kv.bytes_for(_USUAL_TEXT), share.kv.bytes_for(_USUAL_TEXT)
+    kv.budget = share.kv.budget * own // (own + others)
+    share.kv.budget -= kv.budget
+    return DraftHead(kv, backend.runner(head, kv), backend.runner(MtpPrefill(head), kv))
 
 
 def _cpu_offload(

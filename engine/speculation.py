@@ -11,6 +11,8 @@ import logging
 from collections import abc
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from backends.base import Segment, Slot
 from engine.loaded import Loaded
 from engine.prefix_cache import SequenceMemory, common_prefix
@@ -40,6 +42,16 @@ class Speculation:
         """Record that a step made `made` tokens, and that `accepted` of `drafted` draft tokens were right."""
         if drafted and sequence.proposer is not None:
             sequence.proposer.learn(drafted, accepted, len(sequence.tokens) + made)
+
+    def reads_hidden(self, sequence: Sequence) -> bool:
+        """Whether `observe` is to be called with the hidden states of each step."""
+        return False
+
+    def observe(self, sequence: Sequence, start: int, hidden: np.ndarray) -> None:
+        """A step was read: the model's hidden states from position `start` on."""
+
+    def record(self, tokens: int, sequences: int, seconds: float) -> None:
+        """A step without prompt tokens took `seconds`; `tokens` include draft tokens."""
 
     def drop(self, sequence: Sequence) -> None:
         """The sequence has lost its slot: free what belongs to it."""

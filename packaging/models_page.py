@@ -54,21 +54,25 @@ NAMES = {
     "paddleocr_vl": "PaddleOCR-VL",
     "phi3": "Phi-3, Phi-3.5, Phi-4, Phi-4-mini",
     "qwen2": "Qwen2, Qwen2.5",
+    "qwen2_5_vl": "Qwen2.5-VL",
     "qwen3": "Qwen3",
     "qwen3_5": "Qwen3.5, Qwen3.8 (dense)",
     "qwen3_5_moe": "Qwen3.5 and Qwen3.6 mixtures (35B-A3B and larger)",
     "qwen3_5_moe_text": "Qwen3.5 and Qwen3.6 mixtures (35B-A3B and larger)",
     "qwen3_5_text": "Qwen3.5, Qwen3.8 (dense)",
+    "qwen3_asr": "Qwen3-ASR 0.6B and 1.7B",
     "qwen3_moe": "Qwen3 30B-A3B and 235B-A22B, Qwen3-Coder",
     "qwen3_next": "Qwen3-Next",
     "qwen3_tts": "Qwen3-TTS",
     "qwen3_vl": "Qwen3-VL",
+    "qwen3_vl_moe": "Qwen3-VL mixtures (30B-A3B, 235B-A22B)",
     "seed_oss": "Seed-OSS",
     "smollm3": "SmolLM3",
     "whisper": "Whisper, all sizes, turbo and distil",
 }
 PART_NAMES = {
     "bicodec": "BiCodec, the codec of Spark-TTS",
+    "kokoro": "Kokoro 82M: speaks",
     "parakeet_ctc": "Parakeet CTC, 0.6B and 1.1B: listens",
     "parakeet_rnnt": "Parakeet RNN-T: listens",
     "parakeet_tdt": "Parakeet TDT, v2 and v3: listens",
@@ -97,7 +101,8 @@ Made by `python packaging/models_page.py` from the code's own registries. `grus 
 it fits here, before anything is loaded.
 
 Every model below is written once and runs on both backends, MLX and torch. `model_type` is what a checkpoint's config.json says;
-GGUF is the architecture that a GGUF file names. Where that column is empty, the model opens from safetensors only. Two kinds of voices are
+GGUF is the architecture that a GGUF file names; one that sees has its image encoder in an [mmproj](gguf.md) file beside it. Where that
+column is empty, the model opens from safetensors only. Two kinds of voices are
 language models with a codec: Orpheus is a `llama`, Spark-TTS a `qwen2`. All that chat take [LoRA adapters](adapters.md), but PaddleOCR-VL.
 """
 
@@ -112,11 +117,13 @@ def code(words: Iterable[str]) -> str:
 
 
 def gguf_names() -> dict[str, list[str]]:
-    """By model_type."""
+    """By model_type. An architecture that sees with an mmproj file is that of both together."""
+    from engine.weights.gguf.mmproj import PROJECTORS
     from engine.weights.gguf.names import MODEL_TYPES
 
+    seeing = {theirs: ours for projector in PROJECTORS.values() for theirs, ours in projector.texts.items()}
     found: dict[str, list[str]] = {}
-    for theirs, ours in MODEL_TYPES.items():
+    for theirs, ours in (MODEL_TYPES | seeing).items():
         found.setdefault(ours, []).append(theirs)
     return found
 

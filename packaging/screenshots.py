@@ -254,6 +254,22 @@ def media_in_use(window: Any, name: str) -> None:
         pane.player.seek(3.5)
 
 
+def libraries(app: Any, window: Any) -> None:
+    """A folder of two documents and one that cannot be read, and a search in it."""
+    pane = window.open_pane("libraries")
+    folder = window.context.places.data.parent / "House and garden"
+    folder.mkdir(exist_ok=True)
+    (folder / "lease.md").write_text(
+        "# Lease\n\nThe lease of the mill ends on 3 May 2031. It is renewed in writing.\n\n# Rent\n\nThe rent is 410 crowns a month."
+    )
+    (folder / "birds.txt").write_text("Cranes migrate in autumn. They rest on the meadows behind the mill.")
+    (folder / "old scan.pdf").write_bytes(b"%PDF-1.7")
+    pane.results.add([folder])
+    until(app, lambda: pane.results.items and pane.results.items[0].state == "done")
+    pane.field.setText("lease of the mill")
+    until(app, lambda: pane.found.count())
+
+
 def models(app: Any, window: Any) -> None:
     """Recommended models for the machine that draws the picture."""
     pane = window.pane("models")
@@ -293,7 +309,7 @@ def settings(app: Any, window: Any) -> None:
     pane.privacy.changed()
 
 
-USED = {"models": models, "server": server, "settings": settings}
+USED = {"libraries": libraries, "models": models, "server": server, "settings": settings}
 
 
 def shot(app: Any, window: Any, name: str) -> None:

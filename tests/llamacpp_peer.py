@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 import importlib.util
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from backends.base import Segment
 from backends.ops import LONG_TEXT
@@ -23,6 +26,7 @@ MARKS = [
     ),
 ]
 CHILD = [sys.executable, str(Path(__file__).with_name("llamacpp_child.py"))]
+PLACE = "<__media__>"
 PROMPT = [ord(letter) - 33 for letter in "Whatever.one.says,the.other.says.too."]
 REPLY = 40
 
@@ -30,10 +34,16 @@ REPLY = 40
 class LlamaCpp:
     """llama.cpp's logits after a prompt, and after each further token."""
 
-    def __init__(self, path: Path) -> None:
-        self._child = subprocess.Popen([*CHILD, "reply", str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    def __init__(self, path: Path, mmproj: Path | None = None) -> None:
+        arguments = ["reply", str(path)] if mmproj is None else ["see", str(path), str(mmproj)]
+        self._child = subprocess.Popen([*CHILD, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
-    def step(self, ids: list[int]) -> np.ndarray:
+    def see(self, text: str, pictures: Sequence[Image.Image]) -> np.ndarray:
+        """The logits after a text with `PLACE` for each picture, of a model with an mmproj file. Then steps of one token follow."""
+        given = [(*picture.size, base64.b64encode(picture.tobytes()).decode()) for picture in pictures]
+        return self.step({"text": text, "pictures": given})
+
+    def step(self, ids: list[int] | dict[str, Any]) -> np.ndarray:
         asked, answer = self._child.stdin, self._child.stdout
         assert asked is not None
         assert answer is not None

@@ -217,3 +217,100 @@ def save_parakeet(kind: str, folder: Path, **how: Any) -> Path:
     parakeet_reference(kind, **how).save_pretrained(folder)
     save_tokenizer(folder, ["<blank>"])
     return folder
+
+
+# -- Qwen3-ASR
+
+QWEN3_ASR_TOKENS = ("<|audio_start|>", "<|audio_end|>", "<|audio_pad|>", "<asr_text>")
+
+
+def qwen3_asr_id(token: str) -> int:
+    return VOCAB - len(SPECIALS) + (*SPECIALS, *QWEN3_ASR_TOKENS).index(token)
+
+
+@cache
+def qwen3_asr_reference(seed: int = 0) -> Any:
+    """An attention window holds two of the chunks of a second."""
+    import torch
+    import transformers
+
+    audio = dict(
+        num_mel_bins=128, encoder_layers=2, encoder_attention_heads=4, encoder_ffn_dim=96, d_model=64, output_dim=48,
+        downsample_hidden_size=8, n_window_infer=200,
+    )  # fmt: skip
+    text = dict(
+        model_type="qwen3", vocab_size=VOCAB + len(QWEN3_ASR_TOKENS), hidden_size=48, intermediate_size=64,
+        num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2, head_dim=16, max_position_embeddings=512,
+        tie_word_embeddings=True, rope_parameters=dict(rope_type="default", rope_theta=1000000.0),
+    )  # fmt: skip
+    end = qwen3_asr_id("<|im_end|>")
+    config = transformers.Qwen3ASRConfig(
+        audio_config=audio, text_config=text, audio_token_id=qwen3_asr_id("<|audio_pad|>"), eos_token_id=end,
+        pad_token_id=end,
+    )  # fmt: skip
+    config._attn_implementation = "eager"
+    model = transformers.Qwen3ASRForConditionalGeneration(config).eval()
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for name, p in model.named_parameters():
+            noise = torch.randn(p.shape, generator=generator)
+            p.add_(0.1 * noise) if p.ndim <= 1 else p.copy_(
+                (0.4 if "conv2d" in name else 0.2 if "audio" in name else 0.35) * noise
+            )
+        model.model.language_model.embed_tokens.weight.mul_(0.5)
+    return model
+
+
+def save_qwen3_asr(folder: Path, layout: str = "transformers", **how: Any) -> Path:
+    """`layout`: `thinker`, the authors' own, with other names of tensors and fields; `mlx`, as converters for MLX save that."""
+    import safetensors.torch
+
+    qwen3_asr_reference(**how).save_pretrained(folder)
+    save_tokenizer(folder, QWEN3_ASR_TOKENS)
+    path = folder / "tokenizer.json"
+    tokenizer = json.loads(path.read_text())
+    tokenizer["added_tokens"][-1]["special"] = False  # `<asr_text>` is text
+    path.write_text(json.dumps(tokenizer))
+    path = folder / "tokenizer_config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"eos_token": "<|im_end|>"}))
+    if layout == "transformers":
+        return folder
+    path = folder / "config.json"
+    config = json.loads(path.read_text())
+    text, audio = config["text_config"], config["audio_config"]
+    rope = text.pop("rope_parameters")
+    text |= dict(
+        rope_theta=rope["rope_theta"],
+        rope_scaling=dict(
+            rope_type="default", type="default", mrope_section=[4, 2, 2], mrope_interleaved=True, interleaved=True
+        ),
+    )
+    audio |= dict(model_type="qwen3_asr_audio_encoder", max_source_positions=1500, conv_chunksize=500)
+    thinker = dict(
+        model_type="qwen3_asr", audio_token_id=config["audio_token_id"], audio_config=audio, text_config=text
+    )
+    outer = dict(
+        architectures=["Qwen3ASRForConditionalGeneration"], model_type="qwen3_asr", support_languages=[],
+        thinker_config=thinker,
+    )  # fmt: skip
+    path.write_text(json.dumps(outer))
+    names = {
+        "model.audio_tower.": "thinker.audio_tower.",
+        "model.multi_modal_projector.linear_1": "thinker.audio_tower.proj1",
+        "model.multi_modal_projector.linear_2": "thinker.audio_tower.proj2",
+        "model.language_model.": "thinker.model.",
+    }
+    saved = safetensors.torch.load_file(folder / "model.safetensors")
+    tensors = {
+        next(new + name.removeprefix(old) for old, new in names.items() if name.startswith(old)): tensor
+        for name, tensor in saved.items()
+    }
+    tensors["thinker.lm_head.weight"] = tensors["thinker.model.embed_tokens.weight"].clone()
+    if layout == "mlx":  # without a second copy of the head, and with channels last
+        del tensors["thinker.lm_head.weight"]
+        tensors = {
+            name.removeprefix("thinker."): tensor.permute(0, 2, 3, 1).contiguous() if tensor.ndim == 4 else tensor
+            for name, tensor in tensors.items()
+        }
+    safetensors.torch.save_file(tensors, folder / "model.safetensors", {"format": "pt"})
+    return folder

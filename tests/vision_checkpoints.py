@@ -13,6 +13,7 @@ WORDS = ("<|vision_start|>", "<|vision_end|>", "<|image_pad|>", "<|video_pad|>")
 START, END, IMAGE, VIDEO = range(256 + len(SPECIALS), 256 + len(SPECIALS) + len(WORDS))
 VOCAB = VIDEO + 1
 PATCH, LEAST, MOST = 4, 256, 4096
+SPREADS = {"qwen3_vl_moe": 0.35}  # else its replies repeat one token
 SEED, SPREAD = 4, 0.2  # greedy output varies after every prompt of the tests
 
 TEXT: dict[str, Any] = dict(
@@ -69,10 +70,24 @@ MODELS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
         TOWER,
     ),
 }
+MODELS["qwen2_5_vl"] = (
+    "Qwen2_5_VL",
+    {name: value for name, value in TEXT.items() if name != "head_dim"}
+    | dict(hidden_size=64, rope_parameters=dict(rope_type="default", rope_theta=1e6, mrope_section=[2, 3, 3])),
+    {name: value for name, value in TOWER.items() if name != "num_position_embeddings"}
+    | dict(window_size=32, fullatt_block_indexes=[1], tokens_per_second=2),
+)
 _prefix, _text, _tower = MODELS["qwen3_5"]
 MODELS["qwen3_5_moe"] = (
     "Qwen3_5Moe",
     _text | dict(moe_intermediate_size=32, num_experts=4, num_experts_per_tok=2, shared_expert_intermediate_size=32),
+    _tower,
+)
+_prefix, _text, _tower = MODELS["qwen3_vl"]
+MODELS["qwen3_vl_moe"] = (
+    "Qwen3VLMoe",
+    _text
+    | dict(moe_intermediate_size=24, num_experts=4, num_experts_per_tok=2, decoder_sparse_step=1, mlp_only_layers=[]),
     _tower,
 )
 PREPROCESSOR: dict[str, Any] = dict(
@@ -107,7 +122,7 @@ def reference(name: str) -> Any:
     )
     config._attn_implementation = "eager"
     model = getattr(transformers, f"{prefix}ForConditionalGeneration")(config).eval()
-    fill(model, SEED, SPREAD)
+    fill(model, SEED, SPREADS.get(name, SPREAD))
     return model
 
 
@@ -134,4 +149,7 @@ def published(name: str, config: dict[str, Any]) -> dict[str, Any]:
     rope = text.pop("rope_parameters")
     text["rope_theta"] = rope.pop("rope_theta")
     text["rope_scaling"] = rope
+    if name == "qwen2_5_vl":  # one object for the text model and the whole
+        rope["type"] = rope["rope_type"] = "mrope"
+        return {**text, **{key: value for key, value in config.items() if key != "text_config"}}
     return config

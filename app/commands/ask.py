@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.commands.options import add_where, load_options
+from app.runtime.library.answers import CITE, REPLY, cited, fewer, has_room, question_with
 from engine.errors import BadRequest, ContextOverflow
 from engine.starter import GUIDE
 
@@ -28,10 +27,6 @@ below with file and page. --search lists the passages alone and needs no model.
   grus ask ~/Papers "notice period" --search --top 10
 
 The Guide, which answers where no model is named, is tiny and knows only Grus: it finds few answers in other papers."""
-
-_CITED = re.compile(r"\[(\d{1,2})\]")
-_LEAST_TEXT = 40  # characters of a passage
-_REPLY = 512  # tokens that are kept free for the answer
 
 
 def add_to(commands: Any) -> None:
@@ -53,9 +48,7 @@ def add_to(commands: Any) -> None:
     command.add_argument(
         "--full-text", action="store_true", help="search by words alone, without the library's vectors"
     )
-    command.add_argument(
-        "--max-tokens", metavar="N", type=int, default=_REPLY, help=f"of the answer (default: {_REPLY})"
-    )
+    command.add_argument("--max-tokens", metavar="N", type=int, default=REPLY, help=f"of the answer (default: {REPLY})")
     command.add_argument("--json", action="store_true", help="one JSON object")
     add_where(command)
     command.set_defaults(command=ask)
@@ -78,8 +71,7 @@ def ask(options: argparse.Namespace) -> int:
             _show(found, range(1, len(found) + 1), options.json, None)
             return 0
         answer, shown = _answer(found, options)
-        cited = sorted({int(number) for number in _CITED.findall(answer) if 1 <= int(number) <= len(shown)})
-        _show(shown, cited or range(1, len(shown) + 1), options.json, answer)
+        _show(shown, cited(answer, len(shown)) or range(1, len(shown) + 1), options.json, answer)
     return 0
 
 
@@ -119,28 +111,20 @@ def _answer(found: Sequence[FoundPassage], options: argparse.Namespace) -> tuple
 def _prepared(
     model: grus.Model, found: Sequence[FoundPassage], options: argparse.Namespace
 ) -> tuple[Any, Sequence[FoundPassage]]:
-    """A quarter of a short context is kept for the answer; a passage that does not fit alone loses its end."""
-    from app.runtime.library.folders import CITE, question_with
     from engine.types import SamplingParams
 
-    reply = min(options.max_tokens, model.loaded.context // 4)
-    params = SamplingParams(max_tokens=reply, temperature=0.0)
+    context = model.loaded.context
+    params = SamplingParams(max_tokens=min(options.max_tokens, context // 4), temperature=0.0)
     shown = list(found)
-    while True:
+    while shown:
         with suppress(ContextOverflow):
             prepared = model.prepare(question_with(shown, options.question), params, system=CITE)
-            if len(prepared.request.prompt_ids) + reply <= model.loaded.context:
+            if has_room(len(prepared.request.prompt_ids), context, options.max_tokens):
                 if len(shown) < len(found):
                     print(f"{model.name} has room for {len(shown)} of {len(found)} passages.", file=sys.stderr)
                 return prepared, shown
-        if len(shown) > 1:
-            shown.pop()
-        elif len(shown[0].text) > _LEAST_TEXT:
-            shown = [replace(shown[0], text=shown[0].text[: len(shown[0].text) // 2])]
-        else:
-            raise BadRequest(
-                f"The question is too long for {model.name}: its context is {model.loaded.context} tokens.", "question"
-            )
+        shown = fewer(shown)
+    raise BadRequest(f"The question is too long for {model.name}: its context is {context} tokens.", "question")
 
 
 def _show(found: Sequence[FoundPassage], numbers: Sequence[int], as_json: bool, answer: str | None) -> None:

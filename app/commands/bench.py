@@ -78,7 +78,7 @@ def bench(options: argparse.Namespace) -> int:
         raise BadRequest(f"{options.model} {_NOT_BY_ITSELF}", "model")
     measure = {"speak": speaking, "listen": listening, "read": reading}.get(kind, _chat)
     # what a model that speaks has beside it, a codec, is of another type
-    alone = load if kind == "chat" else replace(load, model_type="auto", format="auto")
+    alone = load if kind == "chat" else replace(load, model_type="auto", format="auto", mmproj="auto")
     loaded, memory, found = measure(options, alone, streams, _say)
     if sys.stderr.isatty():
         print("\r\x1b[K", end="", file=sys.stderr)

@@ -11,7 +11,8 @@ from typing import Any
 
 import grus
 from app.commands.options import add_conversation, add_model, reasoning, sampling, say_notes
-from app.commands.run import ReplyPrinter, figures, opened
+from app.commands.run import ReplyPrinter, ToolReplies, figures, opened
+from app.commands.tool_use import ToolTerminal, add_tools, tool_terminal
 from engine.errors import BadRequest, ContextOverflow, GrusError
 from engine.pipelines.prompt import open_image
 from engine.starter import GUIDE
@@ -38,15 +39,16 @@ def add_to(commands: Any) -> None:
     )
     add_model(command, GUIDE)
     add_conversation(command)
+    add_tools(command)
     command.set_defaults(command=chat)
 
 
 def chat(options: argparse.Namespace) -> int:
     params, reasons = sampling(options), reasoning(options)
-    with opened(options) as model:
+    with opened(options) as model, tool_terminal(options, model) as tools:
         backend = model.loaded.backend
         print(f"{model.name} on {backend.describe()}. /help lists what you can do.", file=sys.stderr)
-        conversation = _Conversation(model, params, options.system, reasons, options.hide_reasoning)
+        conversation = _Conversation(model, params, options.system, reasons, options.hide_reasoning, tools)
         for path in options.image:
             conversation.show(path)
         conversation.hold()
@@ -63,9 +65,10 @@ class _Conversation:
         system: str | None,
         reasons: dict[str, Any],
         hides_reasoning: bool = False,
+        tools: ToolTerminal | None = None,
     ) -> None:
         self.model, self.params, self.system, self.reasons = model, params, system, reasons
-        self.hides_reasoning = hides_reasoning
+        self.hides_reasoning, self.tools = hides_reasoning, tools
         self.messages: list[dict[str, Any]] = []
         self.images: list[Path] = []  # shown, and waiting for words
         self.noted: set[str] = set()
@@ -154,7 +157,7 @@ class _Conversation:
                 {"model": self.model.name, "messages": messages}, ensure_ascii=False, indent=2, default=str
             )
         else:
-            text = "\n\n".join(f"**{m['role'].capitalize()}**\n\n{_markdown(m['content'])}" for m in messages)
+            text = "\n\n".join(f"**{m['role'].capitalize()}**\n\n{_markdown(m)}" for m in messages)
         try:
             path.write_text(text + "\n", encoding="utf-8")
         except OSError as error:
@@ -169,7 +172,7 @@ class _Conversation:
     def _answer(self, line: str) -> None:
         self.messages.append({"role": "user", "content": grus.with_images(line, self.images)})
         try:
-            answer, timings = self._stream()
+            answer, timings = self._stream() if self.tools is None else self._act(self.tools)
         except ContextOverflow as error:
             self.messages.pop()
             print(f"{error} /reset starts anew.", file=sys.stderr)
@@ -178,10 +181,25 @@ class _Conversation:
             print(f"{error}", file=sys.stderr)
         else:
             # A stopped answer stays in the conversation as far as it came: the person has read it.
-            self.messages.append({"role": "assistant", "content": answer})
+            if answer is not None:
+                self.messages.append({"role": "assistant", "content": answer})
             self.images.clear()
             if timings:
                 print(f"[{figures(timings)}]", file=sys.stderr)
+
+    def _act(self, tools: ToolTerminal) -> tuple[str | None, Timings | None]:
+        """The same with tools. What was called stays in the conversation, also where the person stopped it."""
+        replies = ToolReplies(self.model, self.params, self.reasons, hides_reasoning=self.hides_reasoning)
+        loop = tools.loop(replies.ask)
+        before = self._all_messages()
+        try:
+            loop.run(before)
+        except KeyboardInterrupt:
+            print("\n[stopped]", file=sys.stderr)
+            self.messages += map(dict, loop.messages[len(before) :])
+            return replies.stopped or None, None
+        self.messages += map(dict, loop.messages[len(before) :])
+        return None, replies.timings
 
     def _stream(self) -> tuple[str, Timings | None]:
         prepared = self.model.prepare(self._all_messages(), self.params, **self.reasons)
@@ -201,7 +219,16 @@ class _Conversation:
         return printer.answer, handle.result().timings
 
 
-def _markdown(content: str | list[dict[str, Any]]) -> str:
-    if isinstance(content, str):
-        return content
-    return "\n\n".join(f"![]({part['image']})" if part["type"] == "image" else part["text"] for part in content)
+def _markdown(message: dict[str, Any]) -> str:
+    content = message["content"]
+    called = [f"`{call['function']['name']} {call['function']['arguments']}`" for call in message.get("tool_calls", ())]
+    parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
+    shown = [
+        part["text"]
+        if part["type"] == "text"
+        else "[picture]"
+        if isinstance(part["image"], bytes)
+        else f"![]({part['image']})"
+        for part in parts
+    ]
+    return "\n\n".join(text for text in (*shown, *called) if text)

@@ -9,11 +9,13 @@ from typing import Any
 from engine.hub.download import TerminalBar
 from engine.hub.resolve import resolve
 from engine.weights.convert import convert as convert_model
+from engine.weights.gguf.mmproj import name_beside
 
 DESCRIPTION = """\
 Writes a model in another format. The files open in llama.cpp (gguf), in mlx-lm (mlx) and in transformers (safetensors).
 
   grus convert Qwen/Qwen3-0.6B qwen.gguf --quant q4_k
+  grus convert Qwen/Qwen3-VL-4B-Instruct vl.gguf      (the image encoder goes to mmproj-vl.gguf)
   grus convert ./my-model ./my-model-mlx --backend mlx --quant q8_0"""
 
 
@@ -54,4 +56,6 @@ def convert(options: argparse.Namespace) -> int:
     to = options.to or ("mlx" if options.backend == "mlx" else "gguf")
     written = convert_model(source, target, to, quant, TerminalBar(target.name))
     print(written)
+    if (encoder := name_beside(target)).exists():
+        print(encoder)
     return 0

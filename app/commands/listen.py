@@ -49,11 +49,13 @@ def add_to(commands: Any) -> None:
         "--format", choices=tuple(FORMATS), help="what is written (default: txt; with --activity json)"
     )
     command.add_argument(
-        "--language", metavar="L", help="the code of the language that is spoken; Whisper hears which it is"
+        "--language",
+        metavar="L",
+        help="the code of the language that is spoken; Whisper and Qwen3-ASR hear which it is",
     )
     command.add_argument("--translate", action="store_true", help="into English, with a Whisper model that can")
     command.add_argument(
-        "--prompt", metavar="TEXT", help="what was said before, or names as they are spelled (Whisper)"
+        "--prompt", metavar="TEXT", help="what was said before, or names as they are spelled (Whisper, Qwen3-ASR)"
     )
     command.add_argument(
         "--track", type=int, default=1, metavar="N", help="of several sound tracks, from 1 (default: 1)"

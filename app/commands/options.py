@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from app.option_values import repetition, speculation
+from app.option_values import SPECULATIONS, repetition, speculation
 from app.runtime.reasoning import EFFORTS
 from engine.errors import BadRequest
 from engine.hub.download import TerminalBar
@@ -43,6 +43,13 @@ def add_model(command: argparse.ArgumentParser, default: str | None = None) -> N
         default="auto",
         help="which weights are loaded where a folder or a repository holds both (default: auto, which prefers safetensors; "
         "an MLX folder is safetensors)",
+    )
+    kind.add_argument(
+        "--mmproj",
+        default="auto",
+        metavar="FILE",
+        help="the mmproj file with the image encoder of a GGUF file; none: read text only (default: auto, one that fits and lies "
+        "beside it)",
     )
     kind.add_argument(
         "--adapter",
@@ -192,9 +199,9 @@ def add_engine(command: argparse.ArgumentParser) -> None:
     group = command.add_argument_group("what makes it faster (the answer stays the same)")
     group.add_argument(
         "--speculation",
-        choices=("ngram", "off"),
-        help="ngram: guess the next tokens from what was said before, and check several in one step; good for code and "
-        "for texts that quote (default: off)",
+        choices=tuple(SPECULATIONS),
+        help="check several next tokens in one step, which are guessed from what was said before (ngram; good for code and for "
+        "texts that quote) or by what the model carries for multi-token prediction (mtp; Qwen3.5, Qwen3-Next) (default: off)",
     )
     group.add_argument(
         "--draft",
@@ -255,6 +262,7 @@ def where_options(options: argparse.Namespace, label: str) -> LoadOptions:
         cache_dir=options.cache_dir,
         model_type=getattr(options, "model_type", "auto"),
         format=options.format if hasattr(options, "model_type") else "auto",
+        mmproj=getattr(options, "mmproj", "auto"),
         download=not options.offline,
         progress=TerminalBar(label),
         merged=tuple(getattr(options, "adapter", ())),

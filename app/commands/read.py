@@ -1,35 +1,41 @@
-"""`grus read FILE...`: pages into text, tables and searchable PDFs; progress on stderr."""
+"""`grus read FILE...`: pages into text, tables and searchable PDFs; progress on stderr. `--watch` reads what appears in a folder."""
 
 from __future__ import annotations
 
 import argparse
 import getpass
 import sys
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.commands.options import add_profile, add_where, check_profile, where_options
 
 if TYPE_CHECKING:
-    from engine.pipelines.reading.reader import ReadingEvent
-    from engine.pipelines.reading.session import ReadingSession
-    from engine.pipelines.reading.writers import Format
+    from app.runtime.reading import NoReadingModels, ReadingModels
+    from engine.pipelines.reading.reader import ReadingEvent, ReadOptions
+    from engine.pipelines.reading.session import OutputTarget, ReadingSession
+    from engine.pipelines.reading.writers import ExportOptions, Format
 
 DESCRIPTION = """\
 Reads documents: PDFs, photographs, scans, folders of them. Pages are split into regions, the regions of many pages are
-recognized together, and the result is put together in reading order. Word, PowerPoint, Excel, OpenDocument, HTML, EPUB, e-mail,
-Markdown, CSV and text files carry their text, which is taken as it is.
+recognized together, and the result is put together in reading order. Word, PowerPoint, Excel, OpenDocument, RTF, HTML, EPUB,
+FictionBook, e-mail, Markdown, CSV and text files carry their text, which is taken as it is.
 
   grus read letter.jpg
   grus read minutes.docx
   grus read report.pdf --pages 1-3,5 -o report.md
   grus read scans/ --format pdf -o searchable/
   grus read invoice.png --task table --format csv --model PaddlePaddle/PaddleOCR-VL
+  grus read --watch inbox/ --format docx                           (inbox/scan.pdf -> inbox/scan.pdf.docx)
 
 Without -o the text goes to standard output, page by page. With -o it is saved as it comes; a run that was stopped
 resumes when it is started again. What could not be read is reported on standard error, and the rest is read."""
 
 TASKS = ("auto", "text", "table", "formula", "chart", "seal", "spotting")
+POLL = 0.5  # seconds between two looks at a watched folder
 FORMATS = ("md", "txt", "json", "csv", "xlsx", "html", "docx", "pdf")
 
 
@@ -41,6 +47,11 @@ def add_to(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.add_argument("files", nargs="+", metavar="FILE", help="a document, an image, or a folder of them")
+    command.add_argument(
+        "--watch",
+        action="store_true",
+        help="read what appears in the folder FILE until Ctrl-C, each result beside its file or in the folder of -o",
+    )
     what = command.add_argument_group("what is read")
     what.add_argument(
         "--task",
@@ -80,7 +91,7 @@ def add_to(commands: Any) -> None:
 
 
 def read(options: argparse.Namespace) -> int:
-    from app.runtime.reading import NoReadingModels, ReadingModels, needs_model
+    from app.runtime.reading import needs_model
     from engine.errors import BadRequest
     from engine.pipelines.reading.reader import ReadOptions
     from engine.pipelines.reading.session import ReadingSession, expand_folders, output_targets
@@ -91,33 +102,99 @@ def read(options: argparse.Namespace) -> int:
     rotate = None if options.rotate == "auto" else int(options.rotate)
     reading = ReadOptions(options.task, options.pages, options.text_layer, rotate, options.dpi)
     reading.check()
+    style = ExportOptions(options.margins, options.rejoin)
+    check_profile(options.profile)
+    if options.watch:
+        return _watch(options, reading, style)
     kind = _format(options)
     if kind in BINARY and options.out is None:
         raise BadRequest(f"{kind.upper()} is not for a terminal. Say where it goes with -o.", "out")
     files = expand_folders(options.files)
     where = output_targets(files, options.out, kind) if options.out is not None else None
-    label = options.model or "the reader"
-    # text layers alone need no model; pages without one then say what is missing
-    needed = not options.text_layer
-    check_profile(options.profile)
-    with (
-        ReadingModels(
-            options.model, options.layout, where_options(options, label), required=needed, profile=options.profile
-        )
-        if options.model or options.layout or needs_model(files)
-        else NoReadingModels()
-    ) as models:
-        style = ExportOptions(options.margins, options.rejoin)
+    with _models(options, bool(options.model or options.layout or needs_model(files))) as models:
         session = ReadingSession(models.recognizer, models.layout, reading, style, _Password(options.password))
         teller = _Teller(len(files), options.quiet)
-        events = session.events(files) if where is None else session.save(files, where)
-        printer = _Printer(session, kind, len(files)) if where is None else None
-        for event in events:
-            teller.show(event)
-            if printer is not None:
-                printer.show(event)
-            if (line := _written(event, kind, where)) is not None:
-                teller.say(line)
+        _read(session, files, where, kind, teller)
+    return teller.end()
+
+
+def _models(options: argparse.Namespace, needed: bool) -> ReadingModels | NoReadingModels:
+    from app.runtime.reading import NoReadingModels, ReadingModels
+
+    if not needed:
+        return NoReadingModels()
+    where = where_options(options, options.model or "the reader")
+    # text layers alone need no model; pages without one then say what is missing. In a watched folder so does each file
+    required = not options.text_layer and not options.watch
+    return ReadingModels(options.model, options.layout, where, required=required, profile=options.profile)
+
+
+def _read(
+    session: ReadingSession, files: Sequence[Path], where: Sequence[OutputTarget] | None, kind: Format, teller: _Teller
+) -> str | None:
+    """Why the last document could not be opened."""
+    from engine.pipelines.reading.reader import DocumentRead
+
+    events = session.events(files) if where is None else session.save(files, where)
+    printer = _Printer(session, kind, len(files)) if where is None else None
+    error = None
+    for event in events:
+        teller.show(event)
+        if printer is not None:
+            printer.show(event)
+        if (line := _written(event, kind, where)) is not None:
+            teller.say(line)
+        if isinstance(event, DocumentRead):
+            error = event.result.error
+    return error
+
+
+def _watch(options: argparse.Namespace, reading: ReadOptions, style: ExportOptions) -> int:
+    from app.runtime.reading import needs_model
+    from engine.errors import BadRequest, GrusError
+    from engine.pipelines.reading.session import ReadingSession
+    from engine.pipelines.reading.watching import WatchedFolder
+    from engine.pipelines.reading.writers import format_of
+
+    folder = Path(options.files[0])
+    if len(options.files) != 1 or not folder.is_dir():
+        raise BadRequest("--watch takes one folder.", "files")
+    if options.out is not None and options.out.exists() and not options.out.is_dir():
+        raise BadRequest(f"{options.out} is a file; the results of a watched folder go into a folder.", "out")
+    kind = format_of(options.format or "md")
+    settings = f"{options.model}|{options.layout}|{reading.task}|{reading.pages}|{reading.text_layer}|{reading.rotate}|{reading.dots}"
+    watched = WatchedFolder(folder, options.out or folder, kind, f"{settings}|{style.margins}|{style.rejoin}")
+    teller = _Teller(0, options.quiet)
+    sessions: dict[bool, ReadingSession] = {}  # by whether pictures are read: models are loaded once they are needed
+    with ExitStack() as stack:
+
+        def session(needed: bool) -> ReadingSession:
+            if needed not in sessions:
+                models = _models(options, needed)
+                stack.callback(models.close)
+                password = _Password(options.password, asks=False)
+                sessions[needed] = ReadingSession(models.recognizer, models.layout, reading, style, password)
+            return sessions[needed]
+
+        stack.enter_context(watched.held())
+        chosen = bool(options.model or options.layout)
+        try:
+            if chosen:
+                session(True)
+            teller.say(f"Watching {folder}. Ctrl-C ends it.")
+            while True:
+                for file in watched.ready():
+                    reader = session(chosen or needs_model([file.path]))
+                    try:
+                        error = _read(reader, [file.path], [watched.target(file)], kind, teller)
+                    except GrusError as problem:  # of writing the result
+                        teller.fail(f"{file.path}: {problem}")
+                        watched.finish(file, str(problem), written=False)
+                    else:
+                        watched.finish(file, error)
+                time.sleep(POLL)
+        except KeyboardInterrupt:
+            print(file=sys.stderr)
     return teller.end()
 
 
@@ -146,13 +223,13 @@ def _written(event: ReadingEvent, kind: Format, where: Any) -> str | None:
 class _Password:
     """What was given, else what is typed. Asked again after a wrong one."""
 
-    def __init__(self, given: str | None) -> None:
-        self._given = given
+    def __init__(self, given: str | None, asks: bool = True) -> None:
+        self._given, self._asks = given, asks
 
     def __call__(self, name: str, wrong: bool) -> str | None:
         if self._given is not None:
             return self._given  # a wrong one is not tried twice
-        if not sys.stdin.isatty():
+        if not self._asks or not sys.stdin.isatty():
             return None
         asked = "The password is wrong. Password" if wrong else "Password"
         return getpass.getpass(f"{asked} of {name} (empty: skip it): ") or None
@@ -203,8 +280,11 @@ class _Teller:
         elif isinstance(event, PageRead):
             self._page(event)
         elif isinstance(event, DocumentRead) and event.result.error is not None:
-            self._failed += 1
-            self.say(f"{event.result.name}: {event.result.error}", always=True)
+            self.fail(f"{event.result.name}: {event.result.error}")
+
+    def fail(self, text: str) -> None:
+        self._failed += 1
+        self.say(text, always=True)
 
     def _page(self, event: Any) -> None:
         from engine.hub.download import clock

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -23,11 +23,13 @@ from app.commands.options import (
     say_notes,
     say_quantized,
 )
-from app.runtime.chat import ReplyParser
+from app.commands.tool_use import ToolTerminal, add_tools, tool_terminal
+from app.runtime.chat import ReplyCall, ReplyCollector, ReplyParser
+from app.runtime.tools.loop import ModelReply
 from engine.errors import BadRequest
 from engine.hub.cache import parse
 from engine.starter import GUIDE, starter
-from engine.types import Event, Failed, RequestHandle, Timings
+from engine.types import Event, Failed, RequestHandle, SamplingParams, Timings
 
 DESCRIPTION = """\
 Answers one prompt and streams the answer to standard output. Speed goes to standard error.
@@ -50,6 +52,7 @@ def add_to(commands: Any) -> None:
     command.add_argument("prompt", metavar="PROMPT", help="the prompt; - reads it from standard input")
     command.add_argument("--raw", action="store_true", help="continue the prompt as it is, without the chat template")
     add_conversation(command)
+    add_tools(command)
     command.add_argument("--json", action="store_true", help="print one JSON object when the answer is complete")
     command.set_defaults(command=run)
 
@@ -64,7 +67,11 @@ def run(options: argparse.Namespace) -> int:
         raise BadRequest("--raw sends the prompt as it is, so it cannot be used with --image.", "image")
     if options.raw and any(value is not None for value in reasons.values()):
         raise BadRequest("--raw sends the prompt as it is: reasoning is a matter of the chat template.", "raw")
-    with opened(options) as model:
+    if options.raw and (options.tools or options.tool):
+        raise BadRequest("--raw sends the prompt as it is: tools are a matter of the chat template.", "raw")
+    with opened(options) as model, tool_terminal(options, model) as tools:
+        if tools is not None:
+            return _run_with_tools(options, model, tools, grus.with_images(text, options.image))
         prepared = model.prepare(text, params, raw=options.raw, system=options.system, images=options.image, **reasons)
         say_notes(prepared.prompt.notes)
         handle = model.service.submit(prepared.request)
@@ -98,6 +105,56 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
+def _run_with_tools(options: argparse.Namespace, model: grus.Model, tools: ToolTerminal, content: Any) -> int:
+    replies = ToolReplies(model, sampling(options), reasoning(options), not options.json, options.hide_reasoning)
+    system = [{"role": "system", "content": options.system}] if options.system else []
+    result = tools.loop(replies.ask).run([*system, {"role": "user", "content": content}])
+    if options.json:
+        steps = [
+            {"tool": one.name, "arguments": one.arguments, "outcome": one.outcome, "result": one.result}
+            for one in result.steps
+        ]
+        print(json.dumps({"text": result.answer, "steps": steps, "complete": result.complete}, ensure_ascii=False))
+    elif replies.timings is not None:
+        print(figures(replies.timings), file=sys.stderr)
+    return 0
+
+
+class ToolReplies:
+    """Gets the replies of a tool loop from a model, and prints them while they stream."""
+
+    def __init__(
+        self,
+        model: grus.Model,
+        params: SamplingParams,
+        reasons: dict[str, Any],
+        shown: bool = True,
+        hides_reasoning: bool = False,
+    ) -> None:
+        self._model, self._params, self._reasons = model, params, reasons
+        self._shown, self._reasoning = shown, shown and not hides_reasoning
+        self._noted: set[str] = set()
+        self.timings: Timings | None = None  # of the last reply
+        self.stopped = ""  # what a reply said that Ctrl-C stopped
+
+    def ask(self, messages: Sequence[Mapping[str, Any]], offered: Sequence[Mapping[str, Any]]) -> ModelReply:
+        prepared = self._model.prepare(messages, self._params, tools=offered, **self._reasons)
+        say_notes([note for note in prepared.prompt.notes if note not in self._noted])
+        self._noted.update(prepared.prompt.notes)
+        handle = self._model.service.submit(prepared.request)
+        printer = ReplyPrinter(prepared.reader, answer=self._shown, reasoning=self._reasoning)
+        try:
+            printer.follow(handle)
+        except KeyboardInterrupt:
+            handle.cancel()
+            self.stopped = printer.answer
+            raise
+        if self._shown and printer.answer:
+            print()
+        self.timings = handle.result().timings
+        return ModelReply(printer.answer, printer.calls)
+
+
 @contextmanager
 def opened(options: argparse.Namespace) -> Iterator[grus.Model]:
     """The model that answers; what the person should know of it is said."""
@@ -116,6 +173,7 @@ class ReplyPrinter:
         self._reader = reader
         self._shown = {"answer": answer, "reasoning": reasoning}
         self._texts: dict[str, str] = {"answer": "", "reasoning": ""}
+        self._collector = ReplyCollector()
 
     @property
     def answer(self) -> str:
@@ -124,6 +182,10 @@ class ReplyPrinter:
     @property
     def reasoning(self) -> str:
         return self._texts["reasoning"]
+
+    @property
+    def calls(self) -> Sequence[ReplyCall]:
+        return tuple(call for message in self._collector.messages() for call in message.calls)
 
     def follow(self, handle: RequestHandle) -> None:
         """To the reply's end. Raises the error of one that failed."""
@@ -134,6 +196,7 @@ class ReplyPrinter:
 
     def _print(self, event: Event) -> None:
         for part in self._reader.read(event):
+            self._collector.add(part)
             if part.kind not in self._texts or not part.text:
                 continue
             if self._shown[part.kind]:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from app.gui.viewmodels.models.downloads import Downloads
     from app.gui.viewmodels.models.library import MachineFacts
     from app.gui.viewmodels.updates import WindowUpdates
+    from app.runtime.library.together import OpenLibraries
     from app.window_engine import WindowEngine
 
 
@@ -78,6 +79,13 @@ class AppContext:
             lambda key: made.pause_all() if key == "offline" and self.preferences.get(key) else None
         )
         return made
+
+    @cached_property
+    def libraries(self) -> OpenLibraries:
+        """Of documents: Libraries indexes them, Chat asks them."""
+        from app.runtime.library.together import OpenLibraries
+
+        return OpenLibraries(self.places.data)
 
     @cached_property
     def updates(self) -> WindowUpdates:
@@ -157,6 +165,7 @@ class PaneSpec:
 PANES = (
     PaneSpec("chat", mark("Chat"), "Ctrl+1"),
     PaneSpec("read", mark("Read"), "Ctrl+2"),
+    PaneSpec("libraries", mark("Libraries"), "Ctrl+8"),
     PaneSpec("speak", mark("Speak"), "Ctrl+3"),
     PaneSpec("listen", mark("Listen"), "Ctrl+4"),
     PaneSpec("models", mark("Models"), "Ctrl+5"),

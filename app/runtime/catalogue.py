@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,15 +20,18 @@ from engine.errors import GrusError, MissingCapability, ModelNotFound
 from engine.hub.cache import CachedModel, adapter_base, cached_models, chosen, find, gguf_models, model_in, parse
 from engine.hub.other_apps import AppModel, app_model, app_models
 from engine.hub.resolve import resolve
+from engine.model_files import open_model
 from engine.models.registry import find_encoder, find_part
 from engine.pipelines.listening.transcription import LISTENING
 from engine.pipelines.ranking import is_yes_no_reranker, ranks_pairs
+from engine.pipelines.speaking.kokoro import is_kokoro
 from engine.pipelines.speaking.orpheus import is_orpheus
 from engine.pipelines.speaking.spark import is_spark
 from engine.starter import SYSTEM, starter
 from engine.vision.registry import VISION_PROCESSORS
 from engine.weights.checkpoint import known_by
 from engine.weights.ggml_whisper import is_ggml_whisper
+from engine.weights.gguf.mmproj import files_beside, is_mmproj
 
 LONGEST_NAME = 200
 _CLAUDES = ("claude-*", "anthropic/claude-*")  # names of the default model, unless an alias says otherwise
@@ -282,7 +286,9 @@ def capabilities(config: Mapping[str, Any], folder: Path | None = None) -> froze
         return frozenset({*config["capabilities"], "remote"})
     if model_type in LISTENING:
         return frozenset({"listen"})
-    if model_type in ("qwen3_tts", "system_voice") or is_orpheus(config) or (folder is not None and is_spark(folder)):
+    if model_type in ("qwen3_tts", "system_voice") or is_kokoro(config) or is_orpheus(config):
+        return frozenset({"speak"})
+    if folder is not None and is_spark(folder):
         return frozenset({"speak"})
     if model_type in _LAYOUTS:
         return frozenset({"layout"})
@@ -342,6 +348,23 @@ def require(capability: Capability, name: str, loaded: Any) -> None:
         raise MissingCapability(sentence, capability)
 
 
+def _files_near(folder: Path) -> list[Path]:
+    """GGUF files in a folder, or those that may belong to one."""
+    return (
+        sorted(folder.glob("*.gguf")) if folder.is_dir() else [folder, *files_beside(folder)] if folder.exists() else []
+    )
+
+
+@lru_cache(64)
+def _seeing(folder: Path, files: tuple[tuple[str, int], ...]) -> Mapping[str, Any]:
+    """`files` with their times of change: as long as these are the same, no header is read again."""
+    try:
+        config = open_model(folder).config
+    except (GrusError, OSError):
+        return {}
+    return config if "vision_config" in config else {}
+
+
 def folder_of(source: str, cache_dir: str | None = None) -> Path:
     """Where a model lies, or would lie. One that is not whole yet, because it is being downloaded, is found too."""
     try:
@@ -353,9 +376,11 @@ def folder_of(source: str, cache_dir: str | None = None) -> Path:
 
 
 def config_in(folder: Path) -> Mapping[str, Any]:
-    """What a folder's config.json says; empty where there is none to read."""
+    """What a folder's config.json says, or a GGUF file beside an image encoder; empty where there is none to read."""
     if folder.is_file() and is_ggml_whisper(folder):
         return {"model_type": "whisper"}
+    if not (folder / "config.json").exists() and any(is_mmproj(file.name) for file in _files_near(folder)):
+        return _seeing(folder, tuple((file.name, file.stat().st_mtime_ns) for file in _files_near(folder)))
     try:
         found = json.loads((folder / "config.json").read_text(encoding="utf-8")) if folder.is_dir() else {}
     except (OSError, ValueError):

@@ -93,7 +93,7 @@ def open_service(
             how = replace(how, device=how.devices[0])
         if chosen.draft_model is not None and source == service.source_of(chosen.draft_model):
             how = replace(how, tensor_parallel=1, devices=())  # it is small, and only the first rank asks it
-        return how
+        return replace(how, draft_head=chosen.speculation == "mtp")
 
     def load(source: str) -> Loaded:
         how = placed(source)
@@ -143,7 +143,7 @@ def open_models(
     yet. `options` are for these; models that they need beside them (a codec, a draft) say themselves what they are. `adapters`: of
     each model by name."""
     given = options or LoadOptions()
-    plain = replace(given, model_type="auto", format="auto")
+    plain = replace(given, model_type="auto", format="auto", mmproj="auto")
     return open_service(
         Catalogue(
             {name: name for name in names if BETWEEN not in name},

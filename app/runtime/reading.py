@@ -14,7 +14,7 @@ from engine.errors import BadRequest, ErrorText, UnreadableFile
 from engine.loaded import LoadedPart
 from engine.loading import LoadedModel, LoadOptions
 from engine.pipelines.reading.elements import NO_MODEL
-from engine.pipelines.reading.formats.documents import carries_text
+from engine.pipelines.reading.formats.detection import carries_text
 from engine.pipelines.reading.layout import LayoutDetector, LayoutModel
 from engine.pipelines.reading.reader import DocumentRead
 from engine.pipelines.reading.recognizer import Recognizer, VisionRecognizer

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
@@ -59,14 +59,7 @@ class EmbeddingModel(ServiceOwner):
         """`[texts, dimensions]` f32, each of length one. `prompt`: the name of one of the model's prompts. `truncate`: texts that do
         not fit lose their end, instead of being refused."""
         require("embed", self.name, self.loaded)
-        before = modules_of(self.loaded).prompt(prompt)
-
-        async def work() -> np.ndarray:
-            rows = await tokenized(texts, lambda text: text_ids(self.loaded, before + text, cut=truncate))
-            made = await embed(rows, self.name, self.loaded, dimensions, _Direct(self.service))
-            return np.stack(made.rows) if made.rows else np.zeros((0, 0), np.float32)
-
-        return _waited(work())
+        return embedded(self.service, self.name, self.loaded, texts, prompt, dimensions, truncate)
 
     def rank(
         self, query: str, documents: Sequence[str], *, top: int | None = None, instruction: str | None = None
@@ -80,6 +73,41 @@ class EmbeddingModel(ServiceOwner):
     def ranks(self) -> bool:
         """Whether the model was made for ranking."""
         return "rank" in capabilities(self.loaded.config, self.loaded.folder)
+
+
+def embedded(
+    service: ModelService,
+    name: str,
+    loaded: Any,
+    texts: Sequence[str],
+    prompt: str | None = None,
+    dimensions: int | None = None,
+    truncate: bool = False,
+) -> np.ndarray:
+    """Vectors of texts by a model of a service, one row each. Blocks. See `EmbeddingModel.embed`."""
+    before = modules_of(loaded).prompt(prompt)
+
+    async def work() -> np.ndarray:
+        rows = await tokenized(texts, lambda text: text_ids(loaded, before + text, cut=truncate))
+        made = await embed(rows, name, loaded, dimensions, _Direct(service))
+        return np.stack(made.rows) if made.rows else np.zeros((0, 0), np.float32)
+
+    return _waited(work())
+
+
+def library_embedding(
+    service: ModelService, name: str, kind: Literal["query", "document"]
+) -> Callable[[list[str]], np.ndarray]:
+    """What makes the vectors of a library's passages, or of the questions that it is asked. The model is loaded when it is first needed."""
+
+    def make(texts: list[str]) -> np.ndarray:
+        loaded = service.load_now(name)
+        require("embed", name, loaded)
+        return embedded(
+            service, name, loaded, texts, kind if kind in modules_of(loaded).prompts else None, truncate=True
+        )
+
+    return make
 
 
 class _Direct:

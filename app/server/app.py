@@ -27,12 +27,26 @@ from app.server.llamacpp import routes as llamacpp
 from app.server.metrics import Meters
 from app.server.ollama import chat as ollama_chat
 from app.server.ollama import models as ollama_models
-from app.server.openai import chat, completions, embeddings, models, ranking, responses, responses_socket, tokens
+from app.server.openai import (
+    chat,
+    completions,
+    embeddings,
+    files,
+    models,
+    ranking,
+    responses,
+    responses_socket,
+    tokens,
+    vector_stores,
+)
+from app.server.openai.file_store import FileStore
 from app.server.openai.responses_store import ResponseStore
+from app.server.openai.vector_index import VectorIndex
 from app.server.realtime import routes as realtime
 from app.server.requests import Account, ClientGone, Requests, as_header, as_log, current
 from app.server.sglang import generate as sglang_generate
 from app.server.sglang import info as sglang_info
+from app.server.tools import ServerTools
 from engine.errors import GrusError
 
 log = logging.getLogger("grus.server")
@@ -54,6 +68,8 @@ FAMILIES = (
     ollama_models,
     embeddings,
     ranking,
+    files,
+    vector_stores,
     audio,
     realtime,
 )
@@ -72,7 +88,8 @@ def create_app(service: ModelService, settings: ServerSettings) -> FastAPI:
     )
     meters = Meters()
     requests = Requests(service, meters, settings.log_prompts)
-    app.state.server = Server(settings, service, requests, ResponseStore(settings.responses_file), Images(settings))
+    stored, index = ResponseStore(settings.responses_file), VectorIndex(FileStore(settings.files_dir), service)
+    app.state.server = Server(settings, service, requests, stored, Images(settings), ServerTools(settings), index)
     for family in FAMILIES:
         app.include_router(family.router)
     app.include_router(openapi.router)

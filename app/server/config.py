@@ -14,10 +14,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from app.option_values import repetition, speculation
+from app.option_values import SPECULATIONS, repetition, speculation
 from app.runtime.catalogue import Catalogue, can
 from app.runtime.models import ModelService, open_service
 from app.runtime.remote.servers import RemoteServers
+from app.server.openai.file_store import default_folder
 from app.server.openai.responses_store import default_file
 from engine.errors import BadRequest, ModelNotFound
 from engine.hub.download import TerminalBar
@@ -51,6 +52,9 @@ class ServerSettings:
     send_seconds: float = 60.0  # a client that takes nothing for so long is gone
     grace_seconds: float = 10.0  # running replies may go on for so long after the server was stopped
     responses_file: str = ""  # where responses that may be continued are kept; "": in a file that goes with the server
+    tools: tuple[str, ...] = ()  # added tool servers and built-in tools that requests may use by their names
+    tool_urls: tuple[str, ...] = ()  # addresses whose MCP servers requests may name; "any": all of them
+    files_dir: str = ""  # where uploaded files and vector stores are kept; "": in a folder that goes with the server
     adapters_dir: str | None = None  # the folder whose adapters may be loaded by a request
     voices_dir: str | None = None  # where saved voices are kept; None: where this person's are
     max_sound_seconds: float = 3 * 3600.0  # of a recording; a small file may hold days of silence
@@ -128,6 +132,8 @@ def _options() -> Sequence[ServerOption]:
                      "a wrong one: qwen25, qwen3, qwen3_5, llama, hunyuan, ...", models, "auto", metavar="TYPE"),
         ServerOption("format", "text", "load these weights of the one model that is named, where its folder or repository holds both",
                      models, "auto", ("auto", "safetensors", "gguf")),
+        ServerOption("mmproj", "text", "the mmproj file with the image encoder of the one model that is named, a GGUF file; none: read text "
+                     "only (default: auto, one that fits and lies beside it)", models, "auto", metavar="FILE"),
         ServerOption("adapter", "list", "a LoRA adapter, NAME=ADAPTER, that requests choose as MODEL:NAME; MODEL:NAME=ADAPTER where several "
                      "models are served; ADAPTER alone becomes part of the model's weights; may be repeated", models,
                      metavar="NAME=ADAPTER"),
@@ -164,8 +170,8 @@ def _options() -> Sequence[ServerOption]:
         ServerOption("max_queue", "number", "requests that may wait; more are refused (429)", work, 256),
         ServerOption("max_seq_len", "number", "prompt and reply together; 0: as long as the model allows", work, 0),
         ServerOption("decode_tokens_per_seq", "number", "tokens that a reply gets before it may be set aside", work, 16),
-        ServerOption("speculation", "text", "ngram: guess the next tokens from what was said before, and check several in one step; "
-                     "replies stay the same", work, None, ("ngram", "off")),
+        ServerOption("speculation", "text", "check several next tokens in one step, guessed from what was said before (ngram) or by what "
+                     "the model carries for multi-token prediction (mtp); replies stay the same", work, None, tuple(SPECULATIONS)),
         ServerOption("draft", "text", "a small model that guesses the next tokens for served models of its vocabulary", work,
                      metavar="MODEL"),
         ServerOption("kv_offload_dir", "text", "keep what was computed for prompts in this folder, beyond memory and a restart; "
@@ -174,6 +180,8 @@ def _options() -> Sequence[ServerOption]:
                      metavar="SIZE"),
         ServerOption("responses_file", "text", "where responses that may be continued are kept; else with this person's data", work,
                      metavar="FILE"),
+        ServerOption("files_dir", "text", "where uploaded files and vector stores are kept; else with this person's data", work,
+                     metavar="DIR"),
         ServerOption("temperature", "decimal", "0 always takes the likeliest token", replies, metavar="T"),
         ServerOption("top_p", "decimal", "sample from the likeliest tokens that hold P of the mass", replies, metavar="P"),
         ServerOption("top_k", "number", "sample from the K likeliest tokens", replies, metavar="K"),
@@ -195,6 +203,10 @@ def _options() -> Sequence[ServerOption]:
         ServerOption("no_remote_images", "switch", "never fetch an image that a request gives as a URL", network, False),
         ServerOption("remote_image_port", "list", "fetch images from this port too, not only 80 and 443; may be repeated",
                      network, metavar="N"),
+        ServerOption("tool", "list", "a tool server or built-in tool that `grus tools add` added, which requests may use by its name; may be "
+                     "repeated", network, metavar="NAME"),
+        ServerOption("tool_url", "list", "an address whose MCP server requests may name, and this server then calls; any: every address; "
+                     "may be repeated", network, metavar="URL"),
         ServerOption("max_body_mib", "number", "largest request body", network, 32),
         ServerOption("strict", "switch", "refuse fields that are unknown or have no effect (400); otherwise they are ignored, and named in "
                      "the response header x-grus-ignored", network, False),
@@ -295,8 +307,11 @@ def server_settings(options: Mapping[str, Any]) -> ServerSettings:
         max_sessions=options["max_sessions"],
         grace_seconds=options["grace"],
         responses_file=options["responses_file"] or default_file(),
+        files_dir=options["files_dir"] or default_folder(),
         voices_dir=options["voices_dir"],
         adapters_dir=options["adapters_dir"],
+        tools=tuple(options["tool"]),
+        tool_urls=tuple(options["tool_url"]),
         strict=options["strict"],
         log_requests=options["log_requests"] or options["log_prompts"] or options["log_level"] in ("info", "debug"),
         log_prompts=options["log_prompts"],
@@ -438,6 +453,7 @@ def load_options(options: Mapping[str, Any]) -> Callable[[str], LoadOptions]:
             cache_dir=options["cache_dir"],
             model_type=options["model_type"] if source == special else "auto",
             format=options["format"] if source == special else "auto",
+            mmproj=options["mmproj"] if source == special else "auto",
             download=split_piece(source)[0] in named and not options["offline"],
             progress=TerminalBar(source),
             merged=given.merged.get(source, ()),
@@ -447,15 +463,15 @@ def load_options(options: Mapping[str, Any]) -> Callable[[str], LoadOptions]:
 
 
 def _special(options: Mapping[str, Any]) -> str | None:
-    """The model that --model-type and --format are about: the only one that is named."""
-    kind, weights = options["model_type"], options["format"]
-    if (kind, weights) == ("auto", "auto"):
+    """The model that --model-type, --format and --mmproj are about: the only one that is named."""
+    given = [name for name in ("model_type", "format", "mmproj") if options[name] != "auto"]
+    if not given:
         return None
-    model_type_named(kind)
+    model_type_named(options["model_type"])
     sources = [options["model_path"]] if options["model_path"] else list(catalogue(options).named.values())
     if len(sources) != 1:
-        flag = "--model-type" if kind != "auto" else "--format"
-        raise BadRequest(f"{flag} says what one model is. Name one, with --model or --model-path.", flag[2:])
+        flag = given[0].replace("_", "-")
+        raise BadRequest(f"--{flag} says what one model is. Name one, with --model or --model-path.", flag)
     return str(sources[0])
 
 

@@ -21,6 +21,7 @@ from app.server.errors import ApiError, as_api_error, bad_request, error_body
 from app.server.gate import EphemeralKeys
 from app.server.images import ImagePart, Images, asked_pages, parts_of, prepared_pages, text_size, with_pictures
 from app.server.openai.responses_store import ResponseStore
+from app.server.openai.vector_index import VectorIndex
 from app.server.requests import (
     COMMENT,
     RequestGroup,
@@ -30,6 +31,7 @@ from app.server.requests import (
     event,
     while_connected,
 )
+from app.server.tools import ServerTools
 from engine.errors import GrusError
 from engine.loading import LoadedModel
 from engine.pipelines.embedding import Embedder
@@ -66,6 +68,8 @@ class Server:
     requests: Requests
     responses: ResponseStore
     images: Images
+    tools: ServerTools
+    vectors: VectorIndex
     conversations: int = 0  # by voice, that are open
     ephemeral_keys: EphemeralKeys = field(default_factory=EphemeralKeys)
 

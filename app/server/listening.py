@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 
 import h11
 import uvicorn
-from starlette.types import ASGIApp
+from fastapi import FastAPI
 from uvicorn._types import ASGISendEvent
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
@@ -31,7 +31,8 @@ _LEAVES = 0.3  # of the grace time, for work to end that did not come to its end
 class Listener:
     """Bind first, so that a port that is taken is said before anything is loaded."""
 
-    def __init__(self, app: ASGIApp, settings: ServerSettings) -> None:
+    def __init__(self, app: FastAPI, settings: ServerSettings) -> None:
+        self._app = app
         self.socket = _bind(settings.host, settings.port)
         self.port: int = self.socket.getsockname()[1]
         self._open = threading.Event()
@@ -56,7 +57,11 @@ class Listener:
 
     def run(self) -> None:
         """Serve until stopped. Running replies end, or are cut off after the grace time."""
-        asyncio.run(self._server.serve(sockets=[self.socket]))
+        try:
+            asyncio.run(self._server.serve(sockets=[self.socket]))
+        finally:
+            if hasattr(self._app.state, "server"):
+                self._app.state.server.tools.close()
 
     def wait_until_open(self, seconds: float) -> int:
         if not self._open.wait(seconds):

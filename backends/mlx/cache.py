@@ -27,10 +27,10 @@ from typing import Any
 import mlx.core as mx
 import numpy as np
 
-from backends.base import KVSpec, LatentHeads
+from backends.base import KVSpec, LatentHeads, Slot
 from backends.kv_cache import source_of
 from backends.mlx.kv_cache import MlxCodec, MlxKVCache, MlxPlainCodec, MlxQuantizedCodec, Parts, Slabs
-from backends.mlx.states import StateBatch, StatePair
+from backends.mlx.states import StateBatch, StatePair, replayed
 from backends.plan import DecodeGroup, PackedSegment, StepPlan, bounded_runs
 
 CHUNK = 64
@@ -243,14 +243,12 @@ def attend_run(
     sinks: mx.array | None = None,
 ) -> mx.array:
     """A run of one sequence's tokens, the last of which is the last key: `q [n, H, D]` -> `[n, H, Dv]`."""
-    how: Any = None
     n, tokens = q.shape[0], keys.shape[2]
-    if causal:
-        how = "causal"
-        if window is not None and tokens > window:
-            last = mx.arange(tokens - n, tokens)[:, None]
-            at = mx.arange(tokens)
-            how = (at <= last) & (at > last - window)
+    how: Any = "causal" if causal else None
+    if window is not None and tokens > window:
+        last = mx.arange(tokens - n, tokens)[:, None]
+        at = mx.arange(tokens)
+        how = (at <= last) & (at > last - window) if causal else at > last - window
     queries = q.swapaxes(0, 1)[None]
     out = mx.fast.scaled_dot_product_attention(queries, keys, values, scale=scale, mask=how, sinks=sinks)
     return out[0].swapaxes(0, 1)
@@ -372,6 +370,9 @@ class MlxCache:
         self._singles = len(plan.segments) - len(plan.chunks)
         self._views: dict[int | None, MlxWindowView] = {}
         self._memories: list[tuple[list[PackedSegment], StateBatch, dict[int, StatePair]]] = []
+        self._replays: dict[
+            Slot, list[tuple[int, int, Callable[[int], mx.array]]]
+        ] = {}  # of the slots with draft tokens
         if kv.states.specs:
             runs = [plan.segments[: self._singles], *([s] for s in plan.chunks)]
             self._memories = [(run, kv.states.gather([s.slot for s in run]), {}) for run in runs if run]
@@ -388,9 +389,7 @@ class MlxCache:
         sinks: mx.array | None = None,
     ) -> mx.array:
         layer, spec = source_of(self._kv.specs, layer)
-        if spec.window not in self._views:
-            self._views[spec.window] = MlxWindowView(self._kv, self._plan.within(spec.window))
-        view = self._views[spec.window]
+        view = self._view(spec.window)
         for side, x in (("keys", k), ("values", v)):
             if x is not None:
                 self._write(layer, view, side, x)
@@ -416,15 +415,24 @@ class MlxCache:
                     codec.decode([a[cut] for a in values]),
                     scale,
                     spec.window,
+                    causal=not packed.segment.mutual,
                     sinks=sinks,
                 )
             )
         return outs[0] if len(outs) == 1 else mx.concatenate(outs)
 
+    def store(self, layer: int, k: mx.array, v: mx.array) -> None:
+        view = self._view(source_of(self._kv.specs, layer)[1].window)
+        self._write(layer, view, "keys", k)
+        self._write(layer, view, "values", v)
+
+    def _view(self, window: int | None) -> MlxWindowView:
+        if window not in self._views:
+            self._views[window] = MlxWindowView(self._kv, self._plan.within(window))
+        return self._views[window]
+
     def attend_latent(self, layer: int, q: mx.array, rows: mx.array, heads: LatentHeads, scale: float) -> mx.array:
-        if None not in self._views:
-            self._views[None] = MlxWindowView(self._kv, self._plan)
-        view, codec = self._views[None], self._kv.codec
+        view, codec = self._view(None), self._kv.codec
         self._write(layer, view, "keys", rows[:, None])
         outs: list[mx.array] = []
         if view.groups:
@@ -529,6 +537,8 @@ class MlxCache:
             if len(run) == 1 and len(run[0]) > 1:
                 last = mx.contiguous(last)  # else a long prompt's inputs live as long as these few
             new[layer] = (last, new[layer][1] if layer in new else batch.layers[layer][1])
+            if run[0].segment.draft:
+                self._replays.setdefault(run[0].slot, []).append((layer, 0, partial(_first_inputs, seen, kernel - 1)))
         out = outs[0] if len(outs) == 1 else mx.concatenate(outs)
         return out if bias is None else out + bias
 
@@ -544,6 +554,10 @@ class MlxCache:
             out, state = rule(*(self._batched(x, run) for x in inputs), state=batch.layers[layer][1])
             outs.append(out.reshape(-1, *inputs[2].shape[1:]))
             new[layer] = (new[layer][0] if layer in new else batch.layers[layer][0], state)
+            if run[0].segment.draft:
+                mine = [self._batched(x, run) for x in inputs]
+                again = partial(_first_tokens, rule, mine, batch.layers[layer][1])
+                self._replays.setdefault(run[0].slot, []).append((layer, 1, again))
         return outs[0] if len(outs) == 1 else mx.concatenate(outs)
 
     def _batched(self, x: mx.array, run: list[PackedSegment]) -> mx.array:
@@ -555,8 +569,23 @@ class MlxCache:
         """Store the new states, and advance every slot."""
         for run, batch, new in self._memories:
             self._kv.states.assign([s.slot for s in run], StateBatch(batch.size, {**batch.layers, **new}))
+            if (parts := self._replays.get(run[0].slot)) is not None:
+                self._kv.set_replay(run[0].slot, partial(replayed, parts, batch.layers))
         for packed in self._plan.segments:
             packed.slot.length += len(packed)
+
+
+# -- states after some of the tokens of a step, for draft tokens that were rejected
+
+
+def _first_inputs(seen: mx.array, kept: int, count: int) -> mx.array:
+    return mx.contiguous(seen[:, count : count + kept])
+
+
+def _first_tokens(
+    rule: Callable[..., tuple[mx.array, mx.array]], inputs: Sequence[mx.array], state: mx.array, count: int
+) -> mx.array:
+    return rule(*(x[:, :count] for x in inputs), state=state)[1]
 
 
 def _rows(x: mx.array, start: int, stop: int) -> mx.array:

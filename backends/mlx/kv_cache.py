@@ -7,7 +7,7 @@ array, so no reference to one may outlive a step. `RowTable` assigns rows to slo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import mlx.core as mx
@@ -215,10 +215,11 @@ class _SnapshotStates:
     windows: Parts
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Checkpoint:
     length: int
     states: StateRef
+    replay: Callable[[int], StateBatch] | None = None
 
 
 class MlxKVCache:
@@ -344,13 +345,19 @@ class MlxKVCache:
     def checkpoint(self, slot: Slot) -> None:
         self._checkpoints[slot.id] = _Checkpoint(slot.length, self.states.get(slot))
 
+    def set_replay(self, slot: Slot, replay: Callable[[int], StateBatch]) -> None:
+        """`replay(n)`: the states after the first n tokens since the checkpoint."""
+        self._checkpoints[slot.id].replay = replay
+
     def rollback(self, slot: Slot, keep: int = 0) -> int:
         saved = self._checkpoints.pop(slot.id, None)
         if saved is None:
             raise ValueError(f"slot {slot.id} has no checkpoint")
         if saved.length + keep >= slot.length:
             return slot.length - saved.length
-        if self.states.specs:
+        if keep and saved.replay is not None:
+            self.states.put(slot, StateRef(saved.replay(keep), 0))
+        elif self.states.specs:
             self.states.put(slot, saved.states)
             keep = 0
         else:

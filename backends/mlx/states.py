@@ -10,7 +10,7 @@ batch, which is kept until the batch's members change: padding again in every st
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import mlx.core as mx
@@ -113,6 +113,16 @@ def _gathered(runs: list[tuple[StateBatch, list[int]]]) -> StateBatch:
 
     size = sum(len(ids) for _, ids in runs)
     return StateBatch(size, {layer: (join(layer, 0), join(layer, 1)) for layer in runs[0][0].layers})
+
+
+def replayed(
+    parts: Sequence[tuple[int, int, Callable[[int], mx.array]]], before: dict[int, StatePair], count: int
+) -> StateBatch:
+    """States after some of a step's tokens. `parts`: layer, which of its pair of states, and what makes it."""
+    made = {layer: list(pair) for layer, pair in before.items()}
+    for layer, which, make in parts:
+        made[layer][which] = make(count)
+    return StateBatch(1, {layer: (pair[0], pair[1]) for layer, pair in made.items()})
 
 
 Layers = dict[int, tuple[mx.array, mx.array]]  # layer -> keys and values [1, heads, S, dim]

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from backends.base import KVSpec, LatentHeads
+from backends.base import KVSpec, LatentHeads, Slot
 from backends.kv_cache import source_of
 from backends.plan import DecodeGroup, PackedSegment, StepPlan, bounded_runs
 from backends.torch.kv_cache import RecurrentStates, Slab, TorchKVCache, places_of
@@ -200,6 +200,7 @@ class TorchCache:
         self._places: dict[tuple[int, int, int | None], Tensor] = {}
         self._writes: list[tuple[Tensor, slice | int | Tensor, Tensor]] = []
         self._swaps: list[RecurrentStates] = []
+        self._replays: dict[int, list[Callable[[int], None]]] = {}  # by slot id, of the slots with draft tokens
         self._masks: dict[tuple[int, int, int | None], Tensor | None] = {}
 
     # -- softmax attention
@@ -219,6 +220,10 @@ class TorchCache:
             for packed in view.chunks
         ]
         return parts[0] if len(parts) == 1 else torch.cat(parts)
+
+    def store(self, layer: int, k: Tensor, v: Tensor) -> None:
+        layer, spec = source_of(self.kv.specs, layer)
+        self._write(layer, spec, k, v)
 
     def attend_latent(self, layer: int, q: Tensor, rows: Tensor, heads: LatentHeads, scale: float) -> Tensor:
         spec = self.kv.specs[layer]
@@ -335,7 +340,7 @@ class TorchCache:
             keys,
             values,
             attn_mask=mask,
-            is_causal=mask is None,
+            is_causal=mask is None and not packed.segment.mutual,
             scale=scale,
             enable_gqa=q.shape[1] != keys.shape[1],
         )
@@ -344,8 +349,8 @@ class TorchCache:
     def _chunk_mask(
         self, packed: PackedSegment, first: int, total: int, window: int | None, dtype: torch.dtype
     ) -> Tensor | None:
-        """`[n, tokens]`; None for a whole prompt, where the kernel's own causal mask is right."""
-        if not packed.past and (window is None or total <= window):
+        """`[n, tokens]`; None for a whole prompt, where the kernel's own causal mask is right, and where all is seen."""
+        if (packed.segment.mutual or not packed.past) and (window is None or total <= window):
             return None
         return self._whole_mask(packed, first, total, window, dtype)
 
@@ -357,9 +362,9 @@ class TorchCache:
         if mask is None:
             ends = torch.arange(packed.past + 1, total + 1, device=self.device)[:, None]
             at = torch.arange(first, total, device=self.device)
-            hidden = at >= ends
+            hidden = at >= (total if packed.segment.mutual else ends)
             if window:
-                hidden |= at < ends - window
+                hidden = hidden | (at < ends - window)
             mask = torch.zeros(hidden.shape, dtype=dtype, device=self.device).masked_fill_(hidden, -torch.inf)
             self._masks[key] = mask
         return mask
@@ -398,7 +403,15 @@ class TorchCache:
                 summed.addcmul_(seen[i : i + len(packed)], taps[i])
             out[packed.start : packed.stop] = summed if bias is None else summed + bias
             self._writes.append((states, row, seen[len(packed) :]))
+            if packed.segment.draft:
+                self._replays.setdefault(packed.slot.id, []).append(
+                    partial(self._replay_conv, layer, packed.slot, seen)
+                )
         return out
+
+    def _replay_conv(self, layer: int, slot: Slot, seen: Tensor, count: int) -> None:
+        states = self.kv.states[layer].conv
+        states[slot.place.state] = seen[count : count + states.shape[1]]
 
     def delta(self, layer: int, q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor) -> Tensor:
         return self._recur(layer, delta_step, delta_scan, q, k, v, g, beta)
@@ -427,7 +440,17 @@ class TorchCache:
             new = states.matrix[row].clone()
             out[packed.start : packed.stop] = many(new, *(x[packed.start : packed.stop] for x in inputs))
             self._writes.append((states.matrix, row, new))
+            if packed.segment.draft:
+                own = [x[packed.start : packed.stop] for x in inputs]
+                replay = partial(self._replay_recur, layer, packed.slot, many, states.matrix[row].clone(), own)
+                self._replays.setdefault(packed.slot.id, []).append(replay)
         return out
+
+    def _replay_recur(
+        self, layer: int, slot: Slot, many: Callable[..., Tensor], state: Tensor, inputs: Sequence[Tensor], count: int
+    ) -> None:
+        many(state, *(x[:count] for x in inputs))
+        self.kv.states[layer].matrix[slot.place.state] = state
 
     @cached_property
     def _state_rows(self) -> StateRows:
@@ -441,6 +464,15 @@ class TorchCache:
         for states in self._swaps:
             states.matrix, states.spare = states.spare, states.matrix
         self.kv.forget_spares()
+        for packed in self.plan.segments if self._replays else ():
+            if (parts := self._replays.get(packed.slot.id)) is not None:
+                self.kv.set_replay(packed.slot, partial(_each, parts))
+
+
+@torch.inference_mode()
+def _each(parts: Sequence[Callable[[int], None]], count: int) -> None:
+    for part in parts:
+        part(count)
 
 
 class StateRows:

@@ -94,12 +94,17 @@ class GraphCache:
         layer, spec = source_of(self.kv.specs, layer)
         keys, values = self.kv.slabs[self.capacity][layer]
         if k is not None and v is not None:
-            places = places_of(self._rows, self.past[spec.window], spec.heads, keys.capacity)
-            keys.write_each(places, k)
-            values.write_each(places, v)
+            self.store(layer, k, v)
         kept = keys.read(0, self.batch, 0, keys.capacity), values.read(0, self.batch, 0, keys.capacity)
         mask = self._mask(spec.window, keys.capacity, q.dtype)
         return grouped_attention(q.unflatten(1, (spec.heads, -1)), *kept, scale, mask, sinks).flatten(1, 2)
+
+    def store(self, layer: int, k: Tensor, v: Tensor) -> None:
+        layer, spec = source_of(self.kv.specs, layer)
+        keys, values = self.kv.slabs[self.capacity][layer]
+        places = places_of(self._rows, self.past[spec.window], spec.heads, keys.capacity)
+        keys.write_each(places, k)
+        values.write_each(places, v)
 
     def attend_latent(self, layer: int, q: Tensor, rows: Tensor, heads: LatentHeads, scale: float) -> Tensor:
         (slab,) = self.kv.slabs[self.capacity][layer]

@@ -10,7 +10,7 @@ f16. QuantizedCodec storage is codes and, for each token, head and group of the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -175,7 +175,9 @@ class RecurrentStates:
 @dataclass
 class _Checkpoint:
     length: int
-    states: list[Tensor]
+    states: list[Tensor] | None  # None: they are the spares of the step whose number is `step`
+    step: int
+    replay: Callable[[int], None] | None = None  # makes the states after the first n tokens since then, at least one
 
 
 class TorchKVCache:
@@ -201,6 +203,7 @@ class TorchKVCache:
         self._codecs: dict[int, tuple[KVCodec, ...]] = {}
         self._state_bytes = 0
         self._spared: set[int] = set()  # state rows that are equal to their spares
+        self._state_steps = 0  # steps that have swapped states with their spares
         self._token_bytes: dict[int, int] = {}  # layer -> bytes of a token
         for layer, spec in enumerate(self.specs):
             if isinstance(spec, KVSpec):
@@ -323,6 +326,7 @@ class TorchKVCache:
                 states.spare[row] = states.matrix[row]
             self._spared.add(row)
         self._spared -= rows
+        self._state_steps += 1
         for states in self.states.values():
             states.conv, states.spare_conv = states.spare_conv, states.conv
             states.matrix, states.spare = states.spare, states.matrix
@@ -404,16 +408,33 @@ class TorchKVCache:
         slot.length = min(slot.length, length)
 
     def checkpoint(self, slot: Slot) -> None:
-        self._checkpoints[slot.id] = _Checkpoint(slot.length, [t.clone() for t in self._state_rows(slot)])
+        states = [t.clone() for t in self._state_rows(slot)]
+        self._checkpoints[slot.id] = _Checkpoint(slot.length, states, self._state_steps)
+
+    def checkpoint_spares(self, slot: Slot, length: int, replay: Callable[[int], None]) -> None:
+        """Save the point before the step that has just swapped states, `length` tokens long, without a copy: until the next such
+        step the spares hold its states. `replay`: see `set_replay`."""
+        self._checkpoints[slot.id] = _Checkpoint(length, None, self._state_steps, replay)
+
+    def set_replay(self, slot: Slot, replay: Callable[[int], None]) -> None:
+        """`replay(n)` returns to the checkpoint and makes the states after the first n tokens since it."""
+        self._checkpoints[slot.id].replay = replay
 
     def rollback(self, slot: Slot, keep: int = 0) -> int:
         point = self._checkpoints.pop(slot.id, None)
         if point is None or not 0 <= keep <= slot.length - point.length:
             raise ValueError(f"slot {slot.id} has no checkpoint {keep} tokens back")
-        for mine, saved in zip(self._state_rows(slot), point.states):
-            mine.copy_(saved)
+        if point.states is None and point.step != self._state_steps:
+            raise ValueError(f"slot {slot.id} is rolled back too late: a later step has overwritten its states")
+        kept = keep
+        if keep and point.replay is not None:
+            point.replay(keep)
+        elif self.recurrent:
+            saved = self._spare_rows(slot) if point.states is None else iter(point.states)
+            for mine, before in zip(self._state_rows(slot), saved):
+                mine.copy_(before)
+            kept = 0
         self._spared.clear()
-        kept = 0 if self.recurrent else keep
         if not self.recurrent:
             self._needs_what_was(slot, point.length + kept, "rolled back")
         slot.length = point.length + kept
@@ -429,6 +450,11 @@ class TorchKVCache:
         for states in self.states.values():
             yield states.conv[slot.place.state]
             yield states.matrix[slot.place.state]
+
+    def _spare_rows(self, slot: Slot) -> Iterator[Tensor]:
+        for states in self.states.values():
+            yield states.spare_conv[slot.place.state]
+            yield states.spare[slot.place.state]
 
     def _row_parts(self, slot: Slot, length: int) -> Iterator[Tensor]:
         """The `rows` of a snapshot: keys and values of layers without a window, then encoder keys and values."""

@@ -8,9 +8,10 @@ every sequence keeps, and the angles of its positions. `FrameProgram` completes 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -20,7 +21,7 @@ from torch import Tensor
 
 from backends.adapters import AdapterRun
 from backends.base import CrossSpec, FrameSampling, KVSpec, Rope, Slot
-from backends.plan import StepPlan
+from backends.plan import PackedSegment, StepPlan
 from backends.torch.kernels import arena
 from backends.torch.kernels.library import CodecFrame, Instruction, ProgramStep, RegisterView, library
 from backends.torch.kernels.linear import AnyMatrix
@@ -125,17 +126,29 @@ class Program:
     """`widths` are those of the written registers; register 0 is the input."""
 
     def __init__(
-        self, ops: Sequence[ProgramOp], widths: Sequence[int], output: int, keep: Sequence[object], most: int = KEPT
+        self,
+        ops: Sequence[ProgramOp],
+        widths: Sequence[int],
+        output: int,
+        keep: Sequence[object],
+        most: int = KEPT,
+        replays: bool = False,
     ) -> None:
-        """`most`: numbers of all registers together that are kept from step to step."""
+        """`most`: numbers of all registers together that are kept from step to step. `replays`: recurrent layers can be computed again
+        after a run (`replay`), so what they read stays in its registers."""
         self._keep, self._most = list(keep), most  # what the instructions point to
-        places, self.widths = _share_registers(ops, widths, output)
+        recurrent = [op for op in ops if op.opcode in (Opcode.RECUR, Opcode.CONV)] if replays else []
+        places, self.widths = _share_registers(ops, widths, output, {r for op in recurrent for r in op.reads})
+        # Convolutions come last: their outputs may lie where the recurrences read.
+        again = sorted(recurrent, key=lambda op: op.opcode is Opcode.CONV)
+        self._again = (Instruction * len(again))(*(_instruction(op, places) for op in again))
         self.input, self.output = places[0], places[output]
         self._code = (Instruction * len(ops))(*(_instruction(op, places) for op in ops))
         self._widths = np.array(self.widths, np.int64)
         self._offsets = np.cumsum([0, *self.widths[:-1]]).astype(np.int64)
         self._registers = torch.empty(0)
         self._known: dict[int, _RegisterLayout] = {}  # by tokens
+        self._last: _RegisterLayout | None = None  # of a program with replays
         self._library = library()
 
     def run(
@@ -149,6 +162,8 @@ class Program:
         """`x [tokens, width]`; `spans` int64 `[n, 5]` and `memory` `[layers, n, 4]` as in src/program/program.hpp; `angles` cos and sin in
         turn; `runs` int64 `[n, 3]` of adapters. The next run overwrites the result."""
         layout = self._register_layout(x.shape[0])
+        if self._again:
+            self._last = layout
         if x.dtype == torch.float32:
             ctypes.memmove(layout.input.data_ptr(), x.data_ptr(), 4 * x.numel())
         else:
@@ -195,6 +210,13 @@ class Program:
         keep += [addresses, turns]
         return self._step(addresses, tokens, spans, memory, turns)
 
+    def replay(self, tokens: int, spans: np.ndarray, memory: np.ndarray) -> None:
+        """The recurrent layers once more, over some of the tokens of the last run, which had `tokens` in all."""
+        assert self._last is not None
+        step = self._step(self._last.addresses, tokens, spans, memory, np.empty(0, np.int64))
+        step.code, step.length = ctypes.addressof(self._again), len(self._again)
+        self._library.grus_run_program(ctypes.byref(step), torch.get_num_threads())
+
     def _step(
         self, addresses: np.ndarray, tokens: int, spans: np.ndarray, memory: np.ndarray, turns: np.ndarray
     ) -> ProgramStep:
@@ -240,10 +262,13 @@ class Program:
         return registers[start : start + tokens * width].view(tokens, width)
 
 
-def _share_registers(ops: Sequence[ProgramOp], widths: Sequence[int], output: int) -> tuple[list[int], list[int]]:
-    """Physical register of each virtual one, and their widths: a register is reused after its last reader."""
+def _share_registers(
+    ops: Sequence[ProgramOp], widths: Sequence[int], output: int, kept: Collection[int] = ()
+) -> tuple[list[int], list[int]]:
+    """Physical register of each virtual one, and their widths: a register is reused after its last reader. `kept` ones
+    have a place of their own."""
     last = {register: at for at, op in enumerate(ops) for register in (*op.reads, *op.writes)}
-    last[output] = len(ops)
+    last |= dict.fromkeys((output, *kept), len(ops))
     places, made, free = [0] * len(widths), [widths[0]], list[int]()
     placed = {0}
     for at, op in enumerate(ops):
@@ -251,7 +276,8 @@ def _share_registers(ops: Sequence[ProgramOp], widths: Sequence[int], output: in
             if register in placed:
                 continue  # written in parts, or in place
             placed.add(register)
-            found = next((place for place in free if made[place] == widths[register]), None)
+            fitting = () if register in kept else (place for place in free if made[place] == widths[register])
+            found = next(iter(fitting), None)
             if found is None:
                 found = len(made)
                 made.append(widths[register])
@@ -303,6 +329,7 @@ class Trace:
     inputs: list[Rope | Tensor]
     longest: int  # tokens of a sequence, beyond which a step takes less work operation by operation
     adapters: list[str]
+    replaying: Callable[[], Program]  # makes the same program with replays
 
 
 class TracedModel:
@@ -310,6 +337,8 @@ class TracedModel:
 
     def __init__(self, traced: Trace, kv: TorchKVCache, ops: TorchTextOps) -> None:
         self.program, self.kv = traced.program, kv
+        self._make_replaying = traced.replaying
+        self._replaying: Program | None = None  # for steps with draft tokens, of a model with recurrent layers
         self._inputs = [RotaryCache(ops, made) if isinstance(made, Rope) else TableRows(made) for made in traced.inputs]
         self._longest = traced.longest
         self._own = {layer: spec for layer, spec in enumerate(kv.specs) if isinstance(spec, KVSpec)}
@@ -323,8 +352,8 @@ class TracedModel:
         self._cross: dict[int, _CrossAddresses] = {}  # by slot id
 
     def fits(self, plan: StepPlan) -> bool:
-        """Whether the program is the less work of both ways."""
-        return all(len(packed) < self._longest for packed in plan.segments)
+        """Whether the program is the less work of both ways, and causal attention is what is wanted."""
+        return all(len(packed) < self._longest and not packed.segment.mutual for packed in plan.segments)
 
     def run(self, plan: StepPlan, x: Tensor, runs: Sequence[AdapterRun] = ()) -> Tensor:
         """The hidden states of all packed tokens, overwritten by the next run."""
@@ -343,12 +372,30 @@ class TracedModel:
         angles = [part for rows in self._inputs for part in rows.at(plan.pos)]
         rows = [(run.start, run.stop - run.start, self._adapters[run.adapter]) for run in runs]
         table = np.array(rows, np.int64) if rows else None
-        return self.program.run(x.contiguous(), spans, memory, angles, table)  # any float: the registers are f32
+        return self._program(plan).run(x.contiguous(), spans, memory, angles, table)  # any float: the registers are f32
+
+    def _program(self, plan: StepPlan) -> Program:
+        if not self._recurrent or not any(packed.segment.draft for packed in plan.segments):
+            return self.program
+        if self._replaying is None:
+            self._replaying = self._make_replaying()
+        return self._replaying
 
     def commit(self, plan: StepPlan) -> None:
         """The step has succeeded: its recurrent states become the sequences' own."""
         if self._recurrent:
             self.kv.swap_states({packed.slot.place.state for packed in plan.segments})
+            for packed in plan.segments:
+                if packed.segment.draft:
+                    self.kv.checkpoint_spares(packed.slot, packed.past, partial(self._replay, plan.total, packed))
+
+    def _replay(self, tokens: int, packed: PackedSegment, count: int) -> None:
+        """Make the recurrent states of one sequence after the first `count` tokens of the step with draft tokens that ran last."""
+        assert self._replaying is not None
+        span = np.array([(packed.start, count, packed.past, packed.slot.capacity, 0)], np.int64)
+        memory = np.zeros((len(self.kv.specs), 1, 4), np.int64)
+        memory[self._recurrent] = self._state_memory([packed.slot])[..., [1, 0, 3, 2]]  # from the spares
+        self._replaying.replay(tokens, span, memory)
 
     def _state_memory(self, slots: Sequence[Slot]) -> np.ndarray:
         """Addresses of each recurrent layer's states of each slot, and of their spares, `[recurrent layers, slots, 4]`."""

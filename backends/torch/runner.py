@@ -99,10 +99,12 @@ class TorchRunner:
                     with self._using(runs, plan.total):
                         hidden = self.model(Step(x, pos, cache))
                     self._sample(plan, hidden, pending, runs=runs)
-                checkpoint_drafts(self.kv, segments)
                 if traced is None:
+                    checkpoint_drafts(self.kv, segments)
                     cache.commit()
                 else:
+                    if not self.kv.recurrent:
+                        checkpoint_drafts(self.kv, segments)
                     traced.commit(plan)
             for packed in plan.segments:
                 packed.slot.length += len(packed)

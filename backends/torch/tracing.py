@@ -13,6 +13,7 @@ import ctypes
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -360,6 +361,12 @@ class ProgramTracer:
         self.write(Opcode.ATTENTION, [q], [out], **fields)
         return out
 
+    def store(self, layer: int, k: Symbol, v: Symbol) -> None:
+        _, spec, kept = self.kept(layer)
+        if k.shape != (self.TOKENS, spec.heads, spec.dim) or v.shape != k.shape:
+            raise NotTraceable("heads unlike the memory's")
+        self._store(k, v, {"kv_heads": spec.heads, "dim": spec.dim, **kept})
+
     def _store(self, k: Symbol, v: Symbol, sizes: dict[str, Any]) -> None:
         last = self.lines[-1] if self.lines else None
         if (
@@ -505,8 +512,8 @@ def trace(
     if not isinstance(hidden, Symbol) or len(hidden.shape) != 2:
         return None
     hidden = tracer.laid_out(hidden) if hidden.whole else tracer.copy(hidden)
-    program = Program(tracer.lines, tracer.widths, hidden.register, [*tracer.keep, call])
-    return Trace(program, tracer.inputs, tracer.longest, tracer.adapters)
+    program = partial(Program, tracer.lines, tracer.widths, hidden.register, [*tracer.keep, call])
+    return Trace(program(), tracer.inputs, tracer.longest, tracer.adapters, partial(program, replays=True))
 
 
 def trace_model(

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.errors import GrusError, ModelNotFound, WeightsError
+from engine.weights.gguf.mmproj import is_mmproj
 from engine.weights.gguf.reader import read
 from engine.weights.safetensors import INDEX, SINGLE, missing_shards, read_index
 
@@ -166,7 +167,7 @@ def _missing(path: Path) -> list[str]:
     names = {entry.relative_to(path).as_posix() for entry in path.rglob("*") if entry.is_symlink() or entry.is_file()}
     there = {name for name in names if (path / name).exists()}
     missing = names - there  # links whose blob is gone
-    weights = {name for name in names if name.endswith(WEIGHT_KINDS)}
+    weights = {name for name in names if name.endswith(WEIGHT_KINDS) and not name.startswith("voices/")}
     if INDEX in there and SINGLE not in weights:
         try:
             missing |= set(read_index(path / INDEX).values()) - there
@@ -200,7 +201,7 @@ def gguf_models(names: Iterable[str]) -> dict[str, list[str]]:
     """
     groups: dict[str, list[str]] = {}
     for name in names:
-        if name.endswith(".gguf") and "mmproj" not in name.lower():
+        if name.endswith(".gguf") and not is_mmproj(name):
             groups.setdefault(_SHARD.sub("", name.removesuffix(".gguf")), []).append(name)
     models: dict[str, list[str]] = {}
     for stem, files in groups.items():

@@ -41,6 +41,7 @@ from engine.hub.cache import (
 )
 from engine.hub.client import FileFacts, plainly
 from engine.hub.token import token
+from engine.weights.gguf.mmproj import by_preference
 
 # -- a download's progress: the callback's type, what stands in the way of one, and a bar for the terminal
 
@@ -301,6 +302,7 @@ def _size(file: Path) -> int:
 # -- which files of a repository are needed to run its model: settings, tokenizer, and one copy of the weights
 
 _SETTINGS = ("*.json", "*.yaml", "*.jinja", "*.txt", "*.model", "*.tiktoken")
+_VOICES = "voices/*"  # of Kokoro, a file each, which may end as weights do
 _NEVER = ("original/*", "onnx/*", "openvino/*", ".*", "*/.*", "training_args.bin", "optimizer.*", "*_optimizer.*")
 _TOKENIZER = (
     "tokenizer*.json", "*.model", "vocab.*", "merges.txt", "special_tokens_map.json", "added_tokens.json",
@@ -314,15 +316,18 @@ def wanted(names: Iterable[str], quant: str | None = None, kind: str = "auto") -
     names = [name for name in names if not any(fnmatchcase(name, pattern) for pattern in _NEVER)]
     if ADAPTER in names and "config.json" not in names:
         return [ADAPTER, *[name for name in ADAPTER_WEIGHTS if name in names][:1]]
-    picked = {name for name in names if any(fnmatchcase(name, pattern) for pattern in _SETTINGS)}
+    picked = {name for name in names if any(fnmatchcase(name, pattern) for pattern in (*_SETTINGS, _VOICES))}
+    names, all_names = [name for name in names if not fnmatchcase(name, _VOICES)], names
     weights = _gguf(names, quant) if quant else _weights(names, WEIGHT_KINDS if kind == "auto" else (f".{kind}",))
     if (quant or kind != "auto") and not weights:
         return []
     picked.update(weights)
+    if weights and weights[0].endswith(".gguf"):
+        picked.update(by_preference(names, weights[0])[:1])
     for folder in _models_beside(names) if not quant else []:
         if not any(name in picked and name.endswith(WEIGHT_KINDS) and _folder(name) == folder for name in names):
             picked.update(_weights([name for name in names if _folder(name) == folder]))
-    return [name for name in names if name in picked]
+    return [name for name in all_names if name in picked]
 
 
 def tokenizer_files(names: Iterable[str]) -> list[str]:

@@ -106,8 +106,10 @@ class TextConfig:
 
 
 def text_fields(config: Mapping[str, Any]) -> Fields:
-    """The token model's own object: `text_config`, or a talker's `talker_config`, where a checkpoint nests it, else
-    the whole config."""
+    """The token model's own object: `text_config`, or a talker's `talker_config`, where a checkpoint nests it (also inside a
+    `thinker_config`), else the whole config."""
+    if isinstance(config.get("thinker_config"), Mapping):
+        config = {**config, **config["thinker_config"]}
     name = next((n for n in ("text_config", "talker_config") if isinstance(config.get(n), Mapping)), None)
     outer = {k: config[k] for k in ("tie_word_embeddings", "quantization") if k in config} if name else {}
     given = completed({**outer, **(config[name] if name else config)})

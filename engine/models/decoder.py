@@ -214,6 +214,7 @@ class Layers:
 class Decoder(Layers):
     """A stack of layers between an embedding and a head."""
 
+    norm_plus = 0.0  # see `Traits`
     long_from = 0  # the length beyond which a text has another rope, see `Rope.long`; 0: there is one rope
     logit_scale, softcap = (
         1.0,

@@ -1,8 +1,7 @@
 """Gemma 3's text model: norms on both sides of attention and MLP, and two ropes.
 
 Five of six layers attend to a sliding window, with a small rope base; the sixth attends to everything, with a large one and maybe
-scaled positions. Norm weights are stored as their distance from one, but not in GGUF files. The larger models' image encoder is
-not built: they read text.
+scaled positions. Norm weights are stored as their distance from one, but not in GGUF files. The larger models have an image encoder.
 """
 
 from __future__ import annotations
@@ -15,7 +14,9 @@ from backends.base import Rope
 from engine.errors import ConfigError
 from engine.models.config import Fields, TextConfig, text_config
 from engine.models.decoder import Decoder, NormNames, Traits, nested_names, standard_decoder
+from engine.models.gemma3_vision import gemma3_tower
 from engine.models.rope import text_rope
+from engine.models.vision_language import SeeingDecoder
 from engine.models.windows import FULL, SLIDING, layer_windows, sliding_layers
 from engine.weights.view import View
 
@@ -38,7 +39,7 @@ def gemma_ropes(c: TextConfig, full_dim: int | None = None) -> tuple[Rope, Rope]
     return text_rope(full, default_theta=1e6), text_rope(replace(c, fields=kinds[1]))
 
 
-def gemma3(w: View, config: Mapping[str, Any]) -> Decoder:
+def gemma3(w: View, config: Mapping[str, Any]) -> Decoder | SeeingDecoder:
     c = text_config(config, activations=("gelu_pytorch_tanh",))
     f = c.fields
     for name in ("attn_logit_softcapping", "final_logit_softcapping", "use_bidirectional_attention"):
@@ -56,6 +57,10 @@ def gemma3(w: View, config: Mapping[str, Any]) -> Decoder:
     )
     rope, local = gemma_ropes(c)
     ropes = [local if sliding else rope for sliding in sliding_layers(c, pattern=6)]
-    w.ignore(r"(^|\.)vision_tower\.", r"(^|\.)multi_modal_projector\.")
     body, head = nested_names(w)
-    return standard_decoder(w, c, ropes, traits, body, head, norms=NORMS, embed_scale=c.hidden**0.5)
+    decoder = standard_decoder(w, c, ropes, traits, body, head, norms=NORMS, embed_scale=c.hidden**0.5)
+    tower = gemma3_tower(w, config, c.hidden)
+    if tower is not None:
+        return SeeingDecoder(decoder, tower, c.hidden, mutual_pictures=True)
+    w.ignore(r"(^|\.)vision_tower\.", r"(^|\.)multi_modal_projector\.")
+    return decoder

@@ -8,101 +8,24 @@ at once, and what the projector merges lies side by side at the end.
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from backends.base import Array, Rope
-from engine.errors import ConfigError
-from engine.models.config import Fields
 from engine.models.encoder import Patched, Pieces, Work
 from engine.models.rope import frequencies
+from engine.models.siglip import SiglipConfig, SiglipLayer, SiglipNorm
 from engine.weights.view import View
 
 PROJECTOR_EPS = 1e-5
 
 
-@dataclass(frozen=True)
-class VisionConfig:
-    hidden: int
-    ffn: int
-    layers: int
-    heads: int
-    channels: int
-    patch: int
-    side: int  # of the square grid of learned positions
-    merge: int
-    eps: float
-    theta: float
-
-    @property
-    def patch_values(self) -> int:
-        return self.channels * self.patch * self.patch
-
-
-def vision_config(f: Fields) -> VisionConfig:
-    hidden, heads, patch = f.int("hidden_size"), f.int("num_attention_heads"), f.int("patch_size")
-    if hidden % (4 * heads):
-        raise ConfigError(f"{f.where}: hidden_size ({hidden}) must be a multiple of 4 times the {heads} heads.")
-    activation = f.find("hidden_act", default="gelu_pytorch_tanh")
-    if activation != "gelu_pytorch_tanh":
-        raise ConfigError(f"{f.where}: hidden_act `{activation}` is not the one this encoder has (gelu_pytorch_tanh).")
-    rope = f.sub("rope_parameters") if f.find("rope_parameters", default=None) is not None else f
-    return VisionConfig(
-        hidden=hidden,
-        ffn=f.int("intermediate_size"),
-        layers=f.int("num_hidden_layers"),
-        heads=heads,
-        channels=f.int("num_channels", default=3),
-        patch=patch,
-        side=f.int("image_size", default=384) // patch,
-        merge=f.int("spatial_merge_size", default=2),
-        eps=f.float("layer_norm_eps", default=1e-6),
-        theta=rope.float("rope_theta", default=10000.0),
-    )
-
-
-class PaddleVisionNorm:
-    def __init__(self, w: View, name: str, dim: int, eps: float) -> None:
-        self.ops, self.eps = w.backend.ops, eps
-        self.weight, self.bias = w.norm(name, dim), w.tensor(f"{name}.bias", (dim,))
-
-    def __call__(self, x: Array) -> Array:
-        return self.ops.layer_norm(x, self.weight, self.bias, self.eps)
-
-
-class PaddleVisionLayer:
-    def __init__(self, w: View, c: VisionConfig) -> None:
-        self.ops, self.heads, self.dim = w.backend.ops, c.heads, c.hidden // c.heads
-        attention, mlp = w.sub("self_attn"), w.sub("mlp")
-        self.norm1, self.norm2 = (
-            PaddleVisionNorm(w, "layer_norm1", c.hidden, c.eps),
-            PaddleVisionNorm(w, "layer_norm2", c.hidden, c.eps),
-        )
-        each = [(name, c.hidden) for name in ("q_proj", "k_proj", "v_proj")]
-        self.qkv = attention.linear(*each, inp=c.hidden, bias=True)
-        self.out = attention.linear(("out_proj", c.hidden), inp=c.hidden, bias=True)
-        self.up = mlp.linear(("fc1", c.ffn), inp=c.hidden, bias=True)
-        self.down = mlp.linear(("fc2", c.hidden), inp=c.ffn, bias=True)
-        self.square, self.cost = float(c.hidden**2), float(2 * c.hidden * c.ffn)
-
-    def __call__(self, x: Array, angles: Array, lens: Sequence[int], pieces: Pieces) -> Work:
-        mixed = yield from pieces.rows(lambda part: self.qkv(self.norm1(part)), x, 3 * self.square)
-        q, k, v = self.ops.qkv(mixed, self.heads, self.heads, self.dim, angles)
-        attended = yield from pieces.attend(q, k, v, lens, self.dim**-0.5)
-        x = x + (yield from pieces.rows(self.out, attended.reshape(*x.shape), self.square))
-        return x + (yield from pieces.rows(self._mlp, x, self.cost))
-
-    def _mlp(self, x: Array) -> Array:
-        return self.down(self.ops.gelu_tanh(self.up(self.norm2(x))))
-
-
 class Projector:
     """Each block of patches becomes one token of the decoder."""
 
-    def __init__(self, w: View, c: VisionConfig, out: int) -> None:
+    def __init__(self, w: View, c: SiglipConfig, out: int) -> None:
         self.ops, self.wide = w.backend.ops, c.hidden * c.merge**2
-        self.norm = PaddleVisionNorm(w, "pre_norm", c.hidden, PROJECTOR_EPS)
+        self.norm = SiglipNorm(w, "pre_norm", c.hidden, PROJECTOR_EPS)
         self.first = w.linear(("linear_1", self.wide), inp=self.wide, bias=True)
         self.second = w.linear(("linear_2", out), inp=self.wide, bias=True)
         self.cost = float(self.wide * (self.wide + out))
@@ -117,13 +40,13 @@ class Projector:
 class Encoder:
     """Pictures to rows of the decoder's width."""
 
-    def __init__(self, w: View, projector: View, c: VisionConfig, out: int) -> None:
+    def __init__(self, w: View, projector: View, c: SiglipConfig, out: int) -> None:
         self.ops, self.dtype, self.config = w.backend.ops, w.backend.dtype, c
         embeddings = w.sub("embeddings")
         self.embed = embeddings.flattened("patch_embedding", (c.hidden, c.channels, c.patch, c.patch), bias=True)
         self.positions = embeddings.tensor("position_embedding.weight", (c.side * c.side, c.hidden), "f32")
-        self.layers = [PaddleVisionLayer(w.sub(f"encoder.layers.{i}"), c) for i in range(c.layers)]
-        self.norm = PaddleVisionNorm(w, "post_layernorm", c.hidden, c.eps)
+        self.layers = [SiglipLayer(w.sub(f"encoder.layers.{i}"), c) for i in range(c.layers)]
+        self.norm = SiglipNorm(w, "post_layernorm", c.hidden, c.eps)
         self.project = Projector(projector, c, out)
         # What the original training used besides, and the exports still carry.
         w.ignore(r"\.packing_position_embedding\.", r"vision_model\.head\.", r"embeddings\.position_ids$")

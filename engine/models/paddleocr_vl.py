@@ -16,8 +16,9 @@ from engine.errors import ConfigError
 from engine.models.config import Fields, TextConfig, text_config
 from engine.models.decoder import Attention, Decoder, Mlp, Traits
 from engine.models.encoder import Patched
-from engine.models.paddleocr_vision import Encoder, vision_config
+from engine.models.paddleocr_vision import Encoder
 from engine.models.rope import text_rope
+from engine.models.siglip import siglip_config
 from engine.weights.view import View
 
 SECTION = (16, 24, 24)  # of time, rows and columns, where a config does not say
@@ -37,7 +38,7 @@ class PaddleOcrVl(Decoder):
             body="model.language_model" if nested else "model",
         )
         tower, projector = ("model.visual", "model.projector") if nested else ("visual", "mlp_AR")
-        vision = vision_config(Fields(config).sub("vision_config"))
+        vision = siglip_config(Fields(config).sub("vision_config"))
         self.encoder = Encoder(w.sub(f"{tower}.vision_model"), w.sub(projector), vision, c.hidden)
 
     def encode(self, pictures: Sequence[Patched]) -> Generator[None, None, list[np.ndarray]]:

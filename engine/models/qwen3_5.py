@@ -40,15 +40,25 @@ class GatedAttention:
         self.k_norm = w.norm("k_norm", c.head_dim, norm_plus)
 
     def __call__(self, x: Array, step: Step, angles: Array) -> Array:
+        ops = self.ops
+        queries, k, v = self._projected(x, angles)
+        gate = queries[:, :, self.dim :]
+        turned = ops.rope(ops.rms_norm(queries[:, :, : self.dim], self.q_norm, self.eps), angles)
+        attended = step.cache.attend(self.layer, turned, k, v, self.scale)
+        return self.out((attended * ops.sigmoid(gate)).reshape(x.shape[0], self.heads * self.dim))
+
+    def store(self, x: Array, step: Step, angles: Array) -> None:
+        """Write the keys and values alone."""
+        _, k, v = self._projected(x, angles)
+        step.cache.store(self.layer, k, v)
+
+    def _projected(self, x: Array, angles: Array) -> tuple[Array, Array, Array]:
+        """Queries with their gates, keys and values."""
         ops, n = self.ops, x.shape[0]
         q, kv = self.heads * self.dim, self.kv_heads * self.dim
         queries, k, v = ops.split(self.qkv(x), [2 * q, kv, kv], 1)
-        queries = queries.reshape(n, self.heads, 2 * self.dim)
-        gate = queries[:, :, self.dim :]
-        turned = ops.rope(ops.rms_norm(queries[:, :, : self.dim], self.q_norm, self.eps), angles)
         k = ops.rope(ops.rms_norm(k.reshape(n, self.kv_heads, self.dim), self.k_norm, self.eps), angles)
-        attended = step.cache.attend(self.layer, turned, k, v.reshape(n, self.kv_heads, self.dim), self.scale)
-        return self.out((attended * ops.sigmoid(gate)).reshape(n, q))
+        return queries.reshape(n, self.heads, 2 * self.dim), k, v.reshape(n, self.kv_heads, self.dim)
 
 
 class GatedDelta:
@@ -142,7 +152,9 @@ def hybrid_decoder(
         return GatedAttention(v.sub("self_attn"), c, i, plus)
 
     w.ignore(r"(^|\.)mtp\.")
-    return Decoder(w, c, text_rope(c, default_partial=0.25), mixer, mlp, norm_plus=plus, body=body, head=head)
+    decoder = Decoder(w, c, text_rope(c, default_partial=0.25), mixer, mlp, norm_plus=plus, body=body, head=head)
+    decoder.norm_plus = plus
+    return decoder
 
 
 def qwen3_5(w: View, config: Mapping[str, Any]) -> Decoder | SeeingDecoder:

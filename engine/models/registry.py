@@ -26,6 +26,7 @@ from engine.models.glm4 import glm4, glm4_moe
 from engine.models.gpt_oss import gpt_oss
 from engine.models.granite import granite, granite_hybrid, granite_moe
 from engine.models.hunyuan import hunyuan_dense, hunyuan_moe
+from engine.models.kokoro import kokoro
 from engine.models.laguna import laguna
 from engine.models.lfm2 import lfm2, lfm2_moe, lfm3
 from engine.models.llama import llama, seed_oss, smollm3
@@ -41,11 +42,13 @@ from engine.models.parakeet import parakeet_ctc, parakeet_rnnt, parakeet_tdt
 from engine.models.phi3 import phi3
 from engine.models.pp_doclayout import pp_doclayout
 from engine.models.qwen2 import qwen2
+from engine.models.qwen2_5_vl import qwen2_5_vl
 from engine.models.qwen3 import qwen3, qwen3_moe
 from engine.models.qwen3_5 import qwen3_5, qwen3_5_moe
+from engine.models.qwen3_asr import qwen3_asr
 from engine.models.qwen3_next import qwen3_next
 from engine.models.qwen3_tts import qwen3_tts
-from engine.models.qwen3_vl import qwen3_vl
+from engine.models.qwen3_vl import qwen3_vl, qwen3_vl_moe
 from engine.models.silero import silero_vad
 from engine.models.snac import snac
 from engine.models.system_voice import system_voice
@@ -100,15 +103,18 @@ ARCHITECTURES: dict[str, Maker] = {
     "paddleocr_vl": paddleocr_vl,
     "phi3": phi3,
     "qwen2": qwen2,
+    "qwen2_5_vl": qwen2_5_vl,
     "qwen3": qwen3,
     "qwen3_5": qwen3_5,
     "qwen3_5_moe": qwen3_5_moe,
     "qwen3_5_moe_text": qwen3_5_moe,
     "qwen3_5_text": qwen3_5,
+    "qwen3_asr": qwen3_asr,
     "qwen3_moe": qwen3_moe,
     "qwen3_next": qwen3_next,
     "qwen3_tts": qwen3_tts,
     "qwen3_vl": qwen3_vl,
+    "qwen3_vl_moe": qwen3_vl_moe,
     "seed_oss": seed_oss,
     "bitnet": bitnet,
     "smollm3": smollm3,
@@ -119,6 +125,7 @@ ARCHITECTURES: dict[str, Maker] = {
 PARTS: dict[str, MakePart] = {
     "bicodec": bicodec_decoder,
     "bicodec#encoder": bicodec_encoder,
+    "kokoro": kokoro,
     "parakeet_ctc": parakeet_ctc,
     "parakeet_rnnt": parakeet_rnnt,
     "parakeet_tdt": parakeet_tdt,

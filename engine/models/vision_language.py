@@ -6,8 +6,8 @@ added after the first layers, zeros for text. So the engine handles one kind of 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Generator, Mapping, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -20,8 +20,19 @@ from engine.models.qwen_vision import VisionTower
 from engine.weights.view import View
 
 
+class ImageTower(Protocol):
+    """Pictures to rows that lie among a prompt's embeddings."""
+
+    @property
+    def taps(self) -> Collection[int]:
+        """Layers that are tapped on the way: their rows lie behind the last ones, side by side."""
+
+    def __call__(self, pictures: Sequence[Patched]) -> Generator[None, None, list[np.ndarray]]: ...
+
+
 class SeeingDecoder:
-    def __init__(self, decoder: Decoder, tower: VisionTower, width: int) -> None:
+    def __init__(self, decoder: Decoder, tower: ImageTower, width: int, mutual_pictures: bool = False) -> None:
+        self.mutual_pictures = mutual_pictures
         self.decoder, self.tower, self.width = decoder, tower, width
         self.ops, self.memory, self.vocab = decoder.ops, decoder.memory, decoder.vocab
         self.taps = len(tower.taps)

@@ -43,9 +43,9 @@ class Whisper:
         self.sound_places = encoder.tensor("embed_positions.weight", (self.frames, self.hidden))
         heads, ffn = f.int("encoder_attention_heads"), f.int("encoder_ffn_dim")
         count = f.int("encoder_layers", most=MOST_LAYERS)
-        layers = [_EncoderLayer(encoder.sub(f"layers.{i}"), self.hidden, heads, ffn) for i in range(count)]
+        layers = [WhisperEncoderLayer(encoder.sub(f"layers.{i}"), self.hidden, heads, ffn) for i in range(count)]
         self.encoder = w.backend.encoder(layers, None)
-        self.encoder_norm = _Norm(encoder, "layer_norm", self.hidden)
+        self.encoder_norm = SoundNorm(encoder, "layer_norm", self.hidden)
 
         heads, ffn = f.int("decoder_attention_heads"), f.int("decoder_ffn_dim")
         count = f.int("decoder_layers", most=MOST_LAYERS)
@@ -54,7 +54,7 @@ class Whisper:
         w.ignore(r"^proj_out\.")  # the embedding once more
         self.places = decoder.tensor("embed_positions.weight", (f.int("max_target_positions"), self.hidden))
         self.layers = [_DecoderLayer(decoder.sub(f"layers.{i}"), i, self.hidden, heads, ffn) for i in range(count)]
-        self.norm = _Norm(decoder, "layer_norm", self.hidden)
+        self.norm = SoundNorm(decoder, "layer_norm", self.hidden)
         self.memory: list[MemorySpec] = [KVSpec(heads, self.dim), CrossSpec(heads, self.dim)] * count
 
     def choose_like(self, generation: Mapping[str, Any]) -> None:
@@ -104,7 +104,7 @@ class Whisper:
         return x[0] + self.sound_places
 
 
-class _Norm:
+class SoundNorm:
     def __init__(self, w: View, name: str, dim: int) -> None:
         self.ops = w.backend.ops
         self.weight, self.bias = w.tensor(f"{name}.weight", (dim,)), w.tensor(f"{name}.bias", (dim,))
@@ -115,7 +115,7 @@ class _Norm:
 
 class _Mlp:
     def __init__(self, w: View, hidden: int, ffn: int) -> None:
-        self.ops, self.norm = w.backend.ops, _Norm(w, "final_layer_norm", hidden)
+        self.ops, self.norm = w.backend.ops, SoundNorm(w, "final_layer_norm", hidden)
         self.up = w.linear(("fc1", ffn), inp=hidden, bias=True)
         self.down = w.linear(("fc2", hidden), inp=ffn, bias=True)
 
@@ -129,14 +129,14 @@ def _head_dim(hidden: int, heads: int) -> int:
     return hidden // heads
 
 
-class _EncoderLayer:
-    def __init__(self, w: View, hidden: int, heads: int, ffn: int) -> None:
+class WhisperEncoderLayer:
+    def __init__(self, w: View, hidden: int, heads: int, ffn: int, key_bias: bool = False) -> None:
         self.ops, self.hidden, self.heads, self.dim = w.backend.ops, hidden, heads, _head_dim(hidden, heads)
         own = w.sub("self_attn")
         parts = [(name, hidden) for name in ("q_proj", "k_proj", "v_proj")]
-        self.qkv = own.linear(*parts, inp=hidden, bias=(True, False, True))
+        self.qkv = own.linear(*parts, inp=hidden, bias=(True, key_bias, True))
         self.out = own.linear(("out_proj", hidden), inp=hidden, bias=True)
-        self.norm, self.mlp = _Norm(w, "self_attn_layer_norm", hidden), _Mlp(w, hidden, ffn)
+        self.norm, self.mlp = SoundNorm(w, "self_attn_layer_norm", hidden), _Mlp(w, hidden, ffn)
 
     def __call__(self, x: Array, angles: Any, among: EncoderAttention) -> Array:
         q, k, v = self.ops.qkv(self.qkv(self.norm(x)), self.heads, self.heads, self.dim, None)
@@ -155,8 +155,8 @@ class _DecoderLayer:
         self.query = cross.linear(("q_proj", hidden), inp=hidden, bias=True)
         self.key_value = cross.linear(("k_proj", hidden), ("v_proj", hidden), inp=hidden, bias=(False, True))
         self.cross_out = cross.linear(("out_proj", hidden), inp=hidden, bias=True)
-        self.norm = _Norm(w, "self_attn_layer_norm", hidden)
-        self.cross_norm = _Norm(w, "encoder_attn_layer_norm", hidden)
+        self.norm = SoundNorm(w, "self_attn_layer_norm", hidden)
+        self.cross_norm = SoundNorm(w, "encoder_attn_layer_norm", hidden)
         self.mlp = _Mlp(w, hidden, ffn)
 
     def __call__(self, x: Array, step: Step) -> Array:

@@ -42,8 +42,9 @@ def encoded(
     add_special: bool = False,
 ) -> Prompt:
     """The prompt of a text with a placeholder for each image. Raises ContextOverflow if there is no room for an answer."""
+    shown = model.vision.written(text) if pictures and model.vision is not None else text
     try:
-        ids = model.tokenizer.encode(text, add_special=add_special, most=model.context - 1)
+        ids = model.tokenizer.encode(shown, add_special=add_special, most=model.context - 1)
     except TooManyTokens as error:
         raise _overflow(model, error.count, 0, error.exact) from None
     return placed(model, text, ids, pictures, notes)

@@ -195,6 +195,12 @@ class Tokenizer:
             self._bytes[id] = known
         return known
 
+    @property
+    def markers(self) -> frozenset[str]:
+        """Texts that are a token with a meaning of its own for a template: `<|im_end|>`, `[INST]`, `<tool_call>`."""
+        added = {token.content for token in self._added.values()}
+        return frozenset(text for text in added if len(text) > 2 and text[0] in "<[" and text[-1] in ">]")
+
     def is_special(self, id: int) -> bool:
         return id in self.special_ids
 

@@ -102,6 +102,9 @@ class PaddleVisionProcessor:
     def video(self, frames: Sequence[ImageLike], *, seconds: Sequence[float] | None = None) -> Picture:
         raise BadRequest("This model reads images, not videos. Send single frames.", "images")
 
+    def written(self, text: str) -> str:
+        return text
+
     def expand(self, ids: Sequence[int], pictures: Sequence[Picture]) -> tuple[list[int], np.ndarray]:
         return expand_placeholders(
             ids, pictures, self.placeholder_ids, lambda picture: [self.image_id] * picture.tokens

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -51,11 +51,14 @@ class VisionProcessor(Protocol):
     def video(self, frames: Sequence[ImageLike], *, seconds: Sequence[float] | None = None) -> Picture:
         """The model input for video frames with their times. Raises BadRequest for models without video."""
 
+    def written(self, text: str) -> str:
+        """A prompt with pictures as the model was trained with it, given what the chat template has written."""
+
     def expand(self, ids: Sequence[int], pictures: Sequence[Picture]) -> tuple[list[int], np.ndarray]:
         """The prompt with one placeholder token per image token, and the positions of all placeholder tokens."""
 
-    def rope(self, ids: Sequence[int], pictures: Sequence[Picture]) -> np.ndarray:
-        """Rope positions `[3, n]` of an expanded prompt."""
+    def rope(self, ids: Sequence[int], pictures: Sequence[Picture]) -> np.ndarray | None:
+        """Rope positions `[3, n]` of an expanded prompt; None where they are those of a text."""
 
 
 def expand_placeholders(
@@ -104,7 +107,10 @@ def rope_positions(n: int, runs: Sequence[tuple[int, tuple[int, int]]]) -> np.nd
 MOST_PIXELS = 1 << 26  # of one image: an upper limit for what a config file may request
 
 
-def image_settings(folder: Path) -> Fields:
+def image_settings(config: Fields, folder: Path) -> Fields:
+    """Those in the config are of a GGUF file, which has no other files."""
+    if isinstance(config.values.get("image_processor"), Mapping):
+        return config.sub("image_processor")
     return _settings(folder, "preprocessor_config.json", "image_processor")
 
 

@@ -38,6 +38,7 @@ class VideoPicture(Picture):
     """A prepared video."""
 
     seconds: tuple[float, ...]  # of each frame group
+    interval: float  # seconds from one group to the next
 
 
 class QwenVisionProcessor:
@@ -91,7 +92,11 @@ class QwenVisionProcessor:
         firsts, lasts = times[:: self.temporal], times[self.temporal - 1 :: self.temporal]
         middles = tuple((first + last) / 2 for first, last in zip(firsts, lasts))
         key = content_key(pixels, middles)
-        return VideoPicture(self._patches(pixels), grid, self._token_count(grid), key, middles)
+        interval = firsts[1] - firsts[0] if len(firsts) > 1 else 0.0
+        return VideoPicture(self._patches(pixels), grid, self._token_count(grid), key, middles, interval)
+
+    def written(self, text: str) -> str:
+        return text
 
     def expand(self, ids: Sequence[int], pictures: Sequence[Picture]) -> tuple[list[int], np.ndarray]:
         kinds = [id for id in ids if id in self.placeholder_ids]
@@ -141,3 +146,38 @@ class QwenVisionProcessor:
             return [self.image_id] * picture.tokens
         frame = [self.start_id, *[self.video_id] * (picture.tokens // picture.grid[0]), self.end_id]
         return [id for time in picture.seconds for id in (*self._encode(f"<{time:.1f} seconds>"), *frame)]
+
+
+class Qwen25VisionProcessor(QwenVisionProcessor):
+    """Of Qwen2.5-VL: a video is one run of tokens, whose positions in time tell its speed; its frames have a picture's limits."""
+
+    def __init__(self, config: Fields, image: Fields, video: Fields, encode: Callable[[str], Sequence[int]]) -> None:
+        super().__init__(config, image, video if video.values else image, encode)
+        self.time_positions = config.sub("vision_config").float("tokens_per_second", default=4.0, above=0)
+
+    def rope(self, ids: Sequence[int], pictures: Sequence[Picture]) -> np.ndarray:
+        out = np.empty((3, len(ids)), np.int64)
+        shown = np.isin(np.asarray(ids), self.placeholder_ids)
+        at = position = 0
+        for picture in pictures:
+            start = at + int(np.argmax(shown[at:]))
+            out[:, at:start] = position + np.arange(start - at)
+            position += start - at
+            times, rows, columns = picture.grid[0], picture.grid[1] // self.merge, picture.grid[2] // self.merge
+            step = self.time_positions * picture.interval if isinstance(picture, VideoPicture) else 1.0
+            moments = (np.arange(times, dtype=np.float32) * np.float32(step)).astype(np.int64)
+            at = start + picture.tokens
+            places = np.stack(np.meshgrid(moments, np.arange(rows), np.arange(columns), indexing="ij"))
+            out[:, start:at] = position + places.reshape(3, -1)
+            position += max(rows, columns)
+        out[:, at:] = position + np.arange(len(ids) - at)
+        return out
+
+    def _frame_size(self, count: int, height: int, width: int) -> tuple[int, int]:
+        return fitting_size(height, width, self.factor, *self.video_limits)
+
+    def _unwrapped(self, ids: Sequence[int]) -> list[int]:
+        return list(ids)
+
+    def _spelled(self, picture: Picture) -> list[int]:
+        return [self.video_id if isinstance(picture, VideoPicture) else self.image_id] * picture.tokens

@@ -7,27 +7,39 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from engine.models.config import Fields
+from engine.vision.gemma3 import Gemma3VisionProcessor
 from engine.vision.paddle import PaddleVisionProcessor
 from engine.vision.processor import VisionProcessor, image_settings, video_settings
-from engine.vision.qwen import QwenVisionProcessor
+from engine.vision.qwen import Qwen25VisionProcessor, QwenVisionProcessor
 
 _Encode: TypeAlias = Callable[[str], Sequence[int]]
 _Factory: TypeAlias = Callable[[Fields, Path, _Encode], VisionProcessor]
 
 
 def _qwen(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
-    return QwenVisionProcessor(config, image_settings(folder), video_settings(folder), encode)
+    return QwenVisionProcessor(config, image_settings(config, folder), video_settings(folder), encode)
 
 
 def _paddle(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
-    return PaddleVisionProcessor(config, image_settings(folder))
+    return PaddleVisionProcessor(config, image_settings(config, folder))
+
+
+def _gemma3(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
+    return Gemma3VisionProcessor(config, image_settings(config, folder))
+
+
+def _qwen2_5(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
+    return Qwen25VisionProcessor(config, image_settings(config, folder), video_settings(folder), encode)
 
 
 VISION_PROCESSORS: dict[str, _Factory] = {
+    "gemma3": _gemma3,
     "paddleocr_vl": _paddle,
+    "qwen2_5_vl": _qwen2_5,
     "qwen3_5": _qwen,
     "qwen3_5_moe": _qwen,
     "qwen3_vl": _qwen,
+    "qwen3_vl_moe": _qwen,
 }
 
 

@@ -19,7 +19,11 @@ from engine.weights.pickled import read_pickled
 from engine.weights.source import Tensors
 
 PICKLED = "pytorch_model.bin"
-_FIELDS = {"bicodec": {"audio_tokenizer"}, "snac": {"vq_strides", "encoder_rates", "decoder_rates"}}
+_FIELDS = {
+    "bicodec": {"audio_tokenizer"},
+    "kokoro": {"istftnet", "plbert"},
+    "snac": {"vq_strides", "encoder_rates", "decoder_rates"},
+}
 
 
 class Checkpoint:
@@ -55,8 +59,11 @@ class Checkpoint:
 
     @cached_property
     def tensors(self) -> dict[str, Raw]:
-        pickled = self.folder / PICKLED
-        if pickled.is_file() and not any(self.folder.glob("*.safetensors")):
+        kind = self.config.get("model_type")
+        pickled = (
+            next(iter(sorted(self.folder.glob("kokoro*.pth"))), None) if kind == "kokoro" else self.folder / PICKLED
+        )
+        if pickled is not None and pickled.is_file() and not any(self.folder.glob("*.safetensors")):
             return read_pickled(pickled)
         return safetensors.read_folder(self.folder)
 

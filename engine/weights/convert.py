@@ -16,14 +16,18 @@ import numpy as np
 
 from backends.base import Blocks, Raw
 from engine.errors import BadRequest
+from engine.models.config import Fields
 from engine.text.template import ChatTemplate
 from engine.text.tokenizer import Tokenizer
+from engine.vision.processor import image_settings
 from engine.weights import folder
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.gguf import export, metadata, vocabulary
 from engine.weights.gguf.blocks import decode_rows, dequantize
 from engine.weights.gguf.checkpoint import GgufCheckpoint, open_gguf
 from engine.weights.gguf.metadata import publish
+from engine.weights.gguf.mmproj import name_beside
+from engine.weights.gguf.mmproj_export import write_mmproj, writer_of
 from engine.weights.gguf.orders import grouped_heads
 from engine.weights.gguf.ternary import I2_S
 from engine.weights.gguf.types import FLOATS
@@ -78,9 +82,12 @@ def convert(src: Path, dst: Path, to: str = "gguf", quant: str | None = None, pr
         raise BadRequest("A plain folder holds no quantized weights. Choose the format mlx or gguf.", "quant")
     if dst.exists():
         raise BadRequest(f"{dst} is there already. Choose another name, or remove it first.", "dst")
+    if to == "gguf" and name_beside(dst).exists():
+        raise BadRequest(f"{name_beside(dst)} is there already. Choose another name, or remove it first.", "dst")
     model = _from_gguf(src) if src.is_file() else _from_folder(src, to)
     if to == "gguf":
         _to_gguf(model, dst, quant, progress)
+        _to_mmproj(model, name_beside(dst))
     else:
         _to_folder(model, dst, to, quant, progress)
     return dst
@@ -122,6 +129,14 @@ def _to_gguf(model: ConvertedModel, dst: Path, quant: str | None, progress: Prog
     values |= vocabulary.describe(model.tokenizer, model.templates, arch, rows, model.tokenizer.eos_ids)
     values["general.file_type"] = _FILE_TYPES[quant or folder.common_float(model.stored)]
     write(dst, values, plans, progress)
+
+
+def _to_mmproj(model: ConvertedModel, dst: Path) -> None:
+    """The image encoder, where the model has one: never quantized, as llama.cpp's converter does it."""
+    writer = writer_of(model.config)
+    if writer is not None and model.folder is not None:
+        image = image_settings(Fields(model.config), model.folder)
+        write_mmproj(dst, model.stored, model.config, image, model.name, writer)
 
 
 def _to_folder(model: ConvertedModel, dst: Path, to: str, quant: str | None, progress: Progress | None) -> None:

@@ -6,6 +6,7 @@ Making them early would hold a second copy of a model's weights; making them twi
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -49,6 +50,13 @@ class MadeInOrder(Made):
 def reordered(raw: Raw, rows: np.ndarray) -> Raw:
     """The rows of a tensor in another order: row i is what `rows[i]` was. Rows are independent however they are stored."""
     return MadeInOrder(raw, rows)
+
+
+def shaped(raw: Raw, shape: tuple[int, ...]) -> Raw:
+    """The same numbers with other axes."""
+    return (
+        Made(raw.origin, raw.dtype, shape, raw.nbytes, raw.make) if isinstance(raw, Made) else replace(raw, shape=shape)
+    )
 
 
 def computed(raw: Raw, shape: tuple[int, ...], make: Callable[[], np.ndarray]) -> Raw:

@@ -14,7 +14,7 @@ import pickle
 import pickletools
 import zipfile
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ _STORAGES = {
     "IntStorage": ("I32", 4),
     "DoubleStorage": ("F64", 8),
 }
+_DEEPEST = 3  # of dictionaries in dictionaries
 _LARGEST = 64 << 20  # bytes of the pickle, which has about a hundred for each tensor
 
 
@@ -92,9 +93,22 @@ def _read(path: Path, archive: zipfile.ZipFile, whole: memoryview) -> dict[str, 
         raise WeightsError("it is not a file of weights.")
     root = pickles[0].removesuffix("data.pkl")
     state = _Reader(io.BytesIO(_unpacked(archive, pickles[0]))).load()
+    if isinstance(state, _Tensor):  # a single one, without a name
+        state = {"": state}
     if not isinstance(state, dict):
         raise WeightsError("it holds no named tensors.")
-    return {str(name): _raw(path, archive, whole, root, str(name), tensor) for name, tensor in state.items()}
+    return {name: _raw(path, archive, whole, root, name, tensor) for name, tensor in _flat("", state, 0)}
+
+
+def _flat(prefix: str, state: dict[Any, Any], depth: int) -> Iterator[tuple[str, Any]]:
+    """The tensors of parts that were saved each by itself, under the part's name and their own."""
+    if depth > _DEEPEST:
+        raise WeightsError("its names are nested too deep.")
+    for name, value in state.items():
+        if isinstance(value, dict):
+            yield from _flat(f"{prefix}{name}.", value, depth + 1)
+        else:
+            yield f"{prefix}{name}", value
 
 
 def _unpacked(archive: zipfile.ZipFile, name: str) -> bytes:

@@ -31,9 +31,11 @@ from backends.base import (
 )
 from engine.errors import WeightsError
 from engine.weights.checkpoint import Checkpoint
+from engine.weights.float_formats import outputs_first
 from engine.weights.gguf.source import as_dense
 from engine.weights.hosted import hosted, hosted_mixture
 from engine.weights.input_order import InputOrder, ordered_linear
+from engine.weights.made import shaped
 from engine.weights.placeholder import Placeholder
 from engine.weights.portions import ALONE, Heads, Portion, Rank, cut, cut_axis, cut_first, unit_of
 from engine.weights.problems import Problem, describe
@@ -261,7 +263,17 @@ class View:
         flat = (shape[0], math.prod(shape[1:]))
         if self.dry or raw is None:
             return _stand_in(*flat)
-        linear = self.backend.linear([Dense(replace(raw, shape=flat))], [added])
+        linear = self.backend.linear([Dense(shaped(raw, flat))], [added])
+        forget_pages([raw])
+        return linear
+
+    def transposed(self, name: str, inp: int, out: int) -> Linear:
+        """A plain tensor `[inp, out]` as a linear."""
+        raw = self._raw(name, (inp, out))
+        if self.dry or raw is None:
+            return _stand_in(out, inp)
+        turned = outputs_first(shaped(raw, (1, inp, out))).data
+        linear = self.backend.linear([Dense(shaped(turned, (out, inp)))], [None])
         forget_pages([raw])
         return linear
 

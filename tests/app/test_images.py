@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import grus
+from app.runtime.catalogue import capabilities_of
 from engine.errors import BadRequest
 from tests.app.conftest import Outcome
 from tests.engine.vision.pictures import drawn
@@ -57,6 +58,22 @@ class TestRun:
             for backend in ("torch", "mlx")
         ]
         assert said[0]["output_ids"] == said[1]["output_ids"]
+
+    def test_a_gguf_file_sees_with_the_mmproj_file_beside_it(
+        self, command: Command, seeing: Path, files: list[Path], tmp_path: Path
+    ) -> None:
+        asked = ("Hm?", "--image", files[0], *SAMPLING, "--json")
+        written = command("convert", seeing, tmp_path / "vl.gguf")
+        assert written.out.split() == [str(tmp_path / "vl.gguf"), str(tmp_path / "mmproj-vl.gguf")]
+        want = report(command("run", seeing, *asked))
+        assert report(command("run", tmp_path / "vl.gguf", *asked))["output_ids"] == want["output_ids"]
+        assert {"vision", "read"} <= capabilities_of(str(tmp_path / "vl.gguf"))
+        moved = (tmp_path / "mmproj-vl.gguf").rename(tmp_path / "eyes")
+        assert "does not see images" in command("run", tmp_path / "vl.gguf", *asked).err
+        assert (
+            report(command("run", tmp_path / "vl.gguf", "--mmproj", moved, *asked))["output_ids"] == want["output_ids"]
+        )
+        assert "vision" not in capabilities_of(str(tmp_path / "vl.gguf"))
 
     def test_what_is_lost_is_said(self, command: Command, seeing: Path, files: list[Path]) -> None:
         assert MOST < 200 * 100

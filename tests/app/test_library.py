@@ -124,6 +124,8 @@ def test_words_that_many_passages_have_are_not_looked_up_but_count() -> None:
 
 def test_passages_never_cross_pages_and_are_of_a_length_to_cite() -> None:
     for file in sorted(DOCUMENTS.iterdir()):
+        if file.suffix == ".xls":  # which is refused
+            continue
         document = open_text_document(file)
         if document is None:
             continue

@@ -17,7 +17,7 @@ from app.commands import listen, sound_devices
 from tests.asserting import every
 from tests.engine.pipelines.listening.conftest import RATE, talk
 from tests.recordings import save_media, save_silence
-from tests.speech_checkpoints import save, save_parakeet, save_whisper
+from tests.speech_checkpoints import save, save_parakeet, save_qwen3_asr, save_whisper
 
 
 @pytest.fixture(scope="module", params=["moonshine", "moonshine_streaming"])
@@ -85,6 +85,20 @@ def test_parakeet_in_a_new_process_on_both_backends(kind, files, tmp_path):
     assert outputs[0]["text"] == outputs[1]["text"]
     assert every(one["language"] == "en" and len(one["segments"]) == 2 for one in outputs)
     assert outputs[0]["segments"][0]["words"]
+
+
+def test_qwen3_asr_hears_the_same_on_both_backends_and_in_both_layouts(files, tmp_path, capsys):
+    heard = []
+    for layout, backend in (("transformers", "torch"), ("thinker", "mlx")):
+        folder = save_qwen3_asr(tmp_path / f"qwen3-asr-{backend}", layout)
+        given = ["--model", str(folder), "--backend", backend, "--quant", "none", "--format", "json"]
+        code = main(["listen", str(files / "two.flac"), *given, "--language", "de", "--prompt", "Grus grus"])
+        seen = capsys.readouterr()
+        assert code == 0, seen.err
+        heard.append(json.loads(seen.out))
+    assert heard[0]["text"].strip()
+    assert heard[0]["text"] == heard[1]["text"]
+    assert every(one["language"] == "de" and len(one["segments"]) == 2 for one in heard)
 
 
 def test_json_with_words_into_a_file(files, model, capsys):

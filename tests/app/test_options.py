@@ -11,6 +11,7 @@ import pytest
 
 from tests.app.fresh import grus, several
 from tests.checkpoints import save
+from tests.prediction_heads import make_predictable, save_with_head
 
 QUOTE = "the cat and the dog and the cat and the dog and the cat and the dog"
 PLAIN = ["--raw", "--json", "--max-tokens", 40, "--temperature", 0]
@@ -73,6 +74,15 @@ def test_guessing_changes_no_token(backend: str, model: Path, tmp_path: Path) ->
     assert [report["timings"]["drafted_tokens"] for report in (plain, off)] == [0, 0]
     assert ngram["timings"]["drafted_tokens"] > 0
     assert drafted["timings"]["accepted_tokens"] > 10, "the draft is the model itself, and guesses right"
+
+
+@pytest.mark.parametrize("backend", ["torch", "mlx"])
+def test_a_models_own_head_drafts(backend: str, tmp_path: Path) -> None:
+    path = make_predictable(save_with_head("qwen3_5", tmp_path / "headed", tie_word_embeddings=False), 0.0)
+    plain, drafted = answers(backend, [path], [path, "--speculation", "mtp"])
+    assert plain["output_ids"] == drafted["output_ids"]
+    assert plain["timings"]["drafted_tokens"] == 0
+    assert drafted["timings"]["accepted_tokens"] > 0
 
 
 @pytest.mark.parametrize("backend", ["torch", "mlx"])

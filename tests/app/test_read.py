@@ -5,7 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -136,7 +141,7 @@ def test_documents_that_carry_their_text_need_no_model(command: Command, models:
     (tmp_path / "old.docx").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
     seen = command("read", tmp_path / "old.docx")
     assert (seen.code, seen.out) == (2, "")
-    assert "old.docx: This is a protected or an old Office file." in seen.err
+    assert "old.docx: This is an old Office file" in seen.err
     assert grus.read((DOCUMENTS / "pandoc.odt").read_bytes()).document.pages[0].elements[0].text == "The Crane Report"
     assert models.asked == "nothing"
 
@@ -232,3 +237,79 @@ def test_what_cannot_be_read_from_python(page: tuple[Path, Sheet], tmp_path: Pat
     assert [bool(each.error) for each in found] == [True, False]
     with pytest.raises(BadRequest):
         grus.read(page[0], pages="x")
+
+
+# -- a watched folder, in a process of its own
+
+
+@pytest.fixture
+def watching(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    begun: list[subprocess.Popen[str]] = []
+
+    def start(*options: object) -> subprocess.Popen[str]:
+        line = [sys.executable, "-m", "app.cli", "read", "--watch", str(tmp_path), *map(str, options)]
+        own = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP} if sys.platform == "win32" else {}
+        begun.append(
+            subprocess.Popen(line, stderr=subprocess.PIPE, text=True, env={**os.environ, "HF_HUB_OFFLINE": "1"}, **own)
+        )
+        return begun[-1]
+
+    yield start
+    for process in begun:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def ended(process: subprocess.Popen[str]) -> tuple[int, str, float]:
+    """Ctrl-C -> the exit code, what was said, and the seconds that it took."""
+    began = time.monotonic()
+    process.send_signal(signal.CTRL_C_EVENT if sys.platform == "win32" else signal.SIGINT)
+    said = process.communicate(timeout=60)[1]
+    return process.returncode, said, time.monotonic() - began
+
+
+def wait_for(path: Path) -> None:
+    until = time.monotonic() + 120
+    while not path.exists():
+        assert time.monotonic() < until, path
+        time.sleep(0.05)
+
+
+@pytest.mark.slow
+def test_a_watched_folder_in_a_process_of_its_own(
+    watching: Callable[..., subprocess.Popen[str]], tmp_path: Path
+) -> None:
+    process = watching("--format", "txt")
+    wait_for(tmp_path / ".grus-read.lock")
+    whole = (DOCUMENTS / "libreoffice.odt").read_bytes()
+    (tmp_path / "broken.docx").write_bytes(b"PK\3\4 no archive")
+    with (tmp_path / "slow.odt").open("wb") as file:  # written in pieces for longer than a file takes to settle
+        for at in range(0, len(whole), len(whole) // 8):
+            file.write(whole[at : at + len(whole) // 8])
+            file.flush()
+            time.sleep(0.4)
+    wait_for(tmp_path / "slow.odt.txt")
+    assert "Last words — fin." in (tmp_path / "slow.odt.txt").read_text("utf-8")
+    second = watching()
+    assert "watches" in second.communicate(timeout=60)[1]
+    code, said, seconds = ended(process)
+    assert (code, seconds < 20) == (2, True)  # something could not be read
+    assert said.count("broken.docx: The file is damaged") == 1
+    assert said.count("slow.odt ->") == 1
+
+    (tmp_path / "slow.odt.txt").write_text("mine", "utf-8")  # read anew, it would be lost
+    again = watching("--format", "txt")
+    (tmp_path / "new.rtf").write_bytes((DOCUMENTS / "pandoc.rtf").read_bytes())
+    wait_for(tmp_path / "new.rtf.txt")
+    code, said, _ = ended(again)
+    assert (code, "broken" in said, (tmp_path / "slow.odt.txt").read_text("utf-8")) == (0, False, "mine")
+    assert not list(tmp_path.glob(".*.pages"))
+
+
+def test_what_cannot_be_watched_is_one_sentence(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("x", "utf-8")
+    for given in ([tmp_path / "a.txt"], [tmp_path, tmp_path], [tmp_path / "missing"]):
+        seen = command("read", "--watch", *given)
+        assert (seen.code, "one folder" in seen.err) == (2, True)
+    assert "is a file" in command("read", "--watch", tmp_path, "-o", tmp_path / "a.txt").err

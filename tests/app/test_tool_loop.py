@@ -11,7 +11,8 @@ from typing import Any, Literal
 import pytest
 
 import grus
-from app.runtime.tool_loop import LONGEST_RESULT, ModelReply, PythonTool, run_tools
+from app.runtime.tools.loop import LONGEST_RESULT, ModelReply, run_tools
+from app.runtime.tools.tool import PythonTool
 from engine.errors import BadRequest
 from tests.clients.tool_calling_model import ANSWER, ToolCallingModel
 

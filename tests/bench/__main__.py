@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import importlib
+import importlib.util
 import os
 import platform
 
@@ -26,20 +26,25 @@ BENCHES = {
     ),
     "engine": ("The engine on this CPU, Qwen3-0.6B's shape, f32", "engine", "rows"),
     "mlx": ("MLX on this CPU, a small Qwen3", "foundation", "mlx_rows"),
+    "mtp": ("Multi-token prediction on this CPU, Qwen3.5-0.8B's shape, 8 bits", "mtp", "rows"),
     "window": ("The window, drawn without a screen", "window", "rows"),
     "speech": ("Speaking on this CPU, Qwen3-TTS 0.6B's shape, random weights", "speech", "rows"),
     "speech-8bit": ("One voice at 8 bits, without the reference package", "speech", "eight_bit_rows"),
+    "kokoro": ("Kokoro on this CPU, its published shape, random weights", "kokoro", "rows"),
     "listening": ("Listening on this CPU, Moonshine-base's shape, random weights", "listening", "rows"),
     "reading": ("Reading on this CPU, PaddleOCR-VL's shape, random weights", "reading", "rows"),
     "server": ("The server over the engine, on a fake model", "server", "rows"),
     "long-prompts": ("/health while prompts of 3.5 MB arrive by every protocol", "long_prompts", "rows"),
+    "libraries": ("Questions to a library of 100,000 made-up pages", "libraries", "rows"),
     "walks": (
         "Files of our own that three pieces of work enter (the files: python -m tests.bench.walks)",
         "walks",
         "rows",
     ),
 }
-ON_DEMAND = ("gguf-3b", "speech-8bit", "walks")  # 13 GB of files, and minutes; a part of `speech`; no speed
+LLAMA_CPP = ("gguf", "gguf-3b", "mixtures", "gguf-gemma4")  # it compiles for minutes, so that no set-up installs it
+# large files, and minutes; the same; a part of `speech`; minutes; no speed
+ON_DEMAND = ("gguf-3b", "mtp", "speech-8bit", "libraries", "walks")
 
 
 def main() -> None:
@@ -55,6 +60,9 @@ def main() -> None:
         parser.error(f"there is no bench {', '.join(sorted(unknown))}; choose from {', '.join(BENCHES)}")
     print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, {platform.platform()}\n")
     for name in names:
+        if name in LLAMA_CPP and importlib.util.find_spec("llama_cpp") is None:
+            print(f"{name} is left out: it compares with llama.cpp. `pip install llama-cpp-python` brings it.\n")
+            continue
         title, module, function = BENCHES[name]
         rows = getattr(importlib.import_module(f"tests.bench.{module}"), function)()
         print(render(title, rows), flush=True)

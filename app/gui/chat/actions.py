@@ -48,6 +48,7 @@ ACTIONS = (
     ActionSpec("export_all", mark("Export all conversations"), "Ctrl+Alt+S", "download", lambda chat: chat.pane.files.export_all()),
     ActionSpec("import", mark("Import conversation"), "Ctrl+O", "upload", lambda chat: chat.pane.files.choose_import(chat.pane.imported)),
     ActionSpec("attach", mark("Attach files"), "Ctrl+Shift+A", "attach", lambda chat: chat.attach()),
+    ActionSpec("libraries", mark("Use a library"), "Ctrl+Shift+I", "libraries", lambda chat: chat.pane.choose_libraries()),
     ActionSpec("dictate", mark("Dictate"), "Ctrl+Shift+V", "mic", lambda chat: chat.pane.dictate()),
     ActionSpec("talk", mark("Talk"), "Ctrl+Shift+T", "talk", lambda chat: chat.pane.talk_aloud()),
     ActionSpec("interrupt", mark("Interrupt the voice"), "Ctrl+Shift+X", "", lambda chat: chat.pane.talk_bar.handsfree.interrupt()),
@@ -125,6 +126,7 @@ class ChatActions:
                 "answer": pane.answer_call,
                 "show": self.show,
                 "figures": self.figures,
+                "passage": pane.open_passage,
             }
             actions[what](message, *more)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import queue
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from PySide6.QtGui import QDropEvent, QFocusEvent, QImage, QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QTextEdit, QVBoxLayout, QWidget
 
 from app.gui.drop import accept_copy
+from app.gui.flow import FlowRow
 from app.gui.look import Look, restate
 from app.gui.pane import AppContext
 from app.gui.sound import devices
@@ -135,6 +136,8 @@ class Composer(QWidget):
         self.mode = label(kind="second")  # what is edited, what is read
         self.mode_end = icon_button(look, "close", tr("Cancel editing"), self.edit_ended.emit, size=14)
         self.attach = icon_button(look, "attach", tr("Attach files"), size=20)
+        self.libraries = icon_button(look, "libraries", tr("Use a library"), size=20)
+        self._used_row = FlowRow(GRID)  # the libraries that are asked
         self.dictate = icon_button(look, "mic", tr("Dictate"), size=20)
         self.talk = icon_button(look, "talk", tr("Talk"), size=20)
         self.go = icon_button(look, "send", tr("Send (Enter)"), self._go, kind="send", size=18, colour="on_accent")
@@ -153,6 +156,7 @@ class Composer(QWidget):
         draft.failed.connect(self.show_error)
         look.on_change(self, self._dress)
         self._show_files()
+        self.show_libraries((), lambda folder: None)
         self.edit_mode("")
 
     def _build(self) -> None:
@@ -163,11 +167,13 @@ class Composer(QWidget):
         mode.addWidget(self.mode, 1)
         mode.addWidget(self.mode_end)
         inner.addLayout(mode)
+        inner.addLayout(self._used_row)
         inner.addWidget(self.files)
         row = QHBoxLayout()
         row.setSpacing(GRID)
         row.addWidget(self.field, 1)
         row.addWidget(self.attach, 0, Qt.AlignmentFlag.AlignBottom)
+        row.addWidget(self.libraries, 0, Qt.AlignmentFlag.AlignBottom)
         row.addWidget(self.dictate, 0, Qt.AlignmentFlag.AlignBottom)
         row.addWidget(self.talk, 0, Qt.AlignmentFlag.AlignBottom)
         row.addWidget(self.go, 0, Qt.AlignmentFlag.AlignBottom)
@@ -218,12 +224,24 @@ class Composer(QWidget):
             if (widget := item.widget()) is not None:
                 widget.deleteLater()
         for file in self._draft.files:
-            self._files_row.addWidget(Chip(self._look, file, partial(self._draft.remove, file)))
+            icon = {"image": "image", "sound": "sound"}.get(file.kind, "file")
+            tip = " · ".join(filter(None, (file.name, size(file.nbytes), file.note)))
+            self._files_row.addWidget(Chip(self._look, file.name, icon, tip, partial(self._draft.remove, file)))
         if self._draft.reading:
             self._files_row.addWidget(label(tr("Reading the file."), "second"))
         self._files_row.addStretch(1)
         self.files.setVisible(bool(self._draft.files or self._draft.reading))
         self._enable()
+
+    def show_libraries(self, folders: Sequence[str], remove: Callable[[str], Any]) -> None:
+        """A chip for each library of the conversation."""
+        while (item := self._used_row.takeAt(0)) is not None:
+            if (widget := item.widget()) is not None:
+                widget.hide()
+                widget.deleteLater()
+        for folder in folders:
+            name = Path(folder).name or folder
+            self._used_row.addWidget(Chip(self._look, name, "libraries", folder, partial(remove, folder)))
 
     def _dress(self) -> None:
         self.go.setIcon(self._look.icon("stop" if self._writing else "send", "on_accent"))
@@ -250,23 +268,22 @@ class Composer(QWidget):
 
 
 class Chip(QWidget):
-    """A file that waits to be sent."""
+    """A file that waits to be sent, or a library that is asked."""
 
-    def __init__(self, look: Look, file: Any, remove: Callable[[], Any]) -> None:
+    def __init__(self, look: Look, name: str, icon_name: str, tip: str, remove: Callable[[], Any]) -> None:
         super().__init__()
         self.setProperty("kind", "bubble")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         icon = QLabel()
-        name = {"image": "image", "sound": "sound"}.get(file.kind, "file")
-        icon.setPixmap(look.icon(name).pixmap(QSize(16, 16)))
+        icon.setPixmap(look.icon(icon_name).pixmap(QSize(16, 16)))
         row = QHBoxLayout(self)
         row.setContentsMargins(GRID, 2, 2, 2)
         row.setSpacing(GRID // 2)
         row.addWidget(icon)
-        text = label(self.fontMetrics().elidedText(file.name, Qt.TextElideMode.ElideMiddle, 220))
+        text = label(self.fontMetrics().elidedText(name, Qt.TextElideMode.ElideMiddle, 220))
         row.addWidget(text)
-        row.addWidget(icon_button(look, "close", tr("Remove {name}", name=file.name), remove, size=12))
-        self.setToolTip(" · ".join(filter(None, (file.name, size(file.nbytes), file.note))))
+        row.addWidget(icon_button(look, "close", tr("Remove {name}", name=name), remove, size=12))
+        self.setToolTip(tip)
 
 
 class Dictation(QObject):

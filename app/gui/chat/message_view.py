@@ -36,6 +36,7 @@ from app.gui.chat.message_buttons import MessageButtons
 from app.gui.look import Look, restate
 from app.gui.texts import size, tr
 from app.gui.theme import GRID
+from app.gui.viewmodels.chat.citations import PASSAGE, with_citations
 from app.gui.viewmodels.chat.highlight import HighlightSpan, spans
 from app.gui.viewmodels.chat.message_views import MessageView
 from app.gui.widgets import icon_button, label, text_button
@@ -77,13 +78,20 @@ class RichText(QTextBrowser):
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setOpenLinks(False)
-        self.anchorClicked.connect(lambda target: ask_outside(self, target))
+        self.cite: Callable[[int], Any] = lambda number: None  # a citation was clicked
+        self.anchorClicked.connect(self._follow)
         self.setTabChangesFocus(True)
         self.setUndoRedoEnabled(False)
         self.document().setDocumentMargin(0)
         self.document().setIndentWidth(22)
         self.viewport().setAutoFillBackground(False)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
+
+    def _follow(self, target: QUrl) -> None:
+        if target.scheme() == PASSAGE:
+            self.cite(int(target.path()))
+        else:
+            ask_outside(self, target)
 
     def show_html(self, html: str) -> None:
         self.document().setDefaultStyleSheet(sheet(self._look))
@@ -327,6 +335,7 @@ class ProseWidget(MessageWidget):
         super().__init__(look, drawn, do)
         self.text = RichText(look, self)
         self.text.setAccessibleName(tr("Reply"))
+        self.text.cite = lambda number: self.view and self.do("passage", self.view.message, number)
 
     @property
     def searched(self) -> QTextEdit:
@@ -335,7 +344,7 @@ class ProseWidget(MessageWidget):
     def fill(self, view: MessageView, before: MessageView | None) -> None:
         assert view.piece is not None
         html, self.waiting = self.drawn.html(view.piece, self.text.document(), self.devicePixelRatioF())
-        self.text.show_html(html)
+        self.text.show_html(with_citations(html, len(view.passages)))
 
     def measure(self, width: int) -> int:
         height = self.text.height_for(width)

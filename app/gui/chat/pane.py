@@ -11,9 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from app.gui.actions import wear
 from app.gui.chat.actions import ChatActions, Files
@@ -28,9 +28,10 @@ from app.gui.chat.talk_bar import TalkBar
 from app.gui.chat.transcript import TranscriptView
 from app.gui.model_box import ModelBox
 from app.gui.pane import AppContext, Pane
-from app.gui.store import conversations, messages
+from app.gui.store import conversations, messages, records
 from app.gui.store.conversations import ConversationSummary
-from app.gui.store.messages import StoredMessage
+from app.gui.store.messages import GivenPassage, StoredMessage
+from app.gui.store.records import StoredResult
 from app.gui.texts import mark, tr
 from app.gui.theme import GRID
 from app.gui.viewmodels.chat import guide
@@ -40,6 +41,8 @@ from app.gui.viewmodels.chat.draft import MessageDraft, picture_advice, place_of
 from app.gui.viewmodels.chat.find import ConversationFind, phrase_in
 from app.gui.viewmodels.chat.markdown import IncrementalMarkdown
 from app.gui.viewmodels.chat.message_views import MessageView, MessageViews
+from app.gui.viewmodels.libraries import KIND as LIBRARY
+from app.gui.viewmodels.libraries import given
 from app.gui.viewmodels.models.library import badges
 from app.gui.viewmodels.models.offer import ModelOffer
 from app.gui.widgets import EmptyState, icon_button, label
@@ -70,7 +73,7 @@ def _later(seconds: float, run: Callable[[], None]) -> None:
 class ChatPane(Pane):
     def __init__(self, context: AppContext) -> None:
         super().__init__(context)
-        self.talk = OpenConversation(context.store, context.core, _later, context.say)
+        self.talk = OpenConversation(context.store, context.core, _later, context.say, self._find)
         self.conversation_list = ConversationList(context.store, context.say, datetime.date.today)
         self.draft = MessageDraft(context.store, context.work, context.places.attachments, context.core.transcribe)
         self.files = Files(context, self)
@@ -115,6 +118,7 @@ class ChatPane(Pane):
         self.title = label(kind="heading")
         wear(toggle := icon_button(self.context.look, "sliders", ""), self.context.actions["chat.panel"])
         wear(self.composer.attach, self.context.actions["chat.attach"])
+        wear(self.composer.libraries, self.context.actions["chat.libraries"])
         wear(self.composer.dictate, self.context.actions["chat.dictate"])
         wear(self.composer.talk, self.context.actions["chat.talk"])
         head = QHBoxLayout()
@@ -166,6 +170,7 @@ class ChatPane(Pane):
         talk.begun.connect(self.draft.follow)
         talk.listed.connect(self.conversation_list.look)
         talk.configured.connect(self._show_settings)
+        talk.configured.connect(self._show_libraries)
         self.conversation_list.changed.connect(self._show_title)
         self.conversation_list.deleted.connect(lambda id: self.begin() if id == talk.id else None)
         self.conversation_list.restored.connect(self.open)
@@ -258,6 +263,52 @@ class ChatPane(Pane):
         if id != self.talk.id:
             self._end_edit()
             self.talk.open(id)
+
+    # -- libraries
+
+    def begin_with(self, folder: Path) -> None:
+        """A new conversation that asks this library."""
+        self.begin()
+        self.talk.configure(libraries=(str(folder),))
+
+    def choose_libraries(self) -> None:
+        """A menu of all libraries, those of the conversation ticked."""
+
+        def show(found: list[StoredResult]) -> None:
+            chosen = self.talk.head.libraries
+            menu = QMenu(self)
+            for library in found:
+                line = menu.addAction(library.title.replace("&", "&&"))
+                line.setToolTip(library.source)
+                line.setCheckable(True)
+                line.setChecked(library.source in chosen)
+                line.toggled.connect(partial(self._use_library, library.source))
+            menu.addSeparator()
+            menu.addAction(tr("Add a folder of documents…"), lambda: self.context.open_pane("libraries").choose())
+            menu.aboutToHide.connect(menu.deleteLater)
+            button = self.composer.libraries
+            menu.popup(button.mapToGlobal(button.rect().topLeft()) - QPoint(0, menu.sizeHint().height()))
+
+        self.context.store.ask(lambda db: records.results(db, LIBRARY), show)
+
+    def _use_library(self, folder: str, used: bool) -> None:
+        others = tuple(other for other in self.talk.head.libraries if other != folder)
+        self.talk.configure(libraries=(*others, folder) if used else others)
+
+    def _show_libraries(self) -> None:
+        self.composer.show_libraries(self.talk.head.libraries, lambda folder: self._use_library(folder, False))
+
+    def _find(self, folders: Sequence[str], question: str, service: Any) -> list[GivenPassage]:
+        """Off the UI thread."""
+        return [given(one) for one in self.context.libraries.find([*map(Path, folders)], question, service=service)]
+
+    def open_passage(self, id: int, number: int) -> None:
+        """The page that a reply cites, in Read."""
+        passage = self.talk.tree[id].passages[number - 1]
+        if not Path(passage.file).exists():
+            self.context.show_error(tr("{file} is not there any more.", file=passage.file))
+            return
+        self.context.open_pane("read").show_passage(passage)
 
     def _open_line(self, summary: ConversationSummary) -> None:
         """Of a search: at the words that were found, which are marked."""

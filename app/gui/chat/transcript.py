@@ -25,6 +25,7 @@ from app.gui.chat.message_view import (
     ToolCallWidget,
     UserTextWidget,
 )
+from app.gui.chat.passage_list import SourcesWidget
 from app.gui.look import Look
 from app.gui.texts import tr
 from app.gui.theme import GRID
@@ -40,6 +41,7 @@ _KINDS: dict[str, type[MessageWidget]] = {
     "prose": ProseWidget,
     "code": CodeWidget,
     "call": ToolCallWidget,
+    "sources": SourcesWidget,
     "footer": FooterWidget,
 }
 _NEAR = 8  # pixels from the end that count as the end
@@ -231,6 +233,8 @@ class TranscriptView(QAbstractScrollArea):
             return 60 + (len(view.text) / READING + view.text.count("\n") * 0.8) * line * 1.3
         if view.kind == "footer":
             return 30.0
+        if view.kind == "sources":
+            return len(view.passages) * line * 1.5
         if view.kind == "code":
             return 64 + (view.text.count("\n") + 1) * line
         if view.kind == "reasoning":

@@ -30,6 +30,7 @@ from app.gui.pane import AppContext, Pane
 from app.gui.read.document import PageView, RegionList
 from app.gui.read.snip import snip
 from app.gui.results import ResultsPane
+from app.gui.store.messages import GivenPassage
 from app.gui.texts import in_language, mark, tr, trn
 from app.gui.theme import GRID
 from app.gui.viewmodels.read import (
@@ -44,6 +45,7 @@ from app.gui.viewmodels.read import (
     export,
     export_all,
     pixels,
+    region_with,
 )
 from app.gui.widgets import EmptyState, icon_button, label, text_button
 
@@ -108,6 +110,7 @@ class ReadPane(ResultsPane[ReadDocument]):
         self._thumbnails: dict[tuple[str, int], QImage | None] = {}
         self._looked: tuple[ReadDocument | None, int] = (None, 0)
         self._snips: list[Any] = []
+        self._passage: GivenPassage | None = None  # is to be marked
         context.actions.add_table(self, "read", tr("Read"), ACTIONS)
         self._build()
         self._connect()
@@ -228,6 +231,30 @@ class ReadPane(ResultsPane[ReadDocument]):
     def take(self, files: Sequence[Path]) -> None:
         self.results.add(files)
 
+    def show_passage(self, passage: GivenPassage) -> None:
+        """The document at its page, with the region marked in which the passage begins."""
+        self._passage = passage
+        self.results.open_at(Path(passage.file), passage.page)
+        self._mark_passage()
+
+    def _mark_passage(self) -> None:
+        """As soon as its page is read."""
+        item, passage = self.results.current, self._passage
+        if passage is None or item is None:
+            return
+        if str(item.source) != passage.file or item.page_number != passage.page:
+            if item.id and item.state == "done":  # the person is elsewhere, or there is no such page
+                self._passage = None
+            return
+        if (page := item.read.get(passage.page)) is None:
+            return
+        if item.state not in ("reading", "waiting"):  # else the page is shown once more at the end
+            self._passage = None
+        order = region_with(page, passage.text)
+        if order is not None:
+            self.page.highlight(order, choose=True)
+            QTimer.singleShot(0, self, lambda: self.blocks.highlight(order, choose=True))
+
     def stop(self) -> bool:
         return self.results.stop()
 
@@ -279,6 +306,7 @@ class ReadPane(ResultsPane[ReadDocument]):
         if item is not None:
             self._show_page(item, number, whole=(item, number) != self._looked)
         self._looked = (item, number)
+        self._mark_passage()
 
     def _show_empty(self) -> None:
         advice = self.model_box.advice
@@ -323,6 +351,7 @@ class ReadPane(ResultsPane[ReadDocument]):
         if item is self.results.current and number == item.page_number:
             self._show_page(item, number, whole=True)
             self._show_status()
+            self._mark_passage()
 
     def _show_page(self, item: ReadDocument, number: int, *, whole: bool) -> None:
         page = item.read.get(number)

@@ -22,15 +22,18 @@ from typing import Any
 from app.gui.store.database import OWN_FOLDERS, next_id, private_file, private_folder
 from app.gui.texts import tr
 from engine.errors import BadRequest
+from engine.zip_file import BoundedZip, ZipRefused
 
 FORMAT, VERSION = "grus-archive", 1
 _CONTENT = "content.json"
 _VOICES = "voices"  # a folder of a folder for each voice
 _HERE = "{grus}/"  # the data folder, in paths
+_MOST_FILES, _LARGEST_CONTENT, _LARGEST_FILE, _LARGEST = 500_000, 2 << 30, 16 << 30, 256 << 30  # bytes, unpacked
 _CONVERSATIONS = ("folders", "conversations", "messages")
 _ALL = (*_CONVERSATIONS, "presets", "results")
 _JSON = {"messages": ("calls", "attachments", "figures"), "results": ("body",)}
 _LIVE = dict.fromkeys(("conversations", "messages", "results"), " WHERE deleted IS NULL")
+_SPARE = 256 << 20  # bytes of the disk that stay free
 # of this machine, or of what is open now
 _STAYS = ("window", "conversation", "pane", "server.on", "downloads", "backend", "device", "memory_limit", "cache_dir",
           "model_folders", "models_folder", "models")  # fmt: skip
@@ -124,19 +127,23 @@ def _paths(value: Any) -> set[str]:
 def is_archive(file: Path) -> bool:
     """Whether a file is to be read as an archive: a ZIP file with Grus's own list of contents."""
     try:
-        with zipfile.ZipFile(file) as archive:
-            return _CONTENT in archive.namelist()
-    except (zipfile.BadZipFile, OSError, ValueError):
+        with _opened(file) as archive:
+            return _CONTENT in archive.names
+    except ZipRefused:
         return False
+
+
+def _opened(file: Path) -> BoundedZip:
+    return BoundedZip(file, parts=_MOST_FILES, whole=_LARGEST)
 
 
 def read(file: Path) -> Archive:
     """Check an archive; nothing is taken in yet."""
     try:
-        with zipfile.ZipFile(file) as archive:
-            content = json.loads(archive.read(_CONTENT))
-            names = [name for name in archive.namelist() if _is_own(name)]
-    except (zipfile.BadZipFile, KeyError, ValueError):
+        with _opened(file) as archive:
+            content = json.loads(archive.read(_CONTENT, _LARGEST_CONTENT))
+            names = [name for name in archive.names if _is_own(name)]
+    except (ZipRefused, KeyError, ValueError, RecursionError):
         raise BadRequest(tr("This file is not a Grus archive, or it is damaged.")) from None
     if not isinstance(content, dict) or content.get("format") != FORMAT or not isinstance(content.get("rows"), dict):
         raise BadRequest(tr("This file is not a Grus archive, or it is damaged."))
@@ -149,14 +156,38 @@ def unpack(file: Path, archive: Archive, data: Path) -> None:
     """The archive's files into the data folder. Names are made of the content: one that is there is the same file."""
     voices = data / _VOICES
     taken = {folder.name for folder in voices.iterdir()} if voices.is_dir() else set()  # a voice stays as it is
-    with zipfile.ZipFile(file) as source:
-        for name in archive.files:
-            target = data / name
-            if not target.exists() and not (target.parent.parent == voices and target.parent.name in taken):
-                private_folder(target.parent)
-                private_file(target)
-                with source.open(name) as packed, target.open("wb") as out:
-                    shutil.copyfileobj(packed, out)
+    try:
+        with _opened(file) as source:
+            _check_room(source, archive, data)
+            for name in archive.files:
+                target = data / name
+                if not target.exists() and not (target.parent.parent == voices and target.parent.name in taken):
+                    private_folder(target.parent)
+                    _unpack(source, name, target)
+    except (ZipRefused, KeyError):
+        raise BadRequest(tr("This file is not a Grus archive, or it is damaged.")) from None
+
+
+def _check_room(source: BoundedZip, archive: Archive, data: Path) -> None:
+    """No part gives more bytes than the archive says of it, so the disk is not filled by one that says less."""
+    wanted = set(archive.files)
+    needed = sum(part.file_size for part in source.parts if part.filename in wanted)
+    data.mkdir(parents=True, exist_ok=True)
+    if needed > shutil.disk_usage(data).free - _SPARE:
+        raise BadRequest(tr("The disk has too little room for what is in this archive."))
+
+
+def _unpack(source: BoundedZip, name: str, target: Path) -> None:
+    """As a whole or not at all: a part of a file would be taken for the file by the next import."""
+    fresh = target.with_name(f".{target.name}.part")
+    try:
+        private_file(fresh)
+        with fresh.open("wb") as out:
+            for piece in source.pieces(name, _LARGEST_FILE):
+                out.write(piece)
+        fresh.replace(target)
+    finally:
+        fresh.unlink(missing_ok=True)
 
 
 def add(db: sqlite3.Connection, archive: Archive, data: Path) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,6 +45,7 @@ class ConversationHead:
     model: str
     system: str
     sampling: Mapping[str, Any]
+    libraries: tuple[str, ...] = ()  # folders whose documents are asked
 
 
 def create(
@@ -54,13 +55,25 @@ def create(
     sampling: Mapping[str, Any] | None = None,
     folder: int | None = None,
     title: str = "",
+    libraries: Sequence[str] = (),
 ) -> int:
     now = time.time()
     id = next_id(db, "conversations")
     db.execute(
-        "INSERT INTO conversations(id, title, named, folder, model, system, sampling, created, changed)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (id, title, bool(title), folder, model, system, json.dumps(dict(sampling or {})), now, now),
+        "INSERT INTO conversations(id, title, named, folder, model, system, sampling, libraries, created, changed)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            id,
+            title,
+            bool(title),
+            folder,
+            model,
+            system,
+            json.dumps(dict(sampling or {})),
+            json.dumps(list(libraries)),
+            now,
+            now,
+        ),
     )
     return id
 
@@ -77,6 +90,7 @@ def head(db: sqlite3.Connection, id: int) -> ConversationHead | None:
         row["model"],
         row["system"],
         json.loads(row["sampling"]),
+        tuple(json.loads(row["libraries"])),
     )
 
 
@@ -157,11 +171,11 @@ def move(db: sqlite3.Connection, id: int, folder: int | None) -> None:
 
 
 def configure(db: sqlite3.Connection, id: int, **values: Any) -> None:
-    """Set `model`, `system` or `sampling` of one conversation."""
+    """Set `model`, `system`, `sampling` or `libraries` of one conversation."""
     for key, value in values.items():
-        if key not in ("model", "system", "sampling"):
+        if key not in ("model", "system", "sampling", "libraries"):
             raise ValueError(f"a conversation has no {key}")
-        stored = json.dumps(value) if key == "sampling" else value
+        stored = json.dumps(value) if key in ("sampling", "libraries") else value
         db.execute(f"UPDATE conversations SET {key} = ? WHERE id = ?", (stored, id))
 
 
@@ -180,8 +194,8 @@ def duplicate(db: sqlite3.Connection, id: int, title: str) -> int:
     now = time.time()
     copy = next_id(db, "conversations")
     db.execute(
-        "INSERT INTO conversations(id, title, named, folder, model, system, sampling, created, changed)"
-        " SELECT ?, ?, 1, folder, model, system, sampling, ?, ? FROM conversations WHERE id = ?",
+        "INSERT INTO conversations(id, title, named, folder, model, system, sampling, libraries, created, changed)"
+        " SELECT ?, ?, 1, folder, model, system, sampling, libraries, ?, ? FROM conversations WHERE id = ?",
         (copy, title, now, now, id),
     )
     new_ids: dict[int, int] = {}

@@ -138,6 +138,11 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE TABLE facts (name TEXT PRIMARY KEY, value REAL NOT NULL);
     INSERT INTO facts VALUES ('vacuum', 1);
     """,
+    # the libraries that a conversation asks, and the passages that a reply was given
+    """
+    ALTER TABLE conversations ADD COLUMN libraries TEXT NOT NULL DEFAULT '[]';
+    ALTER TABLE messages ADD COLUMN passages TEXT NOT NULL DEFAULT '[]';
+    """,
 )
 
 
@@ -285,6 +290,7 @@ def unlink_database(file: Path) -> None:
 # of an unlinked file is the file system's business.
 
 OWN_FOLDERS = ("attachments", "recordings", "spoken")  # beside the database; every file in them is Grus's own
+INDEXES = "libraries"  # of folders of documents
 DRAGGED = "dragged"  # results that were dragged out of the window
 _FILE, _FOLDER = 0o600, 0o700
 
@@ -365,6 +371,9 @@ def remove(data: Path, files: Iterable[str]) -> None:
         for file in files:
             if _is_own(data, Path(file)) and file not in _in_use:
                 _unlink(Path(file))
+                if Path(file).parent.name == INDEXES:
+                    for ending in ("-wal", "-shm"):
+                        _unlink(Path(file + ending))
 
 
 def sweep(data: Path, referenced: Iterable[str], since: float, until: float) -> None:
@@ -399,9 +408,10 @@ def _key(file: Path) -> tuple[str, str]:
 
 
 def _is_own(data: Path, file: Path) -> bool:
+    """An index of a library is, too; `sweep` leaves those alone, for the command line makes them without a row."""
     with contextlib.suppress(OSError):
         place = file.resolve()
-        return any(place.parent == (data / folder).resolve() for folder in OWN_FOLDERS) and file.is_file()
+        return any(place.parent == (data / folder).resolve() for folder in (*OWN_FOLDERS, INDEXES)) and file.is_file()
     return False
 
 

@@ -47,6 +47,17 @@ class ToolUse:
 
 
 @dataclass(frozen=True)
+class GivenPassage:
+    """A passage of a library that a reply was given, and cites by its place in the list."""
+
+    file: str
+    where: str
+    page: int
+    unit: str
+    text: str
+
+
+@dataclass(frozen=True)
 class ReplyStatistics:
     """The figures under a reply."""
 
@@ -72,6 +83,7 @@ class StoredMessage:
     state: State = "done"
     error: str = ""
     created: float = 0.0
+    passages: tuple[GivenPassage, ...] = ()
 
 
 def add(db: sqlite3.Connection, conversation: int, message: StoredMessage) -> StoredMessage:
@@ -80,7 +92,7 @@ def add(db: sqlite3.Connection, conversation: int, message: StoredMessage) -> St
     id = next_id(db, "messages")
     db.execute(
         "INSERT INTO messages(id, conversation, parent, role, text, reasoning, calls, attachments, figures, model,"
-        " state, error, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " state, error, passages, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (id, conversation, message.parent, message.role, *_columns(message), now),
     )
     db.execute("UPDATE conversations SET leaf = ?, changed = ? WHERE id = ?", (id, time.time(), conversation))
@@ -91,7 +103,7 @@ def update(db: sqlite3.Connection, message: StoredMessage) -> None:
     """Everything but place and role."""
     db.execute(
         "UPDATE messages SET text = ?, reasoning = ?, calls = ?, attachments = ?, figures = ?, model = ?, state = ?,"
-        " error = ? WHERE id = ?",
+        " error = ?, passages = ? WHERE id = ?",
         (*_columns(message), message.id),
     )
 
@@ -106,6 +118,7 @@ def _columns(message: StoredMessage) -> tuple[Any, ...]:
         message.model,
         message.state,
         message.error,
+        json.dumps([vars(one) for one in message.passages], ensure_ascii=False),
     )
 
 
@@ -129,6 +142,7 @@ def _message(row: sqlite3.Row) -> StoredMessage:
         row["state"],
         row["error"],
         row["created"],
+        tuple(GivenPassage(**one) for one in json.loads(row["passages"])),
     )
 
 

@@ -20,8 +20,8 @@ from app.gui.viewmodels.signal import Signal
 from app.window_engine import JobRunner, StreamRunner
 from engine.errors import BadRequest
 from engine.media.documents import open_document
-from engine.pipelines.reading.formats.documents import DOCUMENTS, TEXTS
-from engine.pipelines.reading.results import Box, Document, Element, Page, Table, page_from_json, page_to_json
+from engine.pipelines.reading.formats.detection import DOCUMENTS, TEXTS
+from engine.pipelines.reading.results import MARGINAL, Box, Document, Element, Page, Table, page_from_json, page_to_json
 from engine.pipelines.reading.session import PICTURES, output_targets, write_atomically
 from engine.pipelines.reading.upright import rotated_page
 from engine.pipelines.reading.writers import FORMATS, KEEPS_FIGURES, ExportOptions, Format, page_text, write_document
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 
+_LIKE, _LEAST = 60, 12  # characters by which a passage is known, and of a region that is part of it
 State = Literal["waiting", "reading", "done", "stopped", "failed", "locked"]
 KIND = "read"
 ENDINGS = (".pdf", *DOCUMENTS, *TEXTS, *PICTURES)
@@ -141,6 +142,21 @@ class ReadDocument(ListedResult):
         return f"{self.source}\n{self.error or self.status()}"
 
 
+def region_with(page: Page, passage: str) -> int | None:
+    """The first region of a page whose text is in a passage, or that holds the beginning of it."""
+    wanted = " ".join(passage.split())
+    for element in page.elements:
+        text = " ".join(element.text.split())
+        if element.kind not in MARGINAL and text and (_is_in(text, wanted) or wanted[:_LIKE] in text):
+            return element.order
+    return None
+
+
+def _is_in(text: str, passage: str) -> bool:
+    """A single word of a page may be in any passage."""
+    return text in passage and (len(text) >= _LEAST or text == passage)
+
+
 def edited(page: Page, order: int, text: str) -> Page:
     """The page with another text for one of its elements. What a person wrote is not doubtful."""
 
@@ -230,6 +246,21 @@ class ReadResults(Results[ReadDocument]):
                 self._enqueue(ReadDocument(file, file.name, self.settings), choose=number == 0)
 
         self._work.run(lambda: _documents(files), found, self._show_error)
+
+    def open_at(self, file: Path, page: int) -> None:
+        """A document at a page. One that was read before is not read again; of a long PDF that page alone is read."""
+        known = next((item for item in self.items if item.source == file and page in (item.numbers or [page])), None)
+        if known is None:
+            pages = str(page) if file.suffix.lower() == ".pdf" else ""
+            known = ReadDocument(file, file.name, replace(self.settings, task="auto", pages=pages), shown=page)
+            self._enqueue(known)
+            return
+        known.shown = page
+        self._keep(known)
+        if known is self.current:
+            self.shown()
+        else:
+            self.choose(known)
 
     def add_bytes(self, name: str, data: bytes) -> None:
         """A picture that was pasted or taken of the screen: a copy is kept."""
@@ -403,7 +434,7 @@ def _events(core: Any, item: ReadDocument, known: dict[int, Any]) -> Iterator[An
     """JobRunner off the UI thread: the events of reading one document."""
     from app.runtime import pipelines
     from engine.errors import BadRequest
-    from engine.pipelines.reading.formats.documents import carries_text
+    from engine.pipelines.reading.formats.detection import carries_text
     from engine.pipelines.reading.reader import DocumentReader, ReadOptions
 
     settings, password = item.settings, item.password

@@ -139,11 +139,12 @@ class Results(ABC, Generic[T]):
             else:
                 put_back()
 
+        self._say(self.removed_sentence(item), undo=(tr("Undo"), undo))
+
+    def removed_sentence(self, item: T) -> str:
         if any(self.file_of(item).parent == self._store.folder / folder for folder in OWN_FOLDERS):
-            sentence = tr("“{title}” was deleted.", title=item.title)
-        else:
-            sentence = tr("“{title}” was removed from the list. The file was not deleted.", title=item.title)
-        self._say(sentence, undo=(tr("Undo"), undo))
+            return tr("“{title}” was deleted.", title=item.title)
+        return tr("“{title}” was removed from the list. The file was not deleted.", title=item.title)
 
     def forget(self) -> None:
         """Everything was deleted."""

@@ -27,7 +27,7 @@ from engine.hub.cache import find
 from engine.hub.resolve import resolve
 from engine.media import system_speech
 from engine.media.sound import FORMATS, format_of, write_file
-from engine.pipelines.speaking import orpheus
+from engine.pipelines.speaking import kokoro, orpheus
 from engine.pipelines.speaking.spark import is_spark
 from engine.pipelines.speaking.system_voice import SystemVoice, spoken_languages
 from engine.pipelines.speaking.voice import SavedVoice, SavedVoices, VoiceSettings
@@ -181,6 +181,9 @@ def offer_of(config: Mapping[str, Any], folder: Path, cache_dir: str | None = No
         codec = find(orpheus.CODEC, None, cache_dir)
         lacks = "" if codec is not None and codec.complete else orpheus.CODEC
         return SpeakOptions(orpheus.VOICES, ("english",), tags=orpheus.TAGS, needs_voice=False, lacks=lacks)
+    if kokoro.is_kokoro(config):
+        languages_of = tuple(sorted(name for name, _, _ in kokoro.LANGUAGES.values()))
+        return SpeakOptions(tuple(kokoro.voices_in(folder)), languages_of, needs_voice=False, own_voice=True)
     if config.get("model_type") == "system_voice":
         voices = tuple(voice.name for voice in system_speech.voices())
         return SpeakOptions(voices, spoken_languages(), needs_voice=False, own_voice=True)
@@ -469,7 +472,7 @@ def _from_result(result: records.StoredResult) -> SpeechTake:
 
 # -- text from a file that is to be spoken. Runs off the UI thread
 
-ENDINGS = (".txt", ".md", ".pdf", ".epub", ".docx", ".odt", ".html", ".htm", ".eml")
+ENDINGS = (".txt", ".md", ".pdf", ".epub", ".docx", ".odt", ".rtf", ".fb2", ".html", ".htm", ".eml")
 
 
 def text_of(file: Path) -> str:

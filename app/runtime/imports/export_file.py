@@ -5,16 +5,14 @@ from __future__ import annotations
 import bisect
 import re
 import zipfile
-import zlib
-from collections.abc import Callable
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from engine.errors import BadRequest, ErrorText
+from engine.zip_file import BoundedZip, OversizedZip, ZipRefused
 
 _MOST_FILES = 500_000
 _LARGEST_JSON, _LARGEST_FILE, _LARGEST_EXPORT = 2 << 30, 256 << 20, 32 << 30  # bytes, as they are when unpacked
 _UNSUSPECTED, _DENSEST = 32 << 20, 200  # above so many bytes, unpacked must be at most so many times packed
-_PIECE = 1 << 20
 
 
 class ExportFile:
@@ -22,8 +20,7 @@ class ExportFile:
 
     def __init__(self, file: Path) -> None:
         self.file = file
-        self._unpacked = 0
-        self._zip: zipfile.ZipFile | None = None
+        self._zip: BoundedZip | None = None
         if file.is_dir():
             self.names = sorted(
                 one.relative_to(file).as_posix() for one in file.rglob("*") if one.is_file() and not one.is_symlink()
@@ -38,28 +35,27 @@ class ExportFile:
 
     def _opened(self) -> list[str]:
         try:
-            self._zip = zipfile.ZipFile(self.file)
-        except (zipfile.BadZipFile, OSError, ValueError):
-            raise self._damaged() from None
-        infos = [info for info in self._zip.infolist() if not info.is_dir()]
-        if len(infos) > _MOST_FILES:
-            raise self._bomb()
-        for info in infos:
-            parts = {*PurePosixPath(info.filename).parts, *PureWindowsPath(info.filename).parts}
-            if ".." in parts or info.filename.startswith("/") or PureWindowsPath(info.filename).drive:
+            self._zip = BoundedZip(
+                self.file, parts=_MOST_FILES, whole=_LARGEST_EXPORT, unsuspected=_UNSUSPECTED, densest=_DENSEST
+            )
+        except ZipRefused as error:
+            raise self._explained(error) from None
+        for name in self._zip.names:
+            parts = {*PurePosixPath(name).parts, *PureWindowsPath(name).parts}
+            if ".." in parts or name.startswith("/") or PureWindowsPath(name).drive:
                 raise BadRequest(
                     ErrorText(
                         "{file} holds {name}, which leads out of its folder. It is not imported.",
                         file=self.file.name,
-                        name=info.filename,
+                        name=name,
                     ),
                     "file",
                 )
-            if info.flag_bits & 1:
-                raise BadRequest(
-                    ErrorText("{file} is encrypted. Unpack it, and import what is in it.", file=self.file.name), "file"
-                )
-        return [info.filename for info in infos]
+        if self._zip.encrypted:
+            raise BadRequest(
+                ErrorText("{file} is encrypted. Unpack it, and import what is in it.", file=self.file.name), "file"
+            )
+        return list(self._zip.names)
 
     def close(self) -> None:
         if self._zip is not None:
@@ -89,25 +85,13 @@ class ExportFile:
             if path.stat().st_size > most:
                 raise self._bomb()
             return path.read_bytes()
-        info = self._zip.getinfo(name)
         try:
-            with self._zip.open(info) as packed:
-                return self._bounded(packed.read, most, info.compress_size)
-        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError) as error:
-            if isinstance(error, RecursionError):
-                raise
-            raise self._damaged() from None
+            return self._zip.read(name, most)
+        except ZipRefused as error:
+            raise self._explained(error) from None
 
-    def _bounded(self, read: Callable[[int], bytes], most: int, packed: int) -> bytes:
-        """What a ZIP file says of its sizes may be wrong: what comes out is counted."""
-        pieces, size = [], 0
-        while piece := read(_PIECE):
-            size += len(piece)
-            self._unpacked += len(piece)
-            if size > most or self._unpacked > _LARGEST_EXPORT or (size > _UNSUSPECTED and size > packed * _DENSEST):
-                raise self._bomb()
-            pieces.append(piece)
-        return b"".join(pieces)
+    def _explained(self, error: ZipRefused) -> BadRequest:
+        return self._bomb() if isinstance(error, OversizedZip) else self._damaged()
 
     def _bomb(self) -> BadRequest:
         return BadRequest(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 
@@ -14,12 +14,12 @@ from app.runtime.library.store import FoundPassage, LibraryStore
 from engine.errors import BadRequest, ErrorText
 
 
-def index_place(folder: Path) -> Path:
+def index_place(folder: Path, data: Path | None = None) -> Path:
     """The file of a folder's index, among the application's data: nothing is written into the folder itself."""
     from platformdirs import PlatformDirs
 
     name = hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:24]
-    return Path(PlatformDirs("Grus", appauthor=False).user_data_dir) / "libraries" / f"{name}.sqlite3"
+    return (data or Path(PlatformDirs("Grus", appauthor=False).user_data_dir)) / "libraries" / f"{name}.sqlite3"
 
 
 class FolderLibrary:
@@ -58,15 +58,3 @@ class FolderLibrary:
     def find(self, question: str, top: int = 5) -> list[FoundPassage]:
         """By full text alone."""
         return LibrarySearch(self.store).find(question, top)
-
-
-CITE = (
-    "Answer the question from the passages alone. After each statement give the number of its passage in brackets, such as [1]. "
-    "If the passages do not answer the question, say so."
-)
-
-
-def question_with(passages: Sequence[FoundPassage], question: str) -> str:
-    """What a model is asked: numbered passages, then the question. They are told apart by their numbers, which citations use."""
-    shown = "\n\n".join(f"[{at}] {passage.where}\n{passage.text}" for at, passage in enumerate(passages, 1))
-    return f"Passages:\n\n{shown}\n\nQuestion: {question}"

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from engine.errors import UnreadableFile
 from engine.media.documents import bytes_of, pdf_page_texts
-from engine.pipelines.reading.formats.documents import DOCUMENTS, TEXTS, open_text_document
-from engine.pipelines.reading.formats.plain import read_text
+from engine.pipelines.reading.formats.detection import DOCUMENTS, TEXTS
 from engine.pipelines.reading.layout import LayoutDetector
 from engine.pipelines.reading.reader import DocumentRead, DocumentReader, PageRead, ReadOptions
 from engine.pipelines.reading.recognizer import Recognizer
@@ -41,6 +40,8 @@ def read_document(
 ) -> DocumentPages:
     """`known` and `keep`: pages that a model read in an earlier run, and now, as JSON. `check` raises where the work was cancelled.
     Raises UnreadableFile."""
+    from engine.pipelines.reading.formats.documents import open_text_document  # all readers: an idle window needs none
+
     text = open_text_document(path)
     if text is not None:
         return DocumentPages(list(text.pages))
@@ -88,6 +89,8 @@ def _looked_at(
 
 def _page(number: int, text: str) -> Page:
     """A page of a PDF as paragraphs; its lines stay lines."""
+    from engine.pipelines.reading.formats.plain import read_text
+
     (page, *_) = read_text(text.replace("\r\n", "\n").replace("\f", "\n").replace("\ufffe", "-"))
     return Page(number, 0, 0, page.elements)
 

@@ -33,12 +33,17 @@ class LibrarySearch:
         self._frequent: tuple[int, dict[str, float]] | None = None
         self._ids, self._columns = np.zeros(0, np.int64), np.zeros((0, 0), np.uint64)
 
-    def find(self, question: str, top: int = 5) -> list[FoundPassage]:
-        """The passages that answer best, best first; `score` orders them and means nothing else."""
+    def find(
+        self, question: str, top: int = 5, *, vector: np.ndarray | None = None, files: Sequence[str] | None = None
+    ) -> list[FoundPassage]:
+        """The passages that answer best, best first; `score` orders them and means nothing else. `vector`: the question's, where it is
+        known already. `files`: in these documents alone, by path."""
         wanted = max(_CANDIDATES, top)
-        ways = [self._with_words(question, wanted)]
-        if self._embed is not None:
-            ways.append(self._nearest(self._embed(question), wanted))
+        ways = [self._with_words(question, wanted, files)]
+        if vector is None and self._embed is not None:
+            vector = self._embed(question)
+        if vector is not None:
+            ways.append(self._nearest(vector, wanted, files))
         scores = fused(ways)
         best = sorted(scores, key=lambda id: (-scores[id], id))[: max(top, _RERANKED if self._rank else 0)]
         passages = self._store.passages(best)
@@ -48,7 +53,7 @@ class LibrarySearch:
             found = [replace(found[at], score=score) for at, score in ranked]
         return found[:top]
 
-    def _with_words(self, question: str, most: int) -> list[int]:
+    def _with_words(self, question: str, most: int, files: Sequence[str] | None) -> list[int]:
         with self._lock:
             stamp = self._store.value("words")
             if stamp != self._words_stamp or self._frequent is None:
@@ -57,7 +62,7 @@ class LibrarySearch:
         query = query_of(question, shares, passages)
         if not query.match:
             return []
-        found = self._store.match(query.match, most * 4 if query.rest else most)
+        found = self._store.match(query.match, most * 4 if query.rest else most, files)
         if query.rest:
             texts = self._store.passages([id for id, _ in found])
             has = {id: words_in(f"{one.title} {one.place} {one.text}") for id, one in texts.items()}
@@ -65,13 +70,16 @@ class LibrarySearch:
             found.sort(key=lambda one: -one[1] - more.get(one[0], 0.0))
         return [id for id, _ in found[:most]]
 
-    def _nearest(self, vector: np.ndarray, most: int) -> list[int]:
+    def _nearest(self, vector: np.ndarray, most: int, files: Sequence[str] | None) -> list[int]:
         with self._lock:
             version = self._store.vector_version()
             if self._version != version:
                 self._ids, signs = self._store.signs()
                 self._width, self._columns, self._version = signs.shape[1], columns_of(signs), version
             ids, columns, width = self._ids, self._columns, self._width
+        if files is not None:
+            chosen = np.isin(ids, np.array(self._store.passages_in(files), np.int64))
+            ids, columns = ids[chosen], columns[:, chosen]
         asked = np.packbits(vector > 0)
         if not len(ids) or width != len(asked):
             return []
@@ -80,14 +88,18 @@ class LibrarySearch:
             distance += bit_counts(column ^ bits)
         count = min(_NEAREST, len(ids))
         near = np.argpartition(distance, count - 1)[:count]
-        codes = self._store.codes([int(id) for id in ids[near]])
-        if not codes:
+        known, codes = self._store.codes([int(id) for id in ids[near]])
+        if not known:
             return []
-        rows = np.stack(list(codes.values())).astype(np.float32)
+        rows = codes.astype(np.float32)
         cosines = rows @ vector / np.maximum(np.linalg.norm(rows, axis=1), 1e-9)
         order = np.argsort(-cosines, kind="stable")[:most]
-        known = list(codes)
         return [known[at] for at in order]
+
+
+def highest_score(ways: int) -> float:
+    """Of a passage that is the first in each of so many ways of searching."""
+    return ways / (_RANK + 1)
 
 
 def columns_of(signs: np.ndarray) -> np.ndarray:

@@ -243,13 +243,25 @@ class LibraryStore:
         )
         return {row[0]: replace(FoundPassage(*row[:7]), boxes=_boxes(row[7])) for row in rows}
 
-    def match(self, query: str, most: int) -> list[tuple[int, float]]:
-        """Passages with the words of a query and their score by BM25, best first."""
+    def match(self, query: str, most: int, files: Sequence[str] | None = None) -> list[tuple[int, float]]:
+        """Passages with the words of a query and their score by BM25, best first. `files`: of these documents alone, by path."""
+        only = "" if files is None else f" AND rowid IN ({_IN_FILES})"
         rows = self.db.execute(
-            "SELECT rowid, -bm25(words, 1.0, 1.5, 1.0) AS score FROM words WHERE words MATCH ? ORDER BY score DESC LIMIT ?",
-            (query, most),
+            f"SELECT rowid, -bm25(words, 1.0, 1.5, 1.0) AS score FROM words WHERE words MATCH ?{only} ORDER BY score DESC LIMIT ?",
+            (query, most) if files is None else (query, json.dumps(list(files)), most),
         )
         return [(row[0], row[1]) for row in rows]
+
+    def texts(self, path: str) -> list[str]:
+        """The passages of a document, in their order."""
+        rows = self.db.execute(
+            "SELECT text FROM passages WHERE file = (SELECT id FROM files WHERE path = ?) ORDER BY id", (path,)
+        )
+        return [row[0] for row in rows]
+
+    def passages_in(self, files: Sequence[str]) -> list[int]:
+        """The ids of the passages of these documents."""
+        return [row[0] for row in self.db.execute(_IN_FILES, (json.dumps(list(files)),))]
 
     def find_frequent(self) -> None:
         """Keeps the share of passages that have each frequent word, by a sample."""
@@ -310,10 +322,12 @@ class LibraryStore:
             found += signs
         return np.array(ids, np.int64), np.frombuffer(found, np.uint8).reshape(len(ids), -1 if ids else 0)
 
-    def codes(self, ids: Sequence[int]) -> dict[int, np.ndarray]:
+    def codes(self, ids: Sequence[int]) -> tuple[list[int], np.ndarray]:
+        """Ids, and a row of bytes for each: of those that are still there."""
         marks = ",".join("?" * len(ids))
-        rows = self.db.execute(f"SELECT passage, codes FROM vectors WHERE passage IN ({marks})", list(ids))
-        return {id: np.frombuffer(codes, np.int8) for id, codes in rows}
+        rows = self.db.execute(f"SELECT passage, codes FROM vectors WHERE passage IN ({marks})", list(ids)).fetchall()
+        joined = np.frombuffer(b"".join([codes for _, codes in rows]), np.int8)
+        return [id for id, _ in rows], joined.reshape(len(rows), -1 if rows else 0)
 
     def vector_count(self) -> int:
         return int(self.db.execute("SELECT count(*) FROM vectors").fetchone()[0])
@@ -326,6 +340,9 @@ class LibraryStore:
         self.put(db, "vectors", uuid4().hex)
 
 
+_IN_FILES = (
+    "SELECT id FROM passages WHERE file IN (SELECT id FROM files WHERE path IN (SELECT value FROM json_each(?)))"
+)
 _FORGET = "INSERT INTO words(words, rowid, title, place, text) VALUES('delete', ?, ?, ?, ?)"
 
 

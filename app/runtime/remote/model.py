@@ -364,6 +364,7 @@ class RemoteTokenizer:
     bos_id: int | None = None
     vocab_size = 0
     special_tokens: Mapping[str, str] = {}
+    markers: frozenset[str] = frozenset()
     around: tuple[Sequence[int], Sequence[int]] = ((), ())
 
     def __init__(self) -> None:

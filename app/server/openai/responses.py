@@ -80,9 +80,9 @@ router = APIRouter(route_class=ResponsesRoute, tags=["OpenAI"])
 @router.post("/v1/responses", response_model=ResponseObject, responses=streams() | errors(400, 404, 429))
 async def create(body: ResponsesRequest, request: Request, server: Here) -> Any | Response:
     """A reply to items, whole or as a stream of events. It can be continued by its id unless `store` is false."""
-    exchange = await asyncio.to_thread(Exchange, body, server.responses)
+    exchange = await asyncio.to_thread(Exchange, body, server.responses, None, server.tools)
     try:
-        running = await exchange.start(request, server)
+        await exchange.start(request, server)
     except ContextOverflow as overflow:
         if not body.stream:
             raise
@@ -90,8 +90,8 @@ async def create(body: ResponsesRequest, request: Request, server: Here) -> Any 
         return _streaming(exchange.refusal(as_api_error(overflow)), lambda: None, server)
     if body.stream:
         names = _OPEN_NAMES if "openresponses-version" in request.headers else {}
-        return _streaming(exchange.events(), running.cancel, server, names)
-    return answer(await asyncio.to_thread(exchange.complete, await server.parts(request, running)))
+        return _streaming(exchange.events(), exchange.stop, server, names)
+    return answer(await exchange.whole())
 
 
 # events that Open Responses has under other names than OpenAI, whose SDKs know theirs only

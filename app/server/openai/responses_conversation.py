@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -13,6 +13,8 @@ from pydantic import BaseModel
 
 from app.runtime.chat import ChatRequest, ToolChoice, json_grammar
 from app.runtime.custom_tools import InputGrammar, as_arguments, as_function
+from app.runtime.tools.connection import model_name
+from app.runtime.tools.loop import REFUSED, from_outside
 from app.server.body import Hint, RequestFields, ignore
 from app.server.errors import ApiError, bad_request, unsupported
 from app.server.images import ImagePart, little_detail, written_content
@@ -27,6 +29,9 @@ from app.server.openai.responses_items import (
     ResponseInputPart,
     ResponseItem,
     ResponseItemReference,
+    ResponseMcpApprovalRequest,
+    ResponseMcpApprovalResponse,
+    ResponseMcpCall,
     ResponseMessage,
     ResponseOtherItem,
     ResponseOtherPart,
@@ -34,11 +39,16 @@ from app.server.openai.responses_items import (
     ResponseRefusal,
     new_item_id,
 )
+from app.server.openai.responses_mcp import RequestTools, call_result
 from app.server.openai.responses_protocol import (
     ResponseAllowedTools,
     ResponseCustomTool,
+    ResponseFileSearchTool,
+    ResponseFunctionTool,
+    ResponseMcpTool,
     ResponseNamedCustom,
     ResponseNamedFunction,
+    ResponseNamedMcp,
     ResponseOtherChoice,
     ResponseOtherTool,
     ResponsesRequest,
@@ -55,9 +65,13 @@ Place = Callable[[int], str]  # where an item stands in the request
 
 
 def chat_request(
-    body: ResponsesRequest, items: Sequence[ResponseItem], places: Sequence[str], offered: OfferedTools
+    body: ResponsesRequest,
+    items: Sequence[ResponseItem],
+    places: Sequence[str],
+    offered: OfferedTools,
+    markers: Collection[str] = (),
 ) -> ChatRequest:
-    messages = template_messages(items, places.__getitem__)
+    messages = template_messages(items, places.__getitem__, markers)
     if body.instructions is not None:
         messages.insert(0, {"role": "system", "content": body.instructions})
     return ChatRequest(
@@ -144,14 +158,23 @@ def check_outputs(items: Sequence[ResponseItem], places: Sequence[str]) -> None:
             )
 
 
-def template_messages(items: Sequence[ResponseItem], place: Place = "input[{}]".format) -> list[dict[str, Any]]:
-    """Items as chat messages. Consecutive reasoning, text and calls are one message of the assistant."""
+def template_messages(
+    items: Sequence[ResponseItem], place: Place = "input[{}]".format, markers: Collection[str] = ()
+) -> list[dict[str, Any]]:
+    """Items as chat messages. Consecutive reasoning, text and calls are one message of the assistant. `markers` are taken out of
+    what MCP tools returned."""
     messages: list[dict[str, Any]] = []
+    asked = {item.id: item for item in items if isinstance(item, ResponseMcpApprovalRequest)}
 
     def assistant() -> dict[str, Any]:
         if not messages or messages[-1]["role"] != "assistant":
             messages.append({"role": "assistant", "content": ""})
         return messages[-1]
+
+    def called(id: str, item: ResponseMcpCall | ResponseMcpApprovalRequest, result: str) -> None:
+        function = {"name": model_name(item.server_label, item.name), "arguments": item.arguments}
+        assistant().setdefault("tool_calls", []).append({"id": id, "type": "function", "function": function})
+        messages.append({"role": "tool", "tool_call_id": id, "content": result})
 
     for at, item in enumerate(items):
         if isinstance(item, ResponseReasoning):
@@ -164,6 +187,12 @@ def template_messages(items: Sequence[ResponseItem], place: Place = "input[{}]".
             function = {"name": item.name, "arguments": arguments}
             call = {"id": item.call_id, "type": "function", "function": function}
             assistant().setdefault("tool_calls", []).append(call)
+        elif isinstance(item, ResponseMcpCall):
+            called(item.id or "", item, from_outside(f"{item.server_label}/{item.name}", call_result(item), markers))
+        elif isinstance(item, ResponseMcpApprovalResponse):
+            if not item.approve:
+                request = asked[item.approval_request_id]
+                called(request.id, request, f"{REFUSED} {item.reason or ''}".strip())
         elif isinstance(item, ResponseFunctionCallOutput | ResponseCustomCallOutput):
             output = _content(item.output, f"{place(at)}.output")
             messages.append({"role": "tool", "tool_call_id": item.call_id, "content": output})
@@ -246,46 +275,78 @@ class OfferedTools:
         return {name: grammar for name, grammar in found.items() if grammar is not None}
 
 
-def offered_tools(body: ResponsesRequest) -> OfferedTools:
+def offered_tools(body: ResponsesRequest, mcp: RequestTools | None = None) -> OfferedTools:
     """The tools that the model may call. Those that cannot run here are ignored, unless the choice demands one of them."""
-    tools = runnable_tools(body.tools or ())
+    tools = [tool for tool in runnable_tools(body.tools or (), mcp) if not isinstance(tool, ResponseMcpTool)]
     choice = body.tool_choice
-    if isinstance(choice, ResponseOtherChoice):
+    if mcp is not None:
+        tools = [*([] if isinstance(choice, ResponseNamedMcp) else tools), *mcp.functions(_labels(choice))]
+        choice = "required" if isinstance(choice, ResponseNamedMcp) else choice
+    searches = any(isinstance(tool, ResponseFileSearchTool) for tool in body.tools or ())
+    if searches and (
+        (choice == "required" and not tools)
+        or (isinstance(choice, ResponseOtherChoice) and choice.type == "file_search")
+    ):
+        choice = None  # it is searched in any case
+    if isinstance(choice, ResponseOtherChoice | ResponseNamedMcp):
         raise _cannot_run(choice.type, "tool_choice")
     if isinstance(choice, ResponseAllowedTools):
-        tools, choice = _allowed(choice, tools), choice.mode
+        tools, choice = _allowed(choice, tools, mcp), choice.mode
         if not tools and choice == "auto":
             return OfferedTools()
-    hosted = sorted({tool.type for tool in body.tools or () if isinstance(tool, ResponseOtherTool)})
+    hosted = sorted({tool.type for tool in body.tools or () if isinstance(tool, ResponseOtherTool | ResponseMcpTool)})
     if choice == "required" and hosted and not tools:
         raise _cannot_run(", ".join(hosted), "tool_choice")
     return OfferedTools(tools, tool_choice(choice, tools))
 
 
-def runnable_tools(tools: Sequence[ResponseTool]) -> list[RunnableTool]:
-    found: list[RunnableTool] = []
+def _labels(choice: ResponseToolChoice | None) -> dict[str, list[str]] | None:
+    """The MCP servers that a choice names, with the names of their tools; None: it names none."""
+    if isinstance(choice, ResponseNamedMcp):
+        return {choice.server_label: [choice.name] if choice.name else []}
+    if not isinstance(choice, ResponseAllowedTools):
+        return None
+    found: dict[str, list[str]] = {}
+    for one in choice.tools:
+        if one.type == "mcp" and one.server_label is not None:
+            found.setdefault(one.server_label, []).extend([one.name] if one.name else [])
+    return found
+
+
+def runnable_tools(
+    tools: Sequence[ResponseTool], mcp: RequestTools | None = None
+) -> list[RunnableTool | ResponseMcpTool]:
+    found: list[RunnableTool | ResponseMcpTool] = []
     for at, tool in enumerate(tools):
-        if not isinstance(tool, ResponseOtherTool):
-            found.append(tool)
+        if isinstance(tool, ResponseFunctionTool | ResponseCustomTool) or (mcp is not None and tool in mcp.given):
+            found.append(tool)  # type: ignore[arg-type]
+        elif isinstance(tool, ResponseFileSearchTool):
+            continue
         elif not ignore(f"tools.{tool.type}"):
             raise _cannot_run(tool.type, f"tools[{at}].type")
     return found
 
 
-def _allowed(choice: ResponseAllowedTools, tools: Sequence[RunnableTool]) -> list[RunnableTool]:
-    names = {tool.name for tool in tools}
+def _allowed(
+    choice: ResponseAllowedTools, tools: Sequence[RunnableTool], mcp: RequestTools | None
+) -> list[RunnableTool]:
+    names, servers = {tool.name for tool in tools}, set() if mcp is None else {one.server_label for one in mcp.given}
     for at, one in enumerate(choice.tools):
         if one.type in ("function", "custom") and one.name not in names:
             place = f"tool_choice.tools[{at}].name"
             raise bad_request(f"tool_choice allows {one.name!r}, which is none of the tools.", place)
-        if one.type not in ("function", "custom") and choice.mode == "required" and len(choice.tools) == 1:
+        known = one.type in ("function", "custom") or one.server_label in servers
+        if not known and choice.mode == "required" and len(choice.tools) == 1:
             raise _cannot_run(one.type, "tool_choice")
-    wanted = {one.name for one in choice.tools}
-    return [tool for tool in tools if tool.name in wanted]
+    wanted = {one.name for one in choice.tools if one.type in ("function", "custom")}
+    offered = set() if mcp is None else set(mcp.offered)  # which were chosen by their servers
+    return [tool for tool in tools if tool.name in wanted or tool.name in offered]
 
 
 def _cannot_run(kind: str, param: str) -> ApiError:
-    return unsupported(param, f"Tools of the type {kind[:100]} cannot run here; function and custom tools can.")
+    return unsupported(
+        param, f"Tools of the type {kind[:100]} cannot run here; function and custom tools and file_search can."
+    )
 
 
 def input_grammar(tool: ResponseCustomTool) -> InputGrammar | None:

@@ -5,18 +5,22 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from starlette.requests import Request
 
-from app.runtime.chat import PreparedChat, ReplyEvent
+from app.runtime.chat import PreparedChat, ReplyEvent, ToolChoice
+from app.runtime.library.answers import has_room
+from app.runtime.tools.loop import ROUNDS
 from app.server.body import ignore
 from app.server.context import Server
 from app.server.errors import ApiError, as_api_error, bad_request, error_body, unsupported
+from app.server.openai.file_search import RESULTS, file_search
 from app.server.openai.responses_conversation import (
     LOGPROBS,
+    OfferedTools,
     chat_request,
     check_outputs,
     is_instruction,
@@ -26,15 +30,28 @@ from app.server.openai.responses_conversation import (
 )
 from app.server.openai.responses_items import (
     ResponseItem,
+    ResponseMcpCall,
+    ResponseMcpListTools,
     ResponseMessage,
     new_item_id,
     stored_form,
     stored_items,
 )
+from app.server.openai.responses_mcp import RequestTools, approved_calls, check_entries, shown_entry
 from app.server.openai.responses_output import OutputItems, ResponseEvent
-from app.server.openai.responses_protocol import ResponseFunctionTool, ResponsesRequest, RunnableTool, SchemaFormat
+from app.server.openai.responses_protocol import (
+    ResponseCustomTool,
+    ResponseFileSearchTool,
+    ResponseFunctionTool,
+    ResponseMcpTool,
+    ResponseOtherTool,
+    ResponsesRequest,
+    ResponseTool,
+    SchemaFormat,
+)
 from app.server.openai.responses_store import ResponseStore, StoredResponse
-from app.server.requests import RunningRequest, while_connected
+from app.server.requests import RunningRequest, joined, while_connected
+from app.server.tools import ServerTools
 from engine.errors import ContextOverflow, GrusError
 from engine.loading import LoadedModel
 from engine.types import SamplingParams, Timings
@@ -47,8 +64,10 @@ Find = Callable[[str], StoredResponse | None]
 class Exchange:
     """Reads the previous response from disk: create it off the event loop."""
 
-    def __init__(self, body: ResponsesRequest, store: ResponseStore, find: Find | None = None) -> None:
-        """`find` looks stored responses up, in the store by default."""
+    def __init__(
+        self, body: ResponsesRequest, store: ResponseStore, find: Find | None = None, tools: ServerTools | None = None
+    ) -> None:
+        """`find` looks stored responses up, in the store by default. `tools`: what a request may have this server call."""
         self.body = body
         self._store = store
         self.id = new_item_id("resp")
@@ -63,9 +82,20 @@ class Exchange:
         if not self._items:
             raise bad_request("input is required: a text, or items.", "input")
         check_outputs(self._items, self._places)
-        self.offered = offered_tools(body)
+        entries = [tool for tool in body.tools or () if isinstance(tool, ResponseMcpTool)]
+        allowed = [one for one in entries if tools is not None and tools.allows(one.server_label, one.server_url)]
+        check_entries(allowed)
+        self.mcp = RequestTools(allowed, tools) if allowed and tools is not None else None
+        self._approved = approved_calls(self._items, self._places)
+        self._opening: list[
+            dict[str, Any]
+        ] = []  # items that come before the reply: lists of tools, calls that were approved
+        self._markers: frozenset[str] = frozenset()
+        self.offered = offered_tools(body) if self.mcp is None else OfferedTools()
+        self._search = file_search(body.tools or (), self._items, body.tool_choice)
         self.items: OutputItems | None = None
         self.running: RunningRequest | None = None
+        self._rounds: list[RunningRequest] = []  # replies before the one that runs
         self.cancelled = self.ended = False
         self._sampling = SamplingParams()
         self._name = body.model or ""
@@ -93,7 +123,8 @@ class Exchange:
         return stored_items([item])[0] if item is not None else None
 
     def _arrange(self) -> None:
-        self.conversation = chat_request(self.body, self._items, self._places, self.offered)
+        items = self._items if self._search is None else self._search.asked(self._items)
+        self.conversation = chat_request(self.body, items, self._places, self.offered, self._markers)
 
     def _shorten(self, overflow: ContextOverflow) -> bool:
         """Drop the oldest items of a conversation that is too long. False where that was not asked for, or none may go."""
@@ -114,17 +145,66 @@ class Exchange:
 
     async def start(self, request: Request, server: Server) -> RunningRequest:
         """Submit the request and wait for its first event. Of a conversation that is too long the oldest items are dropped, where
-        the client wants that; else ContextOverflow is raised."""
+        the client wants that; else ContextOverflow is raised. Before that, passages of files are left out."""
+        self._request, self._server = request, server
+        try:
+            if self._search is not None:
+                await while_connected(request.receive, self._search.run(server), self.stop)
+            if self.mcp is not None:
+                await while_connected(request.receive, self._open_tools(self.mcp), self.stop)
+            called = self.mcp is not None or any(isinstance(item, ResponseMcpCall) for item in self._items)
+            if called:
+                _, found = await server.service.find(self.body.model)
+                self._markers = found.tokenizer.markers
+            if called or self._search is not None:
+                await asyncio.to_thread(self._arrange)
+            return await self._submit()
+        except BaseException:
+            self.stop()
+            raise
+
+    async def _open_tools(self, mcp: RequestTools) -> None:
+        """List the tools, and make the calls that the client has approved."""
+        listed = {item.server_label for item in self._items if isinstance(item, ResponseMcpListTools)}
+        self._opening = await mcp.open(listed)
+        for item in self._approved:
+            await mcp.run(item)
+            self._add_items([item])
+        self._opening += self._approved
+        self.offered = offered_tools(self.body, mcp)
+
+    def _add_items(self, made: list[dict[str, Any]]) -> None:
+        """Of this response, for the model to go on from."""
+        self._items += stored_items(made)
+        self._places += ["output"] * len(made)
+
+    async def _submit(self) -> RunningRequest:
+        request, server = self._request, self._server
         while True:
             try:
                 name, model, prepared = await server.prepare(self.conversation, self.body.model, request)
+                if not self._leaves_room(prepared, model):
+                    continue
                 running = server.submit(prepared)
                 self._begin(running, name, model, prepared)
                 await while_connected(request.receive, running.begun(server.settings.heartbeat_seconds), running.cancel)
                 return running
             except ContextOverflow as overflow:
-                if not await asyncio.to_thread(self._shorten, overflow):
+                if not self._show_less() and not await asyncio.to_thread(self._shorten, overflow):
                     raise
+
+    def _leaves_room(self, prepared: PreparedChat, model: LoadedModel) -> bool:
+        """Whether an answer fits behind the passages of files; else fewer of them are asked with."""
+        prompt = len(prepared.request.prompt_ids)
+        return has_room(prompt, model.context, self.body.max_output_tokens) or not self._show_less()
+
+    def _show_less(self) -> bool:
+        """False where no passage is left to leave out."""
+        if self._search is None or not self._search.shown:
+            return False
+        self._search.shorten()
+        self._arrange()
+        return True
 
     def _begin(self, running: RunningRequest, name: str, model: LoadedModel, prepared: PreparedChat) -> None:
         self.running, self._name = running, name
@@ -132,18 +212,83 @@ class Exchange:
         self._sampling = prepared.request.sampling.over(model.defaults)
         reasoning = self.body.reasoning
         summarize = reasoning is not None and (reasoning.summary or reasoning.generate_summary) is not None
-        self.items = OutputItems(model.tokenizer, self.offered.custom, summarize)
+        if self.items is None:
+            offered = {} if self.mcp is None else self.mcp.offered
+            with_results = RESULTS in (self.body.include or ())
+            self.items = OutputItems(
+                model.tokenizer, self.offered.custom, summarize, offered, self._search, with_results
+            )
+            self.items.output += self._opening
+            self.items.begin_reply()
 
     def cancel(self) -> dict[str, Any]:
         """End the reply where it is."""
         self.cancelled = True
+        self.stop()
+        return self.resource("cancelled")
+
+    def stop(self) -> None:
+        """End what runs for the reply, and what was opened for it. No effect on one that has ended."""
         if self.running is not None:
             self.running.cancel()
-        return self.resource("cancelled")
+        if self.mcp is not None:
+            self.mcp.stop()
+
+    async def _call_tools(self) -> AsyncIterator[ResponseEvent]:
+        """Make the calls of the reply that has ended."""
+        assert self.items is not None
+        for at in self.items.waiting:
+            assert self.mcp is not None
+            await self.mcp.run(self.items.output[at])
+            for event in self.items.called(at):
+                yield event
+
+    async def _next_round(self) -> bool:
+        """Ask the model again where calls were made, and nothing is left for the client to do."""
+        assert self.items is not None
+        assert self.running is not None
+        made, waiting = self.items.output[self.items.first :], self.items.waiting
+        self.items.waiting = []
+        for_client = ("function_call", "custom_tool_call", "mcp_approval_request")
+        if not waiting or self.cancelled or any(item["type"] in for_client for item in made):
+            return False
+        self._rounds.append(self.running)
+        self._add_items(made)
+        calls = sum(item["type"] == "mcp_call" for item in self.items.output)
+        most = self.body.max_tool_calls
+        if len(self._rounds) >= ROUNDS or (most is not None and calls >= most):
+            self.offered = OfferedTools()
+        elif self.offered.choice.kind in ("required", "named"):  # it was called
+            self.offered = replace(self.offered, choice=ToolChoice("auto"))
+        await asyncio.to_thread(self._arrange)
+        await self._submit()
+        return True
 
     # -- the reply
 
+    async def whole(self) -> dict[str, Any]:
+        """The response when it has ended."""
+        try:
+            return await while_connected(self._request.receive, self._whole(), self.stop)
+        finally:
+            self.stop()
+
+    async def _whole(self) -> dict[str, Any]:
+        assert self.items is not None
+        while True:
+            assert self.running is not None
+            self.items.begin_reply()
+            self._add_parts([part async for part in self.running.parts()])
+            async for _ in self._call_tools():
+                pass
+            if not await self._next_round():
+                return await asyncio.to_thread(self._store_response, self.resource())
+
     def complete(self, parts: Sequence[ReplyEvent]) -> dict[str, Any]:
+        self._add_parts(parts)
+        return self._store_response(self.resource())
+
+    def _add_parts(self, parts: Sequence[ReplyEvent]) -> None:
         assert self.items is not None
         broken = {part.call for part in parts if part.kind == "broken"}
         for part in parts:
@@ -151,20 +296,35 @@ class Exchange:
                 continue
             for _ in self.items.add(replace(part, kind="answer") if part.kind == "broken" else part):
                 pass
-        return self._store_response(self.resource())
 
     async def events(self) -> AsyncIterator[ResponseEvent]:
         assert self.items is not None
         assert self.running is not None
         for kind in ("response.created", "response.in_progress"):
             yield kind, {"response": self.resource("in_progress")}
+        first = 0
+        if self._search is not None:
+            first = 1
+            for event in self._search.events(0, RESULTS in (self.body.include or ())):
+                yield event
+        for at, item in enumerate(self._opening, first):
+            for event in _opened(at, item):
+                yield event
         try:
-            async for part in self.running.streamed():
-                for added in self.items.add(part):
-                    yield added
+            again = True
+            while again:
+                self.items.begin_reply()
+                async for part in self.running.streamed():
+                    for added in self.items.add(part):
+                        yield added
+                async for called in self._call_tools():
+                    yield called
+                again = await self._next_round()
         except GrusError as error:
             yield "response.failed", {"response": self._failed(as_api_error(error))}
             return
+        finally:
+            self.stop()
         whole = await asyncio.to_thread(self._store_response, self.resource())
         ended = "incomplete" if whole["status"] == "cancelled" else whole["status"]
         yield f"response.{ended}", {"response": whole}
@@ -238,20 +398,26 @@ class Exchange:
             "frequency_penalty": sampling.frequency_penalty,
             "text": _text(body),
             "tool_choice": _tool_choice(body),
-            "tools": [_tool(tool) for tool in self.offered.tools],
+            "tools": self._shown_tools(),
             "top_logprobs": body.top_logprobs or 0,
             "top_p": 1.0 if sampling.top_p is None else sampling.top_p,
             "truncation": body.truncation or "disabled",
-            "usage": _usage(self.running) if over and self.running is not None else None,
+            "usage": _usage([*self._rounds, self.running]) if over and self.running is not None else None,
         }
+
+    def _shown_tools(self) -> list[dict[str, Any]]:
+        if self.mcp is None:
+            return [_tool(tool) for tool in self.body.tools or () if tool in self.offered.tools or _searches(tool)]
+        own = [tool for tool in self.body.tools or () if not isinstance(tool, ResponseMcpTool | ResponseOtherTool)]
+        return [*(_tool(tool) for tool in own), *map(shown_entry, self.mcp.given)]
 
 
 def _check(body: ResponsesRequest) -> None:
     if body.background:
         raise unsupported("background", "Responses are made while the client waits: background must be false.")
     for entry in body.include or ():
-        if entry != LOGPROBS and not ignore(f"include.{entry}"):
-            raise unsupported("include", f"{entry[:100]!r} cannot be included; {LOGPROBS} can.")
+        if entry not in (LOGPROBS, RESULTS) and not ignore(f"include.{entry}"):
+            raise unsupported("include", f"{entry[:100]!r} cannot be included; {LOGPROBS} and {RESULTS} can.")
     if body.text is not None and body.text.verbosity is not None and not ignore("text.verbosity"):
         raise unsupported(
             "text.verbosity", "The length of an answer cannot be chosen here. Say it in the instructions."
@@ -298,20 +464,44 @@ def _tool_choice(body: ResponsesRequest) -> Any:
     return "auto" if choice is None else choice if isinstance(choice, str) else choice.model_dump(exclude_none=True)
 
 
-def _tool(tool: RunnableTool) -> dict[str, Any]:
+def _searches(tool: ResponseTool) -> bool:
+    return isinstance(tool, ResponseFileSearchTool)
+
+
+def _tool(tool: ResponseTool) -> dict[str, Any]:
     shown = tool.model_dump()
+    if not isinstance(tool, ResponseFunctionTool | ResponseCustomTool):
+        return tool.model_dump(exclude_none=True)
     if isinstance(tool, ResponseFunctionTool):
         return shown | {"strict": bool(tool.strict)}
     form = {"type": "text"} if tool.format is None else tool.format.model_dump(exclude_none=True)
     return shown | {"format": form}
 
 
-def _usage(running: RunningRequest) -> dict[str, Any]:
-    timings: Timings = running.timings
+def _opened(at: int, item: dict[str, Any]) -> Iterator[ResponseEvent]:
+    """The events of an item that was there before the reply began."""
+    place, begun = {"item_id": item["id"], "output_index": at}, dict(item)
+    if item["type"] == "mcp_list_tools":
+        yield "response.output_item.added", {"output_index": at, "item": begun | {"tools": []}}
+        yield "response.mcp_list_tools.in_progress", place
+        yield "response.mcp_list_tools.completed", place
+    else:
+        begun |= {"status": "in_progress", "output": None, "error": None}
+        yield "response.output_item.added", {"output_index": at, "item": begun}
+        yield "response.mcp_call.in_progress", place
+        yield f"response.mcp_call.{'completed' if item['status'] == 'completed' else 'failed'}", place
+    yield "response.output_item.done", {"output_index": at, "item": item}
+
+
+def _usage(rounds: Sequence[RunningRequest]) -> dict[str, Any]:
+    """Of all replies: each reads the conversation again, most of it from the prefix cache."""
+    timings: Timings = rounds[0].timings
+    for running in rounds[1:]:
+        timings = joined(timings, running.timings)
     return {
         "input_tokens": timings.prompt_tokens,
         "input_tokens_details": {"cached_tokens": timings.cached_tokens},
         "output_tokens": timings.output_tokens,
-        "output_tokens_details": {"reasoning_tokens": running.reader.reasoning_tokens},
+        "output_tokens_details": {"reasoning_tokens": sum(running.reader.reasoning_tokens for running in rounds)},
         "total_tokens": timings.prompt_tokens + timings.output_tokens,
     }

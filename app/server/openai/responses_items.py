@@ -125,6 +125,53 @@ class ResponseReasoning(_Item):
     encrypted_content: Hint[str] = None  # of another server
 
 
+class ResponseMcpListTools(RequestFields):
+    """The tools of an MCP server, as a response before this one listed them."""
+
+    type: Literal["mcp_list_tools"]
+    id: str | None = None
+    server_label: str
+    tools: list[dict[str, Any]]
+    error: Any = None
+
+
+class ResponseMcpCall(_Item):
+    """A call that the server of a response before this one made, with what came of it."""
+
+    type: Literal["mcp_call"]
+    status: Preference[Literal["in_progress", "completed", "incomplete", "calling", "failed"]] = None  # type: ignore[assignment]
+    server_label: str
+    name: str
+    arguments: str
+    approval_request_id: str | None = None
+    output: str | None = None
+    error: Any = None
+
+
+class ResponseMcpApprovalRequest(RequestFields):
+    type: Literal["mcp_approval_request"]
+    id: str
+    server_label: str
+    name: str
+    arguments: str
+
+
+class ResponseMcpApprovalResponse(RequestFields):
+    type: Literal["mcp_approval_response"]
+    id: str | None = None
+    approval_request_id: str
+    approve: bool
+    reason: str | None = None
+
+
+class ResponseFileSearchCall(_Item):
+    """A search that was made here. The model read its passages then; later it reads its answer alone."""
+
+    type: Literal["file_search_call"]
+    queries: list[str] | None = None
+    results: list[dict[str, Any]] | None = None
+
+
 class ResponseItemReference(RequestFields):
     """An item that a stored response holds."""
 
@@ -156,17 +203,28 @@ _ITEMS = {
         "custom_tool_call",
         "custom_tool_call_output",
         "reasoning",
+        "file_search_call",
         "item_reference",
         "compaction",
+        "mcp_list_tools",
+        "mcp_call",
+        "mcp_approval_request",
+        "mcp_approval_response",
     )
 }
+
+
+_OF_MCP = ("mcp_list_tools", "mcp_call", "mcp_approval_request")
 
 
 def _item_kind(item: Any) -> str:
     """A message may omit its type, and so may a reference, which is nothing but an id."""
     keys = item if isinstance(item, dict) else {}
     default = "item_reference" if "id" in keys and "role" not in keys and "content" not in keys else "message"
-    return _ITEMS.get(type_of(item, default), "item-other")
+    kind = type_of(item, default)
+    if kind in _OF_MCP and "server_label" not in keys:
+        return "item-other"
+    return _ITEMS.get(kind, "item-other")
 
 
 ResponseItem = Annotated[
@@ -176,8 +234,13 @@ ResponseItem = Annotated[
     | Annotated[ResponseCustomCall, Tag("item-custom_tool_call")]
     | Annotated[ResponseCustomCallOutput, Tag("item-custom_tool_call_output")]
     | Annotated[ResponseReasoning, Tag("item-reasoning")]
+    | Annotated[ResponseFileSearchCall, Tag("item-file_search_call")]
     | Annotated[ResponseItemReference, Tag("item-item_reference")]
     | Annotated[ResponseCompaction, Tag("item-compaction")]
+    | Annotated[ResponseMcpListTools, Tag("item-mcp_list_tools")]
+    | Annotated[ResponseMcpCall, Tag("item-mcp_call")]
+    | Annotated[ResponseMcpApprovalRequest, Tag("item-mcp_approval_request")]
+    | Annotated[ResponseMcpApprovalResponse, Tag("item-mcp_approval_response")]
     | Annotated[ResponseOtherItem, Tag("item-other")],
     Discriminator(_item_kind),
 ]
@@ -194,7 +257,13 @@ _ID_PREFIXES = {
     "custom_tool_call": "ctc",
     "custom_tool_call_output": "ctco",
     "reasoning": "rs",
+    "mcp_list_tools": "mcpl",
+    "mcp_call": "mcp",
+    "mcp_approval_request": "mcpr",
+    "mcp_approval_response": "mcpa",
+    "file_search_call": "fs",
 }
+_WITHOUT_STATUS = ("mcp_list_tools", "mcp_approval_request", "mcp_approval_response")
 
 
 def stored_items(items: list[dict[str, Any]]) -> list[ResponseItem]:
@@ -205,7 +274,8 @@ def stored_form(item: ResponseItem) -> dict[str, Any]:
     """An input item as it is stored and listed: with an id, a status, and a message's text as a part."""
     form = item.model_dump(exclude_none=True)
     form["id"] = form.get("id") or new_item_id(_ID_PREFIXES[form["type"]])
-    form.setdefault("status", "completed")
+    if form["type"] not in _WITHOUT_STATUS:
+        form.setdefault("status", "completed")
     if form["type"] == "message" and isinstance(form["content"], str):
         written = form["role"] == "assistant"
         part = {"type": "output_text", "annotations": []} if written else {"type": "input_text"}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from app.runtime.chat import ReplyEvent
 from app.runtime.custom_tools import InputReader
+from app.server.openai.file_search import FileSearch
 from app.server.openai.responses_items import new_item_id
+from app.server.openai.responses_mcp import OfferedMcpTool, new_call
 from app.server.openai.shapes import content_logprobs
 from engine.text.tokenizer import Tokenizer
 
@@ -22,23 +24,33 @@ class OutputItems:
         tokenizer: Tokenizer,
         custom: Collection[str] = (),
         summarize: bool = False,
+        mcp: Mapping[str, OfferedMcpTool] | None = None,
+        search: FileSearch | None = None,
+        with_results: bool = False,
     ) -> None:
         """`custom`: names of tools whose input is a text. `summarize`: reasoning comes
-        as a summary too, which is the whole of it."""
+        as a summary too, which is the whole of it. `mcp`: tools that this server calls.
+        `search`: is the first item, `with_results` or without, and is cited."""
         self._tokenizer = tokenizer
-        self._custom, self._summarize = custom, summarize
+        self._custom, self._summarize, self._mcp = custom, summarize, mcp or {}
+        self.waiting: list[int] = []  # calls of MCP tools that are written and not made yet, by their place
         self._kind = ""  # of the open item
         self._input = InputReader()  # of the open custom call
         self._scores: list[dict[str, Any]] = []
-        self.output: list[dict[str, Any]] = []
+        self._search = search
+        self.output: list[dict[str, Any]] = [] if search is None else [search.item(with_results)]
+        self.first = len(self.output)  # where the items of this reply begin
         self.reason = "stop"
+
+    def begin_reply(self) -> None:
+        self.first = len(self.output)
 
     def add(self, part: ReplyEvent) -> Iterator[ResponseEvent]:
         if part.kind == "tokens":
             self._scores += content_logprobs(self._tokenizer, part.logprobs)
         elif part.kind == "end":
             self.reason = part.reason
-            if not self.output:  # an empty reply is an empty message
+            if len(self.output) == self.first:  # an empty reply is an empty message
                 yield from self._open("answer", part)
             yield from self._close("completed" if part.reason not in ("length", "cancelled") else "incomplete")
         elif part.kind in ("call", "arguments"):
@@ -55,7 +67,29 @@ class OutputItems:
 
     def _call(self, part: ReplyEvent) -> Iterator[ResponseEvent]:
         yield from self._close("completed")
-        yield from self._open("custom" if part.name in self._custom else "call", part)
+        offered = self._mcp.get(part.name)
+        if offered is None:
+            yield from self._open("custom" if part.name in self._custom else "call", part)
+        else:
+            yield from self._open_mcp(offered)
+
+    def _open_mcp(self, offered: OfferedMcpTool) -> Iterator[ResponseEvent]:
+        item = new_call(offered.label, offered.name)
+        if offered.approval:
+            item = {"type": "mcp_approval_request", "id": new_item_id("mcpr")}
+            item |= {"server_label": offered.label, "name": offered.name, "arguments": ""}
+        self._kind = "approval" if offered.approval else "mcp"
+        self.output.append(item)
+        yield "response.output_item.added", {"output_index": len(self.output) - 1, "item": dict(item)}
+        if not offered.approval:
+            yield "response.mcp_call.in_progress", self._place
+
+    def called(self, at: int) -> Iterator[ResponseEvent]:
+        """An MCP call was made: the item says how it ended."""
+        item = self.output[at]
+        ended = "completed" if item["status"] == "completed" else "failed"
+        yield f"response.mcp_call.{ended}", {"item_id": item["id"], "output_index": at}
+        yield "response.output_item.done", {"output_index": at, "item": item}
 
     def _open(self, kind: str, part: ReplyEvent) -> Iterator[ResponseEvent]:
         self._kind = kind
@@ -96,7 +130,9 @@ class OutputItems:
             yield from self._add_input(self._input.feed(text))
         else:
             self.output[-1]["arguments"] += text
-            yield "response.function_call_arguments.delta", {**self._place, "delta": text}
+            if self._kind != "approval":
+                kind = "mcp_call" if self._kind == "mcp" else "function_call"
+                yield f"response.{kind}_arguments.delta", {**self._place, "delta": text}
 
     def _add_input(self, text: str) -> Iterator[ResponseEvent]:
         if text:
@@ -113,9 +149,18 @@ class OutputItems:
             scores, self._scores = self._scores, []
             content["logprobs"] += scores
             yield "response.output_text.delta", {**delta, "logprobs": scores}
+            yield from self._cite(content, len(content["text"]) - len(text))
         if self._has_summary:
             self.output[-1]["summary"][0]["text"] += text
             yield "response.reasoning_summary_text.delta", {**self._place, "summary_index": 0, "delta": text}
+
+    def _cite(self, content: dict[str, Any], start: int) -> Iterator[ResponseEvent]:
+        if self._search is None:
+            return
+        for annotation in self._search.citations(content["text"], start):
+            content["annotations"].append(annotation)
+            at = {"content_index": 0, "annotation_index": len(content["annotations"]) - 1, "annotation": annotation}
+            yield "response.output_text.annotation.added", {**self._place, **at}
 
     def _close(self, status: str) -> Iterator[ResponseEvent]:
         if not self._kind:
@@ -123,13 +168,23 @@ class OutputItems:
         if self._kind == "custom":
             yield from self._add_input(self._input.end())
         item = self.output[-1]
-        item["status"] = status
+        if self._kind == "mcp":
+            self._kind = ""
+            yield "response.mcp_call_arguments.done", {**self._place, "arguments": item["arguments"]}
+            if status == "completed":
+                self.waiting.append(len(self.output) - 1)
+            else:
+                item["status"] = status
+                yield "response.output_item.done", {"output_index": len(self.output) - 1, "item": item}
+            return
+        if self._kind != "approval":
+            item["status"] = status
         if self._kind == "call":
             done = {"name": item["name"], "arguments": item["arguments"]}
             yield "response.function_call_arguments.done", {**self._place, **done}
         elif self._kind == "custom":
             yield "response.custom_tool_call_input.done", {**self._place, "input": item["input"]}
-        else:
+        elif self._kind != "approval":
             yield from self._close_text(item)
         self._kind, self._scores = "", []
         yield "response.output_item.done", {"output_index": len(self.output) - 1, "item": item}

@@ -10,6 +10,7 @@ from app.runtime.chat import Effort
 from app.server.body import Hint, Preference, RequestFields, type_of
 from app.server.openai.chat import Name
 from app.server.openai.responses_items import ResponseInput
+from app.server.openai.vector_stores import FileFilter, RankingOptions
 from app.server.sampling import Count, ReasoningBudget
 
 # -- tools
@@ -40,6 +41,65 @@ class ResponseCustomTool(RequestFields):
     format: ResponseInputFormat | None = None
 
 
+class ResponseMcpFilter(RequestFields):
+    """Tools of an MCP server: by name, or those that say of themselves that they only read."""
+
+    tool_names: list[str] | None = None
+    read_only: bool | None = None
+
+
+class ResponseMcpApproval(RequestFields):
+    always: ResponseMcpFilter | None = None
+    never: ResponseMcpFilter | None = None
+
+
+def _list_or_object(value: Any) -> str:
+    return "as-list" if isinstance(value, list) else "as-object"
+
+
+def _word_or_object(value: Any) -> str:
+    return "as-word" if isinstance(value, str) else "as-object"
+
+
+class ResponseMcpTool(RequestFields):
+    """The tools of an MCP server, which this server calls: at an address, or one that was added here, by its name."""
+
+    type: Literal["mcp"]
+    server_label: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+    server_url: str | None = None
+    headers: dict[str, str] | None = None
+    authorization: str | None = None
+    allowed_tools: (
+        Annotated[
+            Annotated[list[str], Tag("as-list")] | Annotated[ResponseMcpFilter, Tag("as-object")],
+            Discriminator(_list_or_object),
+        ]
+        | None
+    ) = None
+    require_approval: (
+        Annotated[
+            Annotated[Literal["always", "never"], Tag("as-word")] | Annotated[ResponseMcpApproval, Tag("as-object")],
+            Discriminator(_word_or_object),
+        ]
+        | None
+    ) = None
+    connector_id: str | None = None  # refused: OpenAI's own
+    tunnel_id: str | None = None  # the same
+    server_description: Hint[str] = None
+    allowed_callers: Hint[list[str]] = None
+    defer_loading: Hint[bool] = None
+
+
+class ResponseFileSearchTool(RequestFields):
+    """Searches vector stores for the last message of the user, before the model answers."""
+
+    type: Literal["file_search"]
+    vector_store_ids: Annotated[list[str], Field(min_length=1, max_length=16)]
+    max_num_results: Annotated[int, Field(ge=1, le=50)] = 5
+    filters: FileFilter | None = None
+    ranking_options: RankingOptions | None = None
+
+
 class ResponseOtherTool(BaseModel):
     """A tool that another server would run."""
 
@@ -51,12 +111,14 @@ RunnableTool = ResponseFunctionTool | ResponseCustomTool
 
 def _tool_kind(tool: Any) -> str:
     kind = type_of(tool)
-    return f"tool-{kind}" if kind in ("function", "custom") else "tool-other"
+    return f"tool-{kind}" if kind in ("function", "custom", "mcp", "file_search") else "tool-other"
 
 
 ResponseTool = Annotated[
     Annotated[ResponseFunctionTool, Tag("tool-function")]
     | Annotated[ResponseCustomTool, Tag("tool-custom")]
+    | Annotated[ResponseMcpTool, Tag("tool-mcp")]
+    | Annotated[ResponseFileSearchTool, Tag("tool-file_search")]
     | Annotated[ResponseOtherTool, Tag("tool-other")],
     Discriminator(_tool_kind),
 ]
@@ -72,9 +134,16 @@ class ResponseNamedCustom(RequestFields):
     name: Name
 
 
+class ResponseNamedMcp(RequestFields):
+    type: Literal["mcp"]
+    server_label: str
+    name: str | None = None
+
+
 class ResponseAllowedTool(RequestFields):
     type: str = "function"
     name: str | None = None
+    server_label: str | None = None  # of the type mcp
 
 
 class ResponseAllowedTools(RequestFields):
@@ -93,13 +162,14 @@ def _choice_kind(choice: Any) -> str:
     if isinstance(choice, str):
         return "choice-word"
     kind = type_of(choice)
-    return f"choice-{kind}" if kind in ("function", "custom", "allowed_tools") else "choice-other"
+    return f"choice-{kind}" if kind in ("function", "custom", "mcp", "allowed_tools") else "choice-other"
 
 
 ResponseToolChoice = Annotated[
     Annotated[Literal["auto", "none", "required"], Tag("choice-word")]
     | Annotated[ResponseNamedFunction, Tag("choice-function")]
     | Annotated[ResponseNamedCustom, Tag("choice-custom")]
+    | Annotated[ResponseNamedMcp, Tag("choice-mcp")]
     | Annotated[ResponseAllowedTools, Tag("choice-allowed_tools")]
     | Annotated[ResponseOtherChoice, Tag("choice-other")],
     Discriminator(_choice_kind),

@@ -86,15 +86,15 @@ class ResponsesSocket:
 
     async def _reply(self, body: ResponsesRequest, silent: bool) -> None:
         """`silent`: the client sends the beginning of a conversation ahead, and wants no reply to it yet."""
-        exchange = await asyncio.to_thread(Exchange, body, self._server.responses, self._find)
+        exchange = await asyncio.to_thread(Exchange, body, self._server.responses, self._find, self._server.tools)
         if silent:
             async for data in numbered(exchange.silence()):
                 await self._send(data)
             self._last = StoredResponse(data["response"], exchange.all_items(data["response"]))
             return
-        running = await exchange.start(Request({"type": "http"}, self._receive), self._server)
+        await exchange.start(Request({"type": "http"}, self._receive), self._server)
         leaving = asyncio.create_task(self._gone.wait())
-        leaving.add_done_callback(lambda _: running.cancel())
+        leaving.add_done_callback(lambda _: exchange.stop())
         try:
             async for data in numbered(exchange.events()):
                 await self._send(data)

@@ -7,6 +7,7 @@ from typing import Any
 
 from engine.models.registry import RECOGNIZERS
 from engine.pipelines.listening.parakeet import ParakeetTranscriber
+from engine.pipelines.listening.qwen3_asr import Qwen3AsrTranscriber
 from engine.pipelines.listening.transcription import Transcriber, asr_model
 from engine.pipelines.listening.whisper import WhisperTokens, WhisperTranscriber
 from engine.tasks import EngineLike
@@ -17,6 +18,9 @@ def transcriber(engine: EngineLike, name: str, loaded: Any) -> Transcriber:
     model, kind = asr_model(name, loaded), loaded.config.get("model_type")
     if kind in RECOGNIZERS:
         return ParakeetTranscriber(engine, model, loaded.model.vocab)
+    if kind == "qwen3_asr":
+        own = loaded.model
+        return Qwen3AsrTranscriber(engine, model, loaded.tokenizer, own.audio_token, own.encoder.chunk)
     if kind != "whisper":
         return Transcriber(engine, model)
     tokens = WhisperTokens.of(loaded.tokenizer, loaded.config, loaded.model.generation)

@@ -49,7 +49,7 @@ class ParakeetTranscriber(Transcriber):
     ) -> Task[TimedIds]:
         chosen = (options or self.options).language
         # as the person names it for this sound: the model itself names none
-        self.model = replace(self.model, language=chosen if chosen in self.languages else self._unnamed)
+        self.model = replace(self.model, language=chosen if chosen and chosen in self.languages else self._unnamed)
 
         def work(loaded: Any) -> Generator[None, None, TimedIds]:
             made: TimedIds = yield from loaded.model.recognize(samples)

@@ -60,6 +60,7 @@ LISTENING = (
     "parakeet_ctc",
     "parakeet_rnnt",
     "parakeet_tdt",
+    "qwen3_asr",
     "whisper",
 )  # model types
 _AHEAD = 32  # segments in flight
@@ -192,7 +193,7 @@ class Transcriber:
         if options.translate:
             raise BadRequest(f"{name} does not translate. Whisper models do.", "model")
         if options.prompt:
-            raise BadRequest(f"{name} takes no prompt. Whisper models do.", "prompt")
+            raise BadRequest(f"{name} takes no prompt. Whisper and Qwen3-ASR models do.", "prompt")
         if options.temperature:
             raise BadRequest(f"{name} takes no temperature. Whisper models do.", "temperature")
 

@@ -33,7 +33,6 @@ from engine.media.documents import (
     page_numbers,
 )
 from engine.pipelines.reading.elements import PageContent, RegionReader
-from engine.pipelines.reading.formats.documents import TextDocument, open_text_document
 from engine.pipelines.reading.layout import (
     DetectedLayout,
     LayoutDetector,
@@ -42,7 +41,7 @@ from engine.pipelines.reading.layout import (
     without_duplicates,
 )
 from engine.pipelines.reading.recognizer import CheckedRecognizer, RecognitionStream, Recognizer, confidence_in_lines
-from engine.pipelines.reading.results import Box, Document, Element, Page, Task
+from engine.pipelines.reading.results import Box, Document, Element, Page, Task, TextDocument
 from engine.pipelines.reading.upright import UprightPage, upright
 from engine.trim import trim_soon
 
@@ -276,6 +275,10 @@ class _Run:
             self._queue.put(_PageDone(index, known or document.pages[number - 1], read_now=known is None))
 
     def _unlocked(self, source: Source) -> SourceDocument | TextDocument:
+        from engine.pipelines.reading.formats.documents import (
+            open_text_document,  # all readers, which an idle window needs not
+        )
+
         text = open_text_document(source)
         if text is not None:
             return text

@@ -487,3 +487,11 @@ class _Rows(HTMLParser):
 
 def _span(text: str | None) -> int:
     return min(int(text), 1000) if text and text.isdecimal() else 1
+
+
+@dataclass(frozen=True)
+class TextDocument:
+    """A document that carried its text, read to the end."""
+
+    name: str
+    pages: tuple[Page, ...]

@@ -25,7 +25,7 @@ from engine.at_exit import join_at_exit
 from engine.errors import BadRequest, EngineFault, EngineStopped, ErrorText, GrusError, UnreadableFile
 from engine.loading import LoadedModel
 from engine.media.documents import Source, open_document
-from engine.pipelines.reading.formats.documents import DOCUMENTS
+from engine.pipelines.reading.formats.detection import DOCUMENTS
 from engine.pipelines.reading.layout import LayoutDetector
 from engine.pipelines.reading.reader import (
     DocumentRead,

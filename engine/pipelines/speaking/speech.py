@@ -279,8 +279,11 @@ def speak_long_form(model: SpeechModel, text: str, settings: VoiceSettings, opti
     `example`: what the voice said earlier in a conversation, so that it stays the same voice."""
     parts = prepare_text(text, settings, options)
     model.check(settings)
-    stretch = Stretch(options.speed, model.rate)
     scoped = copy.copy(model)
+    stretched = options.speed
+    if hasattr(scoped, "speed"):  # it speaks faster or slower by itself
+        scoped.speed, stretched = options.speed, 1.0
+    stretch = Stretch(stretched, model.rate)
     scoped.engine = scope = scope or CancelScope.over(model.engine)
     sound = _synthesize(
         scoped, scope, parts, settings, options, stretch, progress, example or VoiceExample(model, settings)

@@ -1,4 +1,4 @@
-"""The text-to-speech models by their checkpoints: Qwen3-TTS, Orpheus, Spark-TTS, and the system's own voices."""
+"""The text-to-speech models by their checkpoints: Qwen3-TTS, Kokoro, Orpheus, Spark-TTS, and the system's own voices."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import BadRequest, ErrorText
+from engine.pipelines.speaking.kokoro import KokoroVoice, is_kokoro
 from engine.pipelines.speaking.orpheus import Orpheus, is_orpheus
 from engine.pipelines.speaking.qwen3_tts import Qwen3TTS
 from engine.pipelines.speaking.spark import Spark, is_spark
@@ -24,6 +25,8 @@ def speaker(engine: EngineLike, model: str) -> SpeechModel:
         return elsewhere(engine)
     if config.get("model_type") == "qwen3_tts":
         return Qwen3TTS(engine, model)
+    if is_kokoro(config):
+        return KokoroVoice(engine, model)
     if is_orpheus(config):
         return Orpheus(engine, model)
     if config.get("model_type") == "system_voice":
@@ -31,7 +34,7 @@ def speaker(engine: EngineLike, model: str) -> SpeechModel:
     if is_spark(folder):
         return Spark(engine, model)
     raise BadRequest(
-        ErrorText("{model} does not speak. Qwen3-TTS, Orpheus and Spark-TTS models do.", model=model), "model"
+        ErrorText("{model} does not speak. Qwen3-TTS, Kokoro, Orpheus and Spark-TTS models do.", model=model), "model"
     )
 
 

@@ -1,4 +1,5 @@
-"""A GGUF file opened as a checkpoint: config, tokenizer, chat template and tensors, all from the one file.
+"""A GGUF file opened as a checkpoint: config, tokenizer, chat template and tensors, all from the one file; those of an image encoder
+from an `mmproj` file.
 
 Offers what a checkpoint folder offers, so that loading does not care which of the two it was given.
 """
@@ -14,6 +15,7 @@ from backends.base import Raw
 from engine.text.tokenizer import Tokenizer
 from engine.weights.gguf import config as configs
 from engine.weights.gguf import tokenizer as tokenizers
+from engine.weights.gguf.mmproj import MmprojFile
 from engine.weights.gguf.reader import GgufFile, read
 from engine.weights.gguf.source import GgufSource
 
@@ -25,6 +27,16 @@ class GgufCheckpoint:
         self.where = str(file.path)
         self.config: dict[str, Any] = configs.read(file.metadata, file.tensors, self.where)
         self.source = GgufSource(self.where, self.architecture, file.tensors, self.config)
+        self.mmproj: MmprojFile | None = None
+
+    def fits(self, mmproj: MmprojFile) -> dict[str, Any]:
+        """What an mmproj file adds to the config. Raises ConfigError for one of another model."""
+        return mmproj.config(self.architecture, self.config, self._vocabulary.control if self.has_tokenizer else {})
+
+    def see_with(self, mmproj: MmprojFile) -> None:
+        self.config |= self.fits(mmproj)
+        self.source.add(mmproj.tensors())
+        self.mmproj = mmproj
 
     @property
     def architecture(self) -> str:
@@ -34,11 +46,11 @@ class GgufCheckpoint:
     @property
     def tensors(self) -> Mapping[str, Raw]:
         """As they are stored, under GGUF's names."""
-        return self.file.tensors
+        return self.file.tensors if self.mmproj is None else {**self.file.tensors, **self.mmproj.file.tensors}
 
     @property
     def nbytes(self) -> int:
-        return self.file.nbytes
+        return self.file.nbytes + (0 if self.mmproj is None else self.mmproj.file.nbytes)
 
     @cached_property
     def generation_config(self) -> dict[str, Any]:

@@ -70,7 +70,7 @@ def read(metadata: Mapping[str, Any], tensors: Mapping[str, Raw], where: str) ->
         "max_position_embeddings": keys.int("context_length", 2048),
         "rms_norm_eps": keys.float("attention.layer_norm_rms_epsilon", 1e-6),
         "tie_word_embeddings": "output.weight" not in tensors,
-        "attention_bias": arch != "qwen2" and "blk.0.attn_q.bias" in tensors,
+        "attention_bias": arch not in ("qwen2", "qwen2vl") and "blk.0.attn_q.bias" in tensors,
         "mlp_bias": "blk.0.ffn_down.bias" in tensors,
         "rope_parameters": _rope(keys, tensors, head_dim),
     }
@@ -116,7 +116,7 @@ def _mixture(keys: Keys, tensors: Mapping[str, Raw], layers: int) -> dict[str, A
         }
     if keys.arch == "gemma4":
         return {"intermediate_size": keys.int("feed_forward_length")}
-    if keys.arch not in ("qwen3moe", "qwen35moe", "qwen3next", "glm4moe", "deepseek2", "laguna"):
+    if keys.arch not in ("qwen3moe", "qwen3vlmoe", "qwen35moe", "qwen3next", "glm4moe", "deepseek2", "laguna"):
         raise UnsupportedArchitecture(f"{keys.where} is a mixture of experts of a kind that is not supported.")
     ffn = keys.int("expert_feed_forward_length")
     mixtures = [i for i in range(layers) if f"blk.{i}.ffn_gate_inp.weight" in tensors]
@@ -406,7 +406,7 @@ def _rope(keys: Keys, tensors: Mapping[str, Raw], head_dim: int) -> dict[str, An
     }
     sections = keys.find("rope.dimension_sections")
     if isinstance(sections, Elements):
-        rope |= {"mrope_section": sections.numbers().tolist()[:3], "mrope_interleaved": True}
+        rope |= {"mrope_section": sections.numbers().tolist()[:3], "mrope_interleaved": keys.arch != "qwen2vl"}
     if LONG_FACTORS in tensors and SHORT_FACTORS in tensors:
         names = {"short_factor": SHORT_FACTORS, "long_factor": LONG_FACTORS}
         rope |= {name: dequantize(tensors[stored]).reshape(-1).tolist() for name, stored in names.items()}

@@ -38,6 +38,8 @@ def config_of(config: Mapping[str, Any], arch: str) -> TextConfig:
     values = dict(text_fields(counted_pattern(config)).values)
     if arch == "gemma3n":
         values["intermediate_size"] = by_layer(text_fields(config))[0][0]
+    if arch == "qwen3vlmoe" and "tie_word_embeddings" in config:
+        values["tie_word_embeddings"] = config["tie_word_embeddings"]  # see `qwen3_vl_moe`
     if arch.startswith("nemotron_h"):
         values["num_hidden_layers"] = len(block_kinds(values))
     c = text_config(values, activations=(values.get("hidden_act") or "silu", *_ACTIVATIONS))
@@ -103,6 +105,13 @@ def _renormalized(c: TextConfig, default: bool = False) -> None:
 
 def _qwen3_moe(c: TextConfig) -> KeyValues:
     _renormalized(c)
+    _only(c, "decoder_sparse_step", 1)
+    _only(c, "mlp_only_layers", [])
+    return _experts(c)
+
+
+def _qwen3_vl_moe(c: TextConfig) -> KeyValues:
+    """Whatever `norm_topk_prob` says, the model adds shares up to one."""
     _only(c, "decoder_sparse_step", 1)
     _only(c, "mlp_only_layers", [])
     return _experts(c)
@@ -467,6 +476,7 @@ KEYS: dict[str, Callable[[TextConfig], KeyValues]] = {
     "qwen35": _delta,
     "qwen35moe": _delta_moe,
     "qwen3moe": _qwen3_moe,
+    "qwen3vlmoe": _qwen3_vl_moe,
     "qwen3next": _delta_moe,
     "smollm3": _smollm3,
 }

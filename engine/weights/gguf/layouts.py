@@ -118,6 +118,8 @@ class GgufLayout:
     def _apart(self, name: str, tensor: Tensor) -> Iterator[tuple[str, Tensor]]:
         stem = name.removesuffix(".weight")
         before, _, part = stem.rpartition(".")
+        if self.arch == "qwen3vlmoe" and before.endswith(".experts"):
+            tensor = self._outputs_first(part, tensor)
         if self.arch == "gpt-oss" and before.endswith(".experts"):
             yield from _alternating(before.removesuffix("experts") + "switch_mlp", part, tensor)
         elif self.arch == "gemma4" and before.endswith(".experts"):  # its files have gates and ups in one tensor
@@ -140,6 +142,16 @@ class GgufLayout:
             yield from self._delta_apart(before, tensor)
         else:
             yield name, tensor
+
+    def _outputs_first(self, part: str, tensor: Tensor) -> Tensor:
+        """Qwen3-VL's experts are published with inputs first."""
+        hidden, inputs_first = self.config.hidden, -2 if part == "gate_up_proj" else -1
+        if tensor.blocks is not None or len(tensor.shape) != 3 or tensor.shape[inputs_first] != hidden:
+            return tensor
+        if tensor.shape[-2] == tensor.shape[-1]:
+            return tensor
+        experts, inp, out = tensor.shape
+        return tensor.changed(lambda x: np.ascontiguousarray(x.swapaxes(1, 2)), (experts, out, inp))
 
     def _latent(self, stem: str, tensor: Tensor) -> Iterator[tuple[str, Tensor]]:
         """Keys' projections have latents as outputs."""

@@ -34,18 +34,38 @@ _ARCHITECTURES = {ours: arch for arch, ours in MODEL_TYPES.items()} | {
     "muse_glimmer": "muse-glimmer",
     "nemotron_h": "nemotron_h",
     "olmo2": "olmo2",
+    "qwen2": "qwen2",
+    "qwen2_5_vl": "qwen2vl",
+    "qwen3": "qwen3",
+    "qwen3_moe": "qwen3moe",
+    "qwen3_vl": "qwen3vl",
+    "qwen3_vl_moe": "qwen3vlmoe",
     "qwen3_5": "qwen35",
     "qwen3_5_moe": "qwen35moe",
 }
 _THETA = {
-    **dict.fromkeys(("qwen2", "qwen3", "qwen3moe", "gemma3", "gemma3n", "gemma4", "exaone4", "lfm2", "lfm2moe"), 1e6),
+    **dict.fromkeys(
+        ("qwen2", "qwen2vl", "qwen3", "qwen3moe", "gemma3", "gemma3n", "gemma4", "exaone4", "lfm2", "lfm2moe"), 1e6
+    ),
     **dict.fromkeys(("bitnet", "ernie4_5", "ernie4_5-moe", "muse-glimmer", "olmo2"), 5e5),
+    **dict.fromkeys(("qwen3vl", "qwen3vlmoe"), 5e6),
     "gpt-oss": 150000.0,
     "minimax-m2": 5e6,
     "smollm3": 2e6,
 }
 _PARTIAL = {"qwen35": 0.25, "qwen35moe": 0.25, "qwen3next": 0.25, "glm4": 0.5, "glm4moe": 0.5}
-_WITHOUT_WINDOWS = ("llama", "qwen2", "qwen3", "qwen3moe", "hunyuan-dense", "hunyuan-moe", "seed_oss")
+_WITHOUT_WINDOWS = (
+    "llama",
+    "qwen2",
+    "qwen2vl",
+    "qwen3",
+    "qwen3moe",
+    "qwen3vl",
+    "qwen3vlmoe",
+    "hunyuan-dense",
+    "hunyuan-moe",
+    "seed_oss",
+)
 _FOR_EVER = 1e30  # what divides a frequency that turns by nothing
 
 
@@ -85,6 +105,8 @@ def describe(config: Mapping[str, Any], arch: str, name: str) -> tuple[dict[str,
         "attention.layer_norm_rms_epsilon": c.eps,
         "vocab_size": c.vocab,
     }
+    if arch in ("qwen3vl", "qwen3vlmoe"):
+        values["n_deepstack_layers"] = len(config.get("vision_config", {}).get("deepstack_visual_indexes", ()))
     rope, factors = _rope(c, arch)
     try:
         own = KEYS[arch](c) if arch in KEYS else {}
@@ -110,7 +132,7 @@ def _rope(c: TextConfig, arch: str) -> tuple[dict[str, Any], dict[str, np.ndarra
     kind = described.find("rope_type", "type", default="default")
     theta = described.float("rope_theta", default=f.float("rope_theta", default=default))
     values: dict[str, Any] = {"rope.dimension_count": rope.dims}
-    if arch in ("qwen35", "qwen35moe"):
+    if arch in ("qwen2vl", "qwen35", "qwen35moe", "qwen3vl", "qwen3vlmoe"):
         values["rope.dimension_sections"] = [*(rope.section or (rope.dims // 2, 0, 0)), 0]
     if kind == "dynamic" and rope.dynamic is None:  # Hunyuan's alpha, which is a larger base
         # The second frequency is theta ** (-2 / dims) whenever nothing but theta shapes them.

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from engine.weights.gguf.encoders import BERT_NAMES, NOMIC_NAMES
 
@@ -15,8 +16,11 @@ MODEL_TYPES = {
     "olmo2": "olmo3",
     "llama": "llama",
     "qwen2": "qwen2",
+    "qwen2vl": "qwen2",  # without its mmproj file
     "qwen3": "qwen3",
     "qwen3moe": "qwen3_moe",
+    "qwen3vl": "qwen3",
+    "qwen3vlmoe": "qwen3_moe",
     "qwen35": "qwen3_5_text",
     "qwen35moe": "qwen3_5_moe_text",
     "qwen3next": "qwen3_next",
@@ -309,8 +313,11 @@ _HUNYUAN = _EVERYWHERE | {
 _NAMES: dict[str, dict[str, str]] = {
     "llama": _EVERYWHERE,
     "qwen2": _EVERYWHERE,
+    "qwen2vl": _EVERYWHERE,
     "qwen3": _EVERYWHERE | _HEAD_NORMS,
     "qwen3moe": _EVERYWHERE | _HEAD_NORMS | _EXPERTS,
+    "qwen3vl": _EVERYWHERE | _HEAD_NORMS,
+    "qwen3vlmoe": _EVERYWHERE | _HEAD_NORMS | _EXPERTS,
     "qwen35": _WITHOUT_FFN_NORM | _HEAD_NORMS | _DELTA,
     "qwen35moe": _WITHOUT_FFN_NORM | _HEAD_NORMS | _DELTA | _EXPERTS | _GATED_SHARED,
     "qwen3next": _WITHOUT_FFN_NORM | _HEAD_NORMS | _DELTA | _FUSED_DELTA | _EXPERTS | _GATED_SHARED,
@@ -369,14 +376,36 @@ _NUMBER = re.compile(r"(?<=\.)\d+(?=\.)")
 
 def to_model(arch: str, name: str) -> str:
     """The model's name of a GGUF tensor; a name that is not known stays as it is."""
-    return _translate(_NAMES[arch], name) or name
+    return translate(_NAMES[arch], name) or name
+
+
+PREDICTING = frozenset({"qwen35", "qwen35moe", "qwen3next"})  # whose layers for multi-token prediction are read
+_PREDICTION = {
+    "nextn.eh_proj": "mtp.fc",
+    "nextn.enorm": "mtp.pre_fc_norm_embedding",
+    "nextn.hnorm": "mtp.pre_fc_norm_hidden",
+    "nextn.shared_head_norm": "mtp.norm",
+}
+
+
+def to_prediction(arch: str, name: str, layers: int) -> str:
+    """The name of a tensor of a layer behind the model's `layers`: they predict further tokens (multi-token prediction)."""
+    number = layer_of(name)
+    own = name.removeprefix(f"blk.{number}.")
+    part, _, kind = own.rpartition(".")
+    if part in _PREDICTION:
+        return f"{_PREDICTION[part]}.{kind}"
+    layer = f"mtp.layers.{(number or 0) - layers}."
+    found = translate(_NAMES[arch], name)
+    return f"{layer}{own}" if found is None else found.replace(f"model.layers.{number}.", layer)
 
 
 def to_gguf(arch: str, name: str) -> str | None:
-    return _translate(_OURS[arch], name)
+    return translate(_OURS[arch], name)
 
 
-def _translate(names: dict[str, str], name: str) -> str | None:
+def translate(names: Mapping[str, str], name: str) -> str | None:
+    """A name by a table in which `{}` stands for the first number of a name."""
     if name in names:
         return names[name]
     match = _NUMBER.search(name)

@@ -17,7 +17,7 @@ from backends.base import Blocks, Dense, Raw
 from engine.weights.gguf import ternary
 from engine.weights.gguf.blocks import dequantize
 from engine.weights.gguf.encoders import as_matrix
-from engine.weights.gguf.names import STACKED, layer_of, to_model
+from engine.weights.gguf.names import PREDICTING, STACKED, layer_of, to_model, to_prediction
 from engine.weights.gguf.orders import grouped_heads, rotary_halves
 from engine.weights.gguf.types import FLOATS
 from engine.weights.integer_formats import ternary_codes
@@ -52,9 +52,13 @@ class GgufSource:
             if name not in (ROPE_FACTORS, LONG_FACTORS, SHORT_FACTORS)
             and name not in scaled.values()
             and not name.endswith(".input_scale")  # of activations, which are quantized otherwise here
-            and (layer_of(name) or 0) < layers  # beyond: layers that guess ahead
+            and (arch in PREDICTING or (layer_of(name) or 0) < layers)  # beyond: layers that predict further tokens
         }
-        names = {to_model(arch, name): name for name in used if name not in STACKED}
+        names = {
+            to_model(arch, name) if (layer_of(name) or 0) < layers else to_prediction(arch, name, layers): name
+            for name in used
+            if name not in STACKED
+        }
         self.factors = {name: tensors[scaled[original]] for name, original in names.items() if original in scaled}
         self.raws = {name: self._adapted(name, used[original]) for name, original in names.items()}
         for original in STACKED.keys() & used.keys():
@@ -62,6 +66,11 @@ class GgufSource:
                 names[STACKED[original].format(i)] = original
                 self.raws[STACKED[original].format(i)] = raw
         self.names: Mapping[str, str] = names
+
+    def add(self, tensors: Mapping[str, tuple[str, Raw]]) -> None:
+        """Tensors of another file: the name that models use -> the name in that file, and the tensor."""
+        self.names = {**self.names, **{name: original for name, (original, _) in tensors.items()}}
+        self.raws |= {name: raw for name, (_, raw) in tensors.items()}
 
     def raw(self, name: str) -> Raw | None:
         return self.raws.get(name)

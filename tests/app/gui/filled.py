@@ -29,6 +29,7 @@ def open_filled(app: Any, folder: Path, theme: str = "light", language: str = "e
     for spec in window.specs:
         window.open_pane(spec.name)
         screenshots.spin(app, 0.2)
+    screenshots.libraries(app, window)
     screenshots.models(app, window)
     screenshots.server(app, window)
     window.open_pane("chat")

@@ -7,8 +7,10 @@ seen is printed, one word or one line of JSON at a time.
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import Qt, QTimer
@@ -18,6 +20,7 @@ from PySide6.QtWidgets import QTextEdit
 import app.main
 from app.cli import main
 from app.gui.chat.message_view import ProseWidget, UserTextWidget
+from app.gui.chat.passage_list import SourcesWidget
 
 QUESTION = "What can you do?"
 LINE = "The crane dances."
@@ -68,6 +71,40 @@ def first_voice(window: Any) -> Waits:
     say(f"spoken: {speak.model_box.name} {take.state} {take.seconds} {take.error}")
 
 
+def libraries(window: Any) -> Waits:
+    """Give Libraries the folder of the environment, search it, ask it in Chat, and open the page of the first source."""
+    folder = Path(os.environ["GRUS_TEST_FOLDER"])
+    window.raise_up()  # keys go to the active window
+    yield lambda: window.isActiveWindow() and window.pane("chat").talk.head.model
+    QTest.keyClick(window, Qt.Key.Key_8, CTRL)
+    yield lambda: window.shown == "libraries"
+    pane = window.pane("libraries")
+    pane.results.add([folder])
+    yield lambda: pane.results.items and pane.results.items[0].state == "done"
+    say(f"indexed: {pane.results.items[0].status()}")
+    QTest.keyClicks(pane.field, "fuse amperes")
+    yield lambda: pane.found.count()
+    say(f"found: {pane.found.item(0).text().splitlines()[0]}")
+    QTest.mouseClick(pane.ask_button, Qt.MouseButton.LeftButton)
+    yield lambda: window.shown == "chat" and window.pane("chat").talk.head.model
+    chat = window.pane("chat")
+    QTest.keyClicks(chat.composer.field, "How many amperes is the fuse rated at?")
+    QTest.keyClick(chat.composer.field, Qt.Key.Key_Return)
+    yield (
+        lambda: (
+            chat.talk.path and chat.talk.path[-1].state not in ("writing",) and chat.talk.path[-1].role == "assistant"
+        )
+    )
+    say(f"answered: {chat.talk.path[-1].state} {chat.talk.path[-1].passages[0].where}")
+    yield lambda: any(isinstance(view, SourcesWidget) for view in chat.transcript.widgets.values())
+    sources = next(view for view in chat.transcript.widgets.values() if isinstance(view, SourcesWidget))
+    sources.lines[0].setFocus()
+    QTest.keyClick(sources.lines[0], Qt.Key.Key_Space)
+    read = window.pane("read")
+    yield lambda: window.shown == "read" and read.blocks.current in read.blocks.blocks
+    say(f"marked: {read.results.current.page_number} {read.blocks.text_of(read.blocks.current)}")
+
+
 def look(window: Any) -> Waits:
     """Open every pane that holds something, and tell what is on the screen."""
     chat = window.pane("chat")
@@ -107,7 +144,7 @@ def follow(steps: Waits) -> None:
 
 
 if __name__ == "__main__":
-    task = {"work": work, "look": look, "first_voice": first_voice}[sys.argv[1]]
+    task = {"work": work, "look": look, "first_voice": first_voice, "libraries": libraries}[sys.argv[1]]
     announce = app.main._announce
     app.main._announce = lambda window: (announce(window), follow(task(window)))[0]
     sys.exit(main(["app", *sys.argv[2:]]))

@@ -171,3 +171,49 @@ def test_an_archive_writes_nothing_outside_its_folders(tmp_path: Path) -> None:
     with pytest.raises(BadRequest, match="is damaged"):
         grus.ask(lambda db: archive.add(db, found, grus.data))
     assert grus.ask(conversations.listed) == []
+
+
+def _with_attachment(file: Path, data: bytes, broken: bool = False) -> None:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("content.json", json.dumps({"format": "grus-archive", "version": 1, "rows": {}}))
+        packed.writestr("attachments/a.png", data)
+        start = packed.getinfo("attachments/a.png").header_offset + 30 + len("attachments/a.png")
+    if broken:
+        whole = bytearray(file.read_bytes())
+        whole[start] = 0x07  # a block of a type that deflate does not have
+        file.write_bytes(whole)
+
+
+def test_a_broken_part_is_said_and_leaves_no_part_of_a_file(tmp_path: Path) -> None:
+    file, data = tmp_path / "a.zip", tmp_path / "data"
+    content = bytes(range(256)) * 20_000
+    _with_attachment(file, content, broken=True)
+    with pytest.raises(BadRequest, match="is damaged"):
+        archive.unpack(file, archive.read(file), data)
+    assert [each for each in data.rglob("*") if each.is_file()] == []
+    _with_attachment(file, content)
+    archive.unpack(file, archive.read(file), data)
+    assert (data / "attachments" / "a.png").read_bytes() == content
+
+
+def test_an_archive_with_a_bomb_for_its_content_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive, "_LARGEST_CONTENT", 1 << 20)
+    file = tmp_path / "bomb.zip"
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("content.json", "[" * (4 << 20))
+    with pytest.raises(BadRequest, match="is damaged"):
+        archive.read(file)
+    monkeypatch.setattr(archive, "_LARGEST_CONTENT", 8 << 20)
+    with pytest.raises(BadRequest, match="is damaged"):  # too deep for the parser
+        archive.read(file)
+
+
+def test_what_the_disk_has_no_room_for_is_refused_before_anything_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, data = tmp_path / "a.zip", tmp_path / "data"
+    _with_attachment(file, b"x" * 1000)
+    monkeypatch.setattr(archive, "_SPARE", 1 << 60)
+    with pytest.raises(BadRequest, match="too little room"):
+        archive.unpack(file, archive.read(file), data)
+    assert list(data.iterdir()) == []

@@ -17,13 +17,16 @@ from engine.errors import BadRequest
 from engine.loading import LoadOptions
 from tests.app.gui.media import AtOnce
 from tests.engine.pipelines.listening.conftest import RATE, talk
-from tests.speech_checkpoints import save, save_parakeet
+from tests.speech_checkpoints import save, save_parakeet, save_qwen3_asr
 
 
-@pytest.fixture(scope="module", params=["moonshine", "parakeet_tdt"])
+@pytest.fixture(scope="module", params=["moonshine", "parakeet_tdt", "qwen3_asr"])
 def ears(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[grus.Ears]:
-    make = save if request.param == "moonshine" else save_parakeet
-    folder = make(request.param, tmp_path_factory.mktemp("ears") / request.param)
+    folder = tmp_path_factory.mktemp("ears") / request.param
+    if request.param == "qwen3_asr":
+        save_qwen3_asr(folder)
+    else:
+        (save if request.param == "moonshine" else save_parakeet)(request.param, folder)
     with grus.Ears(str(folder), LoadOptions(backend="auto", device="cpu")) as made:
         yield made
 

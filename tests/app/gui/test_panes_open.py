@@ -91,7 +91,7 @@ def open_all(folder: Path, *more: str) -> tuple[list[str], list[str], str]:
 
 def test_no_pane_imports_a_library_for_models_on_the_ui_thread(tmp_path: Path) -> None:
     opened, found, phase = open_all(tmp_path)
-    assert opened == ["chat", "read", "speak", "listen", "models", "server", "settings"]
+    assert opened == ["chat", "read", "libraries", "speak", "listen", "models", "server", "settings"]
     assert phase == "ready"
     assert found == []
 

@@ -21,6 +21,7 @@ from app.gui.preferences import Preferences, places_under
 from engine.starter import GUIDE, READER, starter
 from tests.app.gui.person import DRAFT, LINE, QUESTION
 from tests.checkpoints import save
+from tests.engine.media.test_documents import text_pdf
 from tests.engine.pipelines.reading.sheets import font
 from tests.needs import no_program
 from tests.qwen3_tts_cases import checkpoint, ending
@@ -184,6 +185,32 @@ def test_what_was_asked_read_and_spoken_is_there_after_a_kill(screen: str, tmp_p
     assert title == LINE
     assert seconds > 0.1
     assert seen["heard"] == round(seconds * 24000)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not starter(GUIDE), reason="the model that comes with Grus is not here")
+def test_a_folder_is_indexed_asked_and_its_page_opened(
+    screen: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    papers = tmp_path / "papers"
+    papers.mkdir()
+    text = "The fuse is rated at 16 amperes."
+    (papers / "pump.pdf").write_bytes(text_pdf("Contents of this manual", "Installation of the pump", text))
+    (papers / "birds.md").write_text("# Cranes\n\nCranes migrate in autumn.")
+    monkeypatch.setenv("GRUS_TEST_FOLDER", str(papers))
+    folder = tmp_path / "grus"
+    app = run(screen, "-m", "tests.app.gui.person", "libraries", "--folder", str(folder))
+    try:
+        assert "2 documents · 4 pages" in wait_for(app, "indexed:")
+        assert wait_for(app, "found:").strip() == "found: pump.pdf, page 3"
+        assert "pump.pdf, page 3" in wait_for(app, "answered:")
+        assert wait_for(app, "marked:").strip() == f"marked: 3 {text}"
+    finally:
+        app.kill()
+        app.wait(10)
+    assert rows(folder, "SELECT libraries FROM conversations") == [(json.dumps([str(papers)]),)]
+    assert len(list((folder / "data" / "libraries").glob("*.sqlite3"))) == 1
+    assert sorted(path.name for path in papers.iterdir()) == ["birds.md", "pump.pdf"]
 
 
 @pytest.mark.skipif(bool(no_program("espeak-ng")), reason=no_program("espeak-ng"))

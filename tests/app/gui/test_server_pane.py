@@ -177,14 +177,20 @@ def test_lines_for_every_program_name_the_server_the_key_and_the_model(open_serv
 def test_a_snippet_is_as_high_as_its_lines_and_the_log_is_in_sight(open_server: Any) -> None:
     grus, pane = open_server()
     grus.window.resize(1180, 780)
+    line = pane.snippet.fontMetrics().lineSpacing()
+
+    def fits() -> bool:
+        lines = pane.snippet.blockCount()
+        return (
+            pane.snippet.verticalScrollBar().maximum() == 0
+            and lines * line < pane.snippet.height() < (lines + 3) * line
+            and pane.log.visibleRegion().boundingRect() == pane.log.rect()
+            and pane.log.height() >= 4 * line
+        )
+
     for name in ("curl", "Python", "LlamaIndex, Ollama"):
         pane.program.setCurrentText(name)
-        QApplication.processEvents()
-        line, lines = pane.snippet.fontMetrics().lineSpacing(), pane.snippet.blockCount()
-        assert pane.snippet.verticalScrollBar().maximum() == 0
-        assert lines * line < pane.snippet.height() < (lines + 3) * line
-        assert pane.log.visibleRegion().boundingRect() == pane.log.rect()
-        assert pane.log.height() >= 4 * line
+        grus.until(fits)  # once it is laid out
 
 
 def test_what_a_model_can_do_stands_behind_its_name(open_server: Any) -> None:

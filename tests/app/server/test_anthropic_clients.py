@@ -198,6 +198,6 @@ def test_errors_before_a_handler_have_the_shape_too(locked: Live) -> None:
     # Claude Code would ask ten more times
     assert httpx.get(f"{locked.url}/v1/models").headers["x-should-retry"] == "false"
     header = {"authorization": "Bearer secret"}
-    assert httpx.get(f"{locked.url}/v1/files", headers=header).json().keys() == {"error"}
-    missing = httpx.get(f"{locked.url}/v1/files", headers=header | {"anthropic-version": "2023-06-01"})
+    assert httpx.get(f"{locked.url}/v1/skills", headers=header).json().keys() == {"error"}
+    missing = httpx.get(f"{locked.url}/v1/skills", headers=header | {"anthropic-version": "2023-06-01"})
     assert missing.json()["error"]["type"] == "not_found_error"

@@ -21,7 +21,6 @@ HOSTED = [
     {"type": "web_search", "external_web_access": False},
     {"type": "namespace", "name": "agents", "tools": [WEATHER]},
     *({"type": kind} for kind in ("local_shell", "code_interpreter", "image_generation", "computer_use_preview", "tool_search")),
-    {"type": "file_search", "vector_store_ids": ["x"]},
     {"type": "mcp", "server_label": "x"},
 ]  # fmt: skip
 

@@ -19,7 +19,7 @@ from engine.types import Settings
 from tests.app.server.live import Live, serving
 from tests.asserting import every
 from tests.engine.pipelines.listening.conftest import RATE, talk
-from tests.speech_checkpoints import LANGUAGES, save, save_parakeet, save_whisper
+from tests.speech_checkpoints import LANGUAGES, save, save_parakeet, save_qwen3_asr, save_whisper
 
 
 def wav(parts: int) -> bytes:
@@ -37,6 +37,7 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     named = {
         "ears": str(save_whisper(folder / "whisper-tiny", frames=200)),
         "moonshine": str(save("moonshine", folder / "moonshine-tiny")),
+        "qwen3-asr": str(save_qwen3_asr(folder / "qwen3-asr")),
         "parakeet": str(save_parakeet("parakeet_tdt", folder / "parakeet-tdt")),
     }
     settings = Settings(gpu_memory_limit="1G", max_concurrent=4)
@@ -163,3 +164,15 @@ def test_parakeet_over_http(live: Live) -> None:
     refused = listen(live, model="parakeet", language="ja")
     assert (refused.status_code, refused.json()["error"]["param"]) == (400, "language")
     assert listen(live, "translations", model="parakeet").status_code == 400
+
+
+def test_qwen3_asr_over_http(live: Live) -> None:
+    reply = listen(live, model="qwen3-asr", response_format="verbose_json", language="fr", prompt="Grus grus")
+    assert reply.status_code == 200, reply.text
+    body = reply.json()
+    assert (body["language"], len(body["segments"])) == ("fr", 2)
+    assert "x-grus-ignored" not in reply.headers
+    assert "transcript.text.done" in listen(live, model="qwen3-asr", stream="true").text
+    for form, param in (({"language": "xx"}, "language"), ({"timestamp_granularities__": ["word"]}, "words")):
+        refused = listen(live, model="qwen3-asr", response_format="verbose_json", **form)
+        assert (refused.status_code, refused.json()["error"]["param"]) == (400, param)

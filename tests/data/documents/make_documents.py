@@ -1,8 +1,10 @@
-"""Makes the documents of this folder with other programs: python-docx 1, python-pptx 1, and pandoc 2.17 for the others.
+"""Makes the documents of this folder with other programs: python-docx 1, python-pptx 1, pandoc 2.17 and LibreOffice 7.4.
 
 Run in an environment that has them; the files are in the tree, so the tests need none of them:
 
-    python make_documents.py && for kind in odt epub pptx html; do pandoc -s cranes.md -o pandoc.$kind; done
+    python make_documents.py && for kind in odt epub pptx html rtf fb2 docx; do pandoc -s cranes.md -o pandoc.$kind; done
+    for kind in odt rtf docx; do soffice --headless --convert-to $kind pandoc.docx; done       (named libreoffice.*)
+    soffice --headless --convert-to odp pandoc.pptx; for kind in ods xlsx xls; do soffice --headless --convert-to $kind table.csv; done
 """
 
 from __future__ import annotations

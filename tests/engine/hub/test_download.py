@@ -34,7 +34,7 @@ NEEDED = set(FILES) - {"README.md", "pytorch_model.bin"}
         (["model.safetensors", "consolidated.safetensors"], {"model.safetensors"}),
         (["consolidated.safetensors", "params.json"], {"consolidated.safetensors", "params.json"}),
         (["speech_tokenizer/model.safetensors", "model.safetensors"],) * 2,
-        (["m-Q2_K.gguf", "m-Q4_K_M.gguf", "m-Q8_0.gguf", "mmproj-F16.gguf"], {"m-Q4_K_M.gguf"}),
+        (["m-Q2_K.gguf", "m-Q4_K_M.gguf", "m-Q8_0.gguf", "mmproj-F16.gguf"], {"m-Q4_K_M.gguf", "mmproj-F16.gguf"}),
         (["m-Q8_0-00001-of-00002.gguf", "m-Q8_0-00002-of-00002.gguf", "m-Q2_K.gguf"],
          {"m-Q8_0-00001-of-00002.gguf", "m-Q8_0-00002-of-00002.gguf"}),
         (["model.Q5_K_M.gguf", "model.f16.gguf"], {"model.Q5_K_M.gguf"}),

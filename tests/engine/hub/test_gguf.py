@@ -63,7 +63,24 @@ def test_the_base_is_the_name_without_its_ending(repo: str, base: str | None) ->
     ],
 )
 def test_a_quantization_picks_its_files(quant: str | None, files: list[str]) -> None:
-    assert wanted(NAMES, quant) == [name for name in NAMES if name in (*files, *(["params.json"] if files else []))]
+    beside = ["params.json", "mmproj-m-F16.gguf"] if files else []
+    assert wanted(NAMES, quant) == [name for name in NAMES if name in (*files, *beside)]
+
+
+def test_one_of_several_image_encoders_comes_along() -> None:
+    """The one with the nearest number of bits, and in the nearest folder."""
+    names = [
+        "m-Q4_K_M.gguf",
+        "m-BF16.gguf",
+        "mmproj-BF16.gguf",
+        "mmproj-F32.gguf",
+        "mmproj-Q8_0.gguf",
+        "other/mmproj-Q4_0.gguf",
+    ]
+    assert wanted(names, "Q4_K_M") == ["m-Q4_K_M.gguf", "mmproj-Q8_0.gguf"]
+    assert wanted(names, "BF16") == ["m-BF16.gguf", "mmproj-BF16.gguf"]
+    inner = ["Q8/m-Q8_0.gguf", "Q8/mmproj-F16.gguf", "mmproj-Q8_0.gguf"]
+    assert wanted(inner, "Q8_0") == ["Q8/m-Q8_0.gguf", "Q8/mmproj-F16.gguf"]
 
 
 def test_kinds_are_told_by_names_of_many_makers() -> None:

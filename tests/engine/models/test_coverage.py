@@ -22,7 +22,17 @@ from tests.engine.text.test_families import FAMILIES
 from tests.engine.weights.gguf import test_llamacpp
 
 MODEL_FILES = Path(__file__).parents[3] / "engine" / "models"
-NOT_TEXT = {"moonshine", "moonshine_streaming", "paddleocr_vl", "qwen3_tts", "qwen3_vl", "whisper"}
+NOT_TEXT = {
+    "moonshine",
+    "moonshine_streaming",
+    "paddleocr_vl",
+    "qwen2_5_vl",
+    "qwen3_asr",
+    "qwen3_tts",
+    "qwen3_vl",
+    "qwen3_vl_moe",
+    "whisper",
+}
 SAME = {  # types that are another one beside an encoder, or its text alone
     "gemma3": "gemma3_text",
     "gemma3n": "gemma3n_text",

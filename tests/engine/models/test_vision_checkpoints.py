@@ -23,11 +23,42 @@ ROPE = dict(rope_type="default", rope_theta=5e6, mrope_section=[24, 20, 20], mro
 SMALL = dict(hidden_size=1024, intermediate_size=4096, depth=24, deepstack_visual_indexes=[5, 11, 17])
 LARGE = dict(hidden_size=1152, intermediate_size=4304, depth=27, deepstack_visual_indexes=[8, 16, 24])
 
+MROPE = dict(rope_type="default", rope_theta=1e6, mrope_section=[16, 24, 24])
+WINDOWED = dict(
+    hidden_size=1280, intermediate_size=3420, depth=32, fullatt_block_indexes=[7, 15, 23, 31], patch_size=14
+)
+
 # name -> (class prefix in transformers, tied, text config, tower config)
 VISION: dict[str, tuple[str, bool, dict[str, Any], dict[str, Any]]] = {
     "qwen3-vl-2b": ("Qwen3VL", True, sizes(2048, 6144, 28, 16, 8, 151936, head_dim=128, rope_parameters=ROPE), SMALL),
     "qwen3-vl-4b": ("Qwen3VL", True, sizes(2560, 9728, 36, 32, 8, 151936, head_dim=128, rope_parameters=ROPE), SMALL),
     "qwen3-vl-8b": ("Qwen3VL", False, sizes(4096, 12288, 36, 32, 8, 151936, head_dim=128, rope_parameters=ROPE), LARGE),
+    "qwen3-vl-30b-a3b": (
+        "Qwen3VLMoe",
+        False,
+        sizes(
+            2048,
+            6144,
+            48,
+            32,
+            4,
+            151936,
+            head_dim=128,
+            rope_parameters=ROPE,
+            moe_intermediate_size=768,
+            num_experts=128,
+            num_experts_per_tok=8,
+        ),
+        LARGE,
+    ),
+    "qwen2.5-vl-3b": ("Qwen2_5_VL", True, sizes(2048, 11008, 36, 16, 2, 151936, rope_parameters=MROPE), WINDOWED),
+    "qwen2.5-vl-7b": ("Qwen2_5_VL", False, sizes(3584, 18944, 28, 28, 4, 152064, rope_parameters=MROPE), WINDOWED),
+    "qwen2.5-vl-72b": (
+        "Qwen2_5_VL",
+        False,
+        sizes(8192, 29568, 80, 64, 8, 152064, rope_parameters=MROPE),
+        WINDOWED | {"intermediate_size": 3456},
+    ),
     "qwen3.5-9b": (
         "Qwen3_5",
         False,

@@ -78,7 +78,7 @@ class Prompt:
         return Request(model, self.ids, greedy, **seen)
 
 
-_prompts: dict[str, Prompt] = {}  # both models see alike
+_prompts: dict[tuple[str, str], Prompt] = {}  # by model and case: both backends take the same
 
 
 class World:
@@ -95,10 +95,11 @@ class World:
         self.engine.load(self.name)
 
     def prompt(self, case: str) -> Prompt:
-        if case not in _prompts:
+        key = Path(self.name).name, case
+        if key not in _prompts:
             assert self.loaded.vision is not None
-            _prompts[case] = Prompt(self.loaded.vision, CASES[case])
-        return _prompts[case]
+            _prompts[key] = Prompt(self.loaded.vision, CASES[case])
+        return _prompts[key]
 
     def encode(self, pictures: list[Picture]) -> list[np.ndarray]:
         def work(loaded: LoadedModel) -> Any:

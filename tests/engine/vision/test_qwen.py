@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from engine.errors import BadRequest, ConfigError
-from engine.vision.qwen import QwenVisionProcessor
+from engine.vision.qwen import Qwen25VisionProcessor, QwenVisionProcessor
 from engine.vision.registry import make_vision_processor
 from tests.engine.vision.pictures import drawn
 
@@ -75,6 +75,53 @@ def test_pixels_are_the_references(tmp_path: Path, size: tuple[int, int]) -> Non
     assert [list(picture.grid)] == want["image_grid_thw"].tolist()
     assert picture.tokens == want["image_grid_thw"].prod() // 4
     assert np.abs(picture.patches - want["pixel_values"]).max() <= 1e-6
+
+
+@pytest.mark.parametrize("size", [(300, 200), (1001, 333), (1, 1)])
+def test_pixels_of_qwen2_5_vl_are_the_references(tmp_path: Path, size: tuple[int, int]) -> None:
+    """Patches of 14 pixels, and colours as CLIP has them."""
+    import transformers
+
+    published = {
+        "min_pixels": 3136,
+        "max_pixels": 12845056,
+        "patch_size": 14,
+        "temporal_patch_size": 2,
+        "merge_size": 2,
+        "image_mean": [0.48145466, 0.4578275, 0.40821073],
+        "image_std": [0.26862954, 0.26130258, 0.27577711],
+    }
+    (tmp_path / "preprocessor_config.json").write_text(json.dumps(published))
+    tower = {"patch_size": 14, "spatial_merge_size": 2, "temporal_patch_size": 2, "tokens_per_second": 2}
+    config = CONFIG | {"model_type": "qwen2_5_vl", "vision_config": tower}
+    vision = make_vision_processor(config, tmp_path, list)
+    assert isinstance(vision, Qwen25VisionProcessor)
+    picture = vision.prepare(drawn(*size))
+    want = transformers.Qwen2VLImageProcessorPil(**published)(images=[drawn(*size)], return_tensors="np")
+    assert [list(picture.grid)] == want["image_grid_thw"].tolist()
+    assert np.abs(picture.patches - want["pixel_values"]).max() <= 1e-6
+
+
+@pytest.mark.parametrize("frames", [1, 2, 3, 8])
+def test_positions_of_a_video_of_qwen2_5_vl_tell_its_speed(tmp_path: Path, frames: int) -> None:
+    import torch
+    import transformers
+
+    tower = {"patch_size": 16, "spatial_merge_size": 2, "temporal_patch_size": 2, "tokens_per_second": 2}
+    config = CONFIG | {"model_type": "qwen2_5_vl", "vision_config": tower}
+    vision = make_vision_processor(config, tmp_path, list)
+    assert vision is not None
+    clip = vision.video([drawn(64, 96, i) for i in range(frames)], seconds=[1.5 * i for i in range(frames)])
+    picture = vision.prepare(drawn(128, 64))
+    ids, _ = vision.expand([5, START, VIDEO, END, 7, START, IMAGE, END, 8], [clip, picture])
+    assert ids.count(VIDEO) == clip.tokens
+    reference = transformers.Qwen2_5_VLModel.__new__(transformers.Qwen2_5_VLModel)
+    given = transformers.Qwen2_5_VLConfig(image_token_id=IMAGE, video_token_id=VIDEO, vision_config=tower)
+    object.__setattr__(reference, "__dict__", {"config": given})
+    kinds = torch.tensor([[(id == IMAGE) + 2 * (id == VIDEO) for id in ids]])
+    grids = [torch.tensor([one.grid]) for one in (picture, clip)]
+    want, _ = reference.get_rope_index(torch.tensor([ids]), kinds, *grids, second_per_grid_ts=torch.tensor([3.0]))
+    assert np.array_equal(vision.rope(ids, [clip, picture]), want[:, 0].numpy())
 
 
 def test_the_cap_is_the_checkpoints_and_what_is_lost_is_said(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from app.gui.store import conversations, messages, records
 from app.gui.store.conversations import ConversationHead
-from app.gui.store.messages import Attachment, ReplyStatistics, StoredMessage, ToolUse
+from app.gui.store.messages import Attachment, GivenPassage, ReplyStatistics, StoredMessage, ToolUse
 from app.gui.store.worker import AppStore
 from app.gui.texts import tr
 from app.gui.viewmodels import sampling as options
@@ -173,6 +173,9 @@ class ReplyStream:
         self.doing = what
         self._changed(self)
 
+    def found(self, passages: Sequence[GivenPassage]) -> None:
+        self.message = replace(self.message, passages=tuple(passages))
+
     def parts(self, parts: Sequence[ReplyEvent]) -> None:
         if self._rewrite is not None:
             self._unshown += "".join(part.text for part in parts if part.kind == "answer")
@@ -235,6 +238,7 @@ class _Replies(Protocol):
 
 
 Later = Callable[[float, Callable[[], None]], None]
+Find = Callable[[Sequence[str], str, Any], Sequence[GivenPassage]]  # in folders, by a question, with a model service
 
 
 class OpenConversation:
@@ -242,8 +246,16 @@ class OpenConversation:
     `listed`: the list of conversations must be reloaded. `busy`: a reply began or ended.
     `begun(id)`: the conversation has its first message, and is stored."""
 
-    def __init__(self, store: AppStore, asks: _Replies, later: Later, say: Callable[..., Any]) -> None:
-        self._store, self._asks, self._later, self._say = store, asks, later, say
+    def __init__(
+        self,
+        store: AppStore,
+        asks: _Replies,
+        later: Later,
+        say: Callable[..., Any],
+        find: Find = lambda folders, question, service: (),
+    ) -> None:
+        """`find` searches the libraries of the conversation, off the UI thread."""
+        self._store, self._asks, self._later, self._say, self._find = store, asks, later, say, find
         self.changed, self.grew, self.listed, self.busy, self.configured = (
             Signal(),
             Signal(),
@@ -312,7 +324,7 @@ class OpenConversation:
     # -- settings of the conversation
 
     def configure(self, **values: Any) -> None:
-        """`model`, `system` or `sampling`."""
+        """`model`, `system`, `sampling` or `libraries`."""
         if all(getattr(self.head, key) == value for key, value in values.items()):
             return
         self.head = replace(self.head, **values)
@@ -451,7 +463,9 @@ class OpenConversation:
         def write(db: Any) -> tuple[int, StoredMessage, StoredMessage]:
             conversation = known
             if conversation is None:
-                conversation = conversations.create(db, head.model, head.system, head.sampling, folder)
+                conversation = conversations.create(
+                    db, head.model, head.system, head.sampling, folder, libraries=head.libraries
+                )
                 conversations.rename(db, conversation, title_of(question), by_person=False)
                 records.keep_draft(db, "new", "")
             elif from_draft:
@@ -504,6 +518,7 @@ class OpenConversation:
             options.sampling(self.head.sampling),
             options.reasoning(self.head.sampling),
             continue_last=go_on,
+            passages=self._passages(message, path, go_on),
         )
         question = next((m.text for m in reversed(path) if m.role == "user"), "")
         rewrite = partial(guide.in_window, question) if guide.is_guide(self.head.model) else None
@@ -511,6 +526,18 @@ class OpenConversation:
         self._change(self.reply.message)
         self.busy()
         self.reply.begin(lambda listener: self._asks.reply(ask, listener))
+
+    def _passages(
+        self, message: StoredMessage, path: Sequence[StoredMessage], go_on: bool
+    ) -> Callable[[Any], Sequence[GivenPassage]] | None:
+        """What the reply is given of the libraries. One that goes on has it already."""
+        if go_on and message.passages:
+            return lambda service: message.passages
+        folders = self.head.libraries
+        question = next((m.text for m in reversed(path) if m.role == "user" and m.text), "")
+        if not folders or not question or go_on:
+            return None
+        return lambda service: self._find(folders, question, service)
 
     def _reply_changed(self, reply: ReplyStream) -> None:
         if reply.message.id in self.tree:

@@ -23,7 +23,21 @@ Kind = Literal["image", "text", "pdf", "sound", "document"]
 
 IMAGES = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".tif", ".tiff", ".bmp")
 # web pages stay as they are written: a person who attaches one may ask for its code
-DOCUMENTS = (".docx", ".docm", ".pptx", ".pptm", ".xlsx", ".xlsm", ".odt", ".epub", ".eml")
+DOCUMENTS = (
+    ".docx",
+    ".docm",
+    ".pptx",
+    ".pptm",
+    ".xlsx",
+    ".xlsm",
+    ".odt",
+    ".ods",
+    ".odp",
+    ".rtf",
+    ".epub",
+    ".fb2",
+    ".eml",
+)
 SOUNDS = (".wav", ".mp3", ".flac", ".ogg", ".opus", ".m4a", ".aac")
 LONGEST_TEXT = 400_000  # characters
 LARGEST = 512 << 20

@@ -10,7 +10,7 @@ from html import escape
 from typing import Any
 
 from app.gui.store.conversations import ConversationHead
-from app.gui.store.messages import Attachment, ReplyStatistics, StoredMessage, ToolUse
+from app.gui.store.messages import Attachment, GivenPassage, ReplyStatistics, StoredMessage, ToolUse
 from app.gui.texts import tr
 from app.gui.viewmodels.chat.highlight import draw
 from app.gui.viewmodels.chat.markdown import Formula, as_source, filled, pieces
@@ -101,6 +101,7 @@ def _as_dict(message: StoredMessage) -> dict[str, Any]:
     made["calls"] = [vars(call) for call in message.calls]
     made["attachments"] = [vars(file) for file in message.attachments]
     made["figures"] = vars(message.figures)
+    made["passages"] = [vars(one) for one in message.passages]
     return made
 
 
@@ -130,6 +131,7 @@ def _ours(found: Mapping[str, Any]) -> tuple[ConversationHead, list[StoredMessag
         values["calls"] = tuple(ToolUse(**call) for call in item["calls"])
         values["attachments"] = tuple(Attachment(**file) for file in item["attachments"])
         values["figures"] = ReplyStatistics(**item["figures"])
+        values["passages"] = tuple(GivenPassage(**one) for one in item.get("passages", ()))
         message = StoredMessage(**values)
         if message.role not in _ROLES or not isinstance(message.text, str):
             raise ValueError("not a message")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from app.gui.store.messages import Attachment, StoredMessage, ToolUse
+from app.gui.store.messages import Attachment, GivenPassage, StoredMessage, ToolUse
 from app.gui.texts import number, seconds, tr, trn
 from app.gui.viewmodels.chat import guide
 from app.gui.viewmodels.chat.markdown import IncrementalMarkdown, MarkdownPiece
 
-MessageViewKind = Literal["said", "reasoning", "prose", "code", "call", "footer", "unread"]
+MessageViewKind = Literal["said", "reasoning", "prose", "code", "call", "sources", "footer", "unread"]
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,7 @@ class MessageView:
     figures: str = ""  # of a reply, where they are not in `text`
     shows: str = ""  # the action that shows what the Guide says
     folds: bool = False  # a long message, which `title` folds or unfolds
+    passages: tuple[GivenPassage, ...] = ()  # that the reply may cite by their places
 
 
 class MessageViews:
@@ -106,13 +107,25 @@ class MessageViews:
         growing = self._growing.setdefault(message.id, IncrementalMarkdown())
         growing.grow(message.text)
         views += [
-            MessageView((message.id, piece.kind, i), piece.kind, message.id, piece.text, piece, open=piece.open)
+            MessageView(
+                (message.id, piece.kind, i),
+                piece.kind,
+                message.id,
+                piece.text,
+                piece,
+                open=piece.open,
+                passages=message.passages,
+            )
             for i, piece in enumerate(growing.pieces)
         ]
         views += [
             MessageView((message.id, "call", i), "call", message.id, call.arguments, call=call, open=last)
             for i, call in enumerate(message.calls)
         ]
+        if message.passages and message.text and message.state != "writing":
+            views.append(
+                MessageView((message.id, "sources", 0), "sources", message.id, message.text, passages=message.passages)
+            )
         views.append(replace(self._footer(message, version, versions, doing), last=last))
         return views
 

@@ -4,13 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.errors import ErrorText
+from engine.errors import ErrorText, UnreadableFile
 from engine.pipelines.reading.results import Box, Element, Kind, Page, Table, from_rows
 
 BY_FILE = "document"  # what found the elements of a page and read them: the file itself
 MOST_CHARACTERS = 12_000  # of a part of a document without pages; it ends at the next heading or paragraph
 MOST_ELEMENTS_OF_A_PART = 150
+_ROWS_OF_A_TEXT = 100  # of a table without a grid
+MOST_TEXT = 64 << 20  # characters of a document
+MOST_BLOCKS = 500_000  # and paragraphs, items and rows
 _NOWHERE = Box(0, 0, 0, 0)
+Row = list[tuple[str, int, int, bool]]  # the text of each cell, the rows and columns it spans, whether it is a heading
+
+
+def whole_number(text: str | None, default: int, most: int = 9_999_999) -> int:
+    """A number of at most seven digits from 0 to 9. Files have others too: `int` takes digits of every script, and refuses some
+    that `isdigit` takes."""
+    return min(int(text), most) if text and text.isascii() and text.isdigit() and len(text) < 8 else default
+
+
+def larger() -> UnreadableFile:
+    return UnreadableFile(ErrorText("The file is larger than can be read here."))
 
 
 class PageBuilder:
@@ -24,6 +38,7 @@ class PageBuilder:
         self._notes: list[str] = []
         self._items: list[str] = []
         self._size = 0
+        self._text = self._blocks = 0  # of the whole document
 
     @property
     def empty(self) -> bool:
@@ -66,17 +81,45 @@ class PageBuilder:
         """An item of a list; items that follow each other are one list."""
         text = " ".join(text.split())
         if text:
+            self._count(text)
             self._items.append(f"{'  ' * min(depth, 8)}{'-' if number is None else f'{number}.'} {text}")
             self._size += len(text)
 
-    def table(self, table: Table | None) -> None:
-        if table is not None and any(cell.text for cell in table.cells):
+    def table(self, rows: Sequence[Row]) -> None:
+        """As text, a row a line, where its grid would be larger than a table can be."""
+        if not any(cell[0] for row in rows for cell in row):
+            return
+        table = from_rows(rows)
+        if table is not None:
+            self._count("", len(rows))
             self._add("table", table.plain(), table=table)
+            return
+        for at in range(0, len(rows), _ROWS_OF_A_TEXT):
+            lines = (
+                "\t".join(" ".join(cell[0].split()) for cell in row).rstrip() for row in rows[at : at + _ROWS_OF_A_TEXT]
+            )
+            self._add("text", "\n".join(line for line in lines if line))
+
+    def plain_table(self, rows: Sequence[Sequence[str]], heading: bool = False) -> None:
+        """A table without spans. Empty rows at the end and empty columns on the right are left out."""
+        full = [list(row) for row in rows]
+        while full and not any(full[-1]):
+            full.pop()
+        width = max((at + 1 for row in full for at, text in enumerate(row) if text), default=0)
+        self.table([[(text, 1, 1, heading and not at) for text in row[:width]] for at, row in enumerate(full)])
+
+    def _count(self, text: str, blocks: int = 1) -> None:
+        self._text += len(text)
+        self._blocks += blocks
+        if self._text > MOST_TEXT or self._blocks > MOST_BLOCKS:
+            raise larger()
 
     def _add(self, kind: Kind, text: str, level: int = 0, table: Table | None = None) -> None:
         self._end_list()
         if not text.strip():
             return
+        if table is None:
+            self._count(text)
         if self._unit == "part" and self._elements and self._is_full(kind):
             self.end_page()
         self._elements.append(
@@ -92,15 +135,6 @@ class PageBuilder:
     def _is_full(self, kind: Kind) -> bool:
         most = MOST_CHARACTERS // 2 if kind == "heading" else MOST_CHARACTERS
         return self._size > most or len(self._elements) >= MOST_ELEMENTS_OF_A_PART
-
-
-def table_of(rows: Sequence[Sequence[str]], heading: bool = False) -> Table | None:
-    """A table without spans. Empty rows at the end and empty columns on the right are left out."""
-    full = [list(row) for row in rows]
-    while full and not any(full[-1]):
-        full.pop()
-    width = max((at + 1 for row in full for at, text in enumerate(row) if text), default=0)
-    return from_rows([[(text, 1, 1, heading and not at) for text in row[:width]] for at, row in enumerate(full)])
 
 
 def shortened(rows: int) -> str:

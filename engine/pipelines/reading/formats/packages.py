@@ -7,11 +7,9 @@ limit whatever the archive says of their size. Expat is the parser of Python's o
 
 from __future__ import annotations
 
-import io
 import posixpath
-import zipfile
-import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import unquote
 from xml.etree.ElementTree import Element as XmlElement
@@ -19,14 +17,17 @@ from xml.etree.ElementTree import TreeBuilder
 from xml.parsers import expat
 
 from engine.errors import ErrorText, UnreadableFile
+from engine.zip_file import BoundedZip, DamagedZip, OversizedZip, ProtectedZip
 
 LARGEST_PART = 256 << 20  # bytes of one part, unpacked
 LARGEST_TREE = 96 << 20  # bytes of a part that becomes a tree in memory
 LARGEST_PACKAGE = 512 << 20  # bytes that are unpacked of one file, all parts together
 MOST_PARTS = 50_000
-MOST_ELEMENTS = 3_000_000  # of one tree
+MOST_ELEMENTS = 2_000_000  # of one tree
+MOST_OF_A_PIECE = 200_000  # elements of one piece; a row of a sheet has 16,384 cells
+MOST_OF_ALL_PIECES = 20_000_000
 DEEPEST = 200  # elements inside each other; Word writes about 30
-_CHUNK = 1 << 16
+_CHUNK = 1 << 20
 
 
 def damaged(kind: str) -> UnreadableFile:
@@ -51,30 +52,17 @@ class Package:
     """An archive of parts. Raises UnreadableFile."""
 
     def __init__(self, data: bytes) -> None:
-        try:
-            self._archive = zipfile.ZipFile(io.BytesIO(data))
-        except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
-            raise damaged(type(error).__name__) from None
-        self.names = frozenset(self._archive.namelist())
-        if len(self.names) > MOST_PARTS:
-            raise too_large()
-        self._left = LARGEST_PACKAGE
+        with _explained():
+            self._archive = BoundedZip(data, parts=MOST_PARTS, whole=LARGEST_PACKAGE)
+        self.names = frozenset(self._archive.names)
 
     def read(self, name: str, most: int = LARGEST_TREE) -> bytes:
         """A part. Raises UnreadableFile where it is missing, damaged or too large."""
-        try:
-            with self._archive.open(name) as part:
-                data = part.read(min(most, self._left) + 1)
-        except KeyError:
-            raise UnreadableFile(ErrorText("A part of the file is missing: {name}.", name=name[:100])) from None
-        except RuntimeError:  # what zipfile raises for an encrypted part
-            raise protected() from None
-        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, ValueError) as error:
-            raise damaged(type(error).__name__) from None
-        if len(data) > min(most, self._left):
-            raise too_large()
-        self._left -= len(data)
-        return data
+        with _explained():
+            try:
+                return self._archive.read(name, most)
+            except KeyError:
+                raise UnreadableFile(ErrorText("A part of the file is missing: {name}.", name=name[:100])) from None
 
     def xml(self, name: str) -> XmlElement:
         return xml_tree(self.read(name))
@@ -97,6 +85,18 @@ class Package:
         self._archive.close()
 
 
+@contextmanager
+def _explained() -> Iterator[None]:
+    try:
+        yield
+    except ProtectedZip:
+        raise protected() from None
+    except OversizedZip:
+        raise too_large() from None
+    except DamagedZip as error:
+        raise damaged(str(error)) from None
+
+
 def part_name(folder: str, target: str) -> str:
     """The name of a part that another one in `folder` refers to."""
     whole = target if target.startswith("/") else posixpath.join(folder, target)
@@ -110,22 +110,22 @@ def xml_tree(data: bytes) -> XmlElement:
     return builder.close()
 
 
-def xml_pieces(data: bytes, name: str) -> Iterator[XmlElement]:
-    """Each element of this name as it is complete, then dropped: for parts that are too large for a tree."""
-    builder = _Pieces(name)
-    parser = _parser(builder)
+def xml_pieces(data: bytes, *names: str) -> Iterator[XmlElement]:
+    """Each element of these names as it is complete, then dropped: for parts that are too large for a tree."""
+    builder = _Pieces(frozenset(names))
+    parser = _parser(builder, MOST_OF_ALL_PIECES)
     for at in range(0, len(data), _CHUNK):
         _feed(parser, data[at : at + _CHUNK], at + _CHUNK >= len(data))
         yield from builder.taken()
 
 
 class _Pieces:
-    """Builds only the elements of one name."""
+    """Builds only the elements of some names."""
 
-    def __init__(self, name: str) -> None:
-        self._name = name
+    def __init__(self, names: frozenset[str]) -> None:
+        self._names = names
         self._builder: Any = None
-        self._depth = 0
+        self._depth = self._count = 0
         self._whole: list[XmlElement] = []
 
     def taken(self) -> list[XmlElement]:
@@ -133,10 +133,13 @@ class _Pieces:
         return whole
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        if self._builder is None and name == self._name:
-            self._builder, self._depth = TreeBuilder(), 0
+        if self._builder is None and name in self._names:
+            self._builder, self._depth, self._count = TreeBuilder(), 0, 0
         if self._builder is not None:
             self._depth += 1
+            self._count += 1
+            if self._count > MOST_OF_A_PIECE:
+                raise XmlRefused
             self._builder.start(name, attributes)
 
     def end(self, name: str) -> None:
@@ -169,7 +172,7 @@ def _feed(parser: Any, data: bytes, last: bool) -> None:
         raise damaged(type(error).__name__) from None
 
 
-def _parser(builder: Any, most: int | None = None) -> Any:
+def _parser(builder: Any, most: int) -> Any:
     parser = expat.ParserCreate(namespace_separator="}")
     parser.buffer_text = True
     depth = count = 0
@@ -177,7 +180,7 @@ def _parser(builder: Any, most: int | None = None) -> Any:
     def start(name: str, attributes: dict[str, str]) -> None:
         nonlocal depth, count
         depth, count = depth + 1, count + 1
-        if depth > DEEPEST or (most is not None and count > most):
+        if depth > DEEPEST or count > most:
             raise XmlRefused
         builder.start(_local(name), {_attribute(key): value for key, value in attributes.items()})
 

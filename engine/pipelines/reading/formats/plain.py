@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 import email
+import email.errors
 import email.policy
 import re
+from collections.abc import Iterator
 from email.message import EmailMessage, Message
 from typing import Any
 
-from engine.pipelines.reading.formats.blocks import PageBuilder, table_of
+from engine.pipelines.reading.formats.blocks import PageBuilder
 from engine.pipelines.reading.formats.packages import damaged
-from engine.pipelines.reading.formats.web import add_html
+from engine.pipelines.reading.formats.web import add_html, decoded_by
 from engine.pipelines.reading.results import Page, is_list, list_items, without_bullet
 
 _UNDERLINE = re.compile(r"^([=\-~^\"'*+#])\1{2,}\s*$")
 _FRONT = re.compile(r"\A---\r?\n(.{0,20000}?)\r?\n(?:---|\.\.\.)\r?\n", re.DOTALL)
 _HEADERS = ("From", "To", "Cc", "Date")
-_MOST_PARTS = 200
+_MOST_PARTS = 200  # of a message
+_MOST_FORWARDED = 5  # messages in each other
+_MOST_BOUNDARIES = 100  # each line of a message is held against all that are open
+_MOST_LINES, _LARGEST_MARKDOWN = 100_000, 4 << 20  # of Markdown; more is read as plain text
+_MOST_BRACKETS, _LONGEST_INLINE = 200, 50_000  # of a paragraph whose marks are read
 
 
 def decoded(data: bytes) -> str:
-    """Text in UTF-8, UTF-16 with its mark, or Windows-1252."""
+    """Text in UTF-8, UTF-16 or UTF-32 with their marks, or Windows-1252."""
+    if data[:4] in (b"\xff\xfe\0\0", b"\0\0\xfe\xff"):
+        return data.decode("utf-32", "replace")
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return data.decode("utf-16", "replace")
     try:
@@ -75,13 +83,24 @@ def _block(block: str, out: PageBuilder, levels: dict[str, int]) -> None:
 def read_markdown(text: str) -> tuple[Page, ...]:
     from markdown_it import MarkdownIt
 
+    if len(text) > _LARGEST_MARKDOWN or text.count("\n") > _MOST_LINES:
+        return read_text(text)
     out = PageBuilder("part")
     front = _FRONT.match(text)
     if front:
         out.text(front[1], "aside")
         text = text[front.end() :]
-    parser = MarkdownIt("commonmark", {"maxNesting": 40}).enable("table")
-    _Markdown(out).read(parser.parse(text))
+    parser = MarkdownIt("commonmark", {"maxNesting": 40}).enable("table").disable("inline")
+    known: dict[str, Any] = {}  # references to links
+    tokens = parser.parse(text, known)
+    for (
+        token
+    ) in tokens:  # the time for a paragraph's marks grows with their cube; without them its text stands as it is
+        content = token.content
+        if token.type == "inline" and len(content) < _LONGEST_INLINE and content.count("[") < _MOST_BRACKETS:
+            token.children = []
+            parser.inline.parse(content, parser, known, token.children)
+    _Markdown(out).read(tokens)
     return out.pages()
 
 
@@ -120,7 +139,7 @@ class _Markdown:
             elif kind == "tr_open" and self._rows is not None:
                 self._rows.append([])
             elif kind == "table_close":
-                self._out.table(table_of(self._rows or [], heading=True))
+                self._out.plain_table(self._rows or [], heading=True)
                 self._rows = None
 
     def _open_item(self) -> None:
@@ -143,8 +162,10 @@ class _Markdown:
 
 def _words(token: Any) -> str:
     """The words of a line without its marks."""
+    if not token.children:
+        return str(token.content)
     parts = []
-    for child in token.children or ():
+    for child in token.children:
         if child.type in ("softbreak", "hardbreak"):
             parts.append("\n")
         elif child.type == "image" or child.type != "html_inline":
@@ -158,41 +179,62 @@ def _words(token: Any) -> str:
 def read_message(data: bytes) -> tuple[Page, ...]:
     """The heads that a person sees, the body, and the names of attachments, which are not opened."""
     out = PageBuilder("part")
+    if data.lower().count(b"boundary=") > _MOST_BOUNDARIES:
+        raise damaged("boundaries")
     try:
         message = email.message_from_bytes(data, policy=email.policy.default)
         _message(message, out)
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:  # of broken heads
-        raise damaged(type(error).__name__) from None
+    except (
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        AssertionError,
+        RecursionError,
+        email.errors.MessageError,
+    ) as error:
+        raise damaged(type(error).__name__) from None  # of broken heads
     return out.pages()
 
 
-def _message(message: Any, out: PageBuilder) -> None:
+def _message(message: Any, out: PageBuilder, depth: int = 0) -> None:
     out.heading(str(message.get("Subject", "") or ""), 1)
     out.text("\n".join(f"{name}: {message[name]}" for name in _HEADERS if message.get(name)))
     body = message.get_body(("plain", "html")) if isinstance(message, EmailMessage) else None
     if body is not None:
         text = _content(body)
+        other = None if text.strip() else message.get_body(("html",))
+        if other is not None:  # the plain form is there and says nothing
+            body, text = other, _content(other)
         if body.get_content_subtype() == "html":
             add_html(out, text)
         else:
             for page in read_text(text.replace("\f", "\n")):
                 for element in page.elements:
                     out.text(element.text) if element.kind != "code" else out.code(element.text)
-    names = [part.get_filename() for part in _attachments(message)]
+    parts = [part for part, _ in zip(_parts(message), range(_MOST_PARTS))]
+    names = [part.get_filename() for part in parts]
     if any(names):
         out.heading("Attachments", 2)
         for name in filter(None, names):
             out.item(name)
+    for part in parts:
+        inner = part.get_payload() if part.get_content_type() == "message/rfc822" and not part.get_filename() else ()
+        if isinstance(inner, list) and inner and depth < _MOST_FORWARDED:
+            _message(inner[0], out, depth + 1)
 
 
-def _attachments(message: Any) -> list[Any]:
-    return [part for part, _ in zip(message.walk(), range(_MOST_PARTS)) if part.get_filename()]
+def _parts(message: Any, depth: int = 0) -> Iterator[Any]:
+    """Without those of messages that are passed on in it."""
+    payload = message.get_payload()
+    if message.get_content_maintype() == "multipart" and isinstance(payload, list) and depth < _MOST_BOUNDARIES:
+        for part in payload:
+            yield from _parts(part, depth + 1)
+    else:
+        yield message
 
 
 def _content(part: Message) -> str:
     payload = part.get_payload(decode=True)
     data = payload if isinstance(payload, bytes) else b""
-    try:
-        return data.decode(part.get_content_charset() or "utf-8")
-    except (LookupError, UnicodeDecodeError):
-        return decoded(data)
+    return decoded_by(data, part.get_content_charset() or "utf-8") or decoded(data)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element as XmlElement
 
-from engine.pipelines.reading.formats.blocks import PageBuilder
+from engine.pipelines.reading.formats.blocks import PageBuilder, Row, whole_number
 from engine.pipelines.reading.formats.packages import Package
-from engine.pipelines.reading.results import Page, Table, from_rows
+from engine.pipelines.reading.results import Page
 
 _TITLES = ("title", "ctrTitle")
 _MARGINS = {"dt": "footer", "ftr": "footer", "sldNum": "page_number", "hdr": "header"}
@@ -81,7 +81,7 @@ def _paragraphs(shape: XmlElement) -> Iterator[tuple[str, int, bool]]:
             properties = paragraph.find("pPr")
             level = properties.get("lvl", "0") if properties is not None else "0"
             plain = properties is not None and properties.find("buNone") is not None
-            yield text, int(level) if level.isdigit() and len(level) == 1 else 0, plain
+            yield text, whole_number(level, 0, 8), plain
 
 
 def _pieces(paragraph: XmlElement) -> Iterator[str]:
@@ -92,7 +92,7 @@ def _pieces(paragraph: XmlElement) -> Iterator[str]:
             yield "\n"
 
 
-def _table(table: XmlElement) -> Table | None:
+def _table(table: XmlElement) -> list[Row]:
     rows = []
     for row in table.iterfind("tr"):
         cells = []
@@ -102,9 +102,8 @@ def _table(table: XmlElement) -> Table | None:
             text = "\n".join(filter(None, ("".join(_pieces(p)).strip() for p in cell.iterfind("txBody/p"))))
             cells.append((text, _span(cell, "rowSpan"), _span(cell, "gridSpan"), False))
         rows.append(cells)
-    return from_rows(rows)
+    return rows
 
 
 def _span(cell: XmlElement, name: str) -> int:
-    text = cell.get(name, "1")
-    return max(1, min(int(text) if text.isdigit() and len(text) < 7 else 1, 64))
+    return max(1, whole_number(cell.get(name), 1, 64))

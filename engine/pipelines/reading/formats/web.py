@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import codecs
 import posixpath
 import re
-from html.parser import HTMLParser
 
-from engine.pipelines.reading.formats.blocks import PageBuilder
+from engine.pipelines.reading.formats.blocks import PageBuilder, Row, larger, whole_number
+from engine.pipelines.reading.formats.markup import EndTag, StartTag, tokens
 from engine.pipelines.reading.formats.packages import Package, damaged, part_name, protected
-from engine.pipelines.reading.results import MOST_CELLS, Page, from_rows
+from engine.pipelines.reading.results import MOST_CELLS, Page
 
 _VOID = frozenset(
     {"br", "hr", "img", "input", "meta", "link", "area", "base", "col", "embed", "source", "track", "wbr"}
@@ -17,52 +18,14 @@ _HIDDEN = frozenset(
     {"script", "style", "template", "noscript", "title", "iframe", "object", "svg", "select", "audio", "video"}
 )
 _BLOCKS = frozenset(
-    [
-        "p",
-        "div",
-        "section",
-        "article",
-        "aside",
-        "main",
-        "nav",
-        "header",
-        "footer",
-        "address",
-        "blockquote",
-        "figure",
-        "figcaption",
-        "form",
-        "fieldset",
-        "dl",
-        "dt",
-        "dd",
-        "li",
-        "ul",
-        "ol",
-        "table",
-        "caption",
-        "tr",
-        "td",
-        "th",
-        "thead",
-        "tbody",
-        "tfoot",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "pre",
-        "body",
-        "html",
-        "hr",
-        "details",
-        "summary",
-        "center",
-    ]
-)
+    {"p", "div", "section", "article", "aside", "main", "nav", "header", "footer", "address", "blockquote", "figure", "figcaption",
+     "form", "fieldset", "dl", "dt", "dd", "li", "ul", "ol", "table", "caption", "tr", "td", "th", "thead", "tbody", "tfoot", "h1",
+     "h2", "h3", "h4", "h5", "h6", "pre", "body", "html", "hr", "details", "summary", "center"}
+)  # fmt: skip
+_UNSHOWN = re.compile(r"(?:^|;)\s*display\s*:\s*none", re.IGNORECASE)
 _CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]{1,40})""", re.IGNORECASE)
+_NO_LETTERS = frozenset({"unicode_escape", "raw_unicode_escape", "punycode", "idna", "undefined", "mbcs", "oem"})
+_HALVES = re.compile("[\ud800-\udfff]")  # of a character, which UTF-7 can hold and no file may
 _FONTS = ("embedding", "#obfuscation", "#rc")  # what an encrypted font's algorithm is called
 MOST_DEPTH = 2000  # lists and tables in each other; more is text
 
@@ -75,9 +38,14 @@ def read_html(text: str) -> tuple[Page, ...]:
 
 def add_html(out: PageBuilder, text: str) -> None:
     reader = _Reader(out)
-    reader.feed(text)
+    for token in tokens(text):
+        if isinstance(token, StartTag):
+            reader.begin(token.name, token.attributes)
+        elif isinstance(token, EndTag):
+            reader.end(token.name)
+        else:
+            reader.add(token)
     reader.close()
-    reader.end_block()
 
 
 def decoded_html(data: bytes) -> str:
@@ -89,38 +57,50 @@ def decoded_html(data: bytes) -> str:
     if declared and len(names[0]) > 6:
         names.insert(0, declared[1].decode("ascii"))
     for name in names:
-        try:
-            return data.decode("utf-8-sig" if name.lower() in ("utf-8", "utf8") else name)
-        except (UnicodeDecodeError, LookupError):
-            continue
+        text = decoded_by(data, "utf-8-sig" if name.lower() in ("utf-8", "utf8") else name)
+        if text is not None:
+            return text
     return data.decode("cp1252", "replace")
 
 
-class _Reader(HTMLParser):
+def decoded_by(data: bytes, charset: str) -> str | None:
+    """None where the letters are others, or are called what no document's letters are."""
+    try:
+        name = codecs.lookup(charset).name
+        if name in _NO_LETTERS:
+            return None
+        return _HALVES.sub("\ufffd", data.decode(name))
+    except (LookupError, ValueError):
+        return None
+
+
+class _Reader:
     def __init__(self, out: PageBuilder) -> None:
-        super().__init__(convert_charrefs=True)
         self._out = out
         self._text: list[str] = []
-        self._hidden: list[str] = []  # open elements that are not shown
+        self._hidden, self._hidden_depth = (
+            "",
+            0,
+        )  # the open element that is not shown, and how many of its name are open in it
         self._heading = 0
         self._lists: list[int | None] = []  # open lists: the number of the last item, None for bullets
         self._item: tuple[int, int | None] | None = None  # depth and number of the item that begins here
         self._pre = 0
         self._quote = self._caption = False
         self._tables = 0  # open ones; inner tables are text of their cell
-        self._rows: list[list[tuple[str, int, int, bool]]] = []
+        self._rows: list[Row] = []
         self._cell: tuple[int, int, bool] | None = None
         self._cells = 0
 
-    # -- what HTMLParser calls
-
-    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        given = dict(attributes)
-        if self._hidden == ["p"] and tag in _BLOCKS:  # a block ends a paragraph that was not closed
-            self._hidden.clear()
-        if self._hidden or tag in _HIDDEN or "hidden" in given:
-            if tag not in _VOID and (not self._hidden or tag in self._hidden):
-                self._hidden.append(tag)
+    def begin(self, tag: str, given: dict[str, str]) -> None:
+        if self._hidden == "p" and tag in _BLOCKS:  # a block ends a paragraph that was not closed
+            self._hidden = ""
+        if self._hidden:
+            self._hidden_depth += tag == self._hidden
+            return
+        if tag in _HIDDEN or "hidden" in given or _UNSHOWN.search(given.get("style", "")):
+            if tag not in _VOID:
+                self._hidden, self._hidden_depth = tag, 1
             return
         if tag == "br":
             self._text.append("\n")
@@ -131,16 +111,14 @@ class _Reader(HTMLParser):
         elif self._tables and tag != "caption":
             self._text.append("\n" if tag in _BLOCKS else "")
         elif tag in _BLOCKS:
-            self.end_block()
+            self._end_block()
             self._begin_block(tag, given)
 
-    def handle_endtag(self, tag: str) -> None:
+    def end(self, tag: str) -> None:
         if self._hidden:
-            if tag in self._hidden:
-                while self._hidden.pop() != tag:
-                    pass
-            elif tag in ("html", "body"):
-                self._hidden.clear()
+            self._hidden_depth -= tag == self._hidden
+            if not self._hidden_depth or tag in ("html", "body"):
+                self._hidden = ""
             return
         if tag == "table":
             self._end_table()
@@ -150,28 +128,34 @@ class _Reader(HTMLParser):
             elif tag in _BLOCKS:
                 self._text.append("\n")
         elif tag in _BLOCKS:
-            self.end_block()
+            self._end_block()
             self._heading = 0
             self._pre -= tag == "pre" and self._pre > 0
             if tag in ("ul", "ol") and self._lists:
                 self._lists.pop()
+            if tag == "li":
+                self._item = None
             if tag == "blockquote":
                 self._quote = False
             if tag in ("figcaption", "caption"):
                 self._caption = False
 
-    def handle_data(self, data: str) -> None:
+    def close(self) -> None:
+        while self._tables:  # one that was not closed
+            self._end_table()
+        self._end_block()
+
+    def add(self, data: str) -> None:
         if not self._hidden:
             self._text.append(data if self._pre else data.replace("\n", " ").replace("\r", " "))
 
     # -- blocks
 
-    def _begin_block(self, tag: str, given: dict[str, str | None]) -> None:
+    def _begin_block(self, tag: str, given: dict[str, str]) -> None:
         if len(tag) == 2 and tag[0] == "h" and tag[1].isdigit():
             self._heading = int(tag[1])
         elif tag in ("ul", "ol") and len(self._lists) < MOST_DEPTH:
-            start = given.get("start") or "1"
-            self._lists.append(int(start) - 1 if tag == "ol" and start.isdigit() and len(start) < 7 else None)
+            self._lists.append(whole_number(given.get("start"), 1) - 1 if tag == "ol" else None)
         elif tag == "li":
             number = None
             if self._lists and self._lists[-1] is not None:
@@ -185,7 +169,7 @@ class _Reader(HTMLParser):
         elif tag in ("figcaption", "caption"):
             self._caption = True
 
-    def end_block(self) -> None:
+    def _end_block(self) -> None:
         """What was gathered since the last block is one."""
         text = "".join(self._text)
         self._text = []
@@ -206,10 +190,10 @@ class _Reader(HTMLParser):
     def _begin_table(self) -> None:
         self._tables += 1
         if self._tables == 1:
-            self.end_block()
+            self._end_block()
             self._rows, self._cell, self._cells = [], None, 0
 
-    def _begin_cell(self, tag: str, given: dict[str, str | None]) -> None:
+    def _begin_cell(self, tag: str, given: dict[str, str]) -> None:
         if self._tables > 1:
             self._text.append("\n" if tag == "tr" else " ")
             return
@@ -227,8 +211,9 @@ class _Reader(HTMLParser):
         if self._cell is not None:
             self._text = []
             self._cells += 1
-            if self._cells <= MOST_CELLS:
-                self._rows[-1].append((text, *self._cell))
+            if self._cells > MOST_CELLS * 10:
+                raise larger()
+            self._rows[-1].append((text, *self._cell))
             self._cell = None
         elif text:  # words between cells are shown above the table
             self._text = []
@@ -244,15 +229,13 @@ class _Reader(HTMLParser):
                 for row in rows:
                     self._out.text(row[0][0])
             else:
-                self._out.table(from_rows(rows))
+                self._out.table(rows)
             self._rows = []
         self._tables = max(0, self._tables - 1)
 
-    def unknown_decl(self, data: str) -> None: ...  # `<![CDATA[`; HTMLParser itself would stop there
-
 
 def _span(text: str | None) -> int:
-    return max(1, min(int(text), 64)) if text and text.isascii() and text.isdigit() and len(text) < 7 else 1
+    return max(1, whole_number(text, 1, 64))
 
 
 # -- epub

@@ -6,14 +6,16 @@ What was deleted in tracked changes is left out, fields show their last result, 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 from xml.etree.ElementTree import Element as XmlElement
 
-from engine.pipelines.reading.formats.blocks import PageBuilder
+from engine.pipelines.reading.formats.blocks import PageBuilder, Row, whole_number
 from engine.pipelines.reading.formats.packages import Package
-from engine.pipelines.reading.results import Page, Table, from_rows
+from engine.pipelines.reading.results import Page
 
-_SKIPPED = frozenset({"Fallback", "del", "moveFrom", "instrText", "delText", "pPr", "rPr", "tblPr", "sectPr"})
+# deleted words, what is there twice, codes of fields, properties, the readings over words
+_SKIPPED = frozenset({"Fallback", "del", "moveFrom", "instrText", "delText", "pPr", "rPr", "tblPr", "sectPr", "rt"})
 _CODE = ("code", "verbatim", "preformatted")
 
 
@@ -38,7 +40,8 @@ class _Word:
         rendered = root.find(".//lastRenderedPageBreak") is not None
         self._has_pages = rendered or any(e.get("type") == "page" for e in root.iter("br"))
         self._break = "lastRenderedPageBreak" if rendered else "br"
-        self._counts: dict[str, list[int]] = {}  # by list: the number of the last item of each depth
+        self._counts: dict[str, list[int]] = {}  # the number of the last item of each depth
+        self._begun: set[str] = set()  # lists that have an item
         self._out = PageBuilder("page" if self._has_pages else "part")
 
     def pages(self) -> tuple[Page, ...]:
@@ -79,7 +82,7 @@ class _Word:
         else:
             self._out.text(text)
         for kind, mark in (("footnotes", "footnoteReference"), ("endnotes", "endnoteReference")):
-            for reference in paragraph.iter(mark):
+            for reference in _outermost(paragraph, mark, "txbxContent"):
                 self._out.text(self._notes[kind].get(reference.get("id", ""), ""), "footnote")
         for box in _outermost(paragraph, "txbxContent"):
             self._blocks(box)
@@ -97,25 +100,31 @@ class _Word:
         return (None, False) if first else (False, False)
 
     def _item(self, text: str, key: str, depth: int) -> None:
-        counts = self._counts.setdefault(key, [])
+        found = self._lists[key]
+        counts = self._counts.setdefault(found.counted_as, [])
+        if key not in self._begun and found.restarts:
+            counts.clear()
+        self._begun.add(key)
         del counts[depth + 1 :]
-        counts.extend([0] * (depth + 1 - len(counts)))
+        counts.extend(found.levels.get(at, ("", 1))[1] - 1 for at in range(len(counts), depth + 1))
         counts[depth] += 1
-        numbered = self._lists[key].get(depth, "bullet") not in ("bullet", "none")
+        numbered = found.levels.get(depth, ("bullet", 1))[0] not in ("bullet", "none")
         self._out.item(text, depth, counts[depth] if numbered else None)
 
     def _text(self, paragraph: XmlElement) -> str:
         return "".join(_pieces(paragraph))
 
-    def _table(self, table: XmlElement) -> Table | None:
+    def _table(self, table: XmlElement) -> list[Row]:
         """Cells that continue one above have no text of their own."""
         rows: list[list[list[Any]]] = []
         open_at: dict[int, list[Any]] = {}  # by column: the cell above that spans further
         for row in _within(table, "tr"):
+            if row.find("trPr/del") is not None:
+                continue
             cells: list[list[Any]] = []
             column = 0
             for cell in _within(row, "tc"):
-                across = min(max(1, _number(_value(cell, "tcPr/gridSpan"), 1)), 64)
+                across = max(1, whole_number(_value(cell, "tcPr/gridSpan"), 1, 64))
                 merged = cell.find("tcPr/vMerge")
                 if merged is not None and merged.get("val", "continue") != "restart" and column in open_at:
                     open_at[column][1] += 1
@@ -127,10 +136,22 @@ class _Word:
                         open_at[column] = made
                 column += across
             rows.append(cells)
-        return from_rows([[(text, down, across, head) for text, down, across, head in row] for row in rows])
+        return [[(text, down, across, head) for text, down, across, head in row] for row in rows]
 
     def _cell(self, cell: XmlElement) -> str:
-        return "\n".join(filter(None, (" ".join(self._text(p).split()) for p in cell.iter("p"))))
+        lines: list[str] = []
+        _add_lines(cell, lines)
+        return "\n".join(lines)
+
+
+def _add_lines(parent: XmlElement, lines: list[str]) -> None:
+    """The paragraphs in a cell, also those of text boxes and of tables in it."""
+    for child in parent:
+        if child.tag in _SKIPPED:
+            continue
+        if child.tag == "p" and (line := " ".join("".join(_pieces(child)).split())):
+            lines.append(line)
+        _add_lines(child, lines)
 
 
 def _pieces(element: XmlElement) -> Iterator[str]:
@@ -158,12 +179,12 @@ def _within(parent: XmlElement, tag: str) -> Iterator[XmlElement]:
             yield from _within(child, tag)
 
 
-def _outermost(element: XmlElement, tag: str) -> Iterator[XmlElement]:
+def _outermost(element: XmlElement, tag: str, without: str = "") -> Iterator[XmlElement]:
     for child in element:
         if child.tag == tag:
             yield child
-        elif child.tag not in _SKIPPED:
-            yield from _outermost(child, tag)
+        elif child.tag not in _SKIPPED and child.tag != without:
+            yield from _outermost(child, tag, without)
 
 
 def _value(element: XmlElement, path: str) -> str:
@@ -171,13 +192,9 @@ def _value(element: XmlElement, path: str) -> str:
     return "" if found is None else found.get("val", "")
 
 
-def _number(text: str, default: int) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 7 else default
-
-
 def _heading_level(paragraph: XmlElement, style: dict[str, Any]) -> int:
     own = _value(paragraph, "pPr/outlineLvl")
-    level = _number(own, 9) if own else style.get("level", 9)
+    level = whole_number(own, 9) if own else style.get("level", 9)
     return level + 1 if level < 9 else 0
 
 
@@ -185,7 +202,7 @@ def _list_place(paragraph: XmlElement, style: dict[str, Any]) -> tuple[str, int]
     """The list that a paragraph belongs to, and its depth."""
     own = paragraph.find("pPr/numPr")
     key = _value(own, "numId") if own is not None else style.get("list", "")
-    depth = _number(_value(own, "ilvl"), 0) if own is not None else style.get("depth", 0)
+    depth = whole_number(_value(own, "ilvl"), 0) if own is not None else style.get("depth", 0)
     return (key, min(depth, 8)) if key and key != "0" else None
 
 
@@ -196,15 +213,15 @@ def _styles(package: Package, parts: dict[str, list[str]]) -> dict[str, dict[str
         for style in package.xml(part).iter("style"):
             name = _value(style, "name").lower()
             found: dict[str, Any] = {"name": name, "base": _value(style, "basedOn")}
-            level = _number(_value(style, "pPr/outlineLvl"), 9)
+            level = whole_number(_value(style, "pPr/outlineLvl"), 9)
             if name in ("title", "subtitle"):
                 level = 0 if name == "title" else 1
             elif name.startswith("heading ") and name[8:].isdigit():
-                level = _number(name[8:], 10) - 1
+                level = whole_number(name[8:], 10) - 1
             if level < 9:
                 found["level"] = level
             if key := _value(style, "pPr/numPr/numId"):
-                found |= {"list": key, "depth": _number(_value(style, "pPr/numPr/ilvl"), 0)}
+                found |= {"list": key, "depth": whole_number(_value(style, "pPr/numPr/ilvl"), 0)}
             own[style.get("styleId", "")] = found
     whole: dict[str, dict[str, Any]] = {}
     for id, named in own.items():
@@ -216,20 +233,42 @@ def _styles(package: Package, parts: dict[str, list[str]]) -> dict[str, dict[str
     return whole
 
 
-def _lists(package: Package, parts: dict[str, list[str]]) -> dict[str, dict[int, str]]:
-    """By list: the kind of number of each depth."""
-    lists: dict[str, dict[int, str]] = {}
+@dataclass(frozen=True)
+class _List:
+    """Lists that are made of the same one continue its numbers, unless they begin anew."""
+
+    counted_as: str
+    levels: dict[int, tuple[str, int]]  # by depth: the kind of its numbers, and the first one
+    restarts: bool
+
+
+def _lists(package: Package, parts: dict[str, list[str]]) -> dict[str, _List]:
+    lists: dict[str, _List] = {}
     for part in parts.get("numbering", ()):
         root = package.xml(part)
         abstract = {
             kind.get("abstractNumId", ""): {
-                _number(level.get("ilvl", ""), 0): _value(level, "numFmt") for level in kind.iter("lvl")
+                whole_number(level.get("ilvl"), 0): _level(level) for level in kind.iter("lvl")
             }
             for kind in root.iter("abstractNum")
         }
         for num in root.iter("num"):
-            lists[num.get("numId", "")] = abstract.get(_value(num, "abstractNumId"), {})
+            name, restarts = _value(num, "abstractNumId"), False
+            levels = dict(abstract.get(name, {}))
+            for change in num.iter("lvlOverride"):
+                depth = whole_number(change.get("ilvl"), 0)
+                if (level := change.find("lvl")) is not None:
+                    levels[depth] = _level(level)
+                if change.find("startOverride") is not None:
+                    restarts = True
+                    start = whole_number(_value(change, "startOverride"), 1)
+                    levels[depth] = (levels.get(depth, ("decimal", 1))[0], start)
+            lists[num.get("numId", "")] = _List(name, levels, restarts)
     return lists
+
+
+def _level(level: XmlElement) -> tuple[str, int]:
+    return _value(level, "numFmt"), whole_number(_value(level, "start"), 1)
 
 
 def _notes(package: Package, parts: dict[str, list[str]], kind: str) -> dict[str, str]:

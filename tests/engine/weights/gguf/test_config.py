@@ -82,15 +82,22 @@ def test_one_number_a_layer(tmp_path: Path) -> None:
         opened(tmp_path / "m.gguf", LLAMA | {"llama.attention.head_count_kv": [2, 1]})
 
 
-def test_layers_that_guess_ahead_are_left_out(tmp_path: Path) -> None:
+def test_layers_for_multi_token_prediction_are_no_layers_of_the_model(tmp_path: Path) -> None:
     checkpoint = opened(
         tmp_path / "m.gguf",
         qwen35(**{"qwen35.nextn_predict_layers": 1}),
         zeros("blk.0.attn_norm.weight", "F32", (64,)),
         zeros("blk.1.attn_norm.weight", "F32", (64,)),
+        zeros("blk.1.nextn.hnorm.weight", "F32", (64,)),
     )
     assert checkpoint.config["num_hidden_layers"] == 1
-    assert list(checkpoint.source.names) == ["model.embed_tokens.weight", "model.layers.0.input_layernorm.weight"]
+    assert list(checkpoint.source.names) == [
+        "model.embed_tokens.weight",
+        "mtp.layers.0.ffn_norm.weight",
+        "model.layers.0.input_layernorm.weight",
+        "mtp.layers.0.input_layernorm.weight",
+        "mtp.pre_fc_norm_hidden.weight",
+    ]
 
 
 def test_qwen35(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ SOME: dict[str, Any] = {
     "layers_block_type": ["mlp"],
 }
 # Of other modalities than text, or unknown to llama.cpp.
-UNWRITTEN = {"lfm3", "moonshine", "moonshine_streaming", "paddleocr_vl", "qwen3_tts", "qwen3_vl", "whisper"}
+UNWRITTEN = {"lfm3", "moonshine", "moonshine_streaming", "paddleocr_vl", "qwen3_asr", "qwen3_tts", "whisper"}
 
 
 def plain(value: Any) -> Any:

@@ -1,0 +1,1 @@
+"""The Libraries pane."""

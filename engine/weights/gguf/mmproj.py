@@ -1,0 +1,372 @@
+"""`mmproj` files: llama.cpp keeps the image encoder of a model in a GGUF file of its own, beside the text model's.
+
+Such a file has the architecture `clip`, and names its kind in `clip.projector_type`. Here it becomes what a checkpoint folder
+has: the `vision_config`, the settings of the image processor, and tensors in the names that models use.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from backends.base import Raw
+from engine.errors import ConfigError, GrusError, UnsupportedArchitecture
+from engine.weights.gguf.blocks import dequantize
+from engine.weights.gguf.keys import Keys
+from engine.weights.gguf.names import translate
+from engine.weights.gguf.reader import Elements, GgufFile, read
+from engine.weights.made import computed
+
+ARCH = "clip"
+NONE = "none"  # in place of a file: the text model alone
+_BITS = re.compile(r"(?:^|[-._])(?:UD-)?(?:BF|FP|F|I?Q|TQ|MXFP|NVFP)(\d+)", re.IGNORECASE)
+_USUAL_BITS = 16
+
+Settings = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class MmprojKind:
+    """One `clip.projector_type`."""
+
+    texts: Mapping[str, str]  # architectures of text models that it sees for, and the model_type of both together
+    names: Mapping[str, str]  # theirs -> ours; `{}` is a layer's number
+    tokens: Mapping[str, str]  # fields of the config, and the tokens whose ids they hold
+    vision: Callable[[Keys, Mapping[str, Raw]], Settings]  # `vision_config`
+    processor: Callable[[Keys, Settings], Settings]  # what preprocessor_config.json says, given `vision_config`
+    more: Callable[[Keys, Settings, Mapping[str, int]], Settings] = field(
+        default=lambda keys, vision, ids: {}
+    )  # fields beside these
+    renumbered: Callable[[str, Settings], str] = field(default=lambda name, vision: name)  # on the way to our names
+
+
+class MmprojFile:
+    """An opened file. Raises UnsupportedArchitecture for a kind that is not known."""
+
+    def __init__(self, file: GgufFile) -> None:
+        self.file, self.where = file, str(file.path)
+        if file.metadata.get("general.architecture") != ARCH:
+            raise ConfigError(f"{self.where} is no mmproj file: its architecture is not `{ARCH}`.")
+        kind = file.metadata.get("clip.vision.projector_type") or file.metadata.get("clip.projector_type")
+        if kind not in PROJECTORS:
+            raise UnsupportedArchitecture(
+                f"{self.where} is an mmproj file of the kind `{kind}`, which Grus does not read. "
+                f"Supported: {', '.join(sorted(PROJECTORS))}."
+            )
+        self.keys = Keys(file.metadata, "clip.vision", self.where)
+        self.projector = PROJECTORS[str(kind)]
+        self.width = self.keys.int("projection_dim")
+        self.vision = self.projector.vision(self.keys, file.tensors)
+
+    def config(self, arch: str, text: Mapping[str, Any], ids: Mapping[str, int]) -> dict[str, Any]:
+        """What is added to the config of a text model of this architecture; `ids` are its control tokens."""
+        if arch not in self.projector.texts:
+            raise ConfigError(f"{self.where} sees for {', '.join(sorted(self.projector.texts))}, not for `{arch}`.")
+        if text["hidden_size"] != self.width:
+            raise ConfigError(
+                f"{self.where} makes embeddings of {self.width:,} numbers, but the text model's have {text['hidden_size']:,}."
+            )
+        if absent := [token for token in self.projector.tokens.values() if token not in ids]:
+            raise ConfigError(f"The text model's vocabulary lacks {absent[0]}, which {self.where} needs.")
+        return {
+            "model_type": self.projector.texts[arch],
+            "vision_config": self.vision,
+            "image_processor": self.projector.processor(self.keys, self.vision),
+            **{name: ids[token] for name, token in self.projector.tokens.items()},
+            **self.projector.more(self.keys, self.vision, ids),
+        }
+
+    def tensors(self) -> dict[str, tuple[str, Raw]]:
+        """In the names that models use: the name in the file, and the tensor."""
+        found, stored = {}, self.file.tensors
+        for theirs, raw in stored.items():
+            name = translate(self.projector.names, self.projector.renumbered(theirs, self.vision))
+            if theirs == _SECOND_FRAME and name is None:
+                continue  # joined with the first
+            if theirs == _PATCHES and _SECOND_FRAME in stored:
+                raw = _two_frames(raw, stored[_SECOND_FRAME])
+            found[name or theirs] = (theirs, raw)
+        return found
+
+
+def open_mmproj(path: str | Path) -> MmprojFile:
+    return MmprojFile(read(Path(path).expanduser()))
+
+
+# -- which file belongs to a model
+
+
+def is_mmproj(name: str) -> bool:
+    """Whether a file's name says that it sees for a model, as llama.cpp decides it."""
+    return name.endswith(".gguf") and "mmproj" in name.rpartition("/")[2].lower()
+
+
+def name_beside(model: Path) -> Path:
+    """The name of the mmproj file that is written beside a model's file."""
+    return model.with_name(f"mmproj-{model.stem}.gguf")
+
+
+def by_preference(names: Iterable[str], model: str) -> list[str]:
+    """The mmproj files among `names` that may belong to the file `model`, the likeliest first: those in the nearest folder, those whose
+    names begin like the model's, those with the nearest number of bits. Files in other folders are left out."""
+    folder, _, stem = model.rpartition("/")
+    wanted = _bits(stem)
+
+    def rank(name: str) -> tuple[int, int, int, str]:
+        place, _, file = name.rpartition("/")
+        plain = re.sub(r"mmproj[-._]?", "", file, flags=re.IGNORECASE).lower()
+        alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(plain, stem.lower())))
+        return -len(place), -alike, abs(_bits(file) - wanted), name
+
+    def above(name: str) -> bool:
+        place = name.rpartition("/")[0]
+        return not place or folder == place or folder.startswith(f"{place}/")
+
+    return sorted((name for name in names if is_mmproj(name) and above(name)), key=rank)
+
+
+def _bits(name: str) -> int:
+    found = _BITS.findall(name)
+    return int(found[-1]) if found else _USUAL_BITS
+
+
+def files_beside(model: Path) -> list[Path]:
+    """mmproj files that lie beside a model's file, the likeliest first; in Hugging Face's cache those of its snapshot."""
+    top = next(
+        (place for place in model.absolute().parents if place.parent.name == "snapshots"), model.absolute().parent
+    )
+    inner = model.absolute().relative_to(top).as_posix()
+    names = [path.relative_to(top).as_posix() for path in top.glob("*.gguf")]
+    for place in model.absolute().parents:
+        if place == top:
+            break
+        names += [path.relative_to(top).as_posix() for path in place.glob("*.gguf")]
+    return [top / name for name in by_preference(names, inner)]
+
+
+def find_mmproj(model: Path, fits: Callable[[MmprojFile], object]) -> MmprojFile | None:
+    """The first file beside a model's that `fits` raises nothing for."""
+    for path in files_beside(model):
+        try:
+            found = open_mmproj(path)
+            fits(found)
+        except (GrusError, OSError):
+            continue
+        return found
+    return None
+
+
+# -- what the kinds have in common
+
+_PATCHES, _SECOND_FRAME = "v.patch_embd.weight", "v.patch_embd.weight.1"
+
+
+def _both(names: Mapping[str, str]) -> dict[str, str]:
+    return {f"{theirs}.{part}": f"{ours}.{part}" for part in ("weight", "bias") for theirs, ours in names.items()}
+
+
+def _two_frames(first: Raw, second: Raw) -> Raw:
+    """Patches of two frames: `[out, channels, height, width]` each, together with an axis of time."""
+    out, channels, *sides = first.shape
+
+    def join() -> np.ndarray:
+        return np.stack([dequantize(part).reshape(part.shape) for part in (first, second)], axis=2)
+
+    return computed(first, (out, channels, 2, *sides), join)
+
+
+def _numbers(keys: Keys, name: str) -> list[float] | None:
+    found = keys.find(name)
+    return [float(str(number)) for number in found.numbers()] if isinstance(found, Elements) else None
+
+
+def _colours(keys: Keys) -> Settings:
+    """How pixels are normalized."""
+    named = {f"image_{name}": _numbers(keys, f"image_{name}") for name in ("mean", "std")}
+    return {name: values for name, values in named.items() if values is not None}
+
+
+def _sizes(keys: Keys, tensors: Mapping[str, Raw]) -> Settings:
+    """Under Qwen's names."""
+    return {
+        "depth": keys.int("block_count", most=1 << 10),
+        "hidden_size": keys.int("embedding_length"),
+        "intermediate_size": keys.int("feed_forward_length"),
+        "num_heads": keys.int("attention.head_count"),
+        "patch_size": keys.int("patch_size", most=1 << 10),
+        "spatial_merge_size": keys.int("spatial_merge_size", 2, most=1 << 5),
+        "out_hidden_size": keys.int("projection_dim"),
+    }
+
+
+# -- Qwen3-VL and Qwen3.5
+
+_QWEN_TOKENS = {
+    "image_token_id": "<|image_pad|>",
+    "video_token_id": "<|video_pad|>",
+    "vision_start_token_id": "<|vision_start|>",
+    "vision_end_token_id": "<|vision_end|>",
+}
+_FEWEST_TOKENS, _MOST_TOKENS = 8, 4096  # of a picture, in llama.cpp
+
+
+def _qwen3_vl(keys: Keys, tensors: Mapping[str, Raw]) -> Settings:
+    flags, places = keys.find("is_deepstack_layers"), tensors.get("v.position_embd.weight")
+    if places is None:
+        raise ConfigError(f"{keys.where} has no v.position_embd.weight, so it is not a whole image encoder.")
+    return _sizes(keys, tensors) | {
+        "temporal_patch_size": 2,
+        "num_position_embeddings": places.shape[0],
+        "deepstack_visual_indexes": np.flatnonzero(flags.numbers()).tolist() if isinstance(flags, Elements) else [],
+    }
+
+
+def _qwen_processor(keys: Keys, vision: Settings) -> Settings:
+    """Files of llama.cpp say nothing of the size of pictures: it has one limit for all of these models."""
+    token = (vision["patch_size"] * vision["spatial_merge_size"]) ** 2
+    return _colours(keys) | {
+        "min_pixels": keys.int("image_min_pixels", _FEWEST_TOKENS * token),
+        "max_pixels": keys.int("image_max_pixels", _MOST_TOKENS * token),
+        "patch_size": vision["patch_size"],
+        "merge_size": vision["spatial_merge_size"],
+        "temporal_patch_size": 2,
+    }
+
+
+def _by_tap(name: str, vision: Settings) -> str:
+    """Deepstack's tensors are numbered by the layer that they tap, ours one after the other."""
+    found = re.match(r"v\.deepstack\.(\d+)\.", name)
+    taps = vision["deepstack_visual_indexes"]
+    if found is None or int(found[1]) not in taps:
+        return name
+    return f"v.deepstack.{taps.index(int(found[1]))}.{name[found.end() :]}"
+
+
+QWEN_BLOCKS = {
+    "v.patch_embd": "model.visual.patch_embed.proj",
+    "v.blk.{}.ln1": "model.visual.blocks.{}.norm1",
+    "v.blk.{}.ln2": "model.visual.blocks.{}.norm2",
+    "v.blk.{}.attn_qkv": "model.visual.blocks.{}.attn.qkv",
+    "v.blk.{}.attn_out": "model.visual.blocks.{}.attn.proj",
+}
+_QWEN3_VL = MmprojKind(
+    texts={"qwen3vl": "qwen3_vl", "qwen3vlmoe": "qwen3_vl_moe", "qwen35": "qwen3_5", "qwen35moe": "qwen3_5_moe"},
+    names={
+        "v.position_embd.weight": "model.visual.pos_embed.weight",
+        **_both(
+            QWEN_BLOCKS
+            | {
+                "v.blk.{}.ffn_up": "model.visual.blocks.{}.mlp.linear_fc1",
+                "v.blk.{}.ffn_down": "model.visual.blocks.{}.mlp.linear_fc2",
+                "v.post_ln": "model.visual.merger.norm",
+                "mm.0": "model.visual.merger.linear_fc1",
+                "mm.2": "model.visual.merger.linear_fc2",
+                "v.deepstack.{}.norm": "model.visual.deepstack_merger_list.{}.norm",
+                "v.deepstack.{}.fc1": "model.visual.deepstack_merger_list.{}.linear_fc1",
+                "v.deepstack.{}.fc2": "model.visual.deepstack_merger_list.{}.linear_fc2",
+            }
+        ),
+    },
+    tokens=_QWEN_TOKENS,
+    vision=_qwen3_vl,
+    processor=_qwen_processor,
+    renumbered=_by_tap,
+)
+
+# -- Qwen2.5-VL
+
+
+def _qwen2_5_vl(keys: Keys, tensors: Mapping[str, Raw]) -> Settings:
+    """Every so many layers one attends to whole pictures. Files of llama.cpp do not say how wide a window is."""
+    every, depth = keys.int("n_wa_pattern"), keys.int("block_count", most=1 << 10)
+    return _sizes(keys, tensors) | {
+        "temporal_patch_size": 2,
+        "window_size": keys.int("window_size", 112),
+        "fullatt_block_indexes": list(range(every - 1, depth, every)),
+    }
+
+
+_QWEN2_5_VL = MmprojKind(
+    texts={"qwen2vl": "qwen2_5_vl"},
+    names=_both(
+        {theirs: ours for theirs, ours in QWEN_BLOCKS.items() if "qkv" not in theirs}
+        | {
+            "v.blk.{}.attn_q": "model.visual.blocks.{}.attn.q",
+            "v.blk.{}.attn_k": "model.visual.blocks.{}.attn.k",
+            "v.blk.{}.attn_v": "model.visual.blocks.{}.attn.v",
+            "v.blk.{}.ffn_gate": "model.visual.blocks.{}.mlp.gate_proj",
+            "v.blk.{}.ffn_up": "model.visual.blocks.{}.mlp.up_proj",
+            "v.blk.{}.ffn_down": "model.visual.blocks.{}.mlp.down_proj",
+            "v.post_ln": "model.visual.merger.ln_q",
+            "mm.0": "model.visual.merger.mlp.0",
+            "mm.2": "model.visual.merger.mlp.2",
+        }
+    ),
+    tokens=_QWEN_TOKENS,
+    vision=_qwen2_5_vl,
+    processor=_qwen_processor,
+)
+
+
+# -- Gemma 3
+
+
+def _siglip(keys: Keys, tensors: Mapping[str, Raw]) -> Settings:
+    return {
+        "hidden_size": keys.int("embedding_length"),
+        "intermediate_size": keys.int("feed_forward_length"),
+        "num_hidden_layers": keys.int("block_count", most=1 << 10),
+        "num_attention_heads": keys.int("attention.head_count"),
+        "patch_size": keys.int("patch_size", most=1 << 10),
+        "image_size": keys.int("image_size", most=1 << 13),
+        "layer_norm_eps": keys.float("attention.layer_norm_epsilon", 1e-6),
+    }
+
+
+def _gemma3_tokens(keys: Keys, vision: Settings, ids: Mapping[str, int]) -> Settings:
+    side = vision["image_size"] // vision["patch_size"] // keys.int("projector.scale_factor", 4)
+    # a vocabulary of text alone lacks the token that stands for a part of a picture; no model ever sees it
+    return {
+        "mm_tokens_per_image": side**2,
+        "image_token_index": ids.get("<image_soft_token>", ids["<start_of_image>"]),
+    }
+
+
+_GEMMA3 = MmprojKind(
+    texts={"gemma3": "gemma3"},
+    names={
+        "mm.soft_emb_norm.weight": "multi_modal_projector.mm_soft_emb_norm.weight",
+        "mm.input_projection.weight": "multi_modal_projector.mm_input_projection_weight",
+        "v.position_embd.weight": "vision_tower.embeddings.position_embedding.weight",
+        **_both(
+            {
+                "v.patch_embd": "vision_tower.embeddings.patch_embedding",
+                "v.post_ln": "vision_tower.post_layernorm",
+                "v.blk.{}.ln1": "vision_tower.encoder.layers.{}.layer_norm1",
+                "v.blk.{}.ln2": "vision_tower.encoder.layers.{}.layer_norm2",
+                "v.blk.{}.attn_q": "vision_tower.encoder.layers.{}.self_attn.q_proj",
+                "v.blk.{}.attn_k": "vision_tower.encoder.layers.{}.self_attn.k_proj",
+                "v.blk.{}.attn_v": "vision_tower.encoder.layers.{}.self_attn.v_proj",
+                "v.blk.{}.attn_out": "vision_tower.encoder.layers.{}.self_attn.out_proj",
+                "v.blk.{}.ffn_up": "vision_tower.encoder.layers.{}.mlp.fc1",
+                "v.blk.{}.ffn_down": "vision_tower.encoder.layers.{}.mlp.fc2",
+            }
+        ),
+    },
+    tokens={"boi_token_index": "<start_of_image>", "eoi_token_index": "<end_of_image>"},
+    vision=_siglip,
+    processor=lambda keys, vision: _colours(keys),
+    more=_gemma3_tokens,
+)
+
+PROJECTORS: dict[str, MmprojKind] = {
+    "gemma3": _GEMMA3,
+    "qwen2.5vl_merger": _QWEN2_5_VL,
+    "qwen3vl_merger": _QWEN3_VL,
+}

@@ -1,0 +1,215 @@
+"""Writing the `mmproj` file of a checkpoint with an image encoder: the way back of `mmproj`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.models.config import Fields, text_fields
+from engine.models.gemma3_vision import PROJECTORS as PROJECTORS_OF_GEMMA
+from engine.models.gemma3_vision import TOWERS, image_token_side
+from engine.models.qwen2_5_vl import WHOLE, WINDOW
+from engine.models.qwen_vision import PLACES
+from engine.models.siglip import siglip_config
+from engine.vision.processor import channel_values, pixel_limits
+from engine.weights.gguf.encode import encode
+from engine.weights.gguf.families import unsaid
+from engine.weights.gguf.layouts import Tensor, stored_tensor
+from engine.weights.gguf.mmproj import ARCH, PROJECTORS
+from engine.weights.gguf.names import translate
+from engine.weights.gguf.writer import Plan, write
+from engine.weights.stored import Stored
+
+KeyValues = dict[str, Any]
+_TYPES = {"F32": 0, "F16": 1, "BF16": 32}  # of `general.file_type`
+_WHOLE = re.compile(r"^v\.(patch|position)_embd\.")  # matrices that readers want in f32
+
+
+@dataclass(frozen=True)
+class MmprojWriter:
+    """How the image encoder of one model_type is written."""
+
+    kind: str  # of `PROJECTORS`
+    keys: Callable[[Fields, Fields], KeyValues]  # given config.json and the settings of the image processor
+    bare: Callable[[str], str | None]  # a tensor's name as `PROJECTORS` has it; None for the text model's
+    apart: Callable[[str, Tensor, Fields], Iterator[tuple[str, Tensor]]]  # what one tensor becomes, in their names
+
+
+def writer_of(config: Mapping[str, Any]) -> MmprojWriter | None:
+    """None for a model without an image encoder, or with one that no mmproj file is known for."""
+    return WRITERS.get(str(config.get("model_type"))) if isinstance(config.get("vision_config"), Mapping) else None
+
+
+def write_mmproj(
+    path: Path, stored: Stored, config: Mapping[str, Any], image: Fields, name: str, writer: MmprojWriter
+) -> bool:
+    """Returns False where the checkpoint has lost its encoder, and nothing is written."""
+    fields, names = Fields(config), _OURS[writer.kind]
+    plans = []
+    for full in stored.names:
+        ours = writer.bare(full)
+        for part, tensor in writer.apart(ours, stored_tensor(stored, full), fields) if ours else ():
+            theirs = part if part.startswith(("v.", "mm.")) else translate(names, part)
+            if theirs is not None:
+                plans.append(_plan(theirs, tensor))
+    if not plans:
+        return False
+    red, green, blue = channel_values(image, "image_mean")
+    matrices = {plan.kind for plan in plans if len(plan.shape) == 2 and not _WHOLE.match(plan.name)}
+    values: KeyValues = {
+        "general.architecture": ARCH,
+        "general.type": "mmproj",
+        "general.name": name,
+        "general.file_type": _TYPES[sorted(matrices)[0] if matrices else "F32"],
+        "general.quantization_version": 2,
+        "clip.has_vision_encoder": True,
+        "clip.projector_type": writer.kind,
+        "clip.vision.projection_dim": text_fields(config).int("hidden_size"),
+        "clip.vision.image_mean": [red, green, blue],
+        "clip.vision.image_std": list(channel_values(image, "image_std")),
+    }
+    write(path, values | writer.keys(fields, image), plans)
+    return True
+
+
+def _plan(theirs: str, tensor: Tensor) -> Plan:
+    kind = "F32" if len(tensor.shape) < 2 or _WHOLE.match(theirs) else tensor.dtype or "F16"
+    if theirs == "mm.input_projection.weight" and kind == "BF16":
+        kind = "F16"  # llama.cpp transposes it, which it cannot do in bf16
+
+    def data() -> Iterator[bytes]:
+        for rows in tensor.rows():
+            yield encode(rows, kind).tobytes()
+
+    return Plan(theirs, kind, tensor.shape, data)
+
+
+# -- Qwen's towers
+
+
+def _qwen_bare(full: str) -> str | None:
+    place = next((place for place in PLACES if full.startswith(f"{place}.")), None)
+    return place and f"model.visual.{full.removeprefix(f'{place}.')}"
+
+
+def _qwen_keys(fields: Fields, image: Fields) -> KeyValues:
+    f = fields.sub("vision_config")
+    patch, merge = f.int("patch_size", default=16), f.int("spatial_merge_size", default=2)
+    least, most = pixel_limits(image, 64 * (patch * merge) ** 2, 16384 * (patch * merge) ** 2)
+    return {
+        "clip.vision.image_min_pixels": least,
+        "clip.vision.image_max_pixels": most,
+        "clip.vision.patch_size": patch,
+        "clip.vision.embedding_length": f.int("hidden_size"),
+        "clip.vision.feed_forward_length": f.int("intermediate_size"),
+        "clip.vision.block_count": f.int("depth"),
+        "clip.vision.attention.head_count": f.int("num_heads"),
+        "clip.vision.attention.layer_norm_epsilon": 1e-6,
+        "clip.vision.spatial_merge_size": merge,
+    }
+
+
+def _qwen3_keys(fields: Fields, image: Fields) -> KeyValues:
+    f, made = fields.sub("vision_config"), _qwen_keys(fields, image)
+    side = round(f.int("num_position_embeddings", default=2304) ** 0.5)
+    taps = f.find("deepstack_visual_indexes", default=())
+    return made | {
+        "clip.use_gelu": True,
+        "clip.vision.image_size": side * made["clip.vision.patch_size"],
+        "clip.vision.is_deepstack_layers": [i in taps for i in range(f.int("depth"))],
+    }
+
+
+def _qwen2_5_keys(fields: Fields, image: Fields) -> KeyValues:
+    f = fields.sub("vision_config")
+    whole, depth = list(f.find("fullatt_block_indexes", default=WHOLE)), f.int("depth")
+    every = whole[0] + 1 if whole else depth + 1
+    if whole != list(range(every - 1, depth, every)):
+        raise unsaid(f"layers {whole} attend to whole pictures")
+    return _qwen_keys(fields, image) | {
+        "clip.use_silu": True,
+        "clip.vision.image_size": 560,
+        "clip.vision.n_wa_pattern": every,
+        "clip.vision.window_size": f.int("window_size", default=WINDOW),
+    }
+
+
+def _frame(index: int, last: bool, x: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(np.moveaxis(x, -1, 1)[:, :, index] if last else x[:, :, index])
+
+
+def _rows(taken: slice, axes: int, x: np.ndarray) -> np.ndarray:
+    return x[taken] if axes > 1 else x.reshape(-1)[None, taken]
+
+
+def _qwen_apart(name: str, tensor: Tensor, fields: Fields) -> Iterator[tuple[str, Tensor]]:
+    f = fields.sub("vision_config")
+    if name.endswith("patch_embed.proj.weight"):  # one for each of the two frames that a patch spans
+        channels = f.int("in_channels", "in_chans", default=3)
+        last = tensor.shape[-1] == channels != tensor.shape[1]  # as MLX's converter saves the kernel
+        hidden, patch = tensor.shape[0], f.int("patch_size", default=16)
+        for i, theirs in enumerate(("v.patch_embd.weight", "v.patch_embd.weight.1")):
+            yield theirs, tensor.changed(partial(_frame, i, last), (hidden, channels, patch, patch))
+    elif name.endswith((".attn.qkv.weight", ".attn.qkv.bias")) and "fullatt_block_indexes" in f.values:
+        third = tensor.shape[0] // 3
+        for i, part in enumerate("qkv"):
+            taken = partial(_rows, slice(i * third, (i + 1) * third), len(tensor.shape))
+            yield name.replace(".qkv.", f".{part}."), tensor.changed(taken, (third, *tensor.shape[1:]))
+    elif found := re.match(r"model\.visual\.deepstack_merger_list\.(\d+)\.(norm|linear_fc[12])\.(\w+)$", name):
+        layer = f.find("deepstack_visual_indexes")[int(found[1])]
+        yield f"v.deepstack.{layer}.{found[2].replace('linear_', '')}.{found[3]}", tensor
+    else:
+        yield name, tensor
+
+
+# -- Gemma 3
+
+
+def _gemma3_bare(full: str) -> str | None:
+    for place in TOWERS:
+        if full.startswith(f"{place}."):
+            return f"vision_tower.{full.removeprefix(f'{place}.')}"
+    found = next((place for place in PROJECTORS_OF_GEMMA if full.startswith(f"{place}.")), None)
+    return found and f"multi_modal_projector.{full.removeprefix(f'{found}.')}"
+
+
+def _gemma3_keys(fields: Fields, image: Fields) -> KeyValues:
+    c = siglip_config(fields.sub("vision_config"))
+    return {
+        "clip.use_gelu": True,
+        "clip.vision.image_size": c.side * c.patch,
+        "clip.vision.patch_size": c.patch,
+        "clip.vision.embedding_length": c.hidden,
+        "clip.vision.feed_forward_length": c.ffn,
+        "clip.vision.block_count": c.layers,
+        "clip.vision.attention.head_count": c.heads,
+        "clip.vision.attention.layer_norm_epsilon": c.eps,
+        "clip.vision.projector.scale_factor": c.side // image_token_side(fields, c),
+    }
+
+
+def _gemma3_apart(name: str, tensor: Tensor, fields: Fields) -> Iterator[tuple[str, Tensor]]:
+    if name.endswith("mm_soft_emb_norm.weight"):
+        tensor = tensor.changed(lambda x: x + 1)
+    elif name.endswith("patch_embedding.weight"):
+        c = siglip_config(fields.sub("vision_config"))
+        shape = (c.hidden, c.channels, c.patch, c.patch)
+        if tensor.shape != shape:  # as MLX's converter saves the kernel
+            tensor = tensor.changed(lambda x: np.ascontiguousarray(np.moveaxis(x, -1, 1)), shape)
+    yield name, tensor
+
+
+_GEMMA3 = MmprojWriter("gemma3", _gemma3_keys, _gemma3_bare, _gemma3_apart)
+_QWEN3_VL = MmprojWriter("qwen3vl_merger", _qwen3_keys, _qwen_bare, _qwen_apart)
+_QWEN2_5_VL = MmprojWriter("qwen2.5vl_merger", _qwen2_5_keys, _qwen_bare, _qwen_apart)
+WRITERS = dict.fromkeys(("qwen3_vl", "qwen3_vl_moe", "qwen3_5", "qwen3_5_moe"), _QWEN3_VL) | {
+    "gemma3": _GEMMA3,
+    "qwen2_5_vl": _QWEN2_5_VL,
+}
+_OURS = {kind: {ours: theirs for theirs, ours in found.names.items()} for kind, found in PROJECTORS.items()}

@@ -1,0 +1,119 @@
+"""Twenty documents of each kind, made by pandoc and LibreOffice on this machine: all text, in order.
+
+Opt-in, because both programs are large and LibreOffice is slow: GRUS_OTHER_PROGRAMS=1 with `pandoc` and `soffice` on the PATH.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from engine.errors import UnreadableFile
+from engine.pipelines.reading.formats.documents import open_text_document
+from tests.engine.pipelines.reading.written_texts import tables, talks, texts
+
+THERE = os.environ.get("GRUS_OTHER_PROGRAMS") and shutil.which("pandoc") and shutil.which("soffice")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not THERE, reason="needs pandoc, soffice and GRUS_OTHER_PROGRAMS=1"),
+]
+
+CSV_FILTER = "--infilter=Text - txt - csv (StarCalc):44,34,76,1,,0,false,true"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("made")
+
+
+def by_pandoc(folder: Path, kind: str, slides: bool = False) -> tuple[list[Path], dict[str, list[str]]]:
+    source = folder / f"{'talks' if slides else 'texts'}"
+    source.mkdir(exist_ok=True)
+    phrases = talks(source) if slides else texts(source)
+    made = []
+    for name in phrases:
+        made.append(folder / "pandoc" / f"{name}.{kind}")
+        made[-1].parent.mkdir(exist_ok=True)
+        if not made[-1].exists():
+            subprocess.run(["pandoc", "-s", source / f"{name}.md", "-o", made[-1]], check=True, timeout=600)
+    return made, phrases
+
+
+def by_libreoffice(folder: Path, sources: list[Path], kind: str, *options: str) -> list[Path]:
+    out = folder / "libreoffice" / kind
+    line = [
+        "soffice",
+        f"-env:UserInstallation={(folder / 'profile').as_uri()}",
+        "--headless",
+        *options,
+        "--convert-to",
+        kind,
+        "--outdir",
+    ]
+    subprocess.run([*line, out, *sources], check=True, timeout=3600)
+    return [out / f"{source.stem}.{kind}" for source in sources]
+
+
+def text_of(file: Path) -> str:
+    document = open_text_document(file)
+    assert document is not None
+    return " ".join(" ".join(element.text for page in document.pages for element in page.elements).split())
+
+
+def check(made: list[Path], phrases: dict[str, list[str]]) -> None:
+    assert len(made) == 20
+    for file in made:
+        text, at = text_of(file), 0
+        for phrase in phrases[file.stem]:
+            at = text.index(" ".join(phrase.split()), at)
+
+
+@pytest.mark.parametrize("kind", ["docx", "odt", "epub", "html", "rtf", "fb2"])
+def test_texts_of_pandoc(folder: Path, kind: str) -> None:
+    check(*by_pandoc(folder, kind))
+
+
+def test_slides_of_pandoc(folder: Path) -> None:
+    check(*by_pandoc(folder, "pptx", slides=True))
+
+
+@pytest.mark.parametrize("kind", ["docx", "odt", "fodt", "rtf", "html"])  # its EPUB leaves the heads of tables out
+def test_texts_of_libreoffice(folder: Path, kind: str) -> None:
+    sources, phrases = by_pandoc(folder, "docx")
+    check(by_libreoffice(folder, sources, kind), phrases)
+
+
+@pytest.mark.parametrize("kind", ["odp", "fodp", "pptx"])
+def test_slides_of_libreoffice(folder: Path, kind: str) -> None:
+    sources, phrases = by_pandoc(folder, "pptx", slides=True)
+    check(by_libreoffice(folder, sources, kind), phrases)
+
+
+@pytest.mark.parametrize("kind", ["xlsx", "ods", "fods"])
+def test_sheets_of_libreoffice(folder: Path, kind: str) -> None:
+    (folder / "tables").mkdir(exist_ok=True)
+    cells = tables(folder / "tables")
+    made = by_libreoffice(folder, [folder / "tables" / f"{name}.csv" for name in cells], kind, CSV_FILTER)
+    for file in made:
+        document = open_text_document(file)
+        assert document is not None
+        found = [
+            element.table.grid() for page in document.pages for element in page.elements if element.table is not None
+        ]
+        assert found == [cells[file.stem]]
+
+
+@pytest.mark.parametrize(("kind", "better"), [("doc", "docx"), ("xls", "xlsx"), ("ppt", "pptx")])
+def test_old_files_are_told_as_what_to_save_them(folder: Path, kind: str, better: str) -> None:
+    if kind == "xls":
+        (folder / "tables").mkdir(exist_ok=True)
+        sources = [folder / "tables" / f"{name}.csv" for name in tables(folder / "tables")]
+    else:
+        sources = by_pandoc(folder, {"doc": "docx", "ppt": "pptx"}[kind], slides=kind == "ppt")[0]
+    for file in by_libreoffice(folder, sources[:2], kind):
+        with pytest.raises(UnreadableFile, match=f"save it as {better}"):
+            open_text_document(file)

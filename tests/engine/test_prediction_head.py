@@ -1,0 +1,240 @@
+"""Heads for multi-token prediction: what they compute, and replies with and without their drafts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from backends.base import Segment
+from engine.draft_head import DraftHeadSpeculation
+from engine.engine import Engine
+from engine.executor import ModelExecutor
+from engine.loaded import DraftHead
+from engine.loading import LoadedModel, LoadOptions, load
+from engine.sequence import Sequence
+from engine.types import Grammar, Request, SamplingParams, Settings
+from tests.prediction_heads import as_gguf, head_logits, make_predictable, save_with_head
+
+NAMES = "qwen3_5", "qwen3_5_moe", "qwen3_next"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    root = tmp_path_factory.mktemp("heads")
+    return cache(lambda name: save_with_head(name, root / name))
+
+
+def loaded_with_head(path: Path, backend: str) -> tuple[LoadedModel, DraftHead]:
+    options = LoadOptions(backend=backend, device="cpu", dtype="f32", quant="none", draft_head=True)
+    loaded = load(str(path), options)
+    assert loaded.draft_head is not None
+    return loaded, loaded.draft_head
+
+
+@pytest.mark.parametrize("backend", ["torch", "mlx"])
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("kind", ["safetensors", pytest.param("gguf", marks=pytest.mark.slow)])
+def test_logits_are_the_references(
+    folder: Callable[[str], Path], tmp_path: Path, name: str, backend: str, kind: str
+) -> None:
+    """The model's hidden states joined with the next tokens, in a prompt and token by token, and what follows a draft."""
+    path = folder(name) if kind == "safetensors" else as_gguf(folder(name), tmp_path / "m.gguf")
+    loaded, head = loaded_with_head(path, backend)
+    ids = np.random.default_rng(3).integers(0, 250, 21).tolist()
+    slot = loaded.kv.open(40)
+    assert slot is not None
+    hidden = loaded.runner.run([Segment(slot, ids[:-1], hidden=True)]).read()[slot].hidden
+    assert hidden is not None
+    want, states = head_logits(folder(name), ids[1:], torch.from_numpy(hidden))
+
+    def rows(some: np.ndarray) -> np.ndarray:
+        return np.concatenate((np.zeros_like(some), some), 1)
+
+    mine = head.kv.open(40)
+    assert mine is not None
+    head.prefill.run([Segment(mine, ids[1:13], add=rows(hidden[:12]))]).read()
+    chunk = Segment(mine, ids[13:18], add=rows(hidden[12:17]), want=range(5), hidden=True)
+    first = head.runner.run([chunk]).read()[mine]
+    steps = [
+        head.runner.run([Segment(mine, [ids[at + 1]], add=rows(hidden[at : at + 1]), want=range(1))]).read()[mine]
+        for at in range(17, 20)
+    ]
+    assert first.logits is not None
+    assert first.hidden is not None
+    made = np.concatenate([first.logits, *(step.logits for step in steps if step.logits is not None)])
+    np.testing.assert_allclose(made, want[12:].numpy(), atol=1e-4 * float(want.abs().max()))
+    np.testing.assert_allclose(first.hidden, states[12:17].numpy(), atol=1e-4 * float(states.abs().max()))
+
+
+@dataclass
+class AlwaysDrafts:
+    """In place of the policy, which decides from measured times: drafts of these lengths in turn, wherever there is room."""
+
+    lengths: tuple[int, ...] = (3, 1, 5, 2)
+    drafted: int = 0
+    accepted: int = 0
+    turn: int = 0
+
+    def choose(self, room: Mapping[Sequence, int]) -> dict[Sequence, int]:
+        self.turn += 1
+        length = self.lengths[self.turn % len(self.lengths)]
+        return {sequence: min(most, length) for sequence, most in room.items() if most > 0}
+
+    def learn(self, sequence: Sequence, drafted: int, accepted: int, sequences: int) -> None:
+        self.drafted += drafted
+        self.accepted += accepted
+
+    def record_round(self, sequences: int, seconds: float) -> None: ...
+    def record_step(self, tokens: int, sequences: int, seconds: float) -> None: ...
+    def drop(self, sequence: Sequence) -> None: ...
+
+
+class Talk:
+    """A model through the engine, in this thread, with drafts of its head or without any."""
+
+    def __init__(self, path: Path, backend: str, drafts: bool, **settings: Any) -> None:
+        options = LoadOptions(backend=backend, device="cpu", dtype="f32", quant="none", draft_head=drafts)
+        loaded = load(str(path), options)
+        chosen = Settings(prefill_chunk=16, speculation="mtp" if drafts else "off", **settings)
+        self.engine = Engine(lambda _: loaded, chosen, start=False)
+        self.policy, self.drafts = AlwaysDrafts(), drafts
+
+    @property
+    def executor(self) -> ModelExecutor:
+        (executor,) = self.engine._manager.executors.values()
+        return executor
+
+    @property
+    def speculation(self) -> DraftHeadSpeculation:
+        assert isinstance(self.executor.speculation, DraftHeadSpeculation)
+        return self.executor.speculation
+
+    def say(self, *requests: Request, preempt: int = 0) -> list[tuple[list[int], Any]]:
+        """Ids of each request's first reply, and the texts of all. `preempt`: every so many turns one sequence is set aside."""
+        handles = [self.engine.submit(request) for request in requests]
+        turns = 0
+        while not self.engine.idle:
+            self.engine.turn()
+            turns += 1
+            if self.drafts and self.engine._manager.executors:
+                self.speculation.policy = self.policy  # type: ignore[assignment]
+            scheduler = self.executor.scheduler if self.engine._manager.executors else None
+            if (
+                preempt
+                and scheduler is not None
+                and turns % preempt == 0
+                and (victim := scheduler.victim()) is not None
+            ):
+                scheduler.preempt(victim)
+                scheduler.cap = 16
+        results = [handle.result(0) for handle in handles]
+        return [(list(result.ids), result.choices) for result in results]
+
+
+def prompts(count: int, seed: int = 0) -> list[list[int]]:
+    random = np.random.default_rng(seed)
+    return [random.integers(0, 250, 9 + 23 * i).tolist() for i in range(count)]
+
+
+def requests(texts: list[list[int]], **params: Any) -> list[Request]:
+    chosen = {"temperature": 0.0, "max_tokens": 24, "ignore_eos": True, **params}
+    return [Request("m", text, SamplingParams(seed=i, **chosen)) for i, text in enumerate(texts)]
+
+
+@pytest.fixture(scope="module")
+def predictable(tmp_path_factory: pytest.TempPathFactory) -> Callable[[float], Path]:
+    root = tmp_path_factory.mktemp("predictable")
+
+    def made(noise: float) -> Path:
+        return make_predictable(save_with_head("qwen3_5", root / str(noise), tie_word_embeddings=False), noise)
+
+    return cache(made)
+
+
+@pytest.mark.parametrize("backend", ["torch", "mlx"])
+@pytest.mark.parametrize(
+    ("noise", "least", "most"),
+    [
+        (1.5, 0.2, 0.9),
+        pytest.param(0.0, 0.99, 1.0, marks=pytest.mark.slow),
+        pytest.param(None, 0.0, 0.2, marks=pytest.mark.slow),
+    ],
+)
+def test_drafts_change_no_token(
+    folder: Callable[[str], Path],
+    predictable: Callable[[float], Path],
+    noise: float | None,
+    least: float,
+    most: float,
+    backend: str,
+) -> None:
+    """Of several sequences at once with prompts of several chunks, preempted, greedy and sampled, several replies of one prompt, and
+    conversations that go on."""
+    path = folder("qwen3_5") if noise is None else predictable(noise)
+    plain, drafting = Talk(path, backend, False), Talk(path, backend, True)
+    texts = prompts(3)
+    asked = [*requests(texts[:2]), *requests(texts[2:], temperature=0.8, n=2)]
+    want = plain.say(*asked)
+    assert drafting.say(*asked) == want
+    policy = drafting.policy
+    assert policy.drafted > 30
+    assert least <= policy.accepted / policy.drafted <= most
+    assert drafting.say(*asked, preempt=6) == want
+    longer = [[*text, *ids, 5, 9] for text, (ids, _) in zip(texts, want)]
+    assert drafting.say(*requests(longer)) == plain.say(*requests(longer))
+    stats = drafting.engine.stats()
+    assert stats.prefix_hits >= 3
+    assert (stats.drafted, stats.accepted) == (policy.drafted, policy.accepted)
+    assert drafting.engine.check() == 0
+
+
+@pytest.mark.parametrize("backend", ["torch", "mlx"])
+def test_a_conversation_goes_on_with_what_the_head_knows(predictable: Callable[[float], Path], backend: str) -> None:
+    drafting = Talk(predictable(0.0), backend, True)
+    (text,) = prompts(1)
+    ((ids, _),) = drafting.say(*requests([text]))
+    (kept,) = drafting.speculation._kept
+    begun = kept.slot.length
+    drafting.say(*requests([[*text, *ids, 7, 8, 9]]))
+    (after,) = drafting.speculation._kept
+    assert after is kept, "the rows of the beginning were kept"
+    assert after.start == 0
+    assert after.slot.length > begun > len(text)
+
+
+def test_structured_output_and_stop_strings(predictable: Callable[[float], Path]) -> None:
+    plain, drafting = Talk(predictable(0.3), "torch", False), Talk(predictable(0.3), "torch", True)
+    (text,) = prompts(1)
+    grammar = Grammar("regex", "[a-f]{3}(x[0-9]{2}){6}")
+    asked = requests([text], grammar=grammar, max_tokens=40, ignore_eos=False)
+    want = plain.say(*asked)
+    assert drafting.say(*asked) == want
+    assert re.fullmatch("[a-f]{3}(x[0-9]{2}){6}", want[0][1][0])
+    ((ids, (whole,)),) = plain.say(*requests([text]))
+    stop = whole[len(whole) // 2 :][:2]
+    want = plain.say(*requests([text], stop=(stop,)))
+    assert drafting.say(*requests([text], stop=(stop,))) == want
+    assert len(want[0][0]) < len(ids)
+    assert drafting.policy.accepted > 0
+
+
+def test_a_fault_of_the_head_costs_no_reply(
+    predictable: Callable[[float], Path], caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its output matrix holds no number."""
+    path = predictable(0.0)
+    want = Talk(path, "torch", False).say(*requests(prompts(2)))
+    drafting = Talk(path, "torch", True)
+    drafting.say(*requests(prompts(1)))
+    drafting.speculation._head.runner.model.fc = lambda x: x[:, :64] * float("nan")  # type: ignore[attr-defined]
+    drafting.speculation._head.runner._traced = None  # type: ignore[attr-defined]
+    assert drafting.say(*requests(prompts(2))) == want
+    assert "its draft tokens are left out" in caplog.text
