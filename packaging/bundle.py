@@ -158,6 +158,14 @@ def debian_packages() -> list[str]:
     return ["libasound2" if name == "libportaudio2" else name for name in system_names(_LIBRARY_COLUMN)]
 
 
+def rpm_packages() -> list[str]:
+    """The same for the .rpm, with the C library, which rpm is not asked to find out."""
+    return [
+        f"glibc >= {oldest_glibc()}",
+        *("alsa-lib" if name == "portaudio" else name for name in system_names(_DNF_COLUMN)),
+    ]
+
+
 def oldest_glibc() -> str:
     """The C library of this machine: an older one may not load what was made here."""
     import platform
@@ -238,7 +246,7 @@ def make_rpm() -> Path:
             version=package_version(),
             id=DESKTOP_ID,
             repository=os.environ.get("GITHUB_REPOSITORY", "grus/grus"),
-            requires=", ".join(system_names(_DNF_COLUMN)),
+            requires=", ".join(rpm_packages()),
         ),
         encoding="utf-8",
     )

@@ -143,6 +143,8 @@ def test_a_package_asks_for_the_libraries_of_the_window() -> None:
     assert not {"-", "base"} & {*debian, *fedora}
     assert "libasound2" in bundle.debian_packages()
     assert set(debian) - set(bundle.debian_packages()) == {"libportaudio2"}
+    assert set(fedora) - set(bundle.rpm_packages()) == {"portaudio"}
+    assert {"alsa-lib", f"glibc >= {bundle.oldest_glibc()}"} <= set(bundle.rpm_packages())
 
 
 def test_the_icon_is_a_drawing_in_the_accent_of_the_window() -> None:
