@@ -33,7 +33,7 @@ KEPT = [
 ]
 
 
-@pytest.fixture(scope="module", params=["torch", "mlx"])
+@pytest.fixture(scope="module", params=["torch", pytest.param("mlx", marks=pytest.mark.slow)])
 def models(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, str]]:
     folder = tmp_path_factory.mktemp("models")
     return request.param, {

@@ -21,7 +21,7 @@ from tests.speech_checkpoints import LANGUAGES, save_whisper
 START = "<|startoftranscript|>"
 
 
-@pytest.fixture(scope="module", params=["torch", "mlx"])
+@pytest.fixture(scope="module", params=["torch", pytest.param("mlx", marks=pytest.mark.slow)])
 def ears(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[grus.Ears]:
     """Its encoder holds four seconds."""
     folder = save_whisper(tmp_path_factory.mktemp("ears") / "whisper-tiny", frames=200)
