@@ -9,7 +9,6 @@ from __future__ import annotations
 import copy
 import json
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -30,6 +29,8 @@ def load(format: Format, text: str) -> Any:
     if format == "json":
         return jsonc.load(text)
     if format == "toml":
+        import tomllib
+
         return tomllib.loads(text.removeprefix("\ufeff"))
     import yaml
 

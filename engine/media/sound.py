@@ -18,7 +18,6 @@ from typing import IO, Any
 
 import numpy as np
 import soundfile
-import soxr
 
 from engine.errors import BadRequest, ErrorText
 from engine.media.recordings import NotARecording, recording
@@ -143,6 +142,8 @@ def _resampled(blocks: Iterator[np.ndarray], own: int, name: str, rate: int, mos
             ),
             "file",
         )
+    import soxr
+
     convert = soxr.ResampleStream(own, rate, 1, dtype="float32") if own != rate else None
     frames = 0
     for block in blocks:
@@ -178,6 +179,8 @@ def from_array(samples: np.ndarray, own: int, rate: int) -> Audio:
 def resampled(samples: np.ndarray, own: int, rate: int) -> np.ndarray:
     if own == rate:
         return samples
+    import soxr
+
     made: np.ndarray = soxr.resample(samples, own, rate)
     return made.astype(np.float32, copy=False)
 
@@ -343,6 +346,8 @@ class _SndfileEncoder:
     def __init__(self, target: IO[bytes], rate: int, format: str) -> None:
         kind, subtype = _KINDS[format]
         own = _OPUS_RATE if format == "opus" else rate
+        import soxr
+
         self._convert = soxr.ResampleStream(rate, own, 1, dtype="float32") if own != rate else None
         # players compute the length of an MP3 stream from its size, which needs a constant bit rate
         # (libsndfile respects it only with a compression level; this one is 80 kbit/s)

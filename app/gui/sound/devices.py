@@ -14,7 +14,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import soxr
 from PySide6.QtCore import QObject, Qt, QTimer, Slot
 
 from app.gui.texts import mark, tr
@@ -312,6 +311,8 @@ class Microphone(_Device):
         form.setChannelCount(1)
         form.setSampleFormat(self._qt.QAudioFormat.SampleFormat.Float)
         self._rate = form.sampleRate()
+        import soxr  # takes a megabyte, which an idle window saves
+
         self._convert = soxr.ResampleStream(self._rate, ASR_RATE, 1, dtype="float32")
         self._stream = self._qt.QAudioSource(device, form, self)
         self._channel = self._stream.start()
