@@ -157,8 +157,10 @@ def _watch(options: argparse.Namespace, reading: ReadOptions, style: ExportOptio
     from engine.pipelines.reading.writers import format_of
 
     folder = Path(options.files[0])
-    if len(options.files) != 1 or not folder.is_dir():
+    if len(options.files) != 1:
         raise BadRequest("--watch takes one folder.", "files")
+    if not folder.is_dir():
+        raise BadRequest(f"--watch takes a folder: there is none at {folder}.", "files")
     if options.out is not None and options.out.exists() and not options.out.is_dir():
         raise BadRequest(f"{options.out} is a file; the results of a watched folder go into a folder.", "out")
     kind = format_of(options.format or "md")
