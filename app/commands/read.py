@@ -160,7 +160,7 @@ def _watch(options: argparse.Namespace, reading: ReadOptions, style: ExportOptio
     if len(options.files) != 1:
         raise BadRequest("--watch takes one folder.", "files")
     if not folder.is_dir():
-        raise BadRequest(f"--watch takes a folder: there is none at {folder}.", "files")
+        raise BadRequest(f"--watch takes one folder: there is none at {folder}.", "files")
     if options.out is not None and options.out.exists() and not options.out.is_dir():
         raise BadRequest(f"{options.out} is a file; the results of a watched folder go into a folder.", "out")
     kind = format_of(options.format or "md")
