@@ -31,7 +31,7 @@ _LEAST_TEXT = 40  # characters of a passage
 
 
 def question_with(passages: Sequence[CitablePassage], question: str) -> str:
-    """Numbered passages, then the question. The passages are told apart by their numbers, which citations use."""
+    """Numbered passages, then the question. Citations use the numbers of the passages."""
     shown = "\n\n".join(f"[{at}] {passage.where}\n{passage.text}" for at, passage in enumerate(passages, 1))
     return f"Passages:\n\n{shown}\n\nQuestion: {question}"
 

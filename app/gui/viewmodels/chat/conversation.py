@@ -530,7 +530,7 @@ class OpenConversation:
     def _passages(
         self, message: StoredMessage, path: Sequence[StoredMessage], go_on: bool
     ) -> Callable[[Any], Sequence[GivenPassage]] | None:
-        """What the reply is given of the libraries. One that goes on has it already."""
+        """What the reply is given of the libraries. A reply that is continued has it already."""
         if go_on and message.passages:
             return lambda service: message.passages
         folders = self.head.libraries
