@@ -22,7 +22,7 @@ from engine.weights.gguf.keys import Keys
 from engine.weights.gguf.names import translate
 from engine.weights.gguf.orders import rotary_halves
 from engine.weights.gguf.reader import Elements, GgufFile, read
-from engine.weights.made import computed, reordered
+from engine.weights.made import computed, reordered, shaped
 
 ARCH = "clip"
 NONE = "none"  # in place of a file: the text model alone
@@ -46,7 +46,10 @@ class MmprojKind:
     )  # fields beside these
     renumbered: Callable[[str, Settings], str] = field(default=lambda name, vision: name)  # on the way to our names
     paired: bool = False  # queries and keys are in the order of `rotary_halves`
-    unused: frozenset[str] = frozenset()  # tensors of the text model's that llama.cpp keeps here once more
+    unused: tuple[str, ...] = ()  # what begins so is the text model's, or an encoder's of sound
+    reshaped: Callable[[str, Raw], Raw] = field(
+        default=lambda name, raw: raw
+    )  # a tensor as models want it, by its name in the file
 
 
 class MmprojFile:
@@ -89,8 +92,9 @@ class MmprojFile:
         """In the names that models use: the name in the file, and the tensor."""
         found, stored = {}, self.file.tensors
         for theirs, raw in stored.items():
-            if theirs in self.projector.unused:
+            if theirs.startswith(self.projector.unused):
                 continue
+            raw = self.projector.reshaped(theirs, raw)
             name = translate(self.projector.names, self.projector.renumbered(theirs, self.vision))
             if theirs == _SECOND_FRAME and name is None:
                 continue  # joined with the first
@@ -450,11 +454,95 @@ _PIXTRAL = MmprojKind(
     processor=lambda keys, vision: _colours(keys) | {"size": {"longest_edge": vision["image_size"]}},
     more=_pixtral_more,
     paired=True,
-    unused=frozenset({ROW_END}),
+    unused=(ROW_END,),
+)
+
+# -- Gemma 4
+
+GEMMA4_PARTS = {
+    "ln1": "input_layernorm",
+    "ln2": "pre_feedforward_layernorm",
+    "attn_post_norm": "post_attention_layernorm",
+    "ffn_post_norm": "post_feedforward_layernorm",
+    "attn_q_norm": "self_attn.q_norm",
+    "attn_k_norm": "self_attn.k_norm",
+}
+GEMMA4_LINEARS = {
+    "attn_q": "self_attn.q_proj",
+    "attn_k": "self_attn.k_proj",
+    "attn_v": "self_attn.v_proj",
+    "attn_out": "self_attn.o_proj",
+    "ffn_gate": "mlp.gate_proj",
+    "ffn_up": "mlp.up_proj",
+    "ffn_down": "mlp.down_proj",
+}
+GEMMA4_BOUND = re.compile(r"\.(in|out)put_(min|max)$")
+_GEMMA4_TOWER = "model.vision_tower"
+_GEMMA4_LAYER = f"{_GEMMA4_TOWER}.encoder.layers.{{}}"
+_GEMMA4_TOKENS = 280  # of a picture at most, where a file does not say
+
+
+def _gemma4(keys: Keys, tensors: Mapping[str, Raw]) -> Settings:
+    sizes, places = _siglip(keys, tensors), tensors.get("v.position_embd.weight")
+    if places is None or len(places.shape) != 3:
+        raise ConfigError(
+            f"{keys.where} has no v.position_embd.weight of columns and rows, so it is not a whole image encoder."
+        )
+    heads = sizes["num_attention_heads"]
+    return sizes | {
+        "num_key_value_heads": heads,
+        "head_dim": sizes["hidden_size"] // heads,
+        "rms_norm_eps": sizes["layer_norm_eps"],
+        "position_embedding_size": places.shape[1],
+        "pooling_kernel_size": keys.int("projector.scale_factor", 3, most=1 << 5),
+        "use_clipped_linears": any(GEMMA4_BOUND.search(name) for name in tensors if name.startswith("v.")),
+        "standardize": "v.std_bias" in tensors,
+    }
+
+
+def _gemma4_processor(keys: Keys, vision: Settings) -> Settings:
+    token = (vision["patch_size"] * vision["pooling_kernel_size"]) ** 2
+    return {"max_soft_tokens": keys.int("image_max_pixels", _GEMMA4_TOKENS * token) // token}
+
+
+def _gemma4_reshaped(name: str, raw: Raw) -> Raw:
+    if name == _PATCHES:
+        hidden, channels, *sides = raw.shape
+
+        def last() -> np.ndarray:
+            return dequantize(raw).reshape(raw.shape).transpose(0, 2, 3, 1).reshape(hidden, -1)
+
+        return computed(raw, (hidden, channels * sides[0] * sides[1]), last)
+    return shaped(raw, ()) if GEMMA4_BOUND.search(name) else raw
+
+
+_GEMMA4 = MmprojKind(
+    texts={"gemma4": "gemma4"},
+    names={
+        _PATCHES: f"{_GEMMA4_TOWER}.patch_embedder.input_proj.weight",
+        "v.position_embd.weight": f"{_GEMMA4_TOWER}.patch_embedder.position_embedding_table",
+        "v.std_bias": f"{_GEMMA4_TOWER}.std_bias",
+        "v.std_scale": f"{_GEMMA4_TOWER}.std_scale",
+        "mm.input_projection.weight": "model.embed_vision.embedding_projection.weight",
+        **{f"v.blk.{{}}.{theirs}.weight": f"{_GEMMA4_LAYER}.{ours}.weight" for theirs, ours in GEMMA4_PARTS.items()},
+        **{
+            f"v.blk.{{}}.{theirs}.{part}": f"{_GEMMA4_LAYER}.{ours}.{part}"
+            for theirs, ours in GEMMA4_LINEARS.items()
+            for part in ("weight", "input_min", "input_max", "output_min", "output_max")
+        },
+    },
+    tokens={"boi_token_id": "<|image>", "image_token_id": "<|image|>", "eoi_token_id": "<image|>"},
+    vision=_gemma4,
+    processor=_gemma4_processor,
+    # files say nothing of it; the models whose encoder is standardized see pictures in both directions
+    more=lambda keys, vision, ids: {"use_bidirectional_attention": "vision"} if vision["standardize"] else {},
+    unused=("a.", "mm.a."),
+    reshaped=_gemma4_reshaped,
 )
 
 PROJECTORS: dict[str, MmprojKind] = {
     "gemma3": _GEMMA3,
+    "gemma4v": _GEMMA4,
     "idefics3": _IDEFICS3,
     "pixtral": _PIXTRAL,
     "qwen2.5vl_merger": _QWEN2_5_VL,

@@ -22,13 +22,14 @@ from engine.models.pixtral import TOWERS as PIXTRAL_TOWERS
 from engine.models.qwen2_5_vl import WHOLE, WINDOW
 from engine.models.qwen_vision import PLACES
 from engine.models.siglip import SiglipConfig, siglip_config
+from engine.vision.gemma4 import Gemma4VisionProcessor
 from engine.vision.idefics3 import Idefics3VisionProcessor
 from engine.vision.pixtral import MEAN, STD, PixtralVisionProcessor
 from engine.vision.processor import channel_values, pixel_limits
 from engine.weights.gguf.encode import encode
 from engine.weights.gguf.families import unsaid
 from engine.weights.gguf.layouts import Tensor, stored_tensor
-from engine.weights.gguf.mmproj import ARCH, PROJECTORS, ROW_END
+from engine.weights.gguf.mmproj import ARCH, GEMMA4_BOUND, PROJECTORS, ROW_END
 from engine.weights.gguf.names import translate
 from engine.weights.gguf.orders import rotary_halves
 from engine.weights.gguf.writer import Plan, write
@@ -248,6 +249,56 @@ def _idefics3_keys(fields: Fields, image: Fields) -> KeyValues:
 
 
 _GEMMA3 = MmprojWriter("gemma3", _gemma3_keys, _gemma3_bare, _gemma3_apart)
+# -- Gemma 4
+
+
+def _gemma4_bare(full: str) -> str | None:
+    for name in ("vision_tower", "embed_vision"):
+        if ours := _under([f"model.{name}", name], f"model.{name}", full):
+            return ours
+    return None
+
+
+def _gemma4_keys(fields: Fields, image: Fields) -> KeyValues:
+    vision, processor = fields.sub("vision_config"), Gemma4VisionProcessor(fields, image, lambda text: [])
+    hidden, heads = vision.int("hidden_size", default=768), vision.int("num_attention_heads", default=12)
+    rope = vision.sub("rope_parameters") if vision.find("rope_parameters", default=None) is not None else vision
+    if (theta := rope.float("rope_theta", default=100.0)) != 100.0 or hidden != heads * vision.int(
+        "head_dim", default=64
+    ):
+        raise unsaid(f"the image encoder's `rope_theta` is {theta:g}, or its heads have a size of their own")
+    return {
+        "clip.vision.image_size": 224,  # which nothing uses
+        "clip.vision.image_max_pixels": processor.max_pixels,
+        "clip.vision.patch_size": processor.patch,
+        "clip.vision.embedding_length": hidden,
+        "clip.vision.feed_forward_length": vision.int("intermediate_size", default=3072),
+        "clip.vision.block_count": vision.int("num_hidden_layers", default=16),
+        "clip.vision.attention.head_count": heads,
+        "clip.vision.attention.layer_norm_epsilon": vision.float("rms_norm_eps", default=1e-6),
+        "clip.vision.projector.scale_factor": processor.pool,
+    }
+
+
+def _gemma4_apart(name: str, tensor: Tensor, fields: Fields) -> Iterator[tuple[str, Tensor]]:
+    if name.endswith("patch_embedder.input_proj.weight"):
+        hidden, patch = tensor.shape[0], fields.sub("vision_config").int("patch_size", default=16)
+
+        def first(x: np.ndarray) -> np.ndarray:
+            return np.ascontiguousarray(np.moveaxis(x.reshape(hidden, patch, patch, 3), -1, 1))
+
+        tensor = tensor.changed(first, (hidden, 3, patch, patch))
+    elif GEMMA4_BOUND.search(name):
+        if not fields.sub("vision_config").flag("use_clipped_linears"):
+            return
+        tensor = tensor.shaped(1)
+    yield name.replace(".linear.weight", ".weight"), tensor
+
+
+_GEMMA4 = MmprojWriter(
+    "gemma4v", _gemma4_keys, _gemma4_bare, _gemma4_apart, {"image_mean": [0.0] * 3, "image_std": [1.0] * 3}
+)
+
 # -- Mistral 3 and Ministral 3
 
 
@@ -303,6 +354,7 @@ _QWEN3_VL = MmprojWriter("qwen3vl_merger", _qwen3_keys, _qwen_bare, _qwen_apart)
 _QWEN2_5_VL = MmprojWriter("qwen2.5vl_merger", _qwen2_5_keys, _qwen_bare, _qwen_apart)
 WRITERS = dict.fromkeys(("qwen3_vl", "qwen3_vl_moe", "qwen3_5", "qwen3_5_moe"), _QWEN3_VL) | {
     "gemma3": _GEMMA3,
+    "gemma4": _GEMMA4,
     "idefics3": _IDEFICS3,
     "mistral3": _PIXTRAL,
     "smolvlm": _IDEFICS3,

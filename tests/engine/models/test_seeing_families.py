@@ -33,7 +33,6 @@ CASES = {
     "several": ("@\nis not @ and @?", ((40, 40), (16, 64), (90, 30))),
     "text": ("Nothing to see here, only words.", ()),
 }
-IN_GGUF = ("mistral3", "smolvlm")  # those with an mmproj file
 
 
 def pictures_of(case: str) -> list[Image.Image]:
@@ -112,8 +111,6 @@ class TestSeeingParity:
     def test_logits_and_greedy_tokens(
         self, worlds: Callable[..., SeeingWorld], name: str, backend: str, case: str, stored: str
     ) -> None:
-        if stored == "gguf" and name not in IN_GGUF:
-            pytest.skip("no mmproj file of this family is known")
         world = worlds(name, backend, stored)
         prompt = prompt_of(world, name, case)
         logits, want, margins = expected(name, case, tuple(prompt.ids))
@@ -122,15 +119,15 @@ class TestSeeingParity:
         agree(world.reply(prompt), want, margins)
 
 
-@pytest.mark.parametrize("name", IN_GGUF)
+@pytest.mark.parametrize("name", FAMILIES)
 def test_names_and_keys_are_llamacpps(place: Callable[..., Path], name: str) -> None:
     file = read(name_beside(place(name, "gguf")))
     known = {
         f"{theirs.format(bid=i, xid=0)}.{part}"
         for theirs in (gguf.TENSOR_NAMES[one] for one in gguf.MODEL_TENSORS[gguf.MODEL_ARCH.MMPROJ])
         for i in range(8)
-        for part in ("weight", "bias")
-    } | {"v.token_embd.img_break"}
+        for part in ("weight", "bias", "input_min", "input_max", "output_min", "output_max")
+    } | {"v.token_embd.img_break", "v.std_bias", "v.std_scale"}
     assert every(tensor in known for tensor in file.tensors)
     classes = (gguf.Keys.Clip, gguf.Keys.ClipVision, gguf.Keys.ClipVision.Attention, gguf.Keys.ClipVision.Projector)
     keys = {value for one in classes for value in vars(one).values() if isinstance(value, str)}
@@ -165,7 +162,7 @@ class TestLlamaCpp:
 
     pytestmark = MARKS
 
-    @pytest.mark.parametrize("name", IN_GGUF)
+    @pytest.mark.parametrize("name", ["mistral3", "smolvlm"])
     def test_its_text_is_ours(self, worlds: Callable[..., SeeingWorld], name: str) -> None:
         world, family = worlds(name, "torch", "gguf"), FAMILIES[name]
         pictures = [drawn(96, 96, 1)]
