@@ -320,6 +320,7 @@ FAMILIES: dict[str, SeeingFamily] = {
             "<fake_token_around_image>",
             "<image>",
             "<global-img>",
+            "\n\n",  # which llama.cpp looks up
             *(f"<row_{row}_col_{column}>" for row in range(1, 4) for column in range(1, 4)),
         ),
         place="<image>",
