@@ -109,6 +109,7 @@ def test_streams_and_choices(real: Live, said: str) -> None:
     assert [choice.message.content for choice in both] == [said, said]
 
 
+@pytest.mark.slow
 def test_a_gguf_file_and_its_mmproj_file_are_served_by_a_process_of_its_own(
     folder: str, said: str, tmp_path: Path
 ) -> None:

@@ -96,9 +96,9 @@ def expected(name: str, case: str, ids: tuple[int, ...]) -> tuple[np.ndarray, li
     return logits, out.sequences[0, len(ids) :].tolist(), ((best[:, 0] - best[:, 1]) / best.abs().max()).tolist()
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", FAMILIES)
 class TestSeeingParity:
+    @pytest.mark.parametrize("backend", BACKENDS)
     @pytest.mark.parametrize("case", ["one", "several"])
     def test_features(self, worlds: Callable[..., SeeingWorld], name: str, backend: str, case: str) -> None:
         import torch
@@ -109,7 +109,15 @@ class TestSeeingParity:
         got = np.concatenate(world.encode(prompt_of(world, name, case).pictures))
         assert worst(got[:, : want.shape[1]], want.numpy()) <= 1e-4  # behind it may lie what layers are given
 
-    @pytest.mark.parametrize("stored", ["folder", "gguf"])
+    @pytest.mark.parametrize(
+        ("backend", "stored"),
+        [
+            ("torch", "folder"),
+            ("mlx", "folder"),
+            ("torch", "gguf"),
+            pytest.param("mlx", "gguf", marks=pytest.mark.slow),
+        ],
+    )
     @pytest.mark.parametrize("case", CASES)
     def test_logits_and_greedy_tokens(
         self, worlds: Callable[..., SeeingWorld], name: str, backend: str, case: str, stored: str
@@ -160,6 +168,7 @@ def test_a_chat_has_the_places_of_its_pictures(worlds: Callable[..., SeeingWorld
     assert {prompt.ids[at] for at in prompt.positions} <= set(loaded.vision.placeholder_ids)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mistral3", "smolvlm", "gemma4"])
 def test_info_says_that_it_sees(place: Callable[..., Path], name: str) -> None:
     assert describe(str(place(name))).sees.startswith("images")
