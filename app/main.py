@@ -120,6 +120,8 @@ def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any
     work.run(lambda: repair((places.data, places.settings)))
     if preferences.get("server.on"):
         window.pane("server")  # it served when the window was closed last
+    if preferences.get("read.watches"):
+        window.pane("read")  # it watched a folder
     if wanted.files:
         window.take_files(wanted.files)
     return window

@@ -40,6 +40,8 @@ class KVSpec:
         False  # `Cache.attend_latent`: values are the first `v_dim` numbers of keys, and have no rows of their own
     )
 
+    mutual: bool = True  # `Segment.mutual` is heeded: a layer may attend causally whatever it says
+
     @property
     def widths(self) -> tuple[int, ...]:
         """Numbers that are kept of a token and head: of its key and of its value, or of both together."""

@@ -227,5 +227,5 @@ def _sight(found: Description, opened: ModelFiles) -> None:
     vision = make_vision_processor(
         opened.config, Path(found.folder), lambda text: opened.tokenizer.encode(text, add_special=False)
     )
-    if vision is not None and any("patch_embed" in name for name in opened.tensors):
+    if vision is not None and any("patch_embed" in name or "patch_conv" in name for name in opened.tensors):
         found.sees = f"images, {vision.max_pixels} pixels of each at most"

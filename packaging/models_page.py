@@ -24,7 +24,8 @@ NAMES = {
     "gemma3": "Gemma 3",
     "gemma3_text": "Gemma 3",
     **dict.fromkeys(("gemma3n", "gemma3n_text"), "Gemma 3n (text)"),
-    **dict.fromkeys(("gemma4", "gemma4_text", "gemma4_unified", "gemma4_unified_text"), "Gemma 4 (text)"),
+    **dict.fromkeys(("gemma4", "gemma4_text"), "Gemma 4"),
+    **dict.fromkeys(("gemma4_unified", "gemma4_unified_text"), "Gemma 4 12B, text (in GGUF files: gemma4)"),
     "glm4": "GLM-4-0414, GLM-Z1",
     "glm4_moe": "GLM-4.5, 4.6 and 4.7, GLM-4.5-Air",
     "glm4_moe_lite": "GLM-4.7-Flash (in GGUF files: deepseek2)",
@@ -35,15 +36,16 @@ NAMES = {
     "granitemoeshared": "Granite 3 mixtures",
     "hunyuan_v1_dense": "Hunyuan Dense",
     "hunyuan_v1_moe": "Hunyuan A13B",
+    "idefics3": "Idefics 3, SmolVLM",
     "lfm2": "LFM2, LFM2.5",
     "lfm2_moe": "LFM2 mixtures",
     "lfm3": "LFM3",
     "laguna": "Laguna",
     "llama": "Llama 1 to 3.3, and models made like them",
     "minimax_m2": "MiniMax-M2",
-    "ministral3": "Ministral 3, Mistral Small 3",
+    "ministral3": "Ministral 3 (text)",
     "mistral": "Mistral 7B and Nemo (in GGUF files: llama)",
-    "mistral3": "Ministral 3, Mistral Small 3",
+    "mistral3": "Ministral 3, Mistral Small 3.1 and 3.2",
     "moonshine": "Moonshine",
     "moonshine_streaming": "Moonshine, streaming",
     "nemotron_h": "Nemotron-H, Nemotron Nano 2 and 3",
@@ -68,6 +70,7 @@ NAMES = {
     "qwen3_vl_moe": "Qwen3-VL mixtures (30B-A3B, 235B-A22B)",
     "seed_oss": "Seed-OSS",
     "smollm3": "SmolLM3",
+    "smolvlm": "SmolVLM 2",
     "whisper": "Whisper, all sizes, turbo and distil",
 }
 PART_NAMES = {
@@ -117,13 +120,16 @@ def code(words: Iterable[str]) -> str:
 
 
 def gguf_names() -> dict[str, list[str]]:
-    """By model_type. An architecture that sees with an mmproj file is that of both together."""
+    """By model_type. An architecture that sees with an mmproj file is that of both together, and of the text model too where that has no
+    other one."""
     from engine.weights.gguf.mmproj import PROJECTORS
     from engine.weights.gguf.names import MODEL_TYPES
 
-    seeing = {theirs: ours for projector in PROJECTORS.values() for theirs, ours in projector.texts.items()}
+    seeing = [pair for projector in PROJECTORS.values() for pair in projector.texts.items()]
+    apart = {ours for theirs, ours in MODEL_TYPES.items() if theirs not in dict(seeing)}
+    alone = [(theirs, ours) for theirs, ours in MODEL_TYPES.items() if theirs not in dict(seeing) or ours not in apart]
     found: dict[str, list[str]] = {}
-    for theirs, ours in (MODEL_TYPES | seeing).items():
+    for theirs, ours in sorted({*seeing, *alone}, key=lambda pair: ([*MODEL_TYPES].index(pair[0]), pair[1])):
         found.setdefault(ours, []).append(theirs)
     return found
 
@@ -140,7 +146,7 @@ def rows_of_models() -> list[list[str]]:
     for name, types in sorted(grouped.items(), key=lambda item: item[0].lower()):
         can = frozenset[str]().union(*(capabilities({"model_type": one, "vision_config": {}}) for one in types))
         does = [word for kind, word in WORDS.items() if kind in can]
-        names = [theirs for one in types for theirs in gguf.get(one, [])]
+        names = dict.fromkeys(theirs for one in types for theirs in gguf.get(one, []))
         rows.append([name, code(types), code(names), ", ".join(does)])
     return rows
 

@@ -35,7 +35,6 @@ Without -o the text goes to standard output, page by page. With -o it is saved a
 resumes when it is started again. What could not be read is reported on standard error, and the rest is read."""
 
 TASKS = ("auto", "text", "table", "formula", "chart", "seal", "spotting")
-POLL = 0.5  # seconds between two looks at a watched folder
 FORMATS = ("md", "txt", "json", "csv", "xlsx", "html", "docx", "pdf")
 
 
@@ -153,7 +152,7 @@ def _watch(options: argparse.Namespace, reading: ReadOptions, style: ExportOptio
     from app.runtime.reading import needs_model
     from engine.errors import BadRequest, GrusError
     from engine.pipelines.reading.session import ReadingSession
-    from engine.pipelines.reading.watching import WatchedFolder
+    from engine.pipelines.reading.watching import POLL, WatchedFolder, result_settings
     from engine.pipelines.reading.writers import format_of
 
     folder = Path(options.files[0])
@@ -164,8 +163,8 @@ def _watch(options: argparse.Namespace, reading: ReadOptions, style: ExportOptio
     if options.out is not None and options.out.exists() and not options.out.is_dir():
         raise BadRequest(f"{options.out} is a file; the results of a watched folder go into a folder.", "out")
     kind = format_of(options.format or "md")
-    settings = f"{options.model}|{options.layout}|{reading.task}|{reading.pages}|{reading.text_layer}|{reading.rotate}|{reading.dots}"
-    watched = WatchedFolder(folder, options.out or folder, kind, f"{settings}|{style.margins}|{style.rejoin}")
+    settings = result_settings(options.model, options.layout, reading, style)
+    watched = WatchedFolder(folder, options.out or folder, kind, settings)
     teller = _Teller(0, options.quiet)
     sessions: dict[bool, ReadingSession] = {}  # by whether pictures are read: models are loaded once they are needed
     with ExitStack() as stack:

@@ -415,7 +415,7 @@ class MlxCache:
                     codec.decode([a[cut] for a in values]),
                     scale,
                     spec.window,
-                    causal=not packed.segment.mutual,
+                    causal=not (packed.segment.mutual and spec.mutual),
                     sinks=sinks,
                 )
             )

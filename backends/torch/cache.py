@@ -201,7 +201,7 @@ class TorchCache:
         self._writes: list[tuple[Tensor, slice | int | Tensor, Tensor]] = []
         self._swaps: list[RecurrentStates] = []
         self._replays: dict[int, list[Callable[[int], None]]] = {}  # by slot id, of the slots with draft tokens
-        self._masks: dict[tuple[int, int, int | None], Tensor | None] = {}
+        self._masks: dict[tuple[int | None, ...], Tensor | None] = {}
 
     # -- softmax attention
 
@@ -216,7 +216,7 @@ class TorchCache:
             for run in runs
         ]
         parts += [
-            self._attend_chunk(packed, self.kv.slabs[packed.slot.capacity][layer], q, scale, spec.window, sinks)
+            self._attend_chunk(packed, self.kv.slabs[packed.slot.capacity][layer], q, scale, spec, sinks)
             for packed in view.chunks
         ]
         return parts[0] if len(parts) == 1 else torch.cat(parts)
@@ -323,46 +323,61 @@ class TorchCache:
         slabs: Sequence[Slab],
         q: Tensor,
         scale: float,
-        window: int | None,
+        spec: KVSpec,
         sinks: Tensor | None,
     ) -> Tensor:
+        window, mutual = spec.window, packed.segment.mutual and spec.mutual
         row, total = packed.slot.place.row, packed.past + len(packed)
         first = max(0, packed.past + 1 - window) if window else 0
         keys, values = (slab.read(row, row + 1, first, total) for slab in slabs)
         if sinks is not None:
-            mask = self._whole_mask(packed, first, total, window, q.dtype).repeat(q.shape[1] // keys.shape[1], 1)
+            mask = self._whole_mask(packed, first, total, window, q.dtype, mutual).repeat(
+                q.shape[1] // keys.shape[1], 1
+            )
             mine = q[packed.start : packed.stop].transpose(0, 1).reshape(1, keys.shape[1], -1, q.shape[2])
             out = grouped_attention(mine, keys, values, scale, mask, sinks)
             return out.reshape(q.shape[1], len(packed), -1).transpose(0, 1)
-        mask = self._chunk_mask(packed, first, total, window, q.dtype)
+        mask = self._chunk_mask(packed, first, total, window, q.dtype, mutual)
         out = F.scaled_dot_product_attention(
             q[packed.start : packed.stop].transpose(0, 1)[None],
             keys,
             values,
             attn_mask=mask,
-            is_causal=mask is None and not packed.segment.mutual,
+            is_causal=mask is None and not mutual,
             scale=scale,
             enable_gqa=q.shape[1] != keys.shape[1],
         )
         return out[0].transpose(0, 1)
 
     def _chunk_mask(
-        self, packed: PackedSegment, first: int, total: int, window: int | None, dtype: torch.dtype
+        self,
+        packed: PackedSegment,
+        first: int,
+        total: int,
+        window: int | None,
+        dtype: torch.dtype,
+        mutual: bool = False,
     ) -> Tensor | None:
         """`[n, tokens]`; None for a whole prompt, where the kernel's own causal mask is right, and where all is seen."""
-        if (packed.segment.mutual or not packed.past) and (window is None or total <= window):
+        if (mutual or not packed.past) and (window is None or total <= window):
             return None
-        return self._whole_mask(packed, first, total, window, dtype)
+        return self._whole_mask(packed, first, total, window, dtype, mutual)
 
     def _whole_mask(
-        self, packed: PackedSegment, first: int, total: int, window: int | None, dtype: torch.dtype
+        self,
+        packed: PackedSegment,
+        first: int,
+        total: int,
+        window: int | None,
+        dtype: torch.dtype,
+        mutual: bool = False,
     ) -> Tensor:
-        key = (packed.start, total, window)
+        key = (packed.start, total, window, mutual)
         mask = self._masks.get(key)
         if mask is None:
             ends = torch.arange(packed.past + 1, total + 1, device=self.device)[:, None]
             at = torch.arange(first, total, device=self.device)
-            hidden = at >= (total if packed.segment.mutual else ends)
+            hidden = at >= (total if mutual else ends)
             if window:
                 hidden = hidden | (at < ends - window)
             mask = torch.zeros(hidden.shape, dtype=dtype, device=self.device).masked_fill_(hidden, -torch.inf)

@@ -262,6 +262,7 @@ def nested_names(w: View) -> tuple[str, str]:
     """Where a checkpoint keeps the text model's body and head: bare, or beside a vision tower."""
     nested = {
         "model.language_model": "lm_head",
+        "model.text_model": "lm_head",  # Idefics 3
         "language_model.model": "language_model.lm_head",  # as MLX's converters save it
     }
     body = next((b for b in nested if w.has(f"{b}.embed_tokens.weight")), "model")

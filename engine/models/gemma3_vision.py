@@ -55,7 +55,8 @@ class Gemma3Tower:
         pieces = pieces or Pieces(self.ops)
         x = yield from self.siglip(pictures, pieces)
         rows = yield from pieces.rows(self._projected, self._pooled(x), float(self.config.hidden * self.config.hidden))
-        return np.split(np.ascontiguousarray(self.ops.numpy(rows), np.float32), len(pictures))
+        ends = np.cumsum([picture.grid[0] * self.side**2 for picture in pictures])[:-1]
+        return np.split(np.ascontiguousarray(self.ops.numpy(rows), np.float32), ends)
 
     def _pooled(self, x: Array) -> Array:
         size, hidden = self.config.side // self.side, self.config.hidden

@@ -15,7 +15,8 @@ from engine.errors import ConfigError
 from engine.models.config import MOST_LAYERS, Fields, TextConfig, text_config, text_fields
 from engine.models.decoder import Decoder, nested_names
 from engine.models.gemma3 import NORMS, gemma_ropes
-from engine.models.gemma4 import PerLayerGate, PerLayerInputs, SharingAttention, ignore_towers, shared_sources
+from engine.models.gemma4 import PerLayerGate, PerLayerInputs, SharingAttention, shared_sources
+from engine.models.gemma4_vision import ignore_towers
 from engine.models.windows import layer_windows, sliding_layers
 from engine.weights.view import View
 

@@ -2,7 +2,7 @@
 
 The last layers may read the keys and values of earlier ones. In the large models, layers that attend to everything make values of
 the same projection as keys. The small models give each layer a vector of every token (`PerLayerInputs`); the mixtures put experts
-beside each MLP. Image and sound encoders are not built: they read text.
+beside each MLP. Pictures have an encoder (`gemma4_vision`). Sound encoders are not built.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from engine.errors import ConfigError
 from engine.models.config import LARGEST_HEAD, Fields, TextConfig, text_config
 from engine.models.decoder import Decoder, Mlp, nested_names
 from engine.models.gemma3 import NORMS, gemma_ropes
+from engine.models.gemma4_vision import gemma4_tower
+from engine.models.vision_language import SeeingDecoder
 from engine.models.windows import layer_windows, sliding_layers
 from engine.weights.view import View
 
@@ -51,12 +53,13 @@ class SharingAttention:
         self.ops, self.layer, self.eps = w.backend.ops, layer, c.eps
         own = w.heads(c.heads, kv_heads)
         self.heads, self.kv_heads, self.dim = own.queries.size, own.keys.size, dim
-        self.memory: MemorySpec = KVSpec(self.kv_heads, dim, window=window) if source is None else SharedKVSpec(source)
+        both_ways = window is not None  # the tokens of a picture see one another within windows alone
+        kept = KVSpec(self.kv_heads, dim, window=window, mutual=both_ways)
+        self.memory: MemorySpec = kept if source is None else SharedKVSpec(source)
         bias = c.fields.flag("attention_bias")
         rows = own.rows(dim)[: 1 if source is not None else 3 if values else 2]
         self.sizes = [part.size for part in rows]
-        names = ("q_proj", "k_proj", "v_proj")
-        parts = [(name, part.total) for name, part in zip(names, rows)]
+        parts = [(f"{name}_proj", part.total) for name, part in zip("qkv", rows)]
         self.project = w.linear(*parts, inp=c.hidden, bias=bias, rows=rows)
         self.out = w.linear(("o_proj", c.hidden), inp=c.heads * dim, bias=bias, columns=rows[0])
         self.q_norm = w.norm("q_norm", dim)
@@ -98,6 +101,9 @@ class PerLayerInputs:
         """Embeddings, and behind each the rows of its token."""
         found = ids if self.known is None else self.ops.take(self.known, ids, 0)
         return self.ops.cat([x, self.table.rows(found) * self.width**0.5], 1)
+
+    def of_pictures(self) -> np.ndarray:  # behind a picture's tokens lie the rows of the first token
+        return self.ops.numpy(self.table.rows(self.ops.array(np.zeros(1, np.int32))) * self.width**0.5)[0]
 
     def split(self, x: Array) -> tuple[Array, list[Array]]:
         """The embeddings, and the inputs of each layer."""
@@ -233,14 +239,11 @@ def head_shapes(c: TextConfig, sliding: Sequence[bool]) -> list[tuple[int, int]]
     return list(zip(dims, kv_heads))
 
 
-def ignore_towers(w: View) -> None:
-    towers = ("vision_tower", "audio_tower", "embed_vision", "embed_audio", "vision_embedder", "multi_modal_projector")
-    w.ignore(*(rf"(^|\.){name}\." for name in towers))
-
-
-def gemma4(w: View, config: Mapping[str, Any]) -> Decoder:
+def gemma4(w: View, config: Mapping[str, Any]) -> Decoder | SeeingDecoder:
     c = text_config(config, activations=("gelu_pytorch_tanh",))
-    if c.fields.find("use_bidirectional_attention", default=None) == "all":
+    mutual = c.fields.find("use_bidirectional_attention", default=None)
+    if mutual == "all":
         raise ConfigError(f"{c.fields.where}: use_bidirectional_attention is not supported for Gemma 4.")
-    ignore_towers(w)
-    return Gemma4Decoder(w, c)
+    decoder = Gemma4Decoder(w, c)
+    tower = gemma4_tower(w, config, c.hidden, decoder.inputs.of_pictures if decoder.inputs else None)
+    return decoder if tower is None else SeeingDecoder(decoder, tower, c.hidden, mutual == "vision")

@@ -8,7 +8,7 @@ from typing import Any
 
 from engine.errors import ConfigError
 from engine.models.config import text_config
-from engine.models.decoder import Decoder, Traits, standard_decoder
+from engine.models.decoder import Decoder, Traits, nested_names, standard_decoder
 from engine.models.rope import text_rope
 from engine.models.windows import layer_windows
 from engine.weights.view import View
@@ -18,7 +18,7 @@ def llama(w: View, config: Mapping[str, Any]) -> Decoder:
     c = text_config(config)
     bias = c.fields.flag("attention_bias")
     traits = Traits(qkv_bias=bias, out_bias=bias, mlp_bias=c.fields.flag("mlp_bias"), windows=layer_windows(c))
-    return standard_decoder(w, c, text_rope(c), traits)
+    return standard_decoder(w, c, text_rope(c), traits, *nested_names(w))
 
 
 def smollm3(w: View, config: Mapping[str, Any]) -> Decoder:

@@ -26,6 +26,7 @@ from engine.models.glm4 import glm4, glm4_moe
 from engine.models.gpt_oss import gpt_oss
 from engine.models.granite import granite, granite_hybrid, granite_moe
 from engine.models.hunyuan import hunyuan_dense, hunyuan_moe
+from engine.models.idefics3 import idefics3
 from engine.models.kokoro import kokoro
 from engine.models.laguna import laguna
 from engine.models.lfm2 import lfm2, lfm2_moe, lfm3
@@ -84,6 +85,7 @@ ARCHITECTURES: dict[str, Maker] = {
     "granitemoeshared": granite_moe,
     "hunyuan_v1_dense": hunyuan_dense,
     "hunyuan_v1_moe": hunyuan_moe,
+    "idefics3": idefics3,
     "laguna": laguna,
     "lfm2": lfm2,
     "lfm2_moe": lfm2_moe,
@@ -118,6 +120,7 @@ ARCHITECTURES: dict[str, Maker] = {
     "seed_oss": seed_oss,
     "bitnet": bitnet,
     "smollm3": smollm3,
+    "smolvlm": idefics3,
     "whisper": whisper,
 }
 

@@ -93,7 +93,7 @@ class SiglipLayer:
 
 
 class SiglipTower:
-    """Pictures of one size to what the last layer gives, `[pictures * patches, hidden]`."""
+    """Pictures of one size to what the last layer gives, `[pictures * patches, hidden]`. A picture may be several of that size."""
 
     def __init__(self, w: View, c: SiglipConfig) -> None:
         self.ops, self.dtype, self.config = w.backend.ops, w.backend.dtype, c
@@ -106,14 +106,19 @@ class SiglipTower:
         self.norm = SiglipNorm(w, "post_layernorm", c.hidden, c.eps)
         w.ignore(r"(^|\.)head\.", r"embeddings\.position_ids$")  # what the original training used besides
 
-    def __call__(self, pictures: Sequence[Patched], pieces: Pieces) -> Work:
+    def __call__(self, pictures: Sequence[Patched], pieces: Pieces, places: np.ndarray | None = None) -> Work:
+        """`places`: the learned position of each patch of a picture; None: patches come in their order."""
         ops, c = self.ops, self.config
         patches = np.concatenate([picture.patches for picture in pictures])
         if self.channels_last:  # as MLX's converter saves the kernel
             patches = patches.transpose(0, 2, 3, 1)
         patches = patches.reshape(len(patches), -1)
         x = yield from pieces.rows(self.embed, ops.array(patches, self.dtype), float(c.hidden * c.patch_values))
-        x = x + ops.cast(ops.cat([self.positions] * len(pictures), 0), self.dtype)
+        positions = self.positions
+        if places is not None:
+            positions = ops.take(positions, ops.array(places.astype(np.int32)), 0)
+        each = positions.shape[0]
+        x = x + ops.cast(ops.cat([positions] * (len(patches) // each), 0), self.dtype)
         for layer in self.layers:
-            x = yield from layer(x, None, [c.side**2] * len(pictures), pieces)
+            x = yield from layer(x, None, [each] * (len(patches) // each), pieces)
         return self.norm(x)

@@ -42,7 +42,7 @@ def encoded(
     add_special: bool = False,
 ) -> Prompt:
     """The prompt of a text with a placeholder for each image. Raises ContextOverflow if there is no room for an answer."""
-    shown = model.vision.written(text) if pictures and model.vision is not None else text
+    shown = model.vision.written(text, pictures) if pictures and model.vision is not None else text
     try:
         ids = model.tokenizer.encode(shown, add_special=add_special, most=model.context - 1)
     except TooManyTokens as error:

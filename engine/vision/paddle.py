@@ -102,7 +102,7 @@ class PaddleVisionProcessor:
     def video(self, frames: Sequence[ImageLike], *, seconds: Sequence[float] | None = None) -> Picture:
         raise BadRequest("This model reads images, not videos. Send single frames.", "images")
 
-    def written(self, text: str) -> str:
+    def written(self, text: str, pictures: Sequence[Picture]) -> str:
         return text
 
     def expand(self, ids: Sequence[int], pictures: Sequence[Picture]) -> tuple[list[int], np.ndarray]:

@@ -22,7 +22,7 @@ from engine.models.config import Fields
 from engine.vision.line_strips import LineStripRules
 
 if TYPE_CHECKING:
-    from PIL.Image import Image
+    from PIL.Image import Image, Resampling
 
 ImageLike: TypeAlias = "Image | np.ndarray"  # an array is [H, W] or [H, W, 3] of uint8
 
@@ -51,7 +51,7 @@ class VisionProcessor(Protocol):
     def video(self, frames: Sequence[ImageLike], *, seconds: Sequence[float] | None = None) -> Picture:
         """The model input for video frames with their times. Raises BadRequest for models without video."""
 
-    def written(self, text: str) -> str:
+    def written(self, text: str, pictures: Sequence[Picture]) -> str:
         """A prompt with pictures as the model was trained with it, given what the chat template has written."""
 
     def expand(self, ids: Sequence[int], pictures: Sequence[Picture]) -> tuple[list[int], np.ndarray]:
@@ -135,6 +135,13 @@ def channel_values(settings: Fields, name: str) -> tuple[float, float, float]:
         raise ConfigError(f"{settings.where}: `{name}` must be three numbers, not {values!r}.")
     red, green, blue = map(float, values)
     return red, green, blue
+
+
+def resampling(settings: Fields, default: int) -> Resampling:
+    """The filter by its number in Pillow."""
+    from PIL.Image import Resampling
+
+    return Resampling(settings.int("resample", default=default, least=0, most=5))
 
 
 def _settings(folder: Path, file: str, part: str) -> Fields:

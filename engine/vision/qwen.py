@@ -95,7 +95,7 @@ class QwenVisionProcessor:
         interval = firsts[1] - firsts[0] if len(firsts) > 1 else 0.0
         return VideoPicture(self._patches(pixels), grid, self._token_count(grid), key, middles, interval)
 
-    def written(self, text: str) -> str:
+    def written(self, text: str, pictures: Sequence[Picture]) -> str:
         return text
 
     def expand(self, ids: Sequence[int], pictures: Sequence[Picture]) -> tuple[list[int], np.ndarray]:

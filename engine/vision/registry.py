@@ -8,7 +8,10 @@ from typing import Any, TypeAlias
 
 from engine.models.config import Fields
 from engine.vision.gemma3 import Gemma3VisionProcessor
+from engine.vision.gemma4 import Gemma4VisionProcessor
+from engine.vision.idefics3 import Idefics3VisionProcessor
 from engine.vision.paddle import PaddleVisionProcessor
+from engine.vision.pixtral import PixtralVisionProcessor
 from engine.vision.processor import VisionProcessor, image_settings, video_settings
 from engine.vision.qwen import Qwen25VisionProcessor, QwenVisionProcessor
 
@@ -28,18 +31,34 @@ def _gemma3(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
     return Gemma3VisionProcessor(config, image_settings(config, folder))
 
 
+def _gemma4(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
+    return Gemma4VisionProcessor(config, image_settings(config, folder), encode)
+
+
+def _idefics3(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
+    return Idefics3VisionProcessor(config, image_settings(config, folder), encode)
+
+
+def _pixtral(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
+    return PixtralVisionProcessor(config, image_settings(config, folder), encode)
+
+
 def _qwen2_5(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
     return Qwen25VisionProcessor(config, image_settings(config, folder), video_settings(folder), encode)
 
 
 VISION_PROCESSORS: dict[str, _Factory] = {
     "gemma3": _gemma3,
+    "gemma4": _gemma4,
+    "idefics3": _idefics3,
+    "mistral3": _pixtral,
     "paddleocr_vl": _paddle,
     "qwen2_5_vl": _qwen2_5,
     "qwen3_5": _qwen,
     "qwen3_5_moe": _qwen,
     "qwen3_vl": _qwen,
     "qwen3_vl_moe": _qwen,
+    "smolvlm": _idefics3,
 }
 
 

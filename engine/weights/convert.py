@@ -19,6 +19,7 @@ from engine.errors import BadRequest
 from engine.models.config import Fields
 from engine.text.template import ChatTemplate
 from engine.text.tokenizer import Tokenizer
+from engine.vision.pixtral import ROW_END
 from engine.vision.processor import image_settings
 from engine.weights import folder
 from engine.weights.checkpoint import Checkpoint
@@ -27,7 +28,7 @@ from engine.weights.gguf.blocks import decode_rows, dequantize
 from engine.weights.gguf.checkpoint import GgufCheckpoint, open_gguf
 from engine.weights.gguf.metadata import publish
 from engine.weights.gguf.mmproj import name_beside
-from engine.weights.gguf.mmproj_export import write_mmproj, writer_of
+from engine.weights.gguf.mmproj_export import ROW_END_ID, write_mmproj, writer_of
 from engine.weights.gguf.orders import grouped_heads
 from engine.weights.gguf.ternary import I2_S
 from engine.weights.gguf.types import FLOATS
@@ -136,7 +137,8 @@ def _to_mmproj(model: ConvertedModel, dst: Path) -> None:
     writer = writer_of(model.config)
     if writer is not None and model.folder is not None:
         image = image_settings(Fields(model.config), model.folder)
-        write_mmproj(dst, model.stored, model.config, image, model.name, writer)
+        config = {**model.config, ROW_END_ID: model.tokenizer.id(ROW_END)}
+        write_mmproj(dst, model.stored, config, image, model.name, writer)
 
 
 def _to_folder(model: ConvertedModel, dst: Path, to: str, quant: str | None, progress: Progress | None) -> None:

@@ -82,7 +82,7 @@ class FolderStored:
         if not isinstance(found, Raw):
             yield self.values(name).reshape(-1, self.shape(name)[-1])
         else:
-            yield from decode_rows(found.buffer, found.dtype, found.shape[-1])
+            yield from decode_rows(found.buffer, found.dtype, (found.shape or (1,))[-1])
 
     def blocks(self, name: str) -> Blocks | None:
         found = self._find(name)

@@ -394,6 +394,11 @@
         <translation>Elegir un archivo</translation>
     </message>
     <message>
+        <source>Choose a folder</source>
+        <extracomment>app/gui/read/watch.py</extracomment>
+        <translation>Elegir una carpeta</translation>
+    </message>
+    <message>
         <source>Choose a folder for downloaded models</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Elegir una carpeta para los modelos descargados</translation>
@@ -1045,7 +1050,7 @@
     </message>
     <message>
         <source>Format</source>
-        <extracomment>app/gui/read/pane.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/read/pane.py, app/gui/read/watch.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Formato</translation>
     </message>
     <message>
@@ -1845,7 +1850,7 @@
     </message>
     <message>
         <source>Off</source>
-        <extracomment>app/gui/sampling_fields.py, app/gui/server/pane.py</extracomment>
+        <extracomment>app/gui/sampling_fields.py, app/gui/server/pane.py, app/gui/viewmodels/read_watch.py</extracomment>
         <translation>Desactivado</translation>
     </message>
     <message>
@@ -2292,6 +2297,11 @@
         <source>Reading the file.</source>
         <extracomment>app/gui/chat/composer.py</extracomment>
         <translation>Leyendo el archivo.</translation>
+    </message>
+    <message>
+        <source>Reading {name}</source>
+        <extracomment>app/gui/viewmodels/read_watch.py</extracomment>
+        <translation>Leyendo {name}</translation>
     </message>
     <message>
         <source>Reading {n} tokens.</source>
@@ -3501,7 +3511,7 @@
     </message>
     <message>
         <source>There is no folder {path}.</source>
-        <extracomment>app/runtime/library/folders.py, app/runtime/library/indexer.py</extracomment>
+        <extracomment>app/gui/viewmodels/read_watch.py, app/runtime/library/folders.py, app/runtime/library/indexer.py</extracomment>
         <translation>No existe la carpeta {path}.</translation>
     </message>
     <message>
@@ -3980,6 +3990,16 @@
         <translation>Esperando al modelo.</translation>
     </message>
     <message>
+        <source>Watch a folder</source>
+        <extracomment>app/gui/read/pane.py, app/gui/read/watch.py</extracomment>
+        <translation>Vigilar una carpeta</translation>
+    </message>
+    <message>
+        <source>Watching</source>
+        <extracomment>app/gui/viewmodels/read_watch.py</extracomment>
+        <translation>En vigilancia</translation>
+    </message>
+    <message>
         <source>Waveform</source>
         <extracomment>app/gui/sound/player.py</extracomment>
         <translation>Forma de onda</translation>
@@ -3993,6 +4013,11 @@
         <source>What answered is not Hugging Face. A sign-in page of this network, or a wrong HF_ENDPOINT, may stand in between.</source>
         <extracomment>engine/hub/client.py</extracomment>
         <translation>La respuesta no es de Hugging Face. Puede haber una página de inicio de sesión de esta red o un HF_ENDPOINT incorrecto.</translation>
+    </message>
+    <message>
+        <source>What appears in the folder is read, and the result is written beside its file.</source>
+        <extracomment>app/gui/read/watch.py</extracomment>
+        <translation>Lo que aparece en la carpeta se lee, y el resultado se guarda junto al archivo.</translation>
     </message>
     <message>
         <source>What can you help me with?</source>
@@ -4752,6 +4777,14 @@
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>{n} descargas al mes</translation>
     </message>
+    <message numerus="yes">
+        <source>{n} files read</source>
+        <extracomment>app/gui/viewmodels/read_watch.py</extracomment>
+        <translation>
+            <numerusform>{n} archivo leído</numerusform>
+            <numerusform>{n} archivos leídos</numerusform>
+        </translation>
+    </message>
     <message>
         <source>{n} million</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
@@ -4759,7 +4792,7 @@
     </message>
     <message numerus="yes">
         <source>{n} not read</source>
-        <extracomment>app/gui/viewmodels/libraries.py, app/gui/viewmodels/read.py</extracomment>
+        <extracomment>app/gui/viewmodels/libraries.py, app/gui/viewmodels/read.py, app/gui/viewmodels/read_watch.py</extracomment>
         <translation>
             <numerusform>{n} sin leer</numerusform>
             <numerusform>{n} sin leer</numerusform>

@@ -394,6 +394,11 @@
         <translation>ファイルを選択</translation>
     </message>
     <message>
+        <source>Choose a folder</source>
+        <extracomment>app/gui/read/watch.py</extracomment>
+        <translation>フォルダーを選択</translation>
+    </message>
+    <message>
         <source>Choose a folder for downloaded models</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>ダウンロードしたモデルのフォルダーを選択</translation>
@@ -1045,7 +1050,7 @@
     </message>
     <message>
         <source>Format</source>
-        <extracomment>app/gui/read/pane.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/read/pane.py, app/gui/read/watch.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>形式</translation>
     </message>
     <message>
@@ -1845,7 +1850,7 @@
     </message>
     <message>
         <source>Off</source>
-        <extracomment>app/gui/sampling_fields.py, app/gui/server/pane.py</extracomment>
+        <extracomment>app/gui/sampling_fields.py, app/gui/server/pane.py, app/gui/viewmodels/read_watch.py</extracomment>
         <translation>オフ</translation>
     </message>
     <message>
@@ -2292,6 +2297,11 @@
         <source>Reading the file.</source>
         <extracomment>app/gui/chat/composer.py</extracomment>
         <translation>ファイルを読み込んでいます。</translation>
+    </message>
+    <message>
+        <source>Reading {name}</source>
+        <extracomment>app/gui/viewmodels/read_watch.py</extracomment>
+        <translation>{name} を読み取り中</translation>
     </message>
     <message>
         <source>Reading {n} tokens.</source>
@@ -3499,7 +3509,7 @@
     </message>
     <message>
         <source>There is no folder {path}.</source>
-        <extracomment>app/runtime/library/folders.py, app/runtime/library/indexer.py</extracomment>
+        <extracomment>app/gui/viewmodels/read_watch.py, app/runtime/library/folders.py, app/runtime/library/indexer.py</extracomment>
         <translation>フォルダー {path} はありません。</translation>
     </message>
     <message>
@@ -3978,6 +3988,16 @@
         <translation>モデルを待っています。</translation>
     </message>
     <message>
+        <source>Watch a folder</source>
+        <extracomment>app/gui/read/pane.py, app/gui/read/watch.py</extracomment>
+        <translation>フォルダーを監視</translation>
+    </message>
+    <message>
+        <source>Watching</source>
+        <extracomment>app/gui/viewmodels/read_watch.py</extracomment>
+        <translation>監視中</translation>
+    </message>
+    <message>
         <source>Waveform</source>
         <extracomment>app/gui/sound/player.py</extracomment>
         <translation>波形</translation>
@@ -3991,6 +4011,11 @@
         <source>What answered is not Hugging Face. A sign-in page of this network, or a wrong HF_ENDPOINT, may stand in between.</source>
         <extracomment>engine/hub/client.py</extracomment>
         <translation>応答したのは Hugging Face ではありません。ネットワークのサインインページか、誤った HF_ENDPOINT が原因かもしれません。</translation>
+    </message>
+    <message>
+        <source>What appears in the folder is read, and the result is written beside its file.</source>
+        <extracomment>app/gui/read/watch.py</extracomment>
+        <translation>フォルダーに追加されたファイルを読み取り、結果をそのファイルの隣に保存します。</translation>
     </message>
     <message>
         <source>What can you help me with?</source>
@@ -4744,6 +4769,13 @@
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>月間ダウンロード数 {n}</translation>
     </message>
+    <message numerus="yes">
+        <source>{n} files read</source>
+        <extracomment>app/gui/viewmodels/read_watch.py</extracomment>
+        <translation>
+            <numerusform>{n} 個のファイルを読み取りました</numerusform>
+        </translation>
+    </message>
     <message>
         <source>{n} million</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
@@ -4751,7 +4783,7 @@
     </message>
     <message numerus="yes">
         <source>{n} not read</source>
-        <extracomment>app/gui/viewmodels/libraries.py, app/gui/viewmodels/read.py</extracomment>
+        <extracomment>app/gui/viewmodels/libraries.py, app/gui/viewmodels/read.py, app/gui/viewmodels/read_watch.py</extracomment>
         <translation>
             <numerusform>{n} ページは未読み取り</numerusform>
         </translation>

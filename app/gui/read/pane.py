@@ -29,6 +29,7 @@ from app.gui.look import restate
 from app.gui.pane import AppContext, Pane
 from app.gui.read.document import PageView, RegionList
 from app.gui.read.snip import snip
+from app.gui.read.watch import WatchStrip
 from app.gui.results import ResultsPane
 from app.gui.store.messages import GivenPassage
 from app.gui.texts import in_language, mark, tr, trn
@@ -47,6 +48,7 @@ from app.gui.viewmodels.read import (
     pixels,
     region_with,
 )
+from app.gui.viewmodels.read_watch import ON, FolderWatch
 from app.gui.widgets import EmptyState, icon_button, label, text_button
 
 _KEPT = 6  # pages whose pixels are held
@@ -64,6 +66,7 @@ _NAMES = {
 ACTIONS = (
     ActionSpec("add", mark("Add files"), "Ctrl+O", "plus", lambda pane: pane.choose()),
     ActionSpec("paste", mark("Paste image"), "Ctrl+V", "image", lambda pane: pane.paste()),
+    ActionSpec("watch", mark("Watch a folder"), "Ctrl+Shift+F", "folder", lambda pane: pane.watch.toggle()),
     ActionSpec("snip", mark("Capture part of the screen"), "Ctrl+Shift+R", "camera", lambda pane: pane.snip()),
     ActionSpec("again", mark("Read again"), "Ctrl+R", "retry", lambda pane: pane.on_current(pane.again)),
     ActionSpec("rotate", mark("Rotate the page"), "Ctrl+Alt+R", "rotate", lambda pane: pane.on_current(pane.results.rotate)),
@@ -116,6 +119,8 @@ class ReadPane(ResultsPane[ReadDocument]):
         self._connect()
         results.look()
         self._show()
+        if context.preferences.get(ON):
+            self.watch.watch.resume()
 
     def _build(self) -> None:
         actions = self.context.actions
@@ -150,6 +155,13 @@ class ReadPane(ResultsPane[ReadDocument]):
         for name in ("paste", "snip", "export_all"):
             wear(button := icon_button(self.context.look, "", ""), actions[f"read.{name}"])
             tools.addWidget(button)
+        self.watch = WatchStrip(
+            self.context, FolderWatch(self.context.preferences, self.context.core, self.context.work), self.settings
+        )
+        above = QVBoxLayout()
+        above.setSpacing(GRID)
+        above.addLayout(tools)
+        above.addWidget(self.watch)
         self.splitter = QSplitter(Qt.Orientation.Horizontal)
         self.splitter.setHandleWidth(1)
         self.splitter.setChildrenCollapsible(False)
@@ -172,7 +184,7 @@ class ReadPane(ResultsPane[ReadDocument]):
         main.setSpacing(0)
         main.addLayout(head)
         main.addWidget(self.stack, 1)
-        self.lay_out(tools, middle)
+        self.lay_out(above, middle)
 
     def _bar(self) -> QWidget:
         """Above the page: where one is, and what is wrong."""
@@ -258,9 +270,13 @@ class ReadPane(ResultsPane[ReadDocument]):
     def stop(self) -> bool:
         return self.results.stop()
 
+    def leaving(self) -> None:
+        self.watch.watch.close()
+
     def reset(self) -> None:
         self._images.clear()
         self._thumbnails.clear()
+        self.watch.watch.forget()
         super().reset()
         self.blocks.clear()
         self.page.show_image(None, (0, 0))

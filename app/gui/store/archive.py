@@ -35,7 +35,7 @@ _JSON = {"messages": ("calls", "attachments", "figures"), "results": ("body",)}
 _LIVE = dict.fromkeys(("conversations", "messages", "results"), " WHERE deleted IS NULL")
 _SPARE = 256 << 20  # bytes of the disk that stay free
 # of this machine, or of what is open now
-_STAYS = ("window", "conversation", "pane", "server.on", "downloads", "backend", "device", "memory_limit", "cache_dir",
+_STAYS = ("window", "conversation", "pane", "server.on", "read.watches", "read.watched_folder", "downloads", "backend", "device", "memory_limit", "cache_dir",
           "model_folders", "models_folder", "models")  # fmt: skip
 
 

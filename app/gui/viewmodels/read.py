@@ -29,6 +29,7 @@ from engine.pipelines.reading.writers import FORMATS, KEEPS_FIGURES, ExportOptio
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+    from engine.pipelines.reading.recognizer import Recognizer
 
 _LIKE, _LEAST = 60, 12  # characters by which a passage is known, and of a region that is part of it
 State = Literal["waiting", "reading", "done", "stopped", "failed", "locked"]
@@ -430,22 +431,31 @@ def _documents(files: Sequence[Path]) -> list[Path]:
     return expand_folders(files)
 
 
+def recognizer_for(core: Any, source: Path, settings: ReadSettings) -> Recognizer | None:
+    """What reads the pages of a document that are looked at; None where it carries its text. Raises where a model is missing."""
+    from app.runtime import pipelines
+    from engine.pipelines.reading.formats.detection import carries_text
+
+    if carries_text(source):
+        return None
+    try:
+        return pipelines.recognizer(core, settings.model)
+    except BadRequest:
+        if not settings.text_layer or source.suffix.lower() != ".pdf":
+            raise
+        return None  # what text the PDF carries can be taken without a model
+
+
 def _events(core: Any, item: ReadDocument, known: dict[int, Any]) -> Iterator[Any]:
     """JobRunner off the UI thread: the events of reading one document."""
     from app.runtime import pipelines
-    from engine.errors import BadRequest
     from engine.pipelines.reading.formats.detection import carries_text
     from engine.pipelines.reading.reader import DocumentReader, ReadOptions
 
     settings, password = item.settings, item.password
     layers = settings.text_layer and item.source.suffix.lower() == ".pdf"
     has_text = carries_text(item.source)
-    try:
-        recognizer = None if has_text else pipelines.recognizer(core, settings.model)
-    except BadRequest:
-        if not layers:
-            raise
-        recognizer = None  # what text the PDF carries can be taken without a model
+    recognizer = recognizer_for(core, item.source, settings)
     task: Any = settings.task
     options = ReadOptions(task, settings.pages.strip() or None, layers, dict(item.rotations))
     reader = DocumentReader(recognizer, None if has_text else pipelines.layout(core), options)

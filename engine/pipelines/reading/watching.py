@@ -20,9 +20,11 @@ from typing import Any
 from engine.errors import BadRequest, ErrorText
 from engine.hub.download import exclusive
 from engine.pipelines.reading.formats.detection import DOCUMENTS
+from engine.pipelines.reading.reader import ReadOptions
 from engine.pipelines.reading.session import PICTURES, OutputTarget, write_atomically
-from engine.pipelines.reading.writers import FORMATS, Format
+from engine.pipelines.reading.writers import FORMATS, ExportOptions, Format
 
+POLL = 0.5  # seconds between two looks at a watched folder
 SETTLED = 2.0  # seconds without a change
 ENDINGS = (".pdf", *PICTURES, *DOCUMENTS)  # plain texts, which may be results of reading, are left out
 _STATE, _LOCK = ".grus-read.json", ".grus-read.lock"
@@ -37,12 +39,18 @@ class WholeFile:
     changed: int  # nanoseconds
 
 
+def result_settings(model: str | None, layout: str | None, reading: ReadOptions, style: ExportOptions) -> str:
+    """What results depend on beside their format: see `WatchedFolder`."""
+    options = f"{reading.task}|{reading.pages}|{reading.text_layer}|{reading.rotate}|{reading.dots}"
+    return f"{model}|{layout}|{options}|{style.margins}|{style.rejoin}"
+
+
 class WatchedFolder:
     def __init__(
         self, folder: Path, out: Path, kind: Format, settings: str, clock: Callable[[], float] = time.monotonic
     ) -> None:
         """`settings`: what the results depend on; with other ones every file is read again."""
-        self._folder, self._out, self._kind, self._clock = folder, out, kind, clock
+        self.folder, self._out, self._kind, self._clock = folder, out, kind, clock
         self._settings = f"{kind}|{settings}"
         self._since: dict[str, tuple[WholeFile, float]] = {}  # when a file was first seen as it is
         self._read: dict[str, dict[str, Any]] = {}
@@ -57,7 +65,7 @@ class WatchedFolder:
             yield
 
     def _refuse(self) -> None:
-        raise BadRequest(f"Another grus watches {self._folder} already.", "files")
+        raise BadRequest(f"Another grus watches {self.folder} already.", "files")
 
     def ready(self) -> list[WholeFile]:
         """The files that are whole and not read, the oldest first."""
@@ -96,10 +104,10 @@ class WatchedFolder:
 
     def _inside(self) -> Iterator[WholeFile]:
         try:
-            names = os.listdir(self._folder)
+            names = os.listdir(self.folder)
         except OSError as error:
             raise BadRequest(
-                ErrorText("{path} cannot be read: {reason}.", path=self._folder, reason=error.strerror or error),
+                ErrorText("{path} cannot be read: {reason}.", path=self.folder, reason=error.strerror or error),
                 "files",
             ) from None
         there = set(names)
@@ -107,7 +115,7 @@ class WatchedFolder:
         for name in names:
             if name.startswith((".", "~$")) or Path(name).suffix.lower() not in ENDINGS or self._is_result(name, there):
                 continue
-            file = _seen(self._folder / name)
+            file = _seen(self.folder / name)
             if file is not None:
                 yield file
 

@@ -23,10 +23,8 @@ from engine.weights.gguf.writer import Plan
 from engine.weights.quantize import kind_for, stays_whole
 from engine.weights.stored import Stored
 
-_BODIES = ("model.language_model.", "language_model.model.")
-_TOWERS = (
-    "visual|vision_(tower|model|adapter|projection|embedder)|audio_tower|embed_(vision|audio)|multi_modal_projector"
-)
+_BODIES = ("model.language_model.", "language_model.model.", "model.text_model.")
+_TOWERS = "visual|vision_(tower|model|adapter|projection|embedder)|audio_tower|embed_(vision|audio)|multi_modal_projector|connector"
 _IGNORED = re.compile(rf"rotary_emb\.inv_freq$|(^|\.)mtp\.|^model\.mtp_|(^|\.)({_TOWERS})\.")
 _PER_LAYER = "per_layer_token_embd.weight"
 _SMALL = re.compile(r"\.altup\.|\.router\.(proj|scale)")  # matrices of a few rows

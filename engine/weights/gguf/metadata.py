@@ -29,6 +29,7 @@ _ARCHITECTURES = {ours: arch for arch, ours in MODEL_TYPES.items()} | {
     "gemma4_unified_text": "gemma4",
     "glm4_moe_lite": "deepseek2",
     "granitemoeshared": "granitemoe",
+    "idefics3": "llama",
     "mistral": "llama",
     "mistral3": "mistral3",
     "muse_glimmer": "muse-glimmer",
@@ -42,6 +43,7 @@ _ARCHITECTURES = {ours: arch for arch, ours in MODEL_TYPES.items()} | {
     "qwen3_vl_moe": "qwen3vlmoe",
     "qwen3_5": "qwen35",
     "qwen3_5_moe": "qwen35moe",
+    "smolvlm": "llama",
 }
 _THETA = {
     **dict.fromkeys(

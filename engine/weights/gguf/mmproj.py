@@ -20,8 +20,9 @@ from engine.errors import ConfigError, GrusError, UnsupportedArchitecture
 from engine.weights.gguf.blocks import dequantize
 from engine.weights.gguf.keys import Keys
 from engine.weights.gguf.names import translate
+from engine.weights.gguf.orders import rotary_halves
 from engine.weights.gguf.reader import Elements, GgufFile, read
-from engine.weights.made import computed
+from engine.weights.made import computed, reordered, shaped
 
 ARCH = "clip"
 NONE = "none"  # in place of a file: the text model alone
@@ -44,6 +45,11 @@ class MmprojKind:
         default=lambda keys, vision, ids: {}
     )  # fields beside these
     renumbered: Callable[[str, Settings], str] = field(default=lambda name, vision: name)  # on the way to our names
+    paired: bool = False  # queries and keys are in the order of `rotary_halves`
+    unused: tuple[str, ...] = ()  # what begins so is the text model's, or an encoder's of sound
+    reshaped: Callable[[str, Raw], Raw] = field(
+        default=lambda name, raw: raw
+    )  # a tensor as models want it, by its name in the file
 
 
 class MmprojFile:
@@ -86,11 +92,16 @@ class MmprojFile:
         """In the names that models use: the name in the file, and the tensor."""
         found, stored = {}, self.file.tensors
         for theirs, raw in stored.items():
+            if theirs.startswith(self.projector.unused):
+                continue
+            raw = self.projector.reshaped(theirs, raw)
             name = translate(self.projector.names, self.projector.renumbered(theirs, self.vision))
             if theirs == _SECOND_FRAME and name is None:
                 continue  # joined with the first
             if theirs == _PATCHES and _SECOND_FRAME in stored:
                 raw = _two_frames(raw, stored[_SECOND_FRAME])
+            if self.projector.paired and PAIRED_ROWS.match(theirs):
+                raw = reordered(raw, rotary_halves(raw.shape[0], self.vision["num_attention_heads"]))
             found[name or theirs] = (theirs, raw)
         return found
 
@@ -164,6 +175,7 @@ def find_mmproj(model: Path, fits: Callable[[MmprojFile], object]) -> MmprojFile
 
 # -- what the kinds have in common
 
+PAIRED_ROWS = re.compile(r"v\.blk\.\d+\.attn_[qk]\.weight$")
 _PATCHES, _SECOND_FRAME = "v.patch_embd.weight", "v.patch_embd.weight.1"
 
 
@@ -338,26 +350,32 @@ def _gemma3_tokens(keys: Keys, vision: Settings, ids: Mapping[str, int]) -> Sett
     }
 
 
+def _siglip_names(tower: str) -> dict[str, str]:
+    return {
+        "v.position_embd.weight": f"{tower}.embeddings.position_embedding.weight",
+        **_both(
+            {
+                "v.patch_embd": f"{tower}.embeddings.patch_embedding",
+                "v.post_ln": f"{tower}.post_layernorm",
+                "v.blk.{}.ln1": f"{tower}.encoder.layers.{{}}.layer_norm1",
+                "v.blk.{}.ln2": f"{tower}.encoder.layers.{{}}.layer_norm2",
+                "v.blk.{}.attn_q": f"{tower}.encoder.layers.{{}}.self_attn.q_proj",
+                "v.blk.{}.attn_k": f"{tower}.encoder.layers.{{}}.self_attn.k_proj",
+                "v.blk.{}.attn_v": f"{tower}.encoder.layers.{{}}.self_attn.v_proj",
+                "v.blk.{}.attn_out": f"{tower}.encoder.layers.{{}}.self_attn.out_proj",
+                "v.blk.{}.ffn_up": f"{tower}.encoder.layers.{{}}.mlp.fc1",
+                "v.blk.{}.ffn_down": f"{tower}.encoder.layers.{{}}.mlp.fc2",
+            }
+        ),
+    }
+
+
 _GEMMA3 = MmprojKind(
     texts={"gemma3": "gemma3"},
     names={
         "mm.soft_emb_norm.weight": "multi_modal_projector.mm_soft_emb_norm.weight",
         "mm.input_projection.weight": "multi_modal_projector.mm_input_projection_weight",
-        "v.position_embd.weight": "vision_tower.embeddings.position_embedding.weight",
-        **_both(
-            {
-                "v.patch_embd": "vision_tower.embeddings.patch_embedding",
-                "v.post_ln": "vision_tower.post_layernorm",
-                "v.blk.{}.ln1": "vision_tower.encoder.layers.{}.layer_norm1",
-                "v.blk.{}.ln2": "vision_tower.encoder.layers.{}.layer_norm2",
-                "v.blk.{}.attn_q": "vision_tower.encoder.layers.{}.self_attn.q_proj",
-                "v.blk.{}.attn_k": "vision_tower.encoder.layers.{}.self_attn.k_proj",
-                "v.blk.{}.attn_v": "vision_tower.encoder.layers.{}.self_attn.v_proj",
-                "v.blk.{}.attn_out": "vision_tower.encoder.layers.{}.self_attn.out_proj",
-                "v.blk.{}.ffn_up": "vision_tower.encoder.layers.{}.mlp.fc1",
-                "v.blk.{}.ffn_down": "vision_tower.encoder.layers.{}.mlp.fc2",
-            }
-        ),
+        **_siglip_names("vision_tower"),
     },
     tokens={"boi_token_index": "<start_of_image>", "eoi_token_index": "<end_of_image>"},
     vision=_siglip,
@@ -365,8 +383,168 @@ _GEMMA3 = MmprojKind(
     more=_gemma3_tokens,
 )
 
+# -- Idefics 3 and SmolVLM
+
+
+def _tiles(keys: Keys, vision: Settings) -> Settings:
+    tile = vision["image_size"]
+    longest = keys.int("preproc_image_size", 4 * tile, most=1 << 14)
+    return _colours(keys) | {"size": {"longest_edge": longest}, "max_image_size": {"longest_edge": tile}}
+
+
+_IDEFICS3 = MmprojKind(
+    texts={"llama": "idefics3"},
+    names={
+        "mm.model.fc.weight": "model.connector.modality_projection.proj.weight",
+        **_siglip_names("model.vision_model"),
+    },
+    tokens={"image_token_id": "<image>"},
+    vision=_siglip,
+    processor=_tiles,
+    more=lambda keys, vision, ids: {"scale_factor": keys.int("projector.scale_factor", 2, most=1 << 5)},
+)
+
+# -- Mistral 3 and Ministral 3 (Pixtral)
+
+ROW_END = "v.token_embd.img_break"
+
+
+def _pixtral(keys: Keys, tensors: Mapping[str, Raw]) -> Settings:
+    if "mm.patch_merger.weight" not in tensors:
+        raise UnsupportedArchitecture(
+            f"{keys.where} is of Pixtral 12B, whose projector merges no patches. Grus does not read it."
+        )
+    silu = keys.metadata.get("clip.use_silu") is True
+    made = {"hidden_act": "silu" if silu else "gelu", "rope_theta": 10000.0, "projector_bias": "mm.1.bias" in tensors}
+    return _siglip(keys, tensors) | made
+
+
+def _pixtral_more(keys: Keys, vision: Settings, ids: Mapping[str, int]) -> Settings:
+    return {
+        "spatial_merge_size": keys.int("spatial_merge_size", 2, most=1 << 5),
+        "multimodal_projector_bias": vision["projector_bias"],
+    }
+
+
+_PIXTRAL = MmprojKind(
+    texts={"mistral3": "mistral3", "llama": "mistral3"},
+    names={
+        "mm.input_norm.weight": "multi_modal_projector.norm.weight",
+        "mm.patch_merger.weight": "multi_modal_projector.patch_merger.merging_layer.weight",
+        **_both({"mm.1": "multi_modal_projector.linear_1", "mm.2": "multi_modal_projector.linear_2"}),
+        **{
+            f"{theirs}.weight": f"vision_tower.{ours}.weight"
+            for theirs, ours in {
+                "v.patch_embd": "patch_conv",
+                "v.pre_ln": "ln_pre",
+                "v.blk.{}.ln1": "transformer.layers.{}.attention_norm",
+                "v.blk.{}.ln2": "transformer.layers.{}.ffn_norm",
+                "v.blk.{}.attn_q": "transformer.layers.{}.attention.q_proj",
+                "v.blk.{}.attn_k": "transformer.layers.{}.attention.k_proj",
+                "v.blk.{}.attn_v": "transformer.layers.{}.attention.v_proj",
+                "v.blk.{}.attn_out": "transformer.layers.{}.attention.o_proj",
+                "v.blk.{}.ffn_gate": "transformer.layers.{}.feed_forward.gate_proj",
+                "v.blk.{}.ffn_up": "transformer.layers.{}.feed_forward.up_proj",
+                "v.blk.{}.ffn_down": "transformer.layers.{}.feed_forward.down_proj",
+            }.items()
+        },
+    },
+    tokens={"image_token_index": "[IMG]"},
+    vision=_pixtral,
+    processor=lambda keys, vision: _colours(keys) | {"size": {"longest_edge": vision["image_size"]}},
+    more=_pixtral_more,
+    paired=True,
+    unused=(ROW_END,),
+)
+
+# -- Gemma 4
+
+GEMMA4_PARTS = {
+    "ln1": "input_layernorm",
+    "ln2": "pre_feedforward_layernorm",
+    "attn_post_norm": "post_attention_layernorm",
+    "ffn_post_norm": "post_feedforward_layernorm",
+    "attn_q_norm": "self_attn.q_norm",
+    "attn_k_norm": "self_attn.k_norm",
+}
+GEMMA4_LINEARS = {
+    "attn_q": "self_attn.q_proj",
+    "attn_k": "self_attn.k_proj",
+    "attn_v": "self_attn.v_proj",
+    "attn_out": "self_attn.o_proj",
+    "ffn_gate": "mlp.gate_proj",
+    "ffn_up": "mlp.up_proj",
+    "ffn_down": "mlp.down_proj",
+}
+GEMMA4_BOUND = re.compile(r"\.(in|out)put_(min|max)$")
+_GEMMA4_TOWER = "model.vision_tower"
+_GEMMA4_LAYER = f"{_GEMMA4_TOWER}.encoder.layers.{{}}"
+_GEMMA4_TOKENS = 280  # of a picture at most, where a file does not say
+
+
+def _gemma4(keys: Keys, tensors: Mapping[str, Raw]) -> Settings:
+    sizes, places = _siglip(keys, tensors), tensors.get("v.position_embd.weight")
+    if places is None or len(places.shape) != 3:
+        raise ConfigError(
+            f"{keys.where} has no v.position_embd.weight of columns and rows, so it is not a whole image encoder."
+        )
+    heads = sizes["num_attention_heads"]
+    return sizes | {
+        "num_key_value_heads": heads,
+        "head_dim": sizes["hidden_size"] // heads,
+        "rms_norm_eps": sizes["layer_norm_eps"],
+        "position_embedding_size": places.shape[1],
+        "pooling_kernel_size": keys.int("projector.scale_factor", 3, most=1 << 5),
+        "use_clipped_linears": any(GEMMA4_BOUND.search(name) for name in tensors if name.startswith("v.")),
+        "standardize": "v.std_bias" in tensors,
+    }
+
+
+def _gemma4_processor(keys: Keys, vision: Settings) -> Settings:
+    token = (vision["patch_size"] * vision["pooling_kernel_size"]) ** 2
+    return {"max_soft_tokens": keys.int("image_max_pixels", _GEMMA4_TOKENS * token) // token}
+
+
+def _gemma4_reshaped(name: str, raw: Raw) -> Raw:
+    if name == _PATCHES:
+        hidden, channels, *sides = raw.shape
+
+        def last() -> np.ndarray:
+            return dequantize(raw).reshape(raw.shape).transpose(0, 2, 3, 1).reshape(hidden, -1)
+
+        return computed(raw, (hidden, channels * sides[0] * sides[1]), last)
+    return shaped(raw, ()) if GEMMA4_BOUND.search(name) else raw
+
+
+_GEMMA4 = MmprojKind(
+    texts={"gemma4": "gemma4"},
+    names={
+        _PATCHES: f"{_GEMMA4_TOWER}.patch_embedder.input_proj.weight",
+        "v.position_embd.weight": f"{_GEMMA4_TOWER}.patch_embedder.position_embedding_table",
+        "v.std_bias": f"{_GEMMA4_TOWER}.std_bias",
+        "v.std_scale": f"{_GEMMA4_TOWER}.std_scale",
+        "mm.input_projection.weight": "model.embed_vision.embedding_projection.weight",
+        **{f"v.blk.{{}}.{theirs}.weight": f"{_GEMMA4_LAYER}.{ours}.weight" for theirs, ours in GEMMA4_PARTS.items()},
+        **{
+            f"v.blk.{{}}.{theirs}.{part}": f"{_GEMMA4_LAYER}.{ours}.{part}"
+            for theirs, ours in GEMMA4_LINEARS.items()
+            for part in ("weight", "input_min", "input_max", "output_min", "output_max")
+        },
+    },
+    tokens={"boi_token_id": "<|image>", "image_token_id": "<|image|>", "eoi_token_id": "<image|>"},
+    vision=_gemma4,
+    processor=_gemma4_processor,
+    # files say nothing of it; the models whose encoder is standardized see pictures in both directions
+    more=lambda keys, vision, ids: {"use_bidirectional_attention": "vision"} if vision["standardize"] else {},
+    unused=("a.", "mm.a."),
+    reshaped=_gemma4_reshaped,
+)
+
 PROJECTORS: dict[str, MmprojKind] = {
     "gemma3": _GEMMA3,
+    "gemma4v": _GEMMA4,
+    "idefics3": _IDEFICS3,
+    "pixtral": _PIXTRAL,
     "qwen2.5vl_merger": _QWEN2_5_VL,
     "qwen3vl_merger": _QWEN3_VL,
 }

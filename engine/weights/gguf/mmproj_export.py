@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,20 +14,33 @@ import numpy as np
 from engine.models.config import Fields, text_fields
 from engine.models.gemma3_vision import PROJECTORS as PROJECTORS_OF_GEMMA
 from engine.models.gemma3_vision import TOWERS, image_token_side
+from engine.models.idefics3 import CONNECTORS, idefics3_vision
+from engine.models.idefics3 import TOWERS as IDEFICS_TOWERS
+from engine.models.pixtral import EPS, patch_size
+from engine.models.pixtral import PROJECTORS as PIXTRAL_PROJECTORS
+from engine.models.pixtral import TOWERS as PIXTRAL_TOWERS
 from engine.models.qwen2_5_vl import WHOLE, WINDOW
 from engine.models.qwen_vision import PLACES
-from engine.models.siglip import siglip_config
+from engine.models.siglip import SiglipConfig, siglip_config
+from engine.vision.gemma4 import Gemma4VisionProcessor
+from engine.vision.idefics3 import Idefics3VisionProcessor
+from engine.vision.pixtral import MEAN, STD, PixtralVisionProcessor
 from engine.vision.processor import channel_values, pixel_limits
 from engine.weights.gguf.encode import encode
 from engine.weights.gguf.families import unsaid
 from engine.weights.gguf.layouts import Tensor, stored_tensor
-from engine.weights.gguf.mmproj import ARCH, PROJECTORS
+from engine.weights.gguf.mmproj import ARCH, GEMMA4_BOUND, PROJECTORS, ROW_END
 from engine.weights.gguf.names import translate
+from engine.weights.gguf.orders import rotary_halves
 from engine.weights.gguf.writer import Plan, write
 from engine.weights.stored import Stored
 
 KeyValues = dict[str, Any]
 _TYPES = {"F32": 0, "F16": 1, "BF16": 32}  # of `general.file_type`
+ROW_END_ID = (
+    "image_break_token_id"  # of the token whose embedding a file of this kind repeats, in the config that is written
+)
+_EMBEDDINGS = "embed_tokens.weight"
 _WHOLE = re.compile(r"^v\.(patch|position)_embd\.")  # matrices that readers want in f32
 
 
@@ -39,6 +52,9 @@ class MmprojWriter:
     keys: Callable[[Fields, Fields], KeyValues]  # given config.json and the settings of the image processor
     bare: Callable[[str], str | None]  # a tensor's name as `PROJECTORS` has it; None for the text model's
     apart: Callable[[str, Tensor, Fields], Iterator[tuple[str, Tensor]]]  # what one tensor becomes, in their names
+    colours: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # how pixels are normalized, where the settings say nothing
 
 
 def writer_of(config: Mapping[str, Any]) -> MmprojWriter | None:
@@ -58,8 +74,9 @@ def write_mmproj(
             theirs = part if part.startswith(("v.", "mm.")) else translate(names, part)
             if theirs is not None:
                 plans.append(_plan(theirs, tensor))
-    if not plans:
+    if not any(plan.name != ROW_END for plan in plans):
         return False
+    image = Fields({**writer.colours, **image.values}, image.where)
     red, green, blue = channel_values(image, "image_mean")
     matrices = {plan.kind for plan in plans if len(plan.shape) == 2 and not _WHOLE.match(plan.name)}
     values: KeyValues = {
@@ -171,16 +188,17 @@ def _qwen_apart(name: str, tensor: Tensor, fields: Fields) -> Iterator[tuple[str
 # -- Gemma 3
 
 
+def _under(places: Sequence[str], ours: str, full: str) -> str | None:
+    """The name under `ours` of a tensor that lies under one of `places`."""
+    found = next((place for place in places if full.startswith(f"{place}.")), None)
+    return None if found is None else f"{ours}{full.removeprefix(found)}"
+
+
 def _gemma3_bare(full: str) -> str | None:
-    for place in TOWERS:
-        if full.startswith(f"{place}."):
-            return f"vision_tower.{full.removeprefix(f'{place}.')}"
-    found = next((place for place in PROJECTORS_OF_GEMMA if full.startswith(f"{place}.")), None)
-    return found and f"multi_modal_projector.{full.removeprefix(f'{found}.')}"
+    return _under(TOWERS, "vision_tower", full) or _under(PROJECTORS_OF_GEMMA, "multi_modal_projector", full)
 
 
-def _gemma3_keys(fields: Fields, image: Fields) -> KeyValues:
-    c = siglip_config(fields.sub("vision_config"))
+def _siglip_keys(c: SiglipConfig) -> KeyValues:
     return {
         "clip.use_gelu": True,
         "clip.vision.image_size": c.side * c.patch,
@@ -190,26 +208,156 @@ def _gemma3_keys(fields: Fields, image: Fields) -> KeyValues:
         "clip.vision.block_count": c.layers,
         "clip.vision.attention.head_count": c.heads,
         "clip.vision.attention.layer_norm_epsilon": c.eps,
-        "clip.vision.projector.scale_factor": c.side // image_token_side(fields, c),
     }
+
+
+def _siglip_apart(name: str, tensor: Tensor, c: SiglipConfig) -> Iterator[tuple[str, Tensor]]:
+    shape = (c.hidden, c.channels, c.patch, c.patch)
+    if name.endswith("patch_embedding.weight") and tensor.shape != shape:  # as MLX's converter saves the kernel
+        tensor = tensor.changed(lambda x: np.ascontiguousarray(np.moveaxis(x, -1, 1)), shape)
+    yield name, tensor
+
+
+def _gemma3_keys(fields: Fields, image: Fields) -> KeyValues:
+    c = siglip_config(fields.sub("vision_config"))
+    return _siglip_keys(c) | {"clip.vision.projector.scale_factor": c.side // image_token_side(fields, c)}
 
 
 def _gemma3_apart(name: str, tensor: Tensor, fields: Fields) -> Iterator[tuple[str, Tensor]]:
     if name.endswith("mm_soft_emb_norm.weight"):
         tensor = tensor.changed(lambda x: x + 1)
-    elif name.endswith("patch_embedding.weight"):
-        c = siglip_config(fields.sub("vision_config"))
-        shape = (c.hidden, c.channels, c.patch, c.patch)
+    yield from _siglip_apart(name, tensor, siglip_config(fields.sub("vision_config")))
+
+
+# -- Idefics 3 and SmolVLM
+
+
+def _idefics3_bare(full: str) -> str | None:
+    return _under(IDEFICS_TOWERS, IDEFICS_TOWERS[0], full) or _under(CONNECTORS, CONNECTORS[0], full)
+
+
+def _idefics3_keys(fields: Fields, image: Fields) -> KeyValues:
+    c = idefics3_vision(fields)
+    processor = Idefics3VisionProcessor(fields, image, lambda text: [])
+    if processor.side != c.side:
+        raise unsaid("tiles of a picture have another size than the image encoder was trained with")
+    return _siglip_keys(c) | {
+        "clip.vision.image_size": processor.tile,
+        "clip.vision.preproc_image_size": processor.longest,
+        "clip.vision.projector.scale_factor": processor.scale,
+    }
+
+
+_GEMMA3 = MmprojWriter("gemma3", _gemma3_keys, _gemma3_bare, _gemma3_apart)
+# -- Gemma 4
+
+
+def _gemma4_bare(full: str) -> str | None:
+    for name in ("vision_tower", "embed_vision"):
+        if ours := _under([f"model.{name}", name], f"model.{name}", full):
+            return ours
+    return None
+
+
+def _gemma4_keys(fields: Fields, image: Fields) -> KeyValues:
+    vision, processor = fields.sub("vision_config"), Gemma4VisionProcessor(fields, image, lambda text: [])
+    hidden, heads = vision.int("hidden_size", default=768), vision.int("num_attention_heads", default=12)
+    rope = vision.sub("rope_parameters") if vision.find("rope_parameters", default=None) is not None else vision
+    if (theta := rope.float("rope_theta", default=100.0)) != 100.0 or hidden != heads * vision.int(
+        "head_dim", default=64
+    ):
+        raise unsaid(f"the image encoder's `rope_theta` is {theta:g}, or its heads have a size of their own")
+    return {
+        "clip.vision.image_size": 224,  # which nothing uses
+        "clip.vision.image_max_pixels": processor.max_pixels,
+        "clip.vision.patch_size": processor.patch,
+        "clip.vision.embedding_length": hidden,
+        "clip.vision.feed_forward_length": vision.int("intermediate_size", default=3072),
+        "clip.vision.block_count": vision.int("num_hidden_layers", default=16),
+        "clip.vision.attention.head_count": heads,
+        "clip.vision.attention.layer_norm_epsilon": vision.float("rms_norm_eps", default=1e-6),
+        "clip.vision.projector.scale_factor": processor.pool,
+    }
+
+
+def _gemma4_apart(name: str, tensor: Tensor, fields: Fields) -> Iterator[tuple[str, Tensor]]:
+    if name.endswith("patch_embedder.input_proj.weight"):
+        hidden, patch = tensor.shape[0], fields.sub("vision_config").int("patch_size", default=16)
+
+        def first(x: np.ndarray) -> np.ndarray:
+            return np.ascontiguousarray(np.moveaxis(x.reshape(hidden, patch, patch, 3), -1, 1))
+
+        tensor = tensor.changed(first, (hidden, 3, patch, patch))
+    elif GEMMA4_BOUND.search(name):
+        if not fields.sub("vision_config").flag("use_clipped_linears"):
+            return
+        tensor = tensor.shaped(1)
+    yield name.replace(".linear.weight", ".weight"), tensor
+
+
+_GEMMA4 = MmprojWriter(
+    "gemma4v", _gemma4_keys, _gemma4_bare, _gemma4_apart, {"image_mean": [0.0] * 3, "image_std": [1.0] * 3}
+)
+
+# -- Mistral 3 and Ministral 3
+
+
+def _pixtral_bare(full: str) -> str | None:
+    if full.endswith(_EMBEDDINGS):
+        return ROW_END
+    return _under(PIXTRAL_TOWERS, PIXTRAL_TOWERS[0], full) or _under(PIXTRAL_PROJECTORS, PIXTRAL_PROJECTORS[0], full)
+
+
+def _pixtral_keys(fields: Fields, image: Fields) -> KeyValues:
+    vision, processor = fields.sub("vision_config"), PixtralVisionProcessor(fields, image, lambda text: [])
+    rope = vision.sub("rope_parameters") if vision.find("rope_parameters", default=None) is not None else vision
+    if (theta := rope.float("rope_theta", default=10000.0)) != 10000.0:
+        raise unsaid(f"`rope_theta` of the image encoder is {theta:g}")
+    return {
+        f"clip.use_{vision.find('hidden_act', default='gelu')}": True,
+        "clip.vision.image_size": processor.longest,
+        "clip.vision.patch_size": processor.patch,
+        "clip.vision.spatial_merge_size": processor.merge,
+        "clip.vision.embedding_length": vision.int("hidden_size", default=1024),
+        "clip.vision.feed_forward_length": vision.int("intermediate_size", default=4096),
+        "clip.vision.block_count": vision.int("num_hidden_layers", default=24),
+        "clip.vision.attention.head_count": vision.int("num_attention_heads", default=16),
+        "clip.vision.attention.layer_norm_epsilon": EPS,
+    }
+
+
+def _pixtral_apart(name: str, tensor: Tensor, fields: Fields) -> Iterator[tuple[str, Tensor]]:
+    vision = fields.sub("vision_config")
+    hidden, heads = vision.int("hidden_size", default=1024), vision.int("num_attention_heads", default=16)
+    if name == ROW_END:  # the row of the text model's table
+        row = fields.int(ROW_END_ID, least=0)
+        tensor = tensor.changed(lambda x: x[None, row], (tensor.shape[-1],))
+    elif re.search(r"attention\.[qk]_proj\.weight$", name):
+        order = np.argsort(rotary_halves(hidden, heads))
+        tensor = tensor.changed(lambda x: x[order])
+    elif name.endswith("patch_conv.weight"):
+        patch = patch_size(fields)
+        shape = (hidden, vision.int("num_channels", default=3), patch, patch)
         if tensor.shape != shape:  # as MLX's converter saves the kernel
             tensor = tensor.changed(lambda x: np.ascontiguousarray(np.moveaxis(x, -1, 1)), shape)
     yield name, tensor
 
 
-_GEMMA3 = MmprojWriter("gemma3", _gemma3_keys, _gemma3_bare, _gemma3_apart)
+_PIXTRAL = MmprojWriter("pixtral", _pixtral_keys, _pixtral_bare, _pixtral_apart, {"image_mean": MEAN, "image_std": STD})
+_IDEFICS3 = MmprojWriter(
+    "idefics3",
+    _idefics3_keys,
+    _idefics3_bare,
+    lambda name, tensor, fields: _siglip_apart(name, tensor, idefics3_vision(fields)),
+)
 _QWEN3_VL = MmprojWriter("qwen3vl_merger", _qwen3_keys, _qwen_bare, _qwen_apart)
 _QWEN2_5_VL = MmprojWriter("qwen2.5vl_merger", _qwen2_5_keys, _qwen_bare, _qwen_apart)
 WRITERS = dict.fromkeys(("qwen3_vl", "qwen3_vl_moe", "qwen3_5", "qwen3_5_moe"), _QWEN3_VL) | {
     "gemma3": _GEMMA3,
+    "gemma4": _GEMMA4,
+    "idefics3": _IDEFICS3,
+    "mistral3": _PIXTRAL,
+    "smolvlm": _IDEFICS3,
     "qwen2_5_vl": _QWEN2_5_VL,
 }
 _OURS = {kind: {ours: theirs for theirs, ours in found.names.items()} for kind, found in PROJECTORS.items()}

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import base64
 import io
+import re
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -16,6 +20,8 @@ from app.runtime.catalogue import Catalogue
 from engine.engine import Engine
 from engine.loading import LoadOptions, load
 from engine.types import Settings
+from engine.weights.convert import convert
+from tests.app.fresh import environment
 from tests.app.server.live import Live, serving
 from tests.engine.vision.pictures import drawn
 from tests.vision_checkpoints import save
@@ -101,3 +107,30 @@ def test_streams_and_choices(real: Live, said: str) -> None:
     assert "".join(chunk.choices[0].delta.content or "" for chunk in stream) == said
     both = client.chat.completions.create(**options, n=2).choices
     assert [choice.message.content for choice in both] == [said, said]
+
+
+@pytest.mark.slow
+def test_a_gguf_file_and_its_mmproj_file_are_served_by_a_process_of_its_own(
+    folder: str, said: str, tmp_path: Path
+) -> None:
+    file_of_model = convert(Path(folder), tmp_path / "eyes.gguf")
+    command = [sys.executable, "-m", "app.cli", "serve", "--model", f"eyes={file_of_model}", "--port", "0", "--cpu"]
+    limits = {"GRUS_GPU_MEMORY_LIMIT": "1G", "GRUS_GRACE": "1"}
+    with subprocess.Popen(command, env=environment(**limits), stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        found = re.search(r"http://127\.0\.0\.1:\d+", "".join(iter(child.stdout.readline, "Ctrl-C stops it.\n")))
+        try:
+            assert found is not None
+            picture = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{file()}"}}
+            replies = []
+            for parts in ([picture], []):
+                user = [{"role": "user", "content": [*parts, {"type": "text", "text": "Hm?"}]}]
+                body = {"model": "eyes", "messages": user, "max_tokens": 12, "temperature": 0}
+                answered = httpx.post(f"{found[0]}/v1/chat/completions", json=body, timeout=60)
+                assert answered.status_code == 200, answered.text
+                replies.append(answered.json()["choices"][0]["message"]["content"])
+            assert replies[0] == said
+            assert replies[1] != said
+        finally:
+            child.terminate()
+            child.communicate(timeout=30)

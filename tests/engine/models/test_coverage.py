@@ -38,10 +38,12 @@ SAME = {  # types that are another one beside an encoder, or its text alone
     "gemma3n": "gemma3n_text",
     "gemma4": "gemma4_text",
     "gemma4_unified": "gemma4_unified_text",
+    "idefics3": "llama",
     "mistral3": "ministral3",
     "muse_glimmer": "muse_glimmer_text",
     "qwen3_5": "qwen3_5_text",
     "qwen3_5_moe": "qwen3_5_moe_text",
+    "smolvlm": "llama",
 }
 TYPES = sorted({SAME.get(kind, kind) for kind in ARCHITECTURES} - NOT_TEXT)
 

@@ -5,24 +5,23 @@ Tokens of a picture see one another in both directions, in layers with a window 
 
 from __future__ import annotations
 
+import json
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from backends.base import Segment
-from engine.engine import Engine
 from engine.errors import BadRequest, ConfigError
-from engine.loading import LoadedModel, LoadOptions, load
 from engine.models.config import Fields
 from engine.models.registry import find_architecture
 from engine.pipelines.prompt import Prompt, chat_prompt, encoded
-from engine.types import Request, Result, SamplingParams, Settings
 from engine.vision.gemma3 import Gemma3VisionProcessor
 from engine.weights.convert import convert
 from engine.weights.gguf.mmproj import name_beside
@@ -32,9 +31,9 @@ from tests.engine.models.test_vision_parity import agree
 from tests.engine.vision.pictures import drawn
 from tests.gemma3_checkpoints import END, IMAGE, PREPROCESSOR, SIDE, START, TOKENS, reference, save
 from tests.llamacpp_peer import MARKS, PLACE, REPLY, LlamaCpp
+from tests.seeing_world import GREEDY, SeeingWorld
 
 BACKENDS = ("torch", "mlx")
-GREEDY = 32
 CASES = {
     "one": ("Look: <start_of_image> What is it?", ((48, 32),)),
     "several": ("<start_of_image>\nis not <start_of_image> and <start_of_image>?", ((40, 40), (16, 64), (301, 17))),
@@ -46,60 +45,8 @@ def pictures_of(case: str) -> list[Image.Image]:
     return [drawn(*size, seed) for seed, size in enumerate(CASES[case][1])]
 
 
-class GemmaWorld:
-    """The model on one backend, from a folder or a GGUF file, with an engine."""
-
-    def __init__(self, place: Path, backend: str, **settings: Any) -> None:
-        self.name = str(place)
-
-        def make(name: str) -> LoadedModel:
-            self.loaded = load(name, LoadOptions(backend=backend, device="cpu", dtype="f32", memory_limit=1 << 30))
-            return self.loaded
-
-        self.engine = Engine(make, Settings(**settings))
-        self.engine.load(self.name)
-
-    def prompt(self, case: str) -> Prompt:
-        assert self.loaded.vision is not None
-        return encoded(self.loaded, CASES[case][0], [self.loaded.vision.prepare(one) for one in pictures_of(case)])
-
-    def encode(self, pictures: Sequence[Any]) -> list[np.ndarray]:
-        def work(loaded: LoadedModel) -> Any:
-            return (yield from loaded.model.encode(pictures))
-
-        return self.engine.task(self.name, work).result(60)
-
-    def logits(self, prompt: Prompt) -> np.ndarray:
-        """Of every position."""
-        features = np.concatenate(self.encode(prompt.pictures)) if prompt.pictures else None
-        seen = set() if prompt.positions is None else set(prompt.positions.tolist())
-        ends = [i for i in range(1, len(prompt.ids)) if (i in seen) != (i - 1 in seen)]
-
-        def work(loaded: LoadedModel) -> Any:
-            slot = loaded.kv.open(len(prompt.ids))
-            assert slot is not None
-            rows, used = [], 0
-            for start, stop in zip([0, *ends], [*ends, len(prompt.ids)]):
-                segment = Segment(slot, want=range(stop - start))
-                if start in seen:
-                    assert features is not None
-                    segment.embeds, segment.mutual = features[used : used + stop - start], True
-                    used += stop - start
-                else:
-                    segment.ids = prompt.ids[start:stop]
-                rows.append(loaded.runner.run([segment]).read()[slot].logits)
-                yield
-            loaded.kv.close(slot)
-            return np.concatenate(rows)
-
-        return self.engine.task(self.name, work).result(60)
-
-    def reply(self, prompt: Prompt) -> list[int]:
-        greedy = SamplingParams(temperature=0.0, max_tokens=GREEDY, ignore_eos=True)
-        request = Request(self.name, prompt.ids, greedy, pictures=prompt.pictures, positions=prompt.positions)
-        result = self.engine.batch([request])[0]
-        assert isinstance(result, Result), result
-        return list(result.ids)
+def prompt_of(world: SeeingWorld, case: str) -> Prompt:
+    return world.prompt(CASES[case][0], pictures_of(case))
 
 
 @pytest.fixture(scope="module")
@@ -108,16 +55,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def worlds(folder: Path) -> Iterator[Callable[..., GemmaWorld]]:
-    made: list[GemmaWorld] = []
+def worlds(folder: Path) -> Iterator[Callable[..., SeeingWorld]]:
+    made: list[SeeingWorld] = []
 
     @cache
     def file() -> Path:
         return convert(folder, folder.with_suffix(".gguf"))
 
     @cache
-    def world(backend: str, stored: str = "folder") -> GemmaWorld:
-        made.append(GemmaWorld(folder if stored == "folder" else file(), backend))
+    def world(backend: str, stored: str = "folder") -> SeeingWorld:
+        made.append(SeeingWorld(folder if stored == "folder" else file(), backend))
         return made[-1]
 
     yield world
@@ -160,11 +107,11 @@ def expected(case: str, ids: tuple[int, ...]) -> tuple[np.ndarray, list[int], li
 @pytest.mark.parametrize("backend", BACKENDS)
 class TestGemmaParity:
     @pytest.mark.parametrize("case", ["one", "several"])
-    def test_features(self, worlds: Callable[..., GemmaWorld], backend: str, case: str) -> None:
+    def test_features(self, worlds: Callable[..., SeeingWorld], backend: str, case: str) -> None:
         import torch
 
         world = worlds(backend)
-        prompt = world.prompt(case)
+        prompt = prompt_of(world, case)
         with torch.no_grad():
             want = reference().model.get_image_features(pixel_values(pictures_of(case))).pooler_output
         got = world.encode(prompt.pictures)
@@ -174,10 +121,10 @@ class TestGemmaParity:
     @pytest.mark.parametrize("stored", ["folder", "gguf"])
     @pytest.mark.parametrize("case", CASES)
     def test_logits_and_greedy_tokens(
-        self, worlds: Callable[..., GemmaWorld], backend: str, case: str, stored: str
+        self, worlds: Callable[..., SeeingWorld], backend: str, case: str, stored: str
     ) -> None:
         world = worlds(backend, stored)
-        prompt = world.prompt(case)
+        prompt = prompt_of(world, case)
         logits, want, margins = expected(case, tuple(prompt.ids))
         assert worst(world.logits(prompt), logits) <= 1e-4
         assert len(set(want)) > 5, "the reference repeats itself, so this would prove little"
@@ -185,9 +132,9 @@ class TestGemmaParity:
 
 
 def test_a_picture_is_computed_in_one_piece_by_however_short_steps(folder: Path) -> None:
-    world = GemmaWorld(folder, "torch", prefill_chunk=5)
+    world = SeeingWorld(folder, "torch", prefill_chunk=5)
     try:
-        prompt = world.prompt("several")
+        prompt = prompt_of(world, "several")
         _, want, margins = expected("several", tuple(prompt.ids))
         agree(world.reply(prompt), want, margins)
         agree(world.reply(prompt), want, margins)  # from the prefix cache
@@ -195,7 +142,7 @@ def test_a_picture_is_computed_in_one_piece_by_however_short_steps(folder: Path)
         world.engine.close()
 
 
-def test_prompts_are_spelled_as_the_references(worlds: Callable[..., GemmaWorld]) -> None:
+def test_prompts_are_spelled_as_the_references(worlds: Callable[..., SeeingWorld]) -> None:
     """Empty lines around each picture belong to the text, before it is cut into tokens."""
     loaded = worlds("torch").loaded
     content = [{"type": "image", "image": drawn(20, 20)}, {"type": "text", "text": "Hm?"}]
@@ -207,7 +154,7 @@ def test_prompts_are_spelled_as_the_references(worlds: Callable[..., GemmaWorld]
 
 
 @pytest.mark.parametrize("size", [(300, 200), (64, 900), (1, 1), (32, 32)])
-def test_pixels_are_the_references(worlds: Callable[..., GemmaWorld], size: tuple[int, int]) -> None:
+def test_pixels_are_the_references(worlds: Callable[..., SeeingWorld], size: tuple[int, int]) -> None:
     vision = worlds("torch").loaded.vision
     assert vision is not None
     picture = vision.prepare(drawn(*size))
@@ -216,7 +163,59 @@ def test_pixels_are_the_references(worlds: Callable[..., GemmaWorld], size: tupl
     assert np.abs(tiled - pixel_values([drawn(*size)])[0].numpy()).max() <= 1e-6
 
 
-def test_what_cannot_be_is_refused(worlds: Callable[..., GemmaWorld]) -> None:
+PAN_AND_SCAN = dict(
+    do_pan_and_scan=True,
+    pan_and_scan_min_crop_size=8,
+    pan_and_scan_max_num_crops=4,
+    pan_and_scan_min_ratio_to_activate=1.2,
+)
+
+
+def scanned(images: Sequence[Image.Image]) -> Any:
+    from transformers.models.gemma3.image_processing_pil_gemma3 import Gemma3ImageProcessorPil
+
+    kept = {name: value for name, value in PREPROCESSOR.items() if name != "image_processor_type"}
+    return Gemma3ImageProcessorPil(**(kept | PAN_AND_SCAN))(images=list(images), return_tensors="pt")
+
+
+@pytest.mark.parametrize("size", [(300, 200), (64, 900), (33, 32), (40, 17), (15, 7), (101, 20)])
+def test_crops_of_long_pictures_are_the_references(worlds: Callable[..., SeeingWorld], size: tuple[int, int]) -> None:
+    config = Fields(worlds("torch").loaded.config)
+    picture = Gemma3VisionProcessor(config, Fields(PREPROCESSOR | PAN_AND_SCAN)).prepare(drawn(*size))
+    want = scanned([drawn(*size)])
+    assert picture.grid[0] == 1 + int(want["num_crops"][0])
+    side = SIDE // 4
+    tiled = picture.patches.reshape(-1, side, side, 3, 4, 4).transpose(0, 3, 1, 4, 2, 5).reshape(-1, 3, SIDE, SIDE)
+    assert np.abs(tiled - want["pixel_values"].numpy()).max() <= 1e-6
+
+
+def test_a_prompt_with_crops_is_the_references(folder: Path, tmp_path: Path) -> None:
+    import torch
+    from transformers.models.gemma3.processing_gemma3 import Gemma3Processor
+
+    shutil.copytree(folder, tmp_path / "scanning")
+    (tmp_path / "scanning" / "preprocessor_config.json").write_text(json.dumps(PREPROCESSOR | PAN_AND_SCAN))
+    world = SeeingWorld(tmp_path / "scanning", "torch")
+    try:
+        pictures = [drawn(60, 20), drawn(30, 30)]
+        prompt = world.prompt("See <start_of_image> and <start_of_image>.", pictures)
+        soft = "<image_soft_token>" * TOKENS
+        full: Any = SimpleNamespace(full_image_sequence=f"\n\n<start_of_image>{soft}<end_of_image>\n\n")
+        counts = {"num_crops": scanned(pictures)["num_crops"].tolist()}
+        first, second = (Gemma3Processor.replace_image_token(full, counts, at) for at in range(2))
+        assert counts["num_crops"] == [3, 0]
+        assert prompt.ids == world.loaded.tokenizer.encode(f"See {first} and {second}.", add_special=False)
+        ids = torch.tensor([prompt.ids])
+        with torch.no_grad():
+            want = reference()(
+                input_ids=ids, token_type_ids=(ids == IMAGE).int(), pixel_values=scanned(pictures)["pixel_values"]
+            ).logits[0]
+        assert worst(world.logits(prompt), want.numpy()) <= 1e-4
+    finally:
+        world.engine.close()
+
+
+def test_what_cannot_be_is_refused(worlds: Callable[..., SeeingWorld]) -> None:
     loaded = worlds("torch").loaded
     assert loaded.vision is not None
     with pytest.raises(BadRequest, match="not videos"):
@@ -270,7 +269,7 @@ def test_published_size_is_accepted_exactly(name: str) -> None:
 class TestLlamaCpp:
     pytestmark = MARKS
 
-    def test_its_text_is_ours(self, worlds: Callable[..., GemmaWorld]) -> None:
+    def test_its_text_is_ours(self, worlds: Callable[..., SeeingWorld]) -> None:
         """On pictures of the size that the encoder reads. llama.cpp's GELU looks values up in f16."""
         world = worlds("torch", "gguf")
         pictures = [drawn(SIDE, SIDE, seed) for seed in range(2)]

@@ -740,20 +740,6 @@ def test_gemma_4_as_it_is_published() -> None:
     assert [spec.dim for spec in models[0].memory[:5]] == [256] * 4 + [512]
 
 
-@pytest.mark.parametrize(("body", "head"), [("language_model.model", "language_model."), ("model.language_model", "")])
-def test_mistral_3_beside_its_image_encoder(body: str, head: str) -> None:
-    """As it is published, and as the reference saves it."""
-    text, shapes = published("ministral-3-8b")
-    config = dict(model_type="mistral3", text_config=publish(text), vision_config=dict(model_type="pixtral"))
-    nested = {
-        f"{body}.{name.removeprefix('model.')}" if name.startswith("model.") else f"{head}{name}": shape
-        for name, shape in shapes.items()
-    }
-    nested |= {"vision_tower.patch_conv.weight": (8, 3, 2, 2), "multi_modal_projector.norm.weight": (8,)}
-    seen = check(lambda w: find_architecture(config, "mistral3")(w, config), nested)
-    assert seen.parameters == sum(_count(shape) for shape in shapes.values())
-
-
 def test_gpt_oss_as_it_is_published() -> None:
     """With experts in blocks of four bits."""
     config, shapes = published("gpt-oss-20b")

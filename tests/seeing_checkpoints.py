@@ -1,0 +1,332 @@
+"""Tiny random models that see, one of each family, made by the reference library, in the published layout, with all that a chat needs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+
+from tests.checkpoints import GEMMA4, SPECIALS, fill, save_tokenizer
+
+Config = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class SeeingFamily:
+    """How the reference makes a model and looks at pictures."""
+
+    words: tuple[str, ...]  # further special tokens
+    place: str  # what a chat template writes for a picture
+    config: Callable[
+        [Callable[[str], int]], tuple[type, Any]
+    ]  # the class and the config, given the ids of special tokens
+    files: Config  # files of the processor, and what is in them
+    inputs: Callable[[Sequence[Image.Image]], Config]  # what the model gets for pictures
+    features: Callable[[Any, Config], Any]  # rows of all pictures
+    with_ids: Callable[[Any], Config] = field(default=lambda ids: {})  # what it gets for a prompt's ids beside them
+    prepare: Callable[[Any], None] = field(default=lambda model: None)  # changes the model's buffers
+    published: Callable[[Config], None] = field(
+        default=lambda config: None
+    )  # changes config.json to what repositories have
+    seed: int = 1
+    spread: float = 0.3
+
+
+def id_of(family: SeeingFamily) -> Callable[[str], int]:
+    known = (*SPECIALS, *family.words)
+    return lambda word: 256 + known.index(word)
+
+
+@cache
+def reference(name: str) -> Any:
+    """In f32, with random weights."""
+    family = FAMILIES[name]
+    kind, config = family.config(id_of(family))
+    config._attn_implementation = "eager"
+    model = kind(config).eval()
+    fill(model, family.seed, family.spread)
+    family.prepare(model)
+    return model
+
+
+def save(name: str, folder: Path) -> Path:
+    family = FAMILIES[name]
+    reference(name).save_pretrained(folder)
+    path = folder / "config.json"
+    config = json.loads(path.read_text())
+    family.published(config)
+    path.write_text(json.dumps(config, indent=1))
+    for file, settings in family.files.items():
+        (folder / file).write_text(json.dumps(settings))
+    (folder / "chat_template.jinja").write_text(template(family.place))
+    save_tokenizer(folder, family.words)
+    return folder
+
+
+def template(place: str) -> str:
+    return (
+        "{%- for m in messages %}<|im_start|>{{ m.role }}\n"
+        "{%- if m.content is string %}{{ m.content }}{%- else %}"
+        "{%- for part in m.content %}"
+        "{%- if part.type == 'image' %}" + place + "{%- else %}{{ part.text }}{%- endif %}"
+        "{%- endfor %}{%- endif %}<|im_end|>\n"
+        "{%- endfor %}{%- if add_generation_prompt %}<|im_start|>assistant\n{%- endif %}"
+    )
+
+
+def text_config(family: str, **more: Any) -> Config:
+    vocab = 256 + len(SPECIALS) + len(FAMILIES[family].words)
+    given = dict(
+        vocab_size=vocab,
+        hidden_size=64,
+        intermediate_size=96,
+        num_hidden_layers=3,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        head_dim=16,
+        max_position_embeddings=1024,
+        tie_word_embeddings=False,  # else greedy replies repeat one token
+        bos_token_id=None,
+        eos_token_id=len(SPECIALS) + 255,
+        pad_token_id=None,
+    )
+    return given | more
+
+
+SIGLIP: Config = dict(
+    hidden_size=32,
+    intermediate_size=48,
+    num_hidden_layers=2,
+    num_attention_heads=2,
+    image_size=32,
+    patch_size=4,
+)
+
+# -- SmolVLM
+
+SMOL: Config = dict(
+    do_convert_rgb=True,
+    do_image_splitting=True,
+    image_mean=[0.5] * 3,
+    image_std=[0.5] * 3,
+    max_image_size=dict(longest_edge=32),
+    resample=1,
+    size=dict(longest_edge=96),
+)
+
+
+def _smolvlm(id_of: Callable[[str], int]) -> tuple[type, Any]:
+    from transformers import SmolVLMConfig, SmolVLMForConditionalGeneration
+
+    text = text_config("smolvlm", model_type="llama", rms_norm_eps=1e-5)
+    config = SmolVLMConfig(
+        text_config=text,
+        vision_config=SIGLIP,
+        scale_factor=2,
+        image_token_id=id_of("<image>"),
+        tie_word_embeddings=False,
+    )
+    return SmolVLMForConditionalGeneration, config
+
+
+def smol_pixels(pictures: Sequence[Image.Image], **settings: Any) -> Any:
+    from transformers.models.smolvlm.image_processing_pil_smolvlm import SmolVLMImageProcessorPil
+
+    made = SmolVLMImageProcessorPil(**(SMOL | settings))
+    return made(images=[list(pictures)], return_tensors="pt", return_row_col_info=True)
+
+
+def _smol_inputs(pictures: Sequence[Image.Image]) -> Config:
+    made = smol_pixels(pictures)
+    return {name: made[name] for name in ("pixel_values", "pixel_attention_mask")}
+
+
+def pooled(model: Any, inputs: Config) -> Any:
+    import torch
+
+    return torch.cat(list(model.model.get_image_features(**inputs).pooler_output))
+
+
+# -- Ministral 3
+
+PIXTRAL: Config = dict(
+    do_convert_rgb=True,
+    image_mean=[0.48145466, 0.4578275, 0.40821073],
+    image_std=[0.26862954, 0.26130258, 0.27577711],
+    patch_size=dict(height=4, width=4),
+    resample=3,
+    size=dict(longest_edge=64),
+)
+PIXTRAL_VISION: Config = dict(
+    hidden_size=32,
+    intermediate_size=48,
+    num_hidden_layers=2,
+    num_attention_heads=2,
+    image_size=64,
+    patch_size=4,
+    hidden_act="silu",
+    model_type="pixtral",
+)
+
+
+def _mistral3(id_of: Callable[[str], int]) -> tuple[type, Any]:
+    from transformers import Mistral3Config, Mistral3ForConditionalGeneration
+
+    rope = dict(
+        rope_type="yarn",
+        rope_theta=1e6,
+        factor=4.0,
+        original_max_position_embeddings=32,
+        beta_fast=32.0,
+        beta_slow=1.0,
+        mscale=1.0,
+        mscale_all_dim=1.0,
+        llama_4_scaling_beta=0.1,
+    )
+    text = text_config(
+        "mistral3", model_type="ministral3", rms_norm_eps=1e-5, rope_parameters=rope, sliding_window=None
+    )
+    config = Mistral3Config(
+        text_config=text,
+        vision_config=PIXTRAL_VISION,
+        image_token_index=id_of("[IMG]"),
+        spatial_merge_size=2,
+        tie_word_embeddings=False,
+    )
+    return Mistral3ForConditionalGeneration, config
+
+
+def pixtral_pixels(pictures: Sequence[Image.Image]) -> Any:
+    """As the reference's processor asks for them: patches of both sizes together."""
+    from transformers.models.pixtral.image_processing_pil_pixtral import PixtralImageProcessorPil
+
+    made = PixtralImageProcessorPil(**(PIXTRAL | {"patch_size": {"height": 8, "width": 8}}))
+    return made(images=list(pictures), return_tensors="pt")
+
+
+def _mistral3_inputs(pictures: Sequence[Image.Image]) -> Config:
+    made = pixtral_pixels(pictures)
+    return {name: made[name] for name in ("pixel_values", "image_sizes")}
+
+
+# -- Gemma 4: a small model, and a large one whose pictures are seen in both directions
+
+GEMMA4_PICTURES: Config = dict(patch_size=4, pooling_kernel_size=2, max_soft_tokens=70, resample=3)
+GEMMA4_VISION: Config = dict(
+    hidden_size=32,
+    intermediate_size=48,
+    num_hidden_layers=2,
+    num_attention_heads=2,
+    num_key_value_heads=2,
+    head_dim=16,
+    patch_size=4,
+    pooling_kernel_size=2,
+    position_embedding_size=160,
+)
+_LARGE: Config = dict(
+    hidden_size_per_layer_input=0,
+    num_kv_shared_layers=0,
+    use_double_wide_mlp=False,
+    attention_k_eq_v=True,
+    num_global_key_value_heads=1,
+    use_bidirectional_attention="vision",
+)
+
+
+def _gemma4(id_of: Callable[[str], int], large: bool = False) -> tuple[type, Any]:
+    from transformers import Gemma4Config, Gemma4ForConditionalGeneration
+
+    text = text_config("gemma4") | GEMMA4
+    text |= dict(pad_token_id=0, vocab_size_per_layer_input=text["vocab_size"]) | (_LARGE if large else {})
+    more = dict(standardize=True) if large else dict(use_clipped_linears=True)
+    config = Gemma4Config(
+        text_config=text,
+        vision_config=GEMMA4_VISION | more,
+        audio_config=None,
+        boi_token_id=id_of("<|image>"),
+        image_token_id=id_of("<|image|>"),
+        eoi_token_id=id_of("<image|>"),
+        video_token_id=id_of("<|video|>"),
+        audio_token_id=id_of("<|audio|>"),
+        tie_word_embeddings=False,
+    )
+    return Gemma4ForConditionalGeneration, config
+
+
+def _bounded(model: Any) -> None:
+    """Some of what a layer is given and gives is beyond its bounds."""
+    for name, buffer in model.named_buffers():
+        if name.endswith(("put_min", "put_max")):
+            buffer.fill_(-0.9 if name.endswith("min") else 1.1)
+
+
+def _standardized(model: Any) -> None:
+    import torch
+
+    generator = torch.Generator().manual_seed(7)
+    tower = model.model.vision_tower
+    tower.std_bias.copy_(torch.randn(tower.std_bias.shape, generator=generator))
+    tower.std_scale.copy_(1 + 0.3 * torch.randn(tower.std_scale.shape, generator=generator))
+
+
+def gemma4_pixels(pictures: Sequence[Image.Image]) -> Any:
+    from transformers.models.gemma4.image_processing_pil_gemma4 import Gemma4ImageProcessorPil
+
+    return Gemma4ImageProcessorPil(**GEMMA4_PICTURES)(images=list(pictures), return_tensors="pt")
+
+
+def _gemma4_inputs(pictures: Sequence[Image.Image]) -> Config:
+    made = gemma4_pixels(pictures)
+    return {name: made[name] for name in ("pixel_values", "image_position_ids")}
+
+
+def _seen_both_ways(ids: Any) -> Config:
+    return {"mm_token_type_ids": (ids == id_of(FAMILIES["gemma4"])("<|image|>")).long()}
+
+
+_GEMMA4_SMALL = SeeingFamily(
+    words=("<|image>", "<|image|>", "<image|>", "<|video|>", "<|audio|>"),
+    place="<|image|>",
+    config=_gemma4,
+    files={"processor_config.json": {"image_processor": GEMMA4_PICTURES, "processor_class": "Gemma4Processor"}},
+    inputs=_gemma4_inputs,
+    features=pooled,
+    with_ids=_seen_both_ways,
+    prepare=_bounded,
+    seed=2,  # else replies hold the token of a picture, which the reference embeds otherwise
+)
+
+FAMILIES: dict[str, SeeingFamily] = {
+    "gemma4": _GEMMA4_SMALL,
+    "gemma4_large": replace(_GEMMA4_SMALL, config=lambda id_of: _gemma4(id_of, large=True), prepare=_standardized),
+    "mistral3": SeeingFamily(
+        words=("[IMG]", "[IMG_BREAK]", "[IMG_END]"),
+        place="[IMG]",
+        config=_mistral3,
+        files={
+            "preprocessor_config.json": PIXTRAL | {"image_processor_type": "PixtralImageProcessor"},
+            "processor_config.json": dict(patch_size=4, spatial_merge_size=2, processor_class="PixtralProcessor"),
+        },
+        inputs=_mistral3_inputs,
+        features=pooled,
+    ),
+    "smolvlm": SeeingFamily(
+        words=(
+            "<fake_token_around_image>",
+            "<image>",
+            "<global-img>",
+            "\n\n",  # which llama.cpp looks up
+            *(f"<row_{row}_col_{column}>" for row in range(1, 4) for column in range(1, 4)),
+        ),
+        place="<image>",
+        config=_smolvlm,
+        files={"preprocessor_config.json": SMOL | {"image_processor_type": "SmolVLMImageProcessor"}},
+        inputs=_smol_inputs,
+        features=pooled,
+    ),
+}

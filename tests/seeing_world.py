@@ -1,0 +1,75 @@
+"""A model that sees, on one backend, from a folder or a GGUF file, with an engine: its features, logits and greedy replies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from backends.base import Segment
+from engine.engine import Engine
+from engine.loading import LoadedModel, LoadOptions, load
+from engine.pipelines.prompt import Prompt, encoded
+from engine.types import Request, Result, SamplingParams, Settings
+
+GREEDY = 32
+
+
+class SeeingWorld:
+    def __init__(self, place: Path, backend: str, **settings: Any) -> None:
+        self.name = str(place)
+
+        def make(name: str) -> LoadedModel:
+            self.loaded = load(name, LoadOptions(backend=backend, device="cpu", dtype="f32", memory_limit=1 << 30))
+            return self.loaded
+
+        self.engine = Engine(make, Settings(**settings))
+        self.engine.load(self.name)
+
+    def prompt(self, text: str, pictures: Sequence[Image.Image]) -> Prompt:
+        assert self.loaded.vision is not None
+        return encoded(self.loaded, text, [self.loaded.vision.prepare(one) for one in pictures])
+
+    def encode(self, pictures: Sequence[Any]) -> list[np.ndarray]:
+        def work(loaded: LoadedModel) -> Any:
+            return (yield from loaded.model.encode(pictures))
+
+        return self.engine.task(self.name, work).result(60)
+
+    def logits(self, prompt: Prompt) -> np.ndarray:
+        """Of every position."""
+        features = np.concatenate(self.encode(prompt.pictures)) if prompt.pictures else None
+        seen = set() if prompt.positions is None else set(prompt.positions.tolist())
+        ends = [i for i in range(1, len(prompt.ids)) if (i in seen) != (i - 1 in seen)]
+
+        def work(loaded: LoadedModel) -> Any:
+            slot = loaded.kv.open(len(prompt.ids))
+            assert slot is not None
+            rows, used = [], 0
+            for start, stop in zip([0, *ends], [*ends, len(prompt.ids)]):
+                segment = Segment(slot, want=range(stop - start))
+                if start in seen:
+                    assert features is not None
+                    segment.embeds, segment.mutual = (
+                        features[used : used + stop - start],
+                        loaded.model.mutual_pictures,
+                    )
+                    used += stop - start
+                else:
+                    segment.ids = prompt.ids[start:stop]
+                rows.append(loaded.runner.run([segment]).read()[slot].logits)
+                yield
+            loaded.kv.close(slot)
+            return np.concatenate(rows)
+
+        return self.engine.task(self.name, work).result(60)
+
+    def reply(self, prompt: Prompt) -> list[int]:
+        greedy = SamplingParams(temperature=0.0, max_tokens=GREEDY, ignore_eos=True)
+        request = Request(self.name, prompt.ids, greedy, pictures=prompt.pictures, positions=prompt.positions)
+        result = self.engine.batch([request])[0]
+        assert isinstance(result, Result), result
+        return list(result.ids)
