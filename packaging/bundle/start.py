@@ -3,7 +3,9 @@
 import sys
 
 from app.bundled import begin
+from app.cuda_pack import use
 
+use()
 if begin(sys.argv[1:]):
     sys.exit(0)
 
