@@ -9,6 +9,6 @@ use()
 if begin(sys.argv[1:]):
     sys.exit(0)
 
-from app.cli import main
+from app.cli import main  # noqa: E402 - what it imports may be in the pack
 
 sys.exit(main())
