@@ -101,7 +101,7 @@ def _torch(advice: list[str]) -> Iterator[tuple[str, str]]:
     else:
         yield "PyTorch", f"{found}, without CUDA's libraries"
     if pack is not None:
-        yield "CUDA pack", described(pack)
+        yield "NVIDIA GPU", described(pack)
     if gpu and not cuda and pack is not None:
         if not pack.is_installed:
             advice.append("There is an NVIDIA GPU. `grus cuda install` downloads what computes on it.")

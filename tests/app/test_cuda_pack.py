@@ -212,11 +212,11 @@ def test_the_doctor_names_it(bundle: BundledGrus) -> None:
         "facts = dict(doctor._torch(advice))\nprint(json.dumps([facts, advice]))"
     )
     facts, advice = json.loads(bundle.run(code).out)
-    assert facts["CUDA pack"].startswith("The CUDA pack 9.9+cu-1 is not installed.")
+    assert facts["NVIDIA GPU"].startswith("The CUDA pack 9.9+cu-1 is not installed.")
     assert any("`grus cuda install`" in sentence for sentence in advice)
     assert bundle.grus("cuda", "install").code == 0
     facts, advice = json.loads(bundle.run(code).out)
-    assert facts["CUDA pack"] == "The CUDA pack 9.9+cu-1 is installed."
+    assert facts["NVIDIA GPU"] == "The CUDA pack 9.9+cu-1 is installed."
     assert not any("grus cuda install" in sentence for sentence in advice)
 
 

@@ -332,3 +332,22 @@ def test_the_runtime_is_used_only_with_its_digest(whole: bool, tmp_path: Path) -
     )  # fmt: skip
     assert (done.returncode == 0) is whole
     assert [path.name for path in (tmp_path / "build").iterdir()] == (["runtime"] if whole else [])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the bundle of this test is a shell script")
+@pytest.mark.parametrize("missing", ["", "app"])
+def test_a_bundle_that_lacks_a_part_is_noticed(
+    missing: str, small_bundle: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = {
+        "--version": "grus 1.2.3", "chat": "Nothing that you write leaves this machine", "read": "Every autumn the cranes",
+        "speak": "0.8 s of sound", "-m": '{"codec": "pcm_s16le"}', "app": "ready after 0.5 s",
+    }  # fmt: skip
+    cases = "".join(f"  {word}) echo '{words}';;\n" for word, words in said.items() if word != missing)
+    (small_bundle / "grus").write_text(
+        f'#!/bin/sh\ncase "$1" in\n{cases}  *) echo "No module named x" >&2; exit 1;;\nesac\n'
+    )
+    (small_bundle / "grus").chmod(0o755)
+    trial = script("try_bundle")
+    monkeypatch.setattr(trial, "bundle", bundle)
+    assert trial.main() == (1 if missing else 0)
