@@ -215,8 +215,8 @@ def make_deb() -> Path:
 
 
 def pack_deb(root: Path, package: Path) -> None:
-    """dpkg-deb's own package with its files packed anew: xz with the filter for x86 programs, which dpkg-deb has no option for,
-    makes them a tenth smaller. dpkg unpacks either."""
+    """dpkg-deb's own package with its files packed anew, by xz with the filter for x86 programs, which dpkg-deb has no option for.
+    dpkg unpacks either."""
     plain, parts = package.with_suffix(".plain"), BUILD / "deb-parts"
     shutil.rmtree(parts, ignore_errors=True)
     parts.mkdir(parents=True)
@@ -225,7 +225,7 @@ def pack_deb(root: Path, package: Path) -> None:
     run("ar", "x", plain, cwd=parts)
     plain.unlink()
     control = next(parts.glob("control.tar*")).name
-    run("xz", "--force", *(["--x86"] if machine() == "x86_64" else []), XZ, parts / "data.tar")
+    run("xz", "--force", "--threads=2", *(["--x86"] if machine() == "x86_64" else []), XZ, parts / "data.tar")
     package.unlink(missing_ok=True)
     run("ar", "rcD", package, "debian-binary", control, "data.tar.xz", cwd=parts)
     shutil.rmtree(parts)
