@@ -25,7 +25,7 @@ Everything runs on this machine and nothing is sent anywhere, unless you choose 
 _NAMED_ALIKE = (
     "run", "chat", "read", "index", "ask", "speak", "listen", "talk", "embed", "rerank", "info", "bench", "convert", "serve",
     "connect", "launch", "remote", "tools", "mcp", "token",
-    "doctor", "service", "update",
+    "doctor", "service", "update", "cuda",
 )  # fmt: skip
 COMMANDS = (
     {"app": "window"} | {name: name for name in _NAMED_ALIKE} | {"import": "import_conversations"}

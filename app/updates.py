@@ -2,7 +2,7 @@
 
 A release's `latest.json` names its version, what changed, and a digest of each file; `latest.json.minisig` signs it. Where both are
 to be had, and whose key signs them, is in `resources/update.json`, which is written when a release is built: a Grus from source has
-none, and never looks. This is the only thing besides models that Grus fetches.
+none, and never looks. Besides models, this and the CUDA pack (`app/cuda_pack.py`) are all that Grus fetches.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ def download(file: ReleaseFile, folder: Path, progress: Progress | None = None) 
         )
     if _digest(part) != file.sha256:
         part.unlink()
-        raise GrusError(ErrorText("{name} is not the file that was signed. It was deleted.", name=file.name))
+        raise GrusError(ErrorText("{name} is not the file that was announced. It was deleted.", name=file.name))
     part.replace(target)
     return target
 

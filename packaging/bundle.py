@@ -2,7 +2,8 @@
 
     python packaging/bundle.py app                 build/bundle/grus, by PyInstaller
     python packaging/bundle.py tar deb rpm         out of that, into dist/
-    python packaging/bundle.py appimage --runtime FILE
+    python packaging/bundle.py appdir              what an AppImage holds, in build/bundle/AppDir
+    python packaging/bundle.py appimage --runtime FILE     of packaging/bundle/appimage-runtime.sh
     python packaging/bundle.py dmg                 on a Mac; signed where GRUS_SIGN names an identity
     python packaging/bundle.py setup               on Windows, with Inno Setup
     python packaging/bundle.py sizes               what takes the room
@@ -25,6 +26,7 @@ from email.utils import formatdate
 from pathlib import Path
 from string import Template
 
+import icons
 import project
 
 from app.bundled import DESKTOP_ID, grus_version
@@ -36,6 +38,10 @@ DIST = project.ROOT / "dist"
 MAINTAINER = "The Grus authors <grus@localhost>"
 DEBIAN = {"x86_64": "amd64", "aarch64": "arm64"}
 _LIBRARY_COLUMN, _DNF_COLUMN = 0, 1  # of packaging/system.txt
+STRIPPED = (
+    "libpython*.so*", "torch/lib/*.so*", "av/**/*.so", "cryptography/**/*.so", "pypdfium2_raw/*.so", "tokenizers/*.so",
+)  # fmt: skip
+XZ = "--lzma2=preset=9e,dict=64MiB"
 _GROUP = 20  # lines of the table of sizes
 
 
@@ -78,6 +84,8 @@ def make_app() -> Path:
     ]
     # Not in the source: the bundle is made of the wheel, which has the kernels and knows where updates are announced.
     BUILD.mkdir(parents=True, exist_ok=True)
+    if sys.platform != "linux":
+        icons.write(BUILD)
     run(sys.executable, *words, cwd=BUILD)
     if sys.platform == "linux":
         strip_libraries(application())
@@ -85,8 +93,8 @@ def make_app() -> Path:
 
 
 def strip_libraries(folder: Path) -> None:
-    """Debugging symbols of torch and of Python, which come with them. numpy's OpenBLAS breaks when it is stripped."""
-    for pattern in ("torch/lib/*.so*", "libpython*.so*"):
+    """Debugging symbols that packages come with. numpy's OpenBLAS breaks when it is stripped."""
+    for pattern in STRIPPED:
         for library in (folder / "_internal").glob(pattern):
             if library.is_file() and not library.is_symlink():
                 run("strip", "--strip-unneeded", library)
@@ -116,7 +124,7 @@ def lay_out(root: Path) -> Path:
     texts = {
         f"share/applications/{DESKTOP_ID}.desktop": (HERE / f"{DESKTOP_ID}.desktop").read_text(encoding="utf-8"),
         f"share/metainfo/{DESKTOP_ID}.metainfo.xml": filled(f"{DESKTOP_ID}.metainfo.xml"),
-        f"share/icons/hicolor/scalable/apps/{DESKTOP_ID}.svg": icon(),
+        f"share/icons/hicolor/scalable/apps/{DESKTOP_ID}.svg": icons.svg(),
     }
     for place, text in texts.items():
         (usr / place).parent.mkdir(parents=True, exist_ok=True)
@@ -129,14 +137,6 @@ def lay_out(root: Path) -> Path:
             program = path.is_dir() or path == usr / "lib" / "grus" / "grus" or path.name == "torch_shm_manager"
             path.chmod(0o755 if program else 0o644)
     return root
-
-
-def icon() -> str:
-    """The crane as the application's icon, in the colour of the window's accent."""
-    from app.gui.theme import LIGHT
-
-    drawn = (project.ROOT / "resources" / "icons" / "crane.svg").read_text(encoding="utf-8")
-    return drawn.replace("currentColor", LIGHT.accent).replace("<svg ", '<svg width="128" height="128" ', 1)
 
 
 def _compressed(file: Path, data: bytes) -> None:
@@ -209,9 +209,26 @@ def make_deb() -> Path:
     overrides.parent.mkdir(parents=True)
     shutil.copyfile(HERE / "lintian-overrides", overrides)
     DIST.mkdir(exist_ok=True)
-    run("dpkg-deb", "--root-owner-group", "-Zxz", "--build", root, DIST / name, SOURCE_DATE_EPOCH=str(source_date()))
+    pack_deb(root, DIST / name)
     shutil.rmtree(root)
     return DIST / name
+
+
+def pack_deb(root: Path, package: Path) -> None:
+    """dpkg-deb's own package with its files packed anew, by xz with the filter for x86 programs, which dpkg-deb has no option for.
+    dpkg unpacks either."""
+    plain, parts = package.with_suffix(".plain"), BUILD / "deb-parts"
+    shutil.rmtree(parts, ignore_errors=True)
+    parts.mkdir(parents=True)
+    words = ["--root-owner-group", "--no-uniform-compression", "-Znone"]
+    run("dpkg-deb", *words, "--build", root, plain, SOURCE_DATE_EPOCH=str(source_date()))
+    run("ar", "x", plain, cwd=parts)
+    plain.unlink()
+    control = next(parts.glob("control.tar*")).name
+    run("xz", "--force", "--threads=2", *(["--x86"] if machine() == "x86_64" else []), XZ, parts / "data.tar")
+    package.unlink(missing_ok=True)
+    run("ar", "rcD", package, "debian-binary", control, "data.tar.xz", cwd=parts)
+    shutil.rmtree(parts)
 
 
 RPM = """\
@@ -272,6 +289,7 @@ def make_tar() -> Path:
     return target
 
 
+ELF, APPIMAGE_2 = b"\x7fELF", b"AI\x02"  # the second lies 8 bytes into the file
 APPRUN = """\
 #!/bin/sh
 here=$(dirname "$(readlink -f "$0")")
@@ -279,21 +297,36 @@ exec "$here/usr/lib/grus/grus" "$@"
 """
 
 
-def make_appimage(runtime: Path | None) -> Path:
-    """A file that runs: the runtime, then the application as a squashfs."""
-    if runtime is None or not runtime.is_file():
-        raise BundleError(
-            "an AppImage begins with the type-2 runtime: --runtime FILE, of github.com/AppImage/type2-runtime"
-        )
+def make_appdir() -> Path:
+    """The folder that an AppImage holds."""
     root = lay_out(BUILD / "AppDir")
     (root / "AppRun").write_text(APPRUN, encoding="utf-8")
     (root / "AppRun").chmod(0o755)
     (root / f"{DESKTOP_ID}.desktop").symlink_to(f"usr/share/applications/{DESKTOP_ID}.desktop")
     (root / f"{DESKTOP_ID}.svg").symlink_to(f"usr/share/icons/hicolor/scalable/apps/{DESKTOP_ID}.svg")
     (root / ".DirIcon").symlink_to(f"{DESKTOP_ID}.svg")
+    return root
+
+
+def checked_runtime(runtime: Path | None) -> Path:
+    """The program that an AppImage begins with; the format's mark tells it from other programs."""
+    if runtime is None or not runtime.is_file():
+        raise BundleError("an AppImage begins with a runtime: --runtime FILE, of packaging/bundle/appimage-runtime.sh")
+    with runtime.open("rb") as file:
+        head = file.read(len(ELF) + 7)
+    if not head.startswith(ELF) or head[8:] != APPIMAGE_2:
+        raise BundleError(f"{runtime} is no runtime of AppImages of type 2")
+    return runtime
+
+
+def make_appimage(runtime: Path | None) -> Path:
+    """A file that runs: the runtime, then the application as a squashfs."""
+    runtime = checked_runtime(runtime)
+    root = make_appdir()
     image = BUILD / "squashfs"
     image.unlink(missing_ok=True)
-    run("mksquashfs", root, image, "-root-owned", "-noappend", "-comp", "zstd", "-Xcompression-level", "19", "-quiet")
+    words = ["-root-owned", "-noappend", "-comp", "zstd", "-Xcompression-level", "19", "-b", "1M", "-quiet"]
+    run("mksquashfs", root, image, *words)
     DIST.mkdir(exist_ok=True)
     target = DIST / f"Grus-{grus_version()}-{machine()}.AppImage"
     with target.open("wb") as whole:
@@ -365,7 +398,15 @@ def sizes() -> None:
 
 
 def main() -> None:
-    makers = {"app": make_app, "tar": make_tar, "deb": make_deb, "rpm": make_rpm, "dmg": make_dmg, "setup": make_setup}
+    makers = {
+        "app": make_app,
+        "tar": make_tar,
+        "deb": make_deb,
+        "rpm": make_rpm,
+        "appdir": make_appdir,
+        "dmg": make_dmg,
+        "setup": make_setup,
+    }
     parser = argparse.ArgumentParser(description="Makes the application and what people install.")
     parser.add_argument("what", nargs="+", choices=[*makers, "appimage", "sizes"])
     parser.add_argument("--runtime", type=Path, help="of AppImages, type 2")

@@ -24,6 +24,7 @@ CATALOGUE = ROOT / "resources" / "catalogue.json"
 LANGUAGES = ("de", "es", "fr", "ja", "pt_BR", "zh_CN")
 ENGINE = (
     *(file for layer in ("engine", "app/agents", "app/runtime") for file in sorted((ROOT / layer).rglob("*.py"))),
+    ROOT / "app" / "cuda_pack.py",
     ROOT / "app" / "main.py",
     ROOT / "app" / "updates.py",
 )  # fmt: skip

@@ -6,15 +6,15 @@ import argparse
 import json
 import os
 import platform
-import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, distributions, version
-from pathlib import Path
 from typing import Any
 
 from app.bundled import grus_version, is_bundled
+from app.commands.cuda import described
+from app.cuda_pack import CudaPack, has_nvidia_driver
 from engine.errors import GrusError
 from engine.loading import LoadOptions, gigabytes
 from engine.machine import Machine, look
@@ -95,12 +95,17 @@ def _torch(advice: list[str]) -> Iterator[tuple[str, str]]:
     except PackageNotFoundError:
         return
     cuda = _bytes_of_cuda()
-    gpu = _nvidia()
+    gpu, pack = has_nvidia_driver(), CudaPack.offered()
     if cuda:
         yield "PyTorch", f"{found}, built for CUDA, whose libraries take {gigabytes(cuda)}"
     else:
         yield "PyTorch", f"{found}, without CUDA's libraries"
-    if gpu and not cuda:
+    if pack is not None:
+        yield "NVIDIA GPU", described(pack)
+    if gpu and not cuda and pack is not None:
+        if not pack.is_installed:
+            advice.append("There is an NVIDIA GPU. `grus cuda install` downloads what computes on it.")
+    elif gpu and not cuda:
         advice.append(
             "There is an NVIDIA GPU, and this PyTorch is for CPUs. PyTorch's build for CUDA would use it: docs/install.md."
         )
@@ -117,10 +122,6 @@ def _bytes_of_cuda() -> int:
         if (found.metadata["Name"] or "").startswith("nvidia-"):
             total += sum(file.size or 0 for file in found.files or [])
     return total
-
-
-def _nvidia() -> bool:
-    return Path("/proc/driver/nvidia/version").exists() or shutil.which("nvidia-smi") is not None
 
 
 def _window(advice: list[str]) -> Iterator[tuple[str, str]]:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from app.gui.look import Look
     from app.gui.preferences import AppFolders, Preferences
     from app.gui.store.worker import AppStore
+    from app.gui.viewmodels.cuda_pack import WindowCudaPack
     from app.gui.viewmodels.models.downloads import Downloads
     from app.gui.viewmodels.models.library import MachineFacts
     from app.gui.viewmodels.updates import WindowUpdates
@@ -94,6 +95,14 @@ class AppContext:
         from app.updates import UpdateSource
 
         return WindowUpdates(self.work, self.preferences, self.places.data / "updates", UpdateSource.installed())
+
+    @cached_property
+    def cuda_pack(self) -> WindowCudaPack:
+        """What computes on an NVIDIA GPU, for a bundle: Settings shows it."""
+        from app.cuda_pack import CudaPack
+        from app.gui.viewmodels.cuda_pack import WindowCudaPack
+
+        return WindowCudaPack(self.work, CudaPack.offered())
 
     def show_error(self, sentence: str) -> None:
         """Show an error."""

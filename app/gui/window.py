@@ -335,6 +335,7 @@ class Window(QMainWindow):
         self.context.machinery.end()
         self.context.downloads.pause_all()
         self.context.updates.close()
+        self.context.cuda_pack.cancel()
         super().closeEvent(event)
 
     # -- files dropped where no pane takes them

@@ -3,6 +3,9 @@
 #ifndef Version
   #error The version is missing: /DVersion=1.2.3
 #endif
+#ifndef Icon
+  #define Icon "..\..\build\bundle\grus.ico"
+#endif
 #ifndef Source
   #define Source "..\..\build\bundle\grus"
 #endif
@@ -24,6 +27,7 @@ ChangesEnvironment=yes
 CloseApplications=yes
 Compression=lzma2/max
 SolidCompression=yes
+SetupIconFile={#Icon}
 UninstallDisplayIcon={app}\GrusApp.exe
 
 [Files]
@@ -54,6 +58,8 @@ Filename: "{app}\grus.exe"; Parameters: "service remove"; Flags: runhidden; RunO
 [Code]
 procedure CurUninstallStepChanged(Step: TUninstallStep);
 begin
+  if Step = usPostUninstall then
+    DelTree(ExpandConstant('{localappdata}\Grus-CUDA'), True, True, True);
   if (Step = usPostUninstall) and not UninstallSilent() then
     if MsgBox('Delete the conversations and settings of Grus as well? Models stay where they are.', mbConfirmation, MB_YESNO or MB_DEFBUTTON2) = IDYES then
       DelTree(ExpandConstant('{localappdata}\Grus'), True, True, True);

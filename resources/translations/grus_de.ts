@@ -304,8 +304,13 @@
         <translation>Breites Wissen und schnelle Antworten: 3 von 35 Milliarden Parametern sind je Token aktiv. Ab 32 GB.</translation>
     </message>
     <message>
+        <source>CUDA pack {version} is installed.</source>
+        <extracomment>app/gui/viewmodels/cuda_pack.py</extracomment>
+        <translation>CUDA-Paket {version} ist installiert.</translation>
+    </message>
+    <message>
         <source>Cancel</source>
-        <extracomment>app/gui/models/remote_form.py, app/gui/read/pane.py, app/gui/settings/pane.py, app/gui/speak/pane.py</extracomment>
+        <extracomment>app/gui/models/remote_form.py, app/gui/read/pane.py, app/gui/settings/cuda_pack.py, app/gui/settings/pane.py, app/gui/speak/pane.py</extracomment>
         <translation>Abbrechen</translation>
     </message>
     <message>
@@ -755,7 +760,7 @@
     </message>
     <message>
         <source>Download</source>
-        <extracomment>app/gui/chat/offer.py, app/gui/settings/updates.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/settings/cuda_pack.py, app/gui/settings/updates.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Herunterladen</translation>
     </message>
     <message>
@@ -790,7 +795,7 @@
     </message>
     <message>
         <source>Downloading: {done} of {total}</source>
-        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <extracomment>app/gui/viewmodels/cuda_pack.py, app/gui/viewmodels/updates.py</extracomment>
         <translation>Download: {done} von {total}</translation>
     </message>
     <message>
@@ -1117,6 +1122,11 @@
         <source>Grus cannot save: {reason}. Your changes are kept in memory until it can.</source>
         <extracomment>app/gui/store/worker.py</extracomment>
         <translation>Grus kann nicht speichern: {reason}. Ihre Änderungen bleiben bis dahin im Arbeitsspeicher.</translation>
+    </message>
+    <message>
+        <source>Grus computes on the CPU. To compute on the NVIDIA GPU, it needs the CUDA pack: a download of {size}.</source>
+        <extracomment>app/gui/viewmodels/cuda_pack.py</extracomment>
+        <translation>Grus rechnet auf der CPU. Um auf der NVIDIA-GPU zu rechnen, braucht es das CUDA-Paket: einen Download von {size}.</translation>
     </message>
     <message>
         <source>Grus does not look for a new version: {reason}.</source>
@@ -1622,6 +1632,11 @@
         <source>Move to</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Verschieben nach</translation>
+    </message>
+    <message>
+        <source>NVIDIA GPU</source>
+        <extracomment>app/gui/settings/cuda_pack.py</extracomment>
+        <translation>NVIDIA-GPU</translation>
     </message>
     <message>
         <source>Name</source>
@@ -2402,6 +2417,11 @@
         <translation>Entfernt</translation>
     </message>
     <message>
+        <source>Remove</source>
+        <extracomment>app/gui/settings/cuda_pack.py</extracomment>
+        <translation>Entfernen</translation>
+    </message>
+    <message>
         <source>Remove from the list</source>
         <extracomment>app/gui/listen/pane.py, app/gui/read/pane.py, app/gui/speak/pane.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Aus der Liste entfernen</translation>
@@ -2430,6 +2450,11 @@
         <source>Remove {name}</source>
         <extracomment>app/gui/chat/composer.py</extracomment>
         <translation>{name} entfernen</translation>
+    </message>
+    <message>
+        <source>Removing.</source>
+        <extracomment>app/gui/viewmodels/cuda_pack.py</extracomment>
+        <translation>Wird entfernt.</translation>
     </message>
     <message>
         <source>Rename</source>
@@ -2470,6 +2495,11 @@
         <source>Requires</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Benötigt</translation>
+    </message>
+    <message>
+        <source>Restart Grus</source>
+        <extracomment>app/gui/settings/cuda_pack.py</extracomment>
+        <translation>Grus neu starten</translation>
     </message>
     <message>
         <source>Results</source>
@@ -2930,6 +2960,11 @@
         <translation>Tags im Text steuern die Stimme: {tags}.</translation>
     </message>
     <message>
+        <source>Takes effect after a restart of Grus.</source>
+        <extracomment>app/gui/viewmodels/cuda_pack.py</extracomment>
+        <translation>Wirkt nach einem Neustart von Grus.</translation>
+    </message>
+    <message>
         <source>Talk</source>
         <extracomment>app/gui/chat/actions.py, app/gui/chat/composer.py</extracomment>
         <translation>Gespräch</translation>
@@ -2978,6 +3013,26 @@
         <source>Texts</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>Texte</translation>
+    </message>
+    <message>
+        <source>The CUDA pack cannot be downloaded: {reason}.</source>
+        <extracomment>app/cuda_pack.py</extracomment>
+        <translation>Das CUDA-Paket kann nicht heruntergeladen werden: {reason}.</translation>
+    </message>
+    <message>
+        <source>The CUDA pack cannot be removed: {reason}. Close every Grus that uses it first.</source>
+        <extracomment>app/cuda_pack.py</extracomment>
+        <translation>Das CUDA-Paket kann nicht entfernt werden: {reason}. Zuerst jedes Grus schließen, das es benutzt.</translation>
+    </message>
+    <message>
+        <source>The CUDA pack cannot be unpacked: {reason}.</source>
+        <extracomment>app/cuda_pack.py</extracomment>
+        <translation>Das CUDA-Paket kann nicht entpackt werden: {reason}.</translation>
+    </message>
+    <message>
+        <source>The CUDA pack needs {needed}, but {folder} has only {free} left. {variable} names another place.</source>
+        <extracomment>app/cuda_pack.py</extracomment>
+        <translation>Das CUDA-Paket braucht {needed}, in {folder} sind nur {free} frei. {variable} nennt einen anderen Ort.</translation>
     </message>
     <message>
         <source>The Hugging Face cache</source>
@@ -3905,6 +3960,11 @@
         <translation>{model} wird entladen.</translation>
     </message>
     <message>
+        <source>Unpacking.</source>
+        <extracomment>app/gui/viewmodels/cuda_pack.py</extracomment>
+        <translation>Wird entpackt.</translation>
+    </message>
+    <message>
         <source>Unpin</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Lösen</translation>
@@ -4665,9 +4725,9 @@
         <translation>{name} wird nicht unterstützt. Wählen Sie eine Datei im Format {endings}.</translation>
     </message>
     <message>
-        <source>{name} is not the file that was signed. It was deleted.</source>
+        <source>{name} is not the file that was announced. It was deleted.</source>
         <extracomment>app/updates.py</extracomment>
-        <translation>{name} ist nicht die signierte Datei. Sie wurde gelöscht.</translation>
+        <translation>{name} ist nicht die angekündigte Datei. Sie wurde gelöscht.</translation>
     </message>
     <message>
         <source>{name} is password-protected. Save a copy without a password.</source>

@@ -304,8 +304,13 @@
         <translation>Amplios conocimientos y respuestas rápidas: 3 000 de 35 000 millones de parámetros activos por token. Desde 32 GB.</translation>
     </message>
     <message>
+        <source>CUDA pack {version} is installed.</source>
+        <extracomment>app/gui/viewmodels/cuda_pack.py</extracomment>
+        <translation>El paquete CUDA {version} está instalado.</translation>
+    </message>
+    <message>
         <source>Cancel</source>
-        <extracomment>app/gui/models/remote_form.py, app/gui/read/pane.py, app/gui/settings/pane.py, app/gui/speak/pane.py</extracomment>
+        <extracomment>app/gui/models/remote_form.py, app/gui/read/pane.py, app/gui/settings/cuda_pack.py, app/gui/settings/pane.py, app/gui/speak/pane.py</extracomment>
         <translation>Cancelar</translation>
     </message>
     <message>
@@ -755,7 +760,7 @@
     </message>
     <message>
         <source>Download</source>
-        <extracomment>app/gui/chat/offer.py, app/gui/settings/updates.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/settings/cuda_pack.py, app/gui/settings/updates.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Descargar</translation>
     </message>
     <message>
@@ -790,7 +795,7 @@
     </message>
     <message>
         <source>Downloading: {done} of {total}</source>
-        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <extracomment>app/gui/viewmodels/cuda_pack.py, app/gui/viewmodels/updates.py</extracomment>
         <translation>Descarga: {done} de {total}</translation>
     </message>
     <message>
@@ -1117,6 +1122,11 @@
         <source>Grus cannot save: {reason}. Your changes are kept in memory until it can.</source>
         <extracomment>app/gui/store/worker.py</extracomment>
         <translation>Grus no puede guardar: {reason}. Tus cambios se conservan en memoria hasta que pueda.</translation>
+    </message>
+    <message>
+        <source>Grus computes on the CPU. To compute on the NVIDIA GPU, it needs the CUDA pack: a download of {size}.</source>
+        <extracomment>app/gui/viewmodels/cuda_pack.py</extracomment>
+        <translation>Grus calcula en la CPU. Para calcular en la GPU NVIDIA necesita el paquete CUDA: una descarga de {size}.</translation>
     </message>
     <message>
         <source>Grus does not look for a new version: {reason}.</source>
@@ -1622,6 +1632,11 @@
         <source>Move to</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Mover a</translation>
+    </message>
+    <message>
+        <source>NVIDIA GPU</source>
+        <extracomment>app/gui/settings/cuda_pack.py</extracomment>
+        <translation>GPU NVIDIA</translation>
     </message>
     <message>
         <source>Name</source>
@@ -2402,6 +2417,11 @@
         <translation>Remoto</translation>
     </message>
     <message>
+        <source>Remove</source>
+        <extracomment>app/gui/settings/cuda_pack.py</extracomment>
+        <translation>Quitar</translation>
+    </message>
+    <message>
         <source>Remove from the list</source>
         <extracomment>app/gui/listen/pane.py, app/gui/read/pane.py, app/gui/speak/pane.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Quitar de la lista</translation>
@@ -2430,6 +2450,11 @@
         <source>Remove {name}</source>
         <extracomment>app/gui/chat/composer.py</extracomment>
         <translation>Quitar {name}</translation>
+    </message>
+    <message>
+        <source>Removing.</source>
+        <extracomment>app/gui/viewmodels/cuda_pack.py</extracomment>
+        <translation>Quitando.</translation>
     </message>
     <message>
         <source>Rename</source>
@@ -2470,6 +2495,11 @@
         <source>Requires</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Requiere</translation>
+    </message>
+    <message>
+        <source>Restart Grus</source>
+        <extracomment>app/gui/settings/cuda_pack.py</extracomment>
+        <translation>Reiniciar Grus</translation>
     </message>
     <message>
         <source>Results</source>
@@ -2930,6 +2960,11 @@
         <translation>Las etiquetas en el texto controlan la voz: {tags}.</translation>
     </message>
     <message>
+        <source>Takes effect after a restart of Grus.</source>
+        <extracomment>app/gui/viewmodels/cuda_pack.py</extracomment>
+        <translation>Surte efecto al reiniciar Grus.</translation>
+    </message>
+    <message>
         <source>Talk</source>
         <extracomment>app/gui/chat/actions.py, app/gui/chat/composer.py</extracomment>
         <translation>Conversación por voz</translation>
@@ -2978,6 +3013,26 @@
         <source>Texts</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>Textos</translation>
+    </message>
+    <message>
+        <source>The CUDA pack cannot be downloaded: {reason}.</source>
+        <extracomment>app/cuda_pack.py</extracomment>
+        <translation>No se puede descargar el paquete CUDA: {reason}.</translation>
+    </message>
+    <message>
+        <source>The CUDA pack cannot be removed: {reason}. Close every Grus that uses it first.</source>
+        <extracomment>app/cuda_pack.py</extracomment>
+        <translation>No se puede quitar el paquete CUDA: {reason}. Cierre antes todos los Grus que lo usan.</translation>
+    </message>
+    <message>
+        <source>The CUDA pack cannot be unpacked: {reason}.</source>
+        <extracomment>app/cuda_pack.py</extracomment>
+        <translation>No se puede descomprimir el paquete CUDA: {reason}.</translation>
+    </message>
+    <message>
+        <source>The CUDA pack needs {needed}, but {folder} has only {free} left. {variable} names another place.</source>
+        <extracomment>app/cuda_pack.py</extracomment>
+        <translation>El paquete CUDA necesita {needed}, pero en {folder} solo quedan {free}. {variable} indica otro lugar.</translation>
     </message>
     <message>
         <source>The Hugging Face cache</source>
@@ -3905,6 +3960,11 @@
         <translation>Descargando {model} de la memoria.</translation>
     </message>
     <message>
+        <source>Unpacking.</source>
+        <extracomment>app/gui/viewmodels/cuda_pack.py</extracomment>
+        <translation>Descomprimiendo.</translation>
+    </message>
+    <message>
         <source>Unpin</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Desfijar</translation>
@@ -4665,9 +4725,9 @@
         <translation>{name} no es compatible. Elige un archivo {endings}.</translation>
     </message>
     <message>
-        <source>{name} is not the file that was signed. It was deleted.</source>
+        <source>{name} is not the file that was announced. It was deleted.</source>
         <extracomment>app/updates.py</extracomment>
-        <translation>{name} no es el archivo firmado. Se eliminó.</translation>
+        <translation>{name} no es el archivo anunciado. Se ha eliminado.</translation>
     </message>
     <message>
         <source>{name} is password-protected. Save a copy without a password.</source>

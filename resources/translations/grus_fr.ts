@@ -304,8 +304,13 @@
         <translation>Connaissances étendues et réponses rapides&#xa0;: 3 milliards de paramètres sur 35 sont actifs par token. À partir de 32 Go.</translation>
     </message>
     <message>
+        <source>CUDA pack {version} is installed.</source>
+        <extracomment>app/gui/viewmodels/cuda_pack.py</extracomment>
+        <translation>Le pack CUDA {version} est installé.</translation>
+    </message>
+    <message>
         <source>Cancel</source>
-        <extracomment>app/gui/models/remote_form.py, app/gui/read/pane.py, app/gui/settings/pane.py, app/gui/speak/pane.py</extracomment>
+        <extracomment>app/gui/models/remote_form.py, app/gui/read/pane.py, app/gui/settings/cuda_pack.py, app/gui/settings/pane.py, app/gui/speak/pane.py</extracomment>
         <translation>Annuler</translation>
     </message>
     <message>
@@ -755,7 +760,7 @@
     </message>
     <message>
         <source>Download</source>
-        <extracomment>app/gui/chat/offer.py, app/gui/settings/updates.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/settings/cuda_pack.py, app/gui/settings/updates.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Télécharger</translation>
     </message>
     <message>
@@ -790,7 +795,7 @@
     </message>
     <message>
         <source>Downloading: {done} of {total}</source>
-        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <extracomment>app/gui/viewmodels/cuda_pack.py, app/gui/viewmodels/updates.py</extracomment>
         <translation>Téléchargement : {done} sur {total}</translation>
     </message>
     <message>
@@ -1117,6 +1122,11 @@
         <source>Grus cannot save: {reason}. Your changes are kept in memory until it can.</source>
         <extracomment>app/gui/store/worker.py</extracomment>
         <translation>Grus ne peut pas enregistrer&#xa0;: {reason}. Vos modifications restent en mémoire en attendant.</translation>
+    </message>
+    <message>
+        <source>Grus computes on the CPU. To compute on the NVIDIA GPU, it needs the CUDA pack: a download of {size}.</source>
+        <extracomment>app/gui/viewmodels/cuda_pack.py</extracomment>
+        <translation>Grus calcule sur le CPU. Pour calculer sur le GPU NVIDIA, il lui faut le pack CUDA : un téléchargement de {size}.</translation>
     </message>
     <message>
         <source>Grus does not look for a new version: {reason}.</source>
@@ -1622,6 +1632,11 @@
         <source>Move to</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Déplacer vers</translation>
+    </message>
+    <message>
+        <source>NVIDIA GPU</source>
+        <extracomment>app/gui/settings/cuda_pack.py</extracomment>
+        <translation>GPU NVIDIA</translation>
     </message>
     <message>
         <source>Name</source>
@@ -2402,6 +2417,11 @@
         <translation>Distant</translation>
     </message>
     <message>
+        <source>Remove</source>
+        <extracomment>app/gui/settings/cuda_pack.py</extracomment>
+        <translation>Supprimer</translation>
+    </message>
+    <message>
         <source>Remove from the list</source>
         <extracomment>app/gui/listen/pane.py, app/gui/read/pane.py, app/gui/speak/pane.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Retirer de la liste</translation>
@@ -2430,6 +2450,11 @@
         <source>Remove {name}</source>
         <extracomment>app/gui/chat/composer.py</extracomment>
         <translation>Retirer {name}</translation>
+    </message>
+    <message>
+        <source>Removing.</source>
+        <extracomment>app/gui/viewmodels/cuda_pack.py</extracomment>
+        <translation>Suppression en cours.</translation>
     </message>
     <message>
         <source>Rename</source>
@@ -2470,6 +2495,11 @@
         <source>Requires</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Nécessite</translation>
+    </message>
+    <message>
+        <source>Restart Grus</source>
+        <extracomment>app/gui/settings/cuda_pack.py</extracomment>
+        <translation>Redémarrer Grus</translation>
     </message>
     <message>
         <source>Results</source>
@@ -2930,6 +2960,11 @@
         <translation>Des balises dans le texte contrôlent la voix&#xa0;: {tags}.</translation>
     </message>
     <message>
+        <source>Takes effect after a restart of Grus.</source>
+        <extracomment>app/gui/viewmodels/cuda_pack.py</extracomment>
+        <translation>Prend effet après un redémarrage de Grus.</translation>
+    </message>
+    <message>
         <source>Talk</source>
         <extracomment>app/gui/chat/actions.py, app/gui/chat/composer.py</extracomment>
         <translation>Conversation vocale</translation>
@@ -2978,6 +3013,26 @@
         <source>Texts</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>Textes</translation>
+    </message>
+    <message>
+        <source>The CUDA pack cannot be downloaded: {reason}.</source>
+        <extracomment>app/cuda_pack.py</extracomment>
+        <translation>Le pack CUDA ne peut pas être téléchargé : {reason}.</translation>
+    </message>
+    <message>
+        <source>The CUDA pack cannot be removed: {reason}. Close every Grus that uses it first.</source>
+        <extracomment>app/cuda_pack.py</extracomment>
+        <translation>Le pack CUDA ne peut pas être supprimé : {reason}. Fermez d’abord tous les Grus qui l’utilisent.</translation>
+    </message>
+    <message>
+        <source>The CUDA pack cannot be unpacked: {reason}.</source>
+        <extracomment>app/cuda_pack.py</extracomment>
+        <translation>Le pack CUDA ne peut pas être décompressé : {reason}.</translation>
+    </message>
+    <message>
+        <source>The CUDA pack needs {needed}, but {folder} has only {free} left. {variable} names another place.</source>
+        <extracomment>app/cuda_pack.py</extracomment>
+        <translation>Le pack CUDA a besoin de {needed}, mais il ne reste que {free} dans {folder}. {variable} indique un autre emplacement.</translation>
     </message>
     <message>
         <source>The Hugging Face cache</source>
@@ -3905,6 +3960,11 @@
         <translation>Déchargement de {model}.</translation>
     </message>
     <message>
+        <source>Unpacking.</source>
+        <extracomment>app/gui/viewmodels/cuda_pack.py</extracomment>
+        <translation>Décompression en cours.</translation>
+    </message>
+    <message>
         <source>Unpin</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Désépingler</translation>
@@ -4665,9 +4725,9 @@
         <translation>{name} n’est pas pris en charge. Choisissez un fichier {endings}.</translation>
     </message>
     <message>
-        <source>{name} is not the file that was signed. It was deleted.</source>
+        <source>{name} is not the file that was announced. It was deleted.</source>
         <extracomment>app/updates.py</extracomment>
-        <translation>{name} n’est pas le fichier signé. Il a été supprimé.</translation>
+        <translation>{name} n’est pas le fichier annoncé. Il a été supprimé.</translation>
     </message>
     <message>
         <source>{name} is password-protected. Save a copy without a password.</source>

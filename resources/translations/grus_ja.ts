@@ -304,8 +304,13 @@
         <translation>幅広い知識と素早い回答。トークンあたり 350 億中 30 億のパラメーターが動作。32 GB 以上向け。</translation>
     </message>
     <message>
+        <source>CUDA pack {version} is installed.</source>
+        <extracomment>app/gui/viewmodels/cuda_pack.py</extracomment>
+        <translation>CUDA パック {version} がインストールされています。</translation>
+    </message>
+    <message>
         <source>Cancel</source>
-        <extracomment>app/gui/models/remote_form.py, app/gui/read/pane.py, app/gui/settings/pane.py, app/gui/speak/pane.py</extracomment>
+        <extracomment>app/gui/models/remote_form.py, app/gui/read/pane.py, app/gui/settings/cuda_pack.py, app/gui/settings/pane.py, app/gui/speak/pane.py</extracomment>
         <translation>キャンセル</translation>
     </message>
     <message>
@@ -755,7 +760,7 @@
     </message>
     <message>
         <source>Download</source>
-        <extracomment>app/gui/chat/offer.py, app/gui/settings/updates.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/settings/cuda_pack.py, app/gui/settings/updates.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>ダウンロード</translation>
     </message>
     <message>
@@ -790,7 +795,7 @@
     </message>
     <message>
         <source>Downloading: {done} of {total}</source>
-        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <extracomment>app/gui/viewmodels/cuda_pack.py, app/gui/viewmodels/updates.py</extracomment>
         <translation>ダウンロード中：{total} 中 {done}</translation>
     </message>
     <message>
@@ -1117,6 +1122,11 @@
         <source>Grus cannot save: {reason}. Your changes are kept in memory until it can.</source>
         <extracomment>app/gui/store/worker.py</extracomment>
         <translation>保存できません: {reason}。保存できるようになるまで、変更はメモリーに保持されます。</translation>
+    </message>
+    <message>
+        <source>Grus computes on the CPU. To compute on the NVIDIA GPU, it needs the CUDA pack: a download of {size}.</source>
+        <extracomment>app/gui/viewmodels/cuda_pack.py</extracomment>
+        <translation>Grus は CPU で計算しています。NVIDIA GPU で計算するには CUDA パック（{size} のダウンロード）が必要です。</translation>
     </message>
     <message>
         <source>Grus does not look for a new version: {reason}.</source>
@@ -1622,6 +1632,11 @@
         <source>Move to</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>移動先</translation>
+    </message>
+    <message>
+        <source>NVIDIA GPU</source>
+        <extracomment>app/gui/settings/cuda_pack.py</extracomment>
+        <translation>NVIDIA GPU</translation>
     </message>
     <message>
         <source>Name</source>
@@ -2401,6 +2416,11 @@
         <translation>リモート</translation>
     </message>
     <message>
+        <source>Remove</source>
+        <extracomment>app/gui/settings/cuda_pack.py</extracomment>
+        <translation>削除</translation>
+    </message>
+    <message>
         <source>Remove from the list</source>
         <extracomment>app/gui/listen/pane.py, app/gui/read/pane.py, app/gui/speak/pane.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>リストから削除</translation>
@@ -2429,6 +2449,11 @@
         <source>Remove {name}</source>
         <extracomment>app/gui/chat/composer.py</extracomment>
         <translation>{name} を削除</translation>
+    </message>
+    <message>
+        <source>Removing.</source>
+        <extracomment>app/gui/viewmodels/cuda_pack.py</extracomment>
+        <translation>削除しています。</translation>
     </message>
     <message>
         <source>Rename</source>
@@ -2469,6 +2494,11 @@
         <source>Requires</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>必要なもの</translation>
+    </message>
+    <message>
+        <source>Restart Grus</source>
+        <extracomment>app/gui/settings/cuda_pack.py</extracomment>
+        <translation>Grus を再起動</translation>
     </message>
     <message>
         <source>Results</source>
@@ -2928,6 +2958,11 @@
         <translation>テキスト中のタグで声を調整できます: {tags}。</translation>
     </message>
     <message>
+        <source>Takes effect after a restart of Grus.</source>
+        <extracomment>app/gui/viewmodels/cuda_pack.py</extracomment>
+        <translation>Grus の再起動後に有効になります。</translation>
+    </message>
+    <message>
         <source>Talk</source>
         <extracomment>app/gui/chat/actions.py, app/gui/chat/composer.py</extracomment>
         <translation>音声会話</translation>
@@ -2976,6 +3011,26 @@
         <source>Texts</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>テキスト</translation>
+    </message>
+    <message>
+        <source>The CUDA pack cannot be downloaded: {reason}.</source>
+        <extracomment>app/cuda_pack.py</extracomment>
+        <translation>CUDA パックをダウンロードできません: {reason}。</translation>
+    </message>
+    <message>
+        <source>The CUDA pack cannot be removed: {reason}. Close every Grus that uses it first.</source>
+        <extracomment>app/cuda_pack.py</extracomment>
+        <translation>CUDA パックを削除できません: {reason}。使用中の Grus をすべて閉じてください。</translation>
+    </message>
+    <message>
+        <source>The CUDA pack cannot be unpacked: {reason}.</source>
+        <extracomment>app/cuda_pack.py</extracomment>
+        <translation>CUDA パックを展開できません: {reason}。</translation>
+    </message>
+    <message>
+        <source>The CUDA pack needs {needed}, but {folder} has only {free} left. {variable} names another place.</source>
+        <extracomment>app/cuda_pack.py</extracomment>
+        <translation>CUDA パックには {needed} が必要ですが、{folder} の空きは {free} だけです。{variable} で別の場所を指定できます。</translation>
     </message>
     <message>
         <source>The Hugging Face cache</source>
@@ -3903,6 +3958,11 @@
         <translation>{model} を解放しています。</translation>
     </message>
     <message>
+        <source>Unpacking.</source>
+        <extracomment>app/gui/viewmodels/cuda_pack.py</extracomment>
+        <translation>展開しています。</translation>
+    </message>
+    <message>
         <source>Unpin</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>ピン留めを外す</translation>
@@ -4663,9 +4723,9 @@
         <translation>{name} には対応していません。{endings} のファイルを選んでください。</translation>
     </message>
     <message>
-        <source>{name} is not the file that was signed. It was deleted.</source>
+        <source>{name} is not the file that was announced. It was deleted.</source>
         <extracomment>app/updates.py</extracomment>
-        <translation>{name} は署名されたファイルではありません。削除されました。</translation>
+        <translation>{name} は告知されたファイルと一致しません。削除しました。</translation>
     </message>
     <message>
         <source>{name} is password-protected. Save a copy without a password.</source>

@@ -304,8 +304,13 @@
         <translation>知识广博，回答迅速：每个 token 激活 350 亿参数中的 30 亿。适合 32 GB 及以上内存。</translation>
     </message>
     <message>
+        <source>CUDA pack {version} is installed.</source>
+        <extracomment>app/gui/viewmodels/cuda_pack.py</extracomment>
+        <translation>CUDA 包 {version} 已安装。</translation>
+    </message>
+    <message>
         <source>Cancel</source>
-        <extracomment>app/gui/models/remote_form.py, app/gui/read/pane.py, app/gui/settings/pane.py, app/gui/speak/pane.py</extracomment>
+        <extracomment>app/gui/models/remote_form.py, app/gui/read/pane.py, app/gui/settings/cuda_pack.py, app/gui/settings/pane.py, app/gui/speak/pane.py</extracomment>
         <translation>取消</translation>
     </message>
     <message>
@@ -755,7 +760,7 @@
     </message>
     <message>
         <source>Download</source>
-        <extracomment>app/gui/chat/offer.py, app/gui/settings/updates.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/settings/cuda_pack.py, app/gui/settings/updates.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>下载</translation>
     </message>
     <message>
@@ -790,7 +795,7 @@
     </message>
     <message>
         <source>Downloading: {done} of {total}</source>
-        <extracomment>app/gui/viewmodels/updates.py</extracomment>
+        <extracomment>app/gui/viewmodels/cuda_pack.py, app/gui/viewmodels/updates.py</extracomment>
         <translation>正在下载：{done} / {total}</translation>
     </message>
     <message>
@@ -1117,6 +1122,11 @@
         <source>Grus cannot save: {reason}. Your changes are kept in memory until it can.</source>
         <extracomment>app/gui/store/worker.py</extracomment>
         <translation>Grus 无法保存：{reason}。在此之前，更改会保留在内存中。</translation>
+    </message>
+    <message>
+        <source>Grus computes on the CPU. To compute on the NVIDIA GPU, it needs the CUDA pack: a download of {size}.</source>
+        <extracomment>app/gui/viewmodels/cuda_pack.py</extracomment>
+        <translation>Grus 正在 CPU 上计算。要在 NVIDIA GPU 上计算，需要 CUDA 包：下载 {size}。</translation>
     </message>
     <message>
         <source>Grus does not look for a new version: {reason}.</source>
@@ -1622,6 +1632,11 @@
         <source>Move to</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>移至</translation>
+    </message>
+    <message>
+        <source>NVIDIA GPU</source>
+        <extracomment>app/gui/settings/cuda_pack.py</extracomment>
+        <translation>NVIDIA GPU</translation>
     </message>
     <message>
         <source>Name</source>
@@ -2401,6 +2416,11 @@
         <translation>远程</translation>
     </message>
     <message>
+        <source>Remove</source>
+        <extracomment>app/gui/settings/cuda_pack.py</extracomment>
+        <translation>移除</translation>
+    </message>
+    <message>
         <source>Remove from the list</source>
         <extracomment>app/gui/listen/pane.py, app/gui/read/pane.py, app/gui/speak/pane.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>从列表中移除</translation>
@@ -2429,6 +2449,11 @@
         <source>Remove {name}</source>
         <extracomment>app/gui/chat/composer.py</extracomment>
         <translation>移除 {name}</translation>
+    </message>
+    <message>
+        <source>Removing.</source>
+        <extracomment>app/gui/viewmodels/cuda_pack.py</extracomment>
+        <translation>正在移除。</translation>
     </message>
     <message>
         <source>Rename</source>
@@ -2469,6 +2494,11 @@
         <source>Requires</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>需要</translation>
+    </message>
+    <message>
+        <source>Restart Grus</source>
+        <extracomment>app/gui/settings/cuda_pack.py</extracomment>
+        <translation>重新启动 Grus</translation>
     </message>
     <message>
         <source>Results</source>
@@ -2928,6 +2958,11 @@
         <translation>可用文本中的标签控制声音：{tags}。</translation>
     </message>
     <message>
+        <source>Takes effect after a restart of Grus.</source>
+        <extracomment>app/gui/viewmodels/cuda_pack.py</extracomment>
+        <translation>重新启动 Grus 后生效。</translation>
+    </message>
+    <message>
         <source>Talk</source>
         <extracomment>app/gui/chat/actions.py, app/gui/chat/composer.py</extracomment>
         <translation>语音对话</translation>
@@ -2976,6 +3011,26 @@
         <source>Texts</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>文本</translation>
+    </message>
+    <message>
+        <source>The CUDA pack cannot be downloaded: {reason}.</source>
+        <extracomment>app/cuda_pack.py</extracomment>
+        <translation>无法下载 CUDA 包：{reason}。</translation>
+    </message>
+    <message>
+        <source>The CUDA pack cannot be removed: {reason}. Close every Grus that uses it first.</source>
+        <extracomment>app/cuda_pack.py</extracomment>
+        <translation>无法移除 CUDA 包：{reason}。请先关闭所有正在使用它的 Grus。</translation>
+    </message>
+    <message>
+        <source>The CUDA pack cannot be unpacked: {reason}.</source>
+        <extracomment>app/cuda_pack.py</extracomment>
+        <translation>无法解压 CUDA 包：{reason}。</translation>
+    </message>
+    <message>
+        <source>The CUDA pack needs {needed}, but {folder} has only {free} left. {variable} names another place.</source>
+        <extracomment>app/cuda_pack.py</extracomment>
+        <translation>CUDA 包需要 {needed}，但 {folder} 仅剩 {free}。可用 {variable} 指定其他位置。</translation>
     </message>
     <message>
         <source>The Hugging Face cache</source>
@@ -3903,6 +3958,11 @@
         <translation>正在卸载 {model}。</translation>
     </message>
     <message>
+        <source>Unpacking.</source>
+        <extracomment>app/gui/viewmodels/cuda_pack.py</extracomment>
+        <translation>正在解压。</translation>
+    </message>
+    <message>
         <source>Unpin</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>取消置顶</translation>
@@ -4663,9 +4723,9 @@
         <translation>不支持 {name}。请选择 {endings} 文件。</translation>
     </message>
     <message>
-        <source>{name} is not the file that was signed. It was deleted.</source>
+        <source>{name} is not the file that was announced. It was deleted.</source>
         <extracomment>app/updates.py</extracomment>
-        <translation>{name} 不是已签名的文件，已被删除。</translation>
+        <translation>{name} 不是所公布的文件，已删除。</translation>
     </message>
     <message>
         <source>{name} is password-protected. Save a copy without a password.</source>

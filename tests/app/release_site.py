@@ -54,6 +54,11 @@ def serving_releases() -> Iterator[ReleaseSite]:
             self.end_headers()
             self.wfile.write(data[start : here.cut.pop(self.path.strip("/"), None)])
 
+        def do_HEAD(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(here.files[self.path.strip("/")])))
+            self.end_headers()
+
         def log_message(self, *arguments: object) -> None:
             pass
 

@@ -25,7 +25,7 @@ def healthy(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is missing, and the machine is known."""
     monkeypatch.setattr("app.commands.doctor.look", lambda options, again: MACHINE)
     monkeypatch.setattr("app.system_packages.missing", list)
-    monkeypatch.setattr("app.commands.doctor._nvidia", lambda: False)
+    monkeypatch.setattr("app.commands.doctor.has_nvidia_driver", lambda: False)
     monkeypatch.setattr("app.commands.doctor._bytes_of_cuda", lambda: 0)
     monkeypatch.delenv("GRUS_KERNELS", raising=False)
 
@@ -54,7 +54,7 @@ def test_nothing_missing_is_said(command: Command) -> None:
 def test_the_wrong_build_of_torch_is_noticed(
     command: Command, monkeypatch: pytest.MonkeyPatch, gpu: bool, cuda: int, word: str
 ) -> None:
-    monkeypatch.setattr("app.commands.doctor._nvidia", lambda: gpu)
+    monkeypatch.setattr("app.commands.doctor.has_nvidia_driver", lambda: gpu)
     monkeypatch.setattr("app.commands.doctor._bytes_of_cuda", lambda: cuda)
     assert word in command("doctor").out
 

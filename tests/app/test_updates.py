@@ -118,7 +118,7 @@ def test_a_download_goes_on_where_it_was_cut_off(site: ReleaseSite, tmp_path: Pa
 
 def test_a_file_with_another_digest_is_deleted(site: ReleaseSite, tmp_path: Path) -> None:
     file = site.add("grus.deb", b"something else", hashlib.sha256(b"what was signed").hexdigest())
-    with pytest.raises(GrusError, match="not the file that was signed"):
+    with pytest.raises(GrusError, match="not the file that was announced"):
         download(file, tmp_path)
     assert list(tmp_path.iterdir()) == []
 

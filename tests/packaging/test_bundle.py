@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import ast
+import hashlib
 import importlib.util
 import plistlib
 import re
 import shutil
 import subprocess
+import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
 
 from app.bundled import DESKTOP_ID
 from tests.asserting import every
-from tests.needs import need_program
+from tests.needs import need_program, no_window
 from tests.packaging.tools import ROOT, script
 
 bundle = script("bundle")
+icons = script("icons")
 HERE = ROOT / "packaging" / "bundle"
 SPEC = (HERE / "grus.spec").read_text(encoding="utf-8")
 
@@ -71,6 +75,8 @@ def wanted(place: str) -> bool:
         ("libasound.so.2", False),
         ("av.libs/libavcodec-5e6b81c2.so.62.28.102", True),
         ("PySide6/Qt/lib/libavcodec.so.61", False),
+        ("pillow.libs/libavif-c6062d5f.so.16.4.2", False),
+        ("pillow.libs/libwebp-51b0b3f7.so.7.2.0", True),
         ("resources/translations/grus_de.qm", True),
         ("resources/translations/grus_de.ts", False),
         ("resources/__pycache__/__init__.cpython-311.pyc", False),
@@ -148,9 +154,41 @@ def test_a_package_asks_for_the_libraries_of_the_window() -> None:
 
 
 def test_the_icon_is_a_drawing_in_the_accent_of_the_window() -> None:
-    root = ET.fromstring(bundle.icon())
+    root = ET.fromstring(icons.svg())
     assert root.get("width") == root.get("height") == "128"
-    assert "currentColor" not in bundle.icon()
+    assert "currentColor" not in icons.svg()
+
+
+@pytest.mark.skipif(bool(no_window()), reason=no_window() or "needs Qt")
+def test_macos_and_windows_get_the_drawing_in_every_size(tmp_path: Path) -> None:
+    from PIL import IcnsImagePlugin, IcoImagePlugin, Image, ImageColor
+
+    from app.gui.theme import LIGHT
+
+    icns, ico = icons.write(tmp_path)
+    assert (icns.name, ico.name) == ("grus.icns", "grus.ico")
+    accent = ImageColor.getrgb(LIGHT.accent)
+    with Image.open(icns) as mac, Image.open(ico) as windows:
+        assert isinstance(mac, IcnsImagePlugin.IcnsImageFile)
+        assert isinstance(windows, IcoImagePlugin.IcoImageFile)
+        assert {width * scale for width, _, scale in mac.info["sizes"]} >= {32, 128, 256, 512, 1024}
+        assert windows.info["sizes"] == {(size, size) for size in icons.ICO}
+        pictures = [mac.convert("RGBA"), *(windows.ico.getimage((size, size)).convert("RGBA") for size in icons.ICO)]
+    for picture in pictures:
+        assert picture.getpixel((0, 0))[3] == 0  # nothing around the crane
+        pixels = np.asarray(picture).reshape(-1, 4)
+        assert 0.1 < (pixels[:, 3] > 0).mean() < 0.6
+        assert np.abs(pixels[pixels[:, 3] == 255, :3].astype(int) - accent).max() <= 2
+
+
+def test_the_recipes_take_the_icons_where_they_are_written() -> None:
+    """PyInstaller's folder of results is where `bundle.py app` writes them, and Inno Setup's script names that folder."""
+    assert 'Path(DISTPATH) / ("grus.icns" if MAC else "grus.ico")' in SPEC
+    setup = (HERE / "grus.iss").read_text(encoding="utf-8")
+    named = re.search(r'#define Icon "(.+)"', setup)
+    assert named is not None
+    assert (HERE / named[1].replace("\\", "/")).resolve() == bundle.BUILD / "grus.ico"
+    assert "SetupIconFile={#Icon}" in setup
 
 
 def test_the_desktop_file_is_valid() -> None:
@@ -197,3 +235,119 @@ def test_without_a_bundle_there_is_a_sentence(monkeypatch: pytest.MonkeyPatch, t
         bundle.make_deb()
     with pytest.raises(SystemExit, match="--runtime"):
         bundle.make_appimage(None)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="packages of Debian are made on Linux")
+def test_a_package_of_debian_is_packed_smaller_and_reads_as_dpkgs_own(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    need_program("dpkg-deb", "ar", "xz")
+    monkeypatch.setattr(bundle, "BUILD", tmp_path / "build")
+    root = tmp_path / "root"
+    (root / "DEBIAN").mkdir(parents=True)
+    control = "Package: grus\nVersion: 1.2.3\nArchitecture: all\nMaintainer: A <a@b.c>\nDescription: x\n"
+    (root / "DEBIAN" / "control").write_text(control)
+    program = root / "usr" / "lib" / "grus" / "grus"
+    program.parent.mkdir(parents=True)
+    shutil.copyfile("/bin/true", program)
+    program.chmod(0o755)
+    package = tmp_path / "grus.deb"
+    bundle.pack_deb(root, package)
+    assert {path.name for path in tmp_path.iterdir()} == {"root", "build", "grus.deb"}
+    read = subprocess.run(["dpkg-deb", "--field", str(package), "Version"], capture_output=True, text=True)
+    assert (read.returncode, read.stdout) == (0, "1.2.3\n")
+    subprocess.run(["dpkg-deb", "--extract", str(package), str(tmp_path / "there")], check=True)
+    unpacked = tmp_path / "there" / "usr" / "lib" / "grus" / "grus"
+    assert unpacked.read_bytes() == program.read_bytes()
+    assert unpacked.stat().st_mode & 0o777 == 0o755
+
+
+# -- AppImage
+
+
+@pytest.fixture
+def small_bundle(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A bundle whose program is a line of shell."""
+    monkeypatch.setattr(bundle, "BUILD", tmp_path / "build")
+    monkeypatch.setattr(bundle, "DIST", tmp_path / "dist")
+    folder = tmp_path / "build" / "grus"
+    (folder / "_internal").mkdir(parents=True)
+    (folder / "grus").write_text('#!/bin/sh\necho "grus got $@"\n')
+    return folder
+
+
+@pytest.fixture
+def runtime(tmp_path: Path) -> Path:
+    """As the real one begins: an ELF file with the format's mark."""
+    file = tmp_path / "runtime"
+    file.write_bytes(b"\x7fELF\x02\x01\x01\x00AI\x02" + bytes(5000))
+    return file
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="AppImages are for Linux")
+def test_an_appimage_is_a_runtime_and_a_folder_that_runs(small_bundle: Path, runtime: Path, tmp_path: Path) -> None:
+    if shutil.which("mksquashfs") is None:
+        pytest.skip("needs mksquashfs")
+    image = bundle.make_appimage(runtime)
+    data = image.read_bytes()
+    assert data.startswith(runtime.read_bytes())
+    assert data[runtime.stat().st_size :][:4] == b"hsqs"
+    assert image.stat().st_mode & 0o111
+    folder = tmp_path / "squashfs-root"
+    offset = str(runtime.stat().st_size)
+    subprocess.run(["unsquashfs", "-q", "-o", offset, "-d", str(folder), str(image)], check=True, capture_output=True)
+    (tmp_path / "link").symlink_to(folder / "AppRun")
+    done = subprocess.run([str(tmp_path / "link"), "chat", "a b"], capture_output=True, text=True, cwd=tmp_path)
+    assert done.stdout == "grus got chat a b\n"
+    entry = (folder / f"{DESKTOP_ID}.desktop").read_text(encoding="utf-8")
+    assert f"Icon={DESKTOP_ID}\n" in entry
+    assert (folder / ".DirIcon").read_text(encoding="utf-8") == icons.svg()
+    assert not (tmp_path / "build" / "AppDir").exists()
+
+
+def test_another_program_is_no_runtime(small_bundle: Path, tmp_path: Path) -> None:
+    for data in (b"#!/bin/sh\n", b"\x7fELF\x02\x01\x01\x00" + bytes(99), b""):
+        (tmp_path / "runtime").write_bytes(data)
+        with pytest.raises(SystemExit, match="no runtime of AppImages"):
+            bundle.make_appimage(tmp_path / "runtime")
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_the_runtime_is_used_only_with_its_digest(whole: bool, tmp_path: Path) -> None:
+    """`curl` is a stand-in that brings a file of the test; its digest is put into the script."""
+    name = ROOT / "packaging" / "bundle" / "appimage-runtime.sh"
+    brought = tmp_path / "brought"
+    brought.write_bytes(b"a runtime")
+    text = name.read_text(encoding="utf-8")
+    if whole:
+        text = re.sub(r"digest=\w+", f"digest={hashlib.sha256(b'a runtime').hexdigest()}", text)
+    (tmp_path / "run.sh").write_text(text)
+    program = tmp_path / "bin" / "curl"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nwhile [ "$1" != --output ]; do shift; done\ncp "{brought}" "$2"\n')
+    program.chmod(0o755)
+    done = subprocess.run(
+        ["bash", str(tmp_path / "run.sh"), str(tmp_path / "build" / "runtime")],
+        env={"PATH": f"{program.parent}:/usr/bin:/bin"}, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert (done.returncode == 0) is whole
+    assert [path.name for path in (tmp_path / "build").iterdir()] == (["runtime"] if whole else [])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the bundle of this test is a shell script")
+@pytest.mark.parametrize("missing", ["", "app"])
+def test_a_bundle_that_lacks_a_part_is_noticed(
+    missing: str, small_bundle: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = {
+        "--version": "grus 1.2.3", "chat": "Nothing that you write leaves this machine", "read": "Every autumn the cranes",
+        "speak": "0.8 s of sound", "-m": '{"codec": "pcm_s16le"}', "app": "ready after 0.5 s",
+    }  # fmt: skip
+    cases = "".join(f"  {word}) echo '{words}';;\n" for word, words in said.items() if word != missing)
+    (small_bundle / "grus").write_text(
+        f'#!/bin/sh\ncase "$1" in\n{cases}  *) echo "No module named x" >&2; exit 1;;\nesac\n'
+    )
+    (small_bundle / "grus").chmod(0o755)
+    trial = script("try_bundle")
+    monkeypatch.setattr(trial, "bundle", bundle)
+    assert trial.main() == (1 if missing else 0)

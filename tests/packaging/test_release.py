@@ -142,6 +142,11 @@ def test_workflows_follow_their_schema() -> None:
     assert done.returncode == 0, done.stdout
 
 
+def test_workflows_are_clean_for_actionlint() -> None:
+    done = subprocess.run([need_tool("actionlint")], capture_output=True, text=True, timeout=120, cwd=ROOT)
+    assert (done.returncode, done.stdout) == (0, "")
+
+
 def test_the_sbom_lists_what_grus_stands_on(tmp_path: Path) -> None:
     need_tool("cyclonedx-py")
     python = Path(need_tool("cyclonedx-py")).with_name("python")

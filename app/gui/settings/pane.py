@@ -29,6 +29,7 @@ from app.gui.language import LANGUAGES
 from app.gui.look import Look, restate
 from app.gui.pane import AppContext, Pane
 from app.gui.preferences import Preferences
+from app.gui.settings.cuda_pack import CudaPackView
 from app.gui.settings.section import SettingsSection
 from app.gui.settings.updates import UpdatesView
 from app.gui.texts import mark, size, tr
@@ -293,6 +294,7 @@ class SettingsPane(Pane):
         self.folders = QVBoxLayout()
         self.private = PrivacyView(context.look, self.privacy)
         self.network = NetworkView(context.look, self.access)
+        self.cuda_pack = CudaPackView(context.look, context.cuda_pack, context.restart)
         self.updates = UpdatesView(context.look, context.updates, context.restart)
         self._build()
         self.computing.changed.connect(self._show)
@@ -358,7 +360,7 @@ class SettingsPane(Pane):
         column = QVBoxLayout(inner)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GRID * 2)
-        for section in (seen, computed, kept, self.network, self.updates, moved, private, wrong):
+        for section in (seen, computed, self.cuda_pack, kept, self.network, self.updates, moved, private, wrong):
             column.addWidget(section)
         column.addStretch(1)
         body = QWidget()

@@ -154,7 +154,7 @@ def test_a_file_that_was_changed_is_refused(
     grus.qtbot.mouseClick(view.look_now, Qt.MouseButton.LeftButton)
     grus.until(lambda: view.get.isVisible())
     grus.qtbot.mouseClick(view.get, Qt.MouseButton.LeftButton)
-    grus.until(lambda: "not the file that was signed" in view.status.text())
+    grus.until(lambda: "not the file that was announced" in view.status.text())
     assert not view.install.isVisible()
     assert list((grus.context.places.data / "updates").iterdir()) == []
 

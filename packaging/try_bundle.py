@@ -1,0 +1,87 @@
+"""Runs the application that `bundle.py app` made: what was left out of it must not be missed.
+
+    python packaging/try_bundle.py
+
+It talks to the Guide, reads a page, speaks with a voice of the system, decodes a recording that FFmpeg made, and opens the window on no
+screen. Ends with 1 if anything fails.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import wave
+from pathlib import Path
+
+import bundle
+import project
+
+PATIENCE = 120  # seconds of one trial
+PAGE = project.ROOT / "resources" / "starter" / "page.png"
+SECONDS, RATE = 2, 8000  # of the recording
+
+
+def program() -> Path:
+    app = bundle.application()
+    if sys.platform == "darwin":
+        return app / "Contents" / "MacOS" / "grus"
+    return app / ("grus.exe" if sys.platform == "win32" else "grus")
+
+
+def tried(what: str, arguments: list[str], expect: str, given: str = "") -> bool:
+    """One command; `expect` must match what it prints. It is ended as soon as that is there."""
+    environment = {**os.environ, "GRUS_SAY_READY": "1", "QT_QPA_PLATFORM": "offscreen"}
+    started, said = time.monotonic(), ""
+    command = [str(program()), *arguments]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    with subprocess.Popen(command, env=environment, **pipes) as running:
+        assert running.stdin is not None
+        assert running.stdout is not None
+        patience = threading.Timer(PATIENCE, running.kill)
+        patience.start()
+        with contextlib.suppress(BrokenPipeError):  # it ended at once: what it printed says why
+            running.stdin.write(given.encode())
+            running.stdin.close()
+        good = False
+        while not good and (data := os.read(running.stdout.fileno(), 1 << 16)):
+            said += data.decode("utf-8", "replace")
+            good = re.search(expect, said) is not None
+        patience.cancel()
+        running.kill()
+    print(f"{what}: {'ok' if good else 'FAILED'} ({time.monotonic() - started:.1f} s)", flush=True)
+    if not good:
+        print("    " + "\n    ".join(said.strip().splitlines()[-15:]), flush=True)
+    return good
+
+
+def main() -> int:
+    with tempfile.TemporaryDirectory() as folder:
+        spoken, recording = Path(folder, "spoken.wav"), Path(folder, "recording.wav")
+        with wave.open(str(recording), "wb") as file:
+            file.setparams((1, 2, RATE, 0, "NONE", ""))
+            file.writeframes(bytes(2 * RATE * SECONDS))
+        results = [
+            tried("version", ["--version"], r"grus \d"),
+            tried(
+                "chat", ["chat"], "Nothing that you write leaves this machine", "is anything sent over the network?\n"
+            ),
+            tried("read", ["read", str(PAGE)], "Every autumn the cranes"),
+            tried("speak", ["speak", "Hello", "-o", str(spoken)], r"[\d.]+ s of sound"),
+            tried(
+                "decode",
+                ["-m", "engine.media.ffmpeg_child", "decode", str(recording), "1", "0"],
+                '"codec": "pcm_s16le"',
+            ),
+            tried("window", ["app", "--folder", folder], r"ready after [\d.]+ s"),
+        ]
+    return 0 if all(results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
