@@ -20,13 +20,17 @@ import pytest
 import grus
 from app.cli import main
 from engine.errors import BadRequest
+from engine.loading import LoadOptions
 from engine.media.sound import read_sound
 from engine.pipelines.reading.book import open_book
+from engine.pipelines.speaking.audiobook import BookProgress
+from engine.pipelines.speaking.speech import SpeechOptions
 from tests.app.fresh import environment
 from tests.app.server.scripted import until
 from tests.asserting import every
 from tests.books import chapters, epub
 from tests.needs import no_program
+from tests.qwen3_tts_cases import checkpoint, ending
 
 pytestmark = [
     pytest.mark.skipif(bool(no_program("espeak-ng")), reason=no_program("espeak-ng")),
@@ -129,14 +133,17 @@ def resumed(*arguments: object) -> str:
     return done.stderr
 
 
-def test_a_killed_book_is_continued_and_comes_out_whole(tmp_path: Path, voice: WatchedVoice) -> None:
+def test_a_killed_book_is_continued_and_comes_out_whole(
+    tmp_path: Path, voice: WatchedVoice, capsys: pytest.CaptureFixture[str]
+) -> None:
     parts = chapters(3, 2)
     book = ("--book", epub(tmp_path / "cranes.epub", parts))
     killed(*book, voice=voice, least=2)
     kept = voice.texts()[:2]
     first = records(Path("cranes.m4b.unfinished"))
     assert not Path("cranes.m4b").exists()
-    assert "3 chapters" in resumed(*book, "--subtitles")
+    assert speak(*book, "--subtitles") == 0
+    assert "3 chapters" in capsys.readouterr().err
     every_text = [text for title, paragraphs in parts for text in (f"{title}.", *paragraphs)]
     assert set(voice.texts()) == set(every_text)
     assert every(voice.texts().count(text) == 1 for text in kept)
@@ -294,3 +301,24 @@ def test_a_book_of_twenty_chapters(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert marks(Path("cranes.m4b")) == [title for title, _ in parts]
     assert "mjpeg" in [stream["codec_name"] for stream in probed(Path("cranes.m4b"))["streams"]]
     assert len(open_book(tmp_path / "cranes.epub").chapters) == 20
+
+
+def test_a_described_voice_stays_the_same_after_an_interruption(tmp_path: Path) -> None:
+    """It continues from what it said first, which the next process reads from the folder."""
+    model = str(ending(checkpoint("voice_design", tmp_path / "model")))
+    book, options = open_book(epub(tmp_path / "cranes.epub", chapters(1, 3))), SpeechOptions(seed=3)
+    steps: list[BookProgress] = []
+
+    def stop(progress: BookProgress) -> None:
+        steps.append(progress)
+        if len(steps) == 2:
+            raise KeyboardInterrupt
+
+    with grus.Speaker(model, LoadOptions(backend="auto", device="cpu", dtype="f32")) as speaker:
+        speaker.speak_book(book, tmp_path / "whole.m4b", options, instructions="An old sailor.")
+        with pytest.raises(KeyboardInterrupt):
+            speaker.speak_book(book, tmp_path / "cut.m4b", options, instructions="An old sailor.", progress=stop)
+        assert records(tmp_path / "cut.m4b.unfinished") == 2
+        speaker.speak_book(book, tmp_path / "cut.m4b", options, instructions="An old sailor.")
+    both = [read_sound(tmp_path / name, 24_000).samples for name in ("whole.m4b", "cut.m4b")]
+    assert np.array_equal(*both)
