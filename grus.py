@@ -44,12 +44,24 @@ from app.runtime.tools.permissions import Permissions
 from app.runtime.tools.tool import PythonTool, Tool
 from app.runtime.tools.toolbox import Toolbox
 from app.runtime.vectors import EmbeddingModel, RankedDocument
-from app.runtime.voice import Ears, Sound, Speaker, Spoken, Talker, VoiceActivity
+from app.runtime.voice import (
+    Ears,
+    Sound,
+    Speaker,
+    Spoken,
+    Talker,
+    VoiceActivity,
+    chosen_chapters,
+    pronunciations_of,
+)
 from engine.errors import BadRequest, GrusError, MissingCapability, UnsupportedArchitecture
 from engine.loading import LoadedModel, LoadOptions
+from engine.media.audiobook_file import audiobook_ending
 from engine.pipelines.listening.transcript import Transcript
 from engine.pipelines.listening.voice_activity import SpeechSpan
 from engine.pipelines.prompt import Prompt, text_prompt
+from engine.pipelines.reading.book import open_book
+from engine.pipelines.speaking.audiobook import BookProgress, MadeBook
 from engine.pipelines.speaking.speech import SpeechOptions
 from engine.pipelines.speaking.voice import Clone
 from engine.pipelines.voice_chat import TalkEvent
@@ -83,6 +95,7 @@ __all__ = [
     "rerank",
     "run",
     "speak",
+    "speak_book",
     "speech_spans",
     "talk",
     "unload",
@@ -459,19 +472,59 @@ def speak(
     voice: str | Clone | None = None,
     language: str = "auto",
     instructions: str | None = None,
+    pronunciations: str | Path | Mapping[str, str] | None = None,
     options: Mapping[str, Any] | None = None,
     **parameters: Any,
 ) -> Spoken:
-    """A text as sound, in a voice of the operating system where no `model` is named: `.samples`, `.rate`, `.save(path)`; written to `out` where that is given. `parameters`: speed, seed,
+    """A text as sound, in a voice of the operating system where no `model` is named: `.samples`, `.rate`, `.save(path)`; written to `out` where that is given. `pronunciations`: a file with lines such as `SQL = sequel`, or a dictionary. `parameters`: speed, seed,
     temperature, spell, markdown."""
-    key = (model, LoadOptions(**(options or {})))
-    if key not in _speakers:
-        _speakers[key] = Speaker(*key)
-    speaker = _speakers[key]
-    spoken = speaker.say(text, speaker.manner(voice, language, instructions), SpeechOptions(**parameters))
+    speaker = _speaker(model, options)
+    speech = SpeechOptions(pronunciations=pronunciations_of(pronunciations), **parameters)
+    spoken = speaker.say(text, speaker.manner(voice, language, instructions), speech)
     if out is not None:
         spoken.save(out)
     return spoken
+
+
+def speak_book(
+    book: str | Path,
+    out: str | Path | None = None,
+    *,
+    model: str = SYSTEM,
+    voice: str | Clone | None = None,
+    language: str = "auto",
+    instructions: str | None = None,
+    speakers: Mapping[str, str | Clone] | None = None,
+    pronunciations: str | Path | Mapping[str, str] | None = None,
+    chapters: str | None = None,
+    heading_level: int | None = None,
+    cover: str | Path | None = None,
+    per_chapter: bool = False,
+    subtitles: bool = False,
+    restart: bool = False,
+    progress: Callable[[BookProgress], None] = lambda progress: None,
+    options: Mapping[str, Any] | None = None,
+    **parameters: Any,
+) -> MadeBook:
+    """An audiobook of an epub, PDF, docx, Markdown or text file: `.files`, `.chapters` with their times, `.seconds`. `out` ends in m4b,
+    m4a, mp3 or opus; without it, an m4b in the current folder. `speakers`: a voice for each name that stands in square brackets in
+    the text. `chapters`: such as `2-5,9`. A call that was interrupted, even by a kill, is continued by the same call. The rest is as for
+    `speak` and `Speaker.speak_book`."""
+    opened = chosen_chapters(open_book(book, heading_level), chapters, cover)
+    target = Path(out) if out is not None else Path(f"{Path(book).stem}.m4b")
+    audiobook_ending(target)  # before a model is loaded
+    speech = SpeechOptions(pronunciations=pronunciations_of(pronunciations), **parameters)
+    return _speaker(model, options).speak_book(
+        opened, target, speech, voice=voice, language=language, instructions=instructions, speakers=speakers,
+        per_chapter=per_chapter, subtitles=subtitles, restart=restart, progress=progress,
+    )  # fmt: skip
+
+
+def _speaker(model: str, options: Mapping[str, Any] | None) -> Speaker:
+    key = (model, LoadOptions(**(options or {})))
+    if key not in _speakers:
+        _speakers[key] = Speaker(*key)
+    return _speakers[key]
 
 
 def talk(

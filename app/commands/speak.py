@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 
 import grus
+from app.commands.audiobook import add_book, check_book, list_chapters, opened_book, speak_book
 from app.commands.options import add_profile, add_where, check_profile, load_options, writable
 from app.commands.sound_devices import opened, written
+from app.runtime.voice import pronunciations_of
 from engine.errors import BadRequest
 from engine.media.sound import FORMATS, encoded, format_of, write_file
 from engine.media.system_speech import HINT
@@ -32,6 +34,8 @@ Speaks a text. Without -o or --stream it is played.
   grus speak --clone me.wav --clone-text "..." --save-voice me --model ./qwen3-tts-base
   grus speak "Hello." --voice me --stream --model ./qwen3-tts-base | aplay
   grus speak --voices
+  grus speak --book cranes.epub                     (cranes.m4b, with chapters; the same command continues after a break)
+  grus speak --book cranes.epub -o cranes.mp3 --per-chapter --subtitles --speaker anna=vivian --model ./qwen3-tts --voice ryan
 
 A saved voice is a folder with what was learned and a sample; --voices lists them. Nothing leaves this machine."""
 
@@ -68,14 +72,21 @@ def add_to(commands: Any) -> None:
     how.add_argument("--speed", type=float, default=1.0, metavar="X", help="0.25 to 4, at the same pitch (default: 1)")
     how.add_argument("--spell", action="store_true", help="write numbers, dates and money as words first")
     how.add_argument("--markdown", action="store_true", help="do not read Markdown's marks")
+    how.add_argument(
+        "--pronunciations", type=Path, metavar="FILE", help="how words are said: a file with lines such as SQL = sequel"
+    )
     how.add_argument("--temperature", type=float, metavar="T", help="0 always takes the likeliest sound")
     how.add_argument("--seed", type=int, metavar="S", help="the same seed gives the same sound")
+    add_book(command)
     add_profile(command)
     add_where(command)
     command.set_defaults(command=run)
 
 
 def run(options: argparse.Namespace) -> int:
+    if options.list_chapters:
+        list_chapters(options)
+        return 0
     if options.voices and options.model is None:
         _list([])
         return 0
@@ -86,9 +97,15 @@ def run(options: argparse.Namespace) -> int:
             "model",
         )
     options.model = options.model or SYSTEM
-    silent = options.voices or (options.save_voice and not _given(options))
+    check_book(options)
+    speech = SpeechOptions(
+        options.speed, options.seed, options.temperature, options.spell, options.markdown,
+        pronunciations=pronunciations_of(options.pronunciations),
+    )  # fmt: skip
+    book = opened_book(options) if options.book is not None else None
+    silent = options.voices or book is not None or (options.save_voice and not _given(options))
     text = None if silent else _text(options)
-    if options.output is not None:
+    if options.output is not None and book is None:
         format_of(writable(options.output))  # what cannot be is said before anything is loaded
     if options.clone is None and (options.save_voice is not None or options.clone_text is not None):
         given = "--save-voice" if options.save_voice is not None else "--clone-text"
@@ -101,8 +118,10 @@ def run(options: argparse.Namespace) -> int:
         voice: Any = options.voice
         if options.clone is not None:
             voice = _cloned(speaker, options)
-        if text is not None:
-            _speak(speaker, text, voice, options)
+        if book is not None:
+            speak_book(speaker, book, voice, speech, options)
+        elif text is not None:
+            _speak(speaker, text, voice, speech, options)
     return 0
 
 
@@ -135,9 +154,8 @@ def _cloned(speaker: grus.Speaker, options: argparse.Namespace) -> Any:
     return saved.name
 
 
-def _speak(speaker: grus.Speaker, text: str, voice: Any, options: argparse.Namespace) -> None:
+def _speak(speaker: grus.Speaker, text: str, voice: Any, speech: SpeechOptions, options: argparse.Namespace) -> None:
     settings = speaker.manner(voice, options.language, options.instructions)
-    speech = SpeechOptions(options.speed, options.seed, options.temperature, options.spell, options.markdown)
     progress = _Progress()
     chunks = speaker.stream(text, settings, speech, progress=progress)
     began, count = time.monotonic(), 0

@@ -6,7 +6,8 @@ Each class has a model service of its own; the pipelines behind them are the eng
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,11 +18,15 @@ from app.runtime.chat import ChatRequest, prepare, reasoning_off
 from app.runtime.models import ServiceOwner, closed_on_error, open_models
 from engine.errors import BadRequest, ErrorText
 from engine.loading import LoadedModel, LoadOptions
+from engine.media.documents import bytes_of, page_numbers
 from engine.media.sound import SAMPLE_RATE, Audio, SoundStream, format_of, from_array, read_sound, write_file
 from engine.pipelines.listening.asr_models import transcriber
 from engine.pipelines.listening.transcript import Transcript
 from engine.pipelines.listening.transcription import Captions, ListenOptions
 from engine.pipelines.listening.voice_activity import VOICE_ACTIVITY, Speech, speech_in, speech_rules
+from engine.pipelines.reading.book import Book, as_cover, open_book
+from engine.pipelines.speaking.audiobook import BookOptions, BookProgress, MadeBook, speak_book
+from engine.pipelines.speaking.pronunciation import NO_PRONUNCIATIONS, Pronunciations
 from engine.pipelines.speaking.speech import SpeechOptions, SpeechQueue, speak_long_form
 from engine.pipelines.speaking.speech_models import speaker
 from engine.pipelines.speaking.voice import Clone, SavedVoice, SavedVoices, VoiceSettings
@@ -133,8 +138,6 @@ class Speaker(ServiceOwner):
         self, voice: str | Clone | None = None, language: str = "auto", instructions: str | None = None
     ) -> VoiceSettings:
         """`voice`: a preset of the model, the name of a saved voice, or one that `clone` made."""
-        if isinstance(voice, Clone):
-            return VoiceSettings(clone=voice, instructions=instructions, language=language)
         return self.voices.settings(voice, self.voice.presets, language, instructions)
 
     def stream(self, text: str, manner: VoiceSettings | None = None, wishes: SpeechOptions | None = None, *,
@@ -146,6 +149,39 @@ class Speaker(ServiceOwner):
 
     def say(self, text: str, manner: VoiceSettings | None = None, wishes: SpeechOptions | None = None) -> Spoken:
         return Spoken(np.concatenate(list(self.stream(text, manner, wishes))), self.rate)
+
+    def speak_book(
+        self,
+        book: str | Path | Book,
+        out: str | Path,
+        options: SpeechOptions | None = None,
+        *,
+        voice: str | Clone | None = None,
+        language: str = "auto",
+        instructions: str | None = None,
+        speakers: Mapping[str, str | Clone] | None = None,
+        per_chapter: bool = False,
+        subtitles: bool = False,
+        restart: bool = False,
+        progress: Callable[[BookProgress], None] = lambda progress: None,
+    ) -> MadeBook:
+        """An audiobook of a document, or of what `open_book` made of one: `out` ends in m4b, m4a, mp3 or opus. `speakers`: the voices of
+        names that stand in square brackets in the text. `per_chapter`: a file for each, in a folder of `out`'s name. `subtitles`: an
+        SRT file beside each. What an interrupted call has spoken is not spoken again, unless `restart` drops it. An exception from
+        `progress` interrupts it."""
+        opened, presets = book if isinstance(book, Book) else open_book(book), self.voice.presets
+        given = BookOptions(
+            self.voices.settings(voice, presets, language, instructions),
+            {name: self.voices.settings(of, presets, language, instructions) for name, of in (speakers or {}).items()},
+            options or SpeechOptions(), per_chapter, subtitles, restart,
+        )  # fmt: skip
+        with closing(speak_book(self.voice, self.name, opened, Path(out), given)) as steps:
+            for step in steps:
+                if isinstance(step, MadeBook):
+                    made = step
+                else:
+                    progress(step)
+        return made
 
     def clone(self, recording: str | Path | bytes, text: str | None = None) -> Clone:
         """A voice from a recording; with `text`, what is said in it, it is imitated and not only resembled."""
@@ -166,6 +202,26 @@ class Speaker(ServiceOwner):
 
     def _recorded(self, recording: str | Path | bytes) -> np.ndarray:
         return read_sound(recording, self.rate).samples
+
+
+def chosen_chapters(book: Book, numbers: str | None = None, cover: str | Path | None = None) -> Book:
+    """A book with some of its chapters, as in `2-5,9`, and another cover, a picture's file."""
+    chapters = book.chapters
+    if numbers is not None:
+        try:
+            chapters = tuple(chapters[number - 1] for number in page_numbers(numbers, len(chapters)))
+        except BadRequest:
+            raise BadRequest(
+                f"Chapters are named like 2-5,9 or 7-, of 1 to {len(chapters)}, not {numbers!r}.", "chapters"
+            ) from None
+    return replace(book, chapters=chapters, cover=book.cover if cover is None else as_cover(bytes_of(Path(cover))))
+
+
+def pronunciations_of(given: str | Path | Mapping[str, str] | None) -> Pronunciations:
+    """A list in a file, or words and how they are said."""
+    if given is None:
+        return NO_PRONUNCIATIONS
+    return Pronunciations.of(given) if isinstance(given, Mapping) else Pronunciations.read(Path(given))
 
 
 class Talker(ServiceOwner):

@@ -15,6 +15,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
@@ -40,6 +41,7 @@ _PDFIUM_LOCK = threading.RLock()  # PDFium is not thread-safe
 _POINTS = 72  # per inch
 _ANGLES = 500  # letters whose direction is looked at
 QUARTER_TURNS: tuple[QuarterTurn, ...] = (0, 90, 180, 270)
+_MOST_BOOKMARKS = 10_000
 _LEAST_TEXT = 10  # characters; a page with less is a scan with a stamp on it
 _RANGE = re.compile(r"\s*(\d{0,9})\s*(-?)\s*(\d{0,9})\s*")
 
@@ -167,6 +169,39 @@ def pdf_page_texts(data: bytes) -> list[str]:
         document = _opened(data, None)
         try:
             return [page.get_textpage().get_text_bounded() for page in document]
+        finally:
+            document.close()
+
+
+@dataclass(frozen=True)
+class PdfBookmark:
+    level: int  # from 0
+    title: str
+    page: int  # from 0
+
+
+@dataclass(frozen=True)
+class PdfBookFacts:
+    """What a PDF says of itself, and its outline."""
+
+    title: str
+    author: str
+    bookmarks: tuple[PdfBookmark, ...]
+
+
+def pdf_book_facts(data: bytes) -> PdfBookFacts:
+    """Raises PasswordNeeded or UnreadableFile."""
+    with _PDFIUM_LOCK:
+        document = _opened(data, None)
+        try:
+            facts = document.get_metadata_dict()
+            marks: list[PdfBookmark] = []
+            for mark in islice(document.get_toc(max_depth=6), _MOST_BOOKMARKS):
+                target = mark.get_dest()
+                page = target.get_index() if target is not None else None
+                if page is not None and page >= (marks[-1].page if marks else 0):
+                    marks.append(PdfBookmark(mark.level, " ".join(mark.get_title().split()), page))
+            return PdfBookFacts(facts["Title"].strip(), facts["Author"].strip(), tuple(marks))
         finally:
             document.close()
 

@@ -224,9 +224,19 @@
         <translation>Auch verfügbar als</translation>
     </message>
     <message>
+        <source>An audiobook is written as {kinds}, not as {ending}.</source>
+        <extracomment>engine/media/audiobook_file.py</extracomment>
+        <translation>Ein Hörbuch wird als {kinds} geschrieben, nicht als {ending}.</translation>
+    </message>
+    <message>
         <source>Analyzing the recording.</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>Die Aufnahme wird analysiert.</translation>
+    </message>
+    <message>
+        <source>Another process is making this audiobook now: {folder}.</source>
+        <extracomment>engine/pipelines/speaking/passage_store.py</extracomment>
+        <translation>Ein anderer Prozess erstellt dieses Hörbuch gerade: {folder}.</translation>
     </message>
     <message>
         <source>Appearance</source>
@@ -279,6 +289,11 @@
         <translation>Audio</translation>
     </message>
     <message>
+        <source>Audiobooks are written through PyAV, which is missing here: pip install av</source>
+        <extracomment>engine/media/audiobook_file.py</extracomment>
+        <translation>Hörbücher werden mit PyAV geschrieben, das hier fehlt: pip install av</translation>
+    </message>
+    <message>
         <source>Automatic</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
         <translation>Automatisch</translation>
@@ -310,7 +325,7 @@
     </message>
     <message>
         <source>Cancel</source>
-        <extracomment>app/gui/models/remote_form.py, app/gui/read/pane.py, app/gui/settings/cuda_pack.py, app/gui/settings/pane.py, app/gui/speak/pane.py</extracomment>
+        <extracomment>app/gui/models/remote_form.py, app/gui/read/pane.py, app/gui/settings/cuda_pack.py, app/gui/settings/pane.py, app/gui/speak/book_panel.py, app/gui/speak/pane.py</extracomment>
         <translation>Abbrechen</translation>
     </message>
     <message>
@@ -337,6 +352,11 @@
         <source>Capture part of the screen</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Bildschirmausschnitt aufnehmen</translation>
+    </message>
+    <message>
+        <source>Chapters</source>
+        <extracomment>app/gui/speak/book_panel.py</extracomment>
+        <translation>Kapitel</translation>
     </message>
     <message>
         <source>Chart</source>
@@ -1469,6 +1489,11 @@
         <translation>Hell</translation>
     </message>
     <message>
+        <source>Line {number} of {path} is not of the form: word = how it is said.</source>
+        <extracomment>engine/pipelines/speaking/pronunciation.py</extracomment>
+        <translation>Zeile {number} von {path} hat nicht die Form: Wort = wie es gesprochen wird.</translation>
+    </message>
+    <message>
         <source>List</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>Liste</translation>
@@ -1542,6 +1567,11 @@
         <source>Low confidence: {why}</source>
         <extracomment>app/gui/read/document.py</extracomment>
         <translation>Geringe Sicherheit: {why}</translation>
+    </message>
+    <message>
+        <source>Make an audiobook</source>
+        <extracomment>app/gui/speak/book_panel.py, app/gui/speak/pane.py</extracomment>
+        <translation>Hörbuch erstellen</translation>
     </message>
     <message>
         <source>Male voice</source>
@@ -1897,6 +1927,11 @@
         <source>One chart</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>Ein Diagramm</translation>
+    </message>
+    <message>
+        <source>One file per chapter</source>
+        <extracomment>app/gui/speak/book_panel.py</extracomment>
+        <translation>Eine Datei pro Kapitel</translation>
     </message>
     <message>
         <source>One formula</source>
@@ -2508,8 +2543,13 @@
     </message>
     <message>
         <source>Resume</source>
-        <extracomment>app/gui/chat/offer.py, app/gui/libraries/pane.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/libraries/pane.py, app/gui/speak/pane.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Fortsetzen</translation>
+    </message>
+    <message>
+        <source>Resume the audiobook</source>
+        <extracomment>app/gui/speak/pane.py</extracomment>
+        <translation>Hörbuch fortsetzen</translation>
     </message>
     <message>
         <source>Retry</source>
@@ -2721,7 +2761,7 @@
     </message>
     <message>
         <source>Show in folder</source>
-        <extracomment>app/gui/read/pane.py</extracomment>
+        <extracomment>app/gui/read/pane.py, app/gui/speak/pane.py</extracomment>
         <translation>Im Ordner anzeigen</translation>
     </message>
     <message>
@@ -2803,6 +2843,11 @@
         <source>Snippet</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Codeausschnitt</translation>
+    </message>
+    <message>
+        <source>Something is being spoken. Wait for it, or stop it.</source>
+        <extracomment>app/gui/speak/pane.py</extracomment>
+        <translation>Gerade wird etwas gesprochen. Warten Sie, oder stoppen Sie es.</translation>
     </message>
     <message>
         <source>Something went wrong inside Grus: {error}.</source>
@@ -2928,6 +2973,11 @@
         <source>Stopped after {done} of {total} pages</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>Gestoppt nach {done} von {total} Seiten</translation>
+    </message>
+    <message>
+        <source>Subtitles (SRT)</source>
+        <extracomment>app/gui/speak/book_panel.py</extracomment>
+        <translation>Untertitel (SRT)</translation>
     </message>
     <message>
         <source>Switch between light and dark</source>
@@ -3446,7 +3496,7 @@
     </message>
     <message>
         <source>The text has {length} characters; the most is {most}.</source>
-        <extracomment>engine/pipelines/speaking/speech.py</extracomment>
+        <extracomment>engine/pipelines/reading/book.py, engine/pipelines/speaking/speech.py</extracomment>
         <translation>Der Text hat {length} Zeichen; möglich sind höchstens {most}.</translation>
     </message>
     <message>
@@ -3606,7 +3656,7 @@
     </message>
     <message>
         <source>There is nothing to say: the text is empty.</source>
-        <extracomment>engine/pipelines/speaking/qwen3_tts.py, engine/pipelines/speaking/speech.py</extracomment>
+        <extracomment>engine/pipelines/speaking/audiobook.py, engine/pipelines/speaking/qwen3_tts.py, engine/pipelines/speaking/speech.py</extracomment>
         <translation>Es gibt nichts zu sprechen: Der Text ist leer.</translation>
     </message>
     <message>
@@ -4190,6 +4240,11 @@
         <translation>ein anderes Programm benutzt die Datei</translation>
     </message>
     <message>
+        <source>chapter {n} of {total}</source>
+        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <translation>Kapitel {n} von {total}</translation>
+    </message>
+    <message>
         <source>espeak-ng failed ({reason}).</source>
         <extracomment>engine/pipelines/speaking/phonemes.py</extracomment>
         <translation>espeak-ng ist fehlgeschlagen ({reason}).</translation>
@@ -4415,6 +4470,11 @@
         <translation>{folder} enthält kein Modell: keine config.json mit Gewichten und keine GGUF-Datei.</translation>
     </message>
     <message>
+        <source>{folder} holds an unfinished audiobook of another text, voice or settings. Delete it, or choose another name.</source>
+        <extracomment>engine/pipelines/speaking/passage_store.py</extracomment>
+        <translation>{folder} enthält ein unfertiges Hörbuch mit anderem Text, anderer Stimme oder anderen Einstellungen. Löschen Sie den Ordner, oder wählen Sie einen anderen Namen.</translation>
+    </message>
+    <message>
         <source>{free} are free.</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>{free} sind frei.</translation>
@@ -4595,13 +4655,18 @@
         <translation>{name} ist nicht erreichbar: Unter {host} antwortet nichts.</translation>
     </message>
     <message>
+        <source>{name} contains no text that can be spoken.</source>
+        <extracomment>engine/pipelines/reading/book.py</extracomment>
+        <translation>{name} enthält keinen Text, der gesprochen werden kann.</translation>
+    </message>
+    <message>
         <source>{name} contains no text.</source>
         <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
         <translation>{name} enthält keinen Text.</translation>
     </message>
     <message>
         <source>{name} contains no text. Open it in Read first.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak.py, engine/pipelines/reading/book.py</extracomment>
         <translation>{name} enthält keinen Text. Öffnen Sie die Datei zuerst unter „Lesen“.</translation>
     </message>
     <message>
@@ -4705,8 +4770,18 @@
         <translation>{name} ist kein Name für eine Stimme: Buchstaben, Ziffern, Leerzeichen, Punkte und Bindestriche, höchstens 64.</translation>
     </message>
     <message>
+        <source>{name} is no name of a speaker: up to 40 letters, digits, spaces and dashes.</source>
+        <extracomment>engine/pipelines/speaking/audiobook.py</extracomment>
+        <translation>{name} ist kein Name für eine Sprecherin oder einen Sprecher: höchstens 40 Buchstaben, Ziffern, Leerzeichen und Striche.</translation>
+    </message>
+    <message>
+        <source>{name} is not a book that can be read. Choose one of: {kinds}.</source>
+        <extracomment>engine/pipelines/reading/book.py</extracomment>
+        <translation>{name} ist kein Buch, das gelesen werden kann. Wählen Sie eines von: {kinds}.</translation>
+    </message>
+    <message>
         <source>{name} is not a file.</source>
-        <extracomment>engine/media/sound.py</extracomment>
+        <extracomment>engine/media/sound.py, engine/pipelines/reading/book.py</extracomment>
         <translation>{name} ist keine Datei.</translation>
     </message>
     <message>
@@ -4799,6 +4874,14 @@
         <source>{n} billion</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>{n} Milliarden</translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} chapters</source>
+        <extracomment>app/gui/speak/book_panel.py</extracomment>
+        <translation>
+            <numerusform>{n} Kapitel</numerusform>
+            <numerusform>{n} Kapitel</numerusform>
+        </translation>
     </message>
     <message numerus="yes">
         <source>{n} conversations imported.</source>
@@ -4905,7 +4988,7 @@
     </message>
     <message numerus="yes">
         <source>{n} words</source>
-        <extracomment>app/gui/speak/pane.py</extracomment>
+        <extracomment>app/gui/speak/book_panel.py, app/gui/speak/pane.py</extracomment>
         <translation>
             <numerusform>{n} Wort</numerusform>
             <numerusform>{n} Wörter</numerusform>
@@ -4923,7 +5006,7 @@
     </message>
     <message>
         <source>{path} cannot be read: {reason}.</source>
-        <extracomment>engine/media/documents.py, engine/pipelines/reading/watching.py, app/runtime/remote/chat.py</extracomment>
+        <extracomment>engine/media/documents.py, engine/pipelines/reading/watching.py, engine/pipelines/speaking/pronunciation.py, app/runtime/remote/chat.py</extracomment>
         <translation>{path} lässt sich nicht lesen: {reason}.</translation>
     </message>
     <message>
@@ -4933,7 +5016,7 @@
     </message>
     <message>
         <source>{path} could not be written: {reason}.</source>
-        <extracomment>engine/media/recordings.py, engine/media/sound.py</extracomment>
+        <extracomment>engine/media/audiobook_file.py, engine/media/recordings.py, engine/media/sound.py, engine/pipelines/speaking/passage_store.py</extracomment>
         <translation>{path} konnte nicht geschrieben werden: {reason}.</translation>
     </message>
     <message>
@@ -4945,6 +5028,11 @@
         <source>{path} is larger than the memory that is free.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>{path} ist größer als der freie Arbeitsspeicher.</translation>
+    </message>
+    <message>
+        <source>{path} is no text in UTF-8.</source>
+        <extracomment>engine/pipelines/speaking/pronunciation.py</extracomment>
+        <translation>{path} ist kein Text in UTF-8.</translation>
     </message>
     <message>
         <source>{path} is not the index of a library.</source>

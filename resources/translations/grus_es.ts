@@ -224,9 +224,19 @@
         <translation>También disponible como</translation>
     </message>
     <message>
+        <source>An audiobook is written as {kinds}, not as {ending}.</source>
+        <extracomment>engine/media/audiobook_file.py</extracomment>
+        <translation>Un audiolibro se escribe como {kinds}, no como {ending}.</translation>
+    </message>
+    <message>
         <source>Analyzing the recording.</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>Analizando la grabación.</translation>
+    </message>
+    <message>
+        <source>Another process is making this audiobook now: {folder}.</source>
+        <extracomment>engine/pipelines/speaking/passage_store.py</extracomment>
+        <translation>Otro proceso está creando ahora este audiolibro: {folder}.</translation>
     </message>
     <message>
         <source>Appearance</source>
@@ -279,6 +289,11 @@
         <translation>Audio</translation>
     </message>
     <message>
+        <source>Audiobooks are written through PyAV, which is missing here: pip install av</source>
+        <extracomment>engine/media/audiobook_file.py</extracomment>
+        <translation>Los audiolibros se escriben con PyAV, que falta aquí: pip install av</translation>
+    </message>
+    <message>
         <source>Automatic</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
         <translation>Automático</translation>
@@ -310,7 +325,7 @@
     </message>
     <message>
         <source>Cancel</source>
-        <extracomment>app/gui/models/remote_form.py, app/gui/read/pane.py, app/gui/settings/cuda_pack.py, app/gui/settings/pane.py, app/gui/speak/pane.py</extracomment>
+        <extracomment>app/gui/models/remote_form.py, app/gui/read/pane.py, app/gui/settings/cuda_pack.py, app/gui/settings/pane.py, app/gui/speak/book_panel.py, app/gui/speak/pane.py</extracomment>
         <translation>Cancelar</translation>
     </message>
     <message>
@@ -337,6 +352,11 @@
         <source>Capture part of the screen</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Capturar parte de la pantalla</translation>
+    </message>
+    <message>
+        <source>Chapters</source>
+        <extracomment>app/gui/speak/book_panel.py</extracomment>
+        <translation>Capítulos</translation>
     </message>
     <message>
         <source>Chart</source>
@@ -1469,6 +1489,11 @@
         <translation>Claro</translation>
     </message>
     <message>
+        <source>Line {number} of {path} is not of the form: word = how it is said.</source>
+        <extracomment>engine/pipelines/speaking/pronunciation.py</extracomment>
+        <translation>La línea {number} de {path} no tiene la forma: palabra = cómo se dice.</translation>
+    </message>
+    <message>
         <source>List</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>Lista</translation>
@@ -1542,6 +1567,11 @@
         <source>Low confidence: {why}</source>
         <extracomment>app/gui/read/document.py</extracomment>
         <translation>Confianza baja: {why}</translation>
+    </message>
+    <message>
+        <source>Make an audiobook</source>
+        <extracomment>app/gui/speak/book_panel.py, app/gui/speak/pane.py</extracomment>
+        <translation>Crear un audiolibro</translation>
     </message>
     <message>
         <source>Male voice</source>
@@ -1897,6 +1927,11 @@
         <source>One chart</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>Un gráfico</translation>
+    </message>
+    <message>
+        <source>One file per chapter</source>
+        <extracomment>app/gui/speak/book_panel.py</extracomment>
+        <translation>Un archivo por capítulo</translation>
     </message>
     <message>
         <source>One formula</source>
@@ -2508,8 +2543,13 @@
     </message>
     <message>
         <source>Resume</source>
-        <extracomment>app/gui/chat/offer.py, app/gui/libraries/pane.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/libraries/pane.py, app/gui/speak/pane.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Reanudar</translation>
+    </message>
+    <message>
+        <source>Resume the audiobook</source>
+        <extracomment>app/gui/speak/pane.py</extracomment>
+        <translation>Reanudar el audiolibro</translation>
     </message>
     <message>
         <source>Retry</source>
@@ -2721,7 +2761,7 @@
     </message>
     <message>
         <source>Show in folder</source>
-        <extracomment>app/gui/read/pane.py</extracomment>
+        <extracomment>app/gui/read/pane.py, app/gui/speak/pane.py</extracomment>
         <translation>Mostrar en la carpeta</translation>
     </message>
     <message>
@@ -2803,6 +2843,11 @@
         <source>Snippet</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Fragmento de código</translation>
+    </message>
+    <message>
+        <source>Something is being spoken. Wait for it, or stop it.</source>
+        <extracomment>app/gui/speak/pane.py</extracomment>
+        <translation>Se está leyendo algo. Espere, o deténgalo.</translation>
     </message>
     <message>
         <source>Something went wrong inside Grus: {error}.</source>
@@ -2928,6 +2973,11 @@
         <source>Stopped after {done} of {total} pages</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>Detenido tras {done} de {total} páginas</translation>
+    </message>
+    <message>
+        <source>Subtitles (SRT)</source>
+        <extracomment>app/gui/speak/book_panel.py</extracomment>
+        <translation>Subtítulos (SRT)</translation>
     </message>
     <message>
         <source>Switch between light and dark</source>
@@ -3446,7 +3496,7 @@
     </message>
     <message>
         <source>The text has {length} characters; the most is {most}.</source>
-        <extracomment>engine/pipelines/speaking/speech.py</extracomment>
+        <extracomment>engine/pipelines/reading/book.py, engine/pipelines/speaking/speech.py</extracomment>
         <translation>El texto tiene {length} caracteres; el máximo es {most}.</translation>
     </message>
     <message>
@@ -3606,7 +3656,7 @@
     </message>
     <message>
         <source>There is nothing to say: the text is empty.</source>
-        <extracomment>engine/pipelines/speaking/qwen3_tts.py, engine/pipelines/speaking/speech.py</extracomment>
+        <extracomment>engine/pipelines/speaking/audiobook.py, engine/pipelines/speaking/qwen3_tts.py, engine/pipelines/speaking/speech.py</extracomment>
         <translation>No hay nada que leer: el texto está vacío.</translation>
     </message>
     <message>
@@ -4190,6 +4240,11 @@
         <translation>otro programa lo está usando</translation>
     </message>
     <message>
+        <source>chapter {n} of {total}</source>
+        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <translation>capítulo {n} de {total}</translation>
+    </message>
+    <message>
         <source>espeak-ng failed ({reason}).</source>
         <extracomment>engine/pipelines/speaking/phonemes.py</extracomment>
         <translation>espeak-ng ha fallado ({reason}).</translation>
@@ -4415,6 +4470,11 @@
         <translation>{folder} no contiene ningún modelo: ni config.json con pesos, ni un archivo GGUF.</translation>
     </message>
     <message>
+        <source>{folder} holds an unfinished audiobook of another text, voice or settings. Delete it, or choose another name.</source>
+        <extracomment>engine/pipelines/speaking/passage_store.py</extracomment>
+        <translation>{folder} contiene un audiolibro sin terminar de otro texto, otra voz u otros ajustes. Elimine la carpeta, o elija otro nombre.</translation>
+    </message>
+    <message>
         <source>{free} are free.</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Quedan {free} libres.</translation>
@@ -4595,13 +4655,18 @@
         <translation>No se puede acceder a {name}: nada responde en {host}.</translation>
     </message>
     <message>
+        <source>{name} contains no text that can be spoken.</source>
+        <extracomment>engine/pipelines/reading/book.py</extracomment>
+        <translation>{name} no contiene texto que se pueda leer en voz alta.</translation>
+    </message>
+    <message>
         <source>{name} contains no text.</source>
         <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
         <translation>{name} no contiene texto.</translation>
     </message>
     <message>
         <source>{name} contains no text. Open it in Read first.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak.py, engine/pipelines/reading/book.py</extracomment>
         <translation>{name} no contiene texto. Ábrelo primero en Leer.</translation>
     </message>
     <message>
@@ -4705,8 +4770,18 @@
         <translation>{name} no es un nombre de voz: letras, números, espacios, puntos y guiones, 64 como máximo.</translation>
     </message>
     <message>
+        <source>{name} is no name of a speaker: up to 40 letters, digits, spaces and dashes.</source>
+        <extracomment>engine/pipelines/speaking/audiobook.py</extracomment>
+        <translation>{name} no es un nombre de hablante: hasta 40 letras, cifras, espacios y guiones.</translation>
+    </message>
+    <message>
+        <source>{name} is not a book that can be read. Choose one of: {kinds}.</source>
+        <extracomment>engine/pipelines/reading/book.py</extracomment>
+        <translation>{name} no es un libro que se pueda leer. Elija uno de: {kinds}.</translation>
+    </message>
+    <message>
         <source>{name} is not a file.</source>
-        <extracomment>engine/media/sound.py</extracomment>
+        <extracomment>engine/media/sound.py, engine/pipelines/reading/book.py</extracomment>
         <translation>{name} no es un archivo.</translation>
     </message>
     <message>
@@ -4799,6 +4874,14 @@
         <source>{n} billion</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>{n} mil millones</translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} chapters</source>
+        <extracomment>app/gui/speak/book_panel.py</extracomment>
+        <translation>
+            <numerusform>{n} capítulo</numerusform>
+            <numerusform>{n} capítulos</numerusform>
+        </translation>
     </message>
     <message numerus="yes">
         <source>{n} conversations imported.</source>
@@ -4905,7 +4988,7 @@
     </message>
     <message numerus="yes">
         <source>{n} words</source>
-        <extracomment>app/gui/speak/pane.py</extracomment>
+        <extracomment>app/gui/speak/book_panel.py, app/gui/speak/pane.py</extracomment>
         <translation>
             <numerusform>{n} palabra</numerusform>
             <numerusform>{n} palabras</numerusform>
@@ -4923,7 +5006,7 @@
     </message>
     <message>
         <source>{path} cannot be read: {reason}.</source>
-        <extracomment>engine/media/documents.py, engine/pipelines/reading/watching.py, app/runtime/remote/chat.py</extracomment>
+        <extracomment>engine/media/documents.py, engine/pipelines/reading/watching.py, engine/pipelines/speaking/pronunciation.py, app/runtime/remote/chat.py</extracomment>
         <translation>No se puede leer {path}: {reason}.</translation>
     </message>
     <message>
@@ -4933,7 +5016,7 @@
     </message>
     <message>
         <source>{path} could not be written: {reason}.</source>
-        <extracomment>engine/media/recordings.py, engine/media/sound.py</extracomment>
+        <extracomment>engine/media/audiobook_file.py, engine/media/recordings.py, engine/media/sound.py, engine/pipelines/speaking/passage_store.py</extracomment>
         <translation>No se pudo escribir {path}: {reason}.</translation>
     </message>
     <message>
@@ -4945,6 +5028,11 @@
         <source>{path} is larger than the memory that is free.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>{path} es más grande que la memoria libre.</translation>
+    </message>
+    <message>
+        <source>{path} is no text in UTF-8.</source>
+        <extracomment>engine/pipelines/speaking/pronunciation.py</extracomment>
+        <translation>{path} no es un texto en UTF-8.</translation>
     </message>
     <message>
         <source>{path} is not the index of a library.</source>

@@ -224,9 +224,19 @@
         <translation>ほかの形式</translation>
     </message>
     <message>
+        <source>An audiobook is written as {kinds}, not as {ending}.</source>
+        <extracomment>engine/media/audiobook_file.py</extracomment>
+        <translation>オーディオブックは {kinds} で書き出します。{ending} では書き出せません。</translation>
+    </message>
+    <message>
         <source>Analyzing the recording.</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>録音を分析しています。</translation>
+    </message>
+    <message>
+        <source>Another process is making this audiobook now: {folder}.</source>
+        <extracomment>engine/pipelines/speaking/passage_store.py</extracomment>
+        <translation>別のプロセスがこのオーディオブックを作成中です: {folder}</translation>
     </message>
     <message>
         <source>Appearance</source>
@@ -279,6 +289,11 @@
         <translation>音声</translation>
     </message>
     <message>
+        <source>Audiobooks are written through PyAV, which is missing here: pip install av</source>
+        <extracomment>engine/media/audiobook_file.py</extracomment>
+        <translation>オーディオブックの書き出しには PyAV が必要ですが、見つかりません: pip install av</translation>
+    </message>
+    <message>
         <source>Automatic</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
         <translation>自動</translation>
@@ -310,7 +325,7 @@
     </message>
     <message>
         <source>Cancel</source>
-        <extracomment>app/gui/models/remote_form.py, app/gui/read/pane.py, app/gui/settings/cuda_pack.py, app/gui/settings/pane.py, app/gui/speak/pane.py</extracomment>
+        <extracomment>app/gui/models/remote_form.py, app/gui/read/pane.py, app/gui/settings/cuda_pack.py, app/gui/settings/pane.py, app/gui/speak/book_panel.py, app/gui/speak/pane.py</extracomment>
         <translation>キャンセル</translation>
     </message>
     <message>
@@ -337,6 +352,11 @@
         <source>Capture part of the screen</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>画面の一部を取り込む</translation>
+    </message>
+    <message>
+        <source>Chapters</source>
+        <extracomment>app/gui/speak/book_panel.py</extracomment>
+        <translation>章</translation>
     </message>
     <message>
         <source>Chart</source>
@@ -1469,6 +1489,11 @@
         <translation>ライト</translation>
     </message>
     <message>
+        <source>Line {number} of {path} is not of the form: word = how it is said.</source>
+        <extracomment>engine/pipelines/speaking/pronunciation.py</extracomment>
+        <translation>{path} の {number} 行目は「語 = 読み」の形ではありません。</translation>
+    </message>
+    <message>
         <source>List</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>リスト</translation>
@@ -1542,6 +1567,11 @@
         <source>Low confidence: {why}</source>
         <extracomment>app/gui/read/document.py</extracomment>
         <translation>信頼度が低い: {why}</translation>
+    </message>
+    <message>
+        <source>Make an audiobook</source>
+        <extracomment>app/gui/speak/book_panel.py, app/gui/speak/pane.py</extracomment>
+        <translation>オーディオブックを作成</translation>
     </message>
     <message>
         <source>Male voice</source>
@@ -1897,6 +1927,11 @@
         <source>One chart</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>グラフのみ</translation>
+    </message>
+    <message>
+        <source>One file per chapter</source>
+        <extracomment>app/gui/speak/book_panel.py</extracomment>
+        <translation>章ごとに 1 ファイル</translation>
     </message>
     <message>
         <source>One formula</source>
@@ -2507,8 +2542,13 @@
     </message>
     <message>
         <source>Resume</source>
-        <extracomment>app/gui/chat/offer.py, app/gui/libraries/pane.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/libraries/pane.py, app/gui/speak/pane.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>再開</translation>
+    </message>
+    <message>
+        <source>Resume the audiobook</source>
+        <extracomment>app/gui/speak/pane.py</extracomment>
+        <translation>オーディオブックを再開</translation>
     </message>
     <message>
         <source>Retry</source>
@@ -2719,7 +2759,7 @@
     </message>
     <message>
         <source>Show in folder</source>
-        <extracomment>app/gui/read/pane.py</extracomment>
+        <extracomment>app/gui/read/pane.py, app/gui/speak/pane.py</extracomment>
         <translation>フォルダーで表示</translation>
     </message>
     <message>
@@ -2801,6 +2841,11 @@
         <source>Snippet</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>スニペット</translation>
+    </message>
+    <message>
+        <source>Something is being spoken. Wait for it, or stop it.</source>
+        <extracomment>app/gui/speak/pane.py</extracomment>
+        <translation>読み上げ中です。終わるまで待つか、停止してください。</translation>
     </message>
     <message>
         <source>Something went wrong inside Grus: {error}.</source>
@@ -2926,6 +2971,11 @@
         <source>Stopped after {done} of {total} pages</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>{total} ページ中 {done} ページで停止</translation>
+    </message>
+    <message>
+        <source>Subtitles (SRT)</source>
+        <extracomment>app/gui/speak/book_panel.py</extracomment>
+        <translation>字幕 (SRT)</translation>
     </message>
     <message>
         <source>Switch between light and dark</source>
@@ -3444,7 +3494,7 @@
     </message>
     <message>
         <source>The text has {length} characters; the most is {most}.</source>
-        <extracomment>engine/pipelines/speaking/speech.py</extracomment>
+        <extracomment>engine/pipelines/reading/book.py, engine/pipelines/speaking/speech.py</extracomment>
         <translation>テキストは {length} 文字です。上限は {most} 文字です。</translation>
     </message>
     <message>
@@ -3604,7 +3654,7 @@
     </message>
     <message>
         <source>There is nothing to say: the text is empty.</source>
-        <extracomment>engine/pipelines/speaking/qwen3_tts.py, engine/pipelines/speaking/speech.py</extracomment>
+        <extracomment>engine/pipelines/speaking/audiobook.py, engine/pipelines/speaking/qwen3_tts.py, engine/pipelines/speaking/speech.py</extracomment>
         <translation>読み上げるものがありません。テキストが空です。</translation>
     </message>
     <message>
@@ -4188,6 +4238,11 @@
         <translation>ほかのプログラムが使用しています</translation>
     </message>
     <message>
+        <source>chapter {n} of {total}</source>
+        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <translation>第 {n} 章 / 全 {total} 章</translation>
+    </message>
+    <message>
         <source>espeak-ng failed ({reason}).</source>
         <extracomment>engine/pipelines/speaking/phonemes.py</extracomment>
         <translation>espeak-ng でエラーが発生しました（{reason}）。</translation>
@@ -4413,6 +4468,11 @@
         <translation>{folder} にモデルがありません。重みを伴う config.json も GGUF ファイルもありません。</translation>
     </message>
     <message>
+        <source>{folder} holds an unfinished audiobook of another text, voice or settings. Delete it, or choose another name.</source>
+        <extracomment>engine/pipelines/speaking/passage_store.py</extracomment>
+        <translation>{folder} には、別のテキスト・声・設定の未完成のオーディオブックがあります。フォルダーを削除するか、別の名前を選んでください。</translation>
+    </message>
+    <message>
         <source>{free} are free.</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>空きは {free} です。</translation>
@@ -4593,13 +4653,18 @@
         <translation>{name} に接続できません。{host} から応答がありません。</translation>
     </message>
     <message>
+        <source>{name} contains no text that can be spoken.</source>
+        <extracomment>engine/pipelines/reading/book.py</extracomment>
+        <translation>{name} には読み上げられるテキストがありません。</translation>
+    </message>
+    <message>
         <source>{name} contains no text.</source>
         <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
         <translation>{name} にはテキストがありません。</translation>
     </message>
     <message>
         <source>{name} contains no text. Open it in Read first.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak.py, engine/pipelines/reading/book.py</extracomment>
         <translation>{name} にテキストがありません。まず「読み取り」で開いてください。</translation>
     </message>
     <message>
@@ -4703,8 +4768,18 @@
         <translation>{name} は声の名前に使えません。文字、数字、スペース、ピリオド、ハイフンを 64 文字まで使えます。</translation>
     </message>
     <message>
+        <source>{name} is no name of a speaker: up to 40 letters, digits, spaces and dashes.</source>
+        <extracomment>engine/pipelines/speaking/audiobook.py</extracomment>
+        <translation>{name} は話者名に使えません: 40 文字までの文字、数字、空白、ハイフンです。</translation>
+    </message>
+    <message>
+        <source>{name} is not a book that can be read. Choose one of: {kinds}.</source>
+        <extracomment>engine/pipelines/reading/book.py</extracomment>
+        <translation>{name} は読み取れる本ではありません。次のいずれかを選んでください: {kinds}</translation>
+    </message>
+    <message>
         <source>{name} is not a file.</source>
-        <extracomment>engine/media/sound.py</extracomment>
+        <extracomment>engine/media/sound.py, engine/pipelines/reading/book.py</extracomment>
         <translation>{name} はファイルではありません。</translation>
     </message>
     <message>
@@ -4795,6 +4870,13 @@
         <source>{n} billion</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>{n}B</translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} chapters</source>
+        <extracomment>app/gui/speak/book_panel.py</extracomment>
+        <translation>
+            <numerusform>{n} 章</numerusform>
+        </translation>
     </message>
     <message numerus="yes">
         <source>{n} conversations imported.</source>
@@ -4890,7 +4972,7 @@
     </message>
     <message numerus="yes">
         <source>{n} words</source>
-        <extracomment>app/gui/speak/pane.py</extracomment>
+        <extracomment>app/gui/speak/book_panel.py, app/gui/speak/pane.py</extracomment>
         <translation>
             <numerusform>{n} 語</numerusform>
         </translation>
@@ -4907,7 +4989,7 @@
     </message>
     <message>
         <source>{path} cannot be read: {reason}.</source>
-        <extracomment>engine/media/documents.py, engine/pipelines/reading/watching.py, app/runtime/remote/chat.py</extracomment>
+        <extracomment>engine/media/documents.py, engine/pipelines/reading/watching.py, engine/pipelines/speaking/pronunciation.py, app/runtime/remote/chat.py</extracomment>
         <translation>{path} を読み取れません: {reason}。</translation>
     </message>
     <message>
@@ -4917,7 +4999,7 @@
     </message>
     <message>
         <source>{path} could not be written: {reason}.</source>
-        <extracomment>engine/media/recordings.py, engine/media/sound.py</extracomment>
+        <extracomment>engine/media/audiobook_file.py, engine/media/recordings.py, engine/media/sound.py, engine/pipelines/speaking/passage_store.py</extracomment>
         <translation>{path} に書き込めませんでした: {reason}。</translation>
     </message>
     <message>
@@ -4929,6 +5011,11 @@
         <source>{path} is larger than the memory that is free.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>{path} は空きメモリーより大きいファイルです。</translation>
+    </message>
+    <message>
+        <source>{path} is no text in UTF-8.</source>
+        <extracomment>engine/pipelines/speaking/pronunciation.py</extracomment>
+        <translation>{path} は UTF-8 のテキストではありません。</translation>
     </message>
     <message>
         <source>{path} is not the index of a library.</source>

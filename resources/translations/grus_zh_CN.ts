@@ -224,9 +224,19 @@
         <translation>其他版本</translation>
     </message>
     <message>
+        <source>An audiobook is written as {kinds}, not as {ending}.</source>
+        <extracomment>engine/media/audiobook_file.py</extracomment>
+        <translation>有声书可写为 {kinds}，不能写为 {ending}。</translation>
+    </message>
+    <message>
         <source>Analyzing the recording.</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>正在分析录音。</translation>
+    </message>
+    <message>
+        <source>Another process is making this audiobook now: {folder}.</source>
+        <extracomment>engine/pipelines/speaking/passage_store.py</extracomment>
+        <translation>另一个进程正在制作此有声书：{folder}。</translation>
     </message>
     <message>
         <source>Appearance</source>
@@ -279,6 +289,11 @@
         <translation>音频</translation>
     </message>
     <message>
+        <source>Audiobooks are written through PyAV, which is missing here: pip install av</source>
+        <extracomment>engine/media/audiobook_file.py</extracomment>
+        <translation>写有声书需要 PyAV，但此处没有：pip install av</translation>
+    </message>
+    <message>
         <source>Automatic</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
         <translation>自动</translation>
@@ -310,7 +325,7 @@
     </message>
     <message>
         <source>Cancel</source>
-        <extracomment>app/gui/models/remote_form.py, app/gui/read/pane.py, app/gui/settings/cuda_pack.py, app/gui/settings/pane.py, app/gui/speak/pane.py</extracomment>
+        <extracomment>app/gui/models/remote_form.py, app/gui/read/pane.py, app/gui/settings/cuda_pack.py, app/gui/settings/pane.py, app/gui/speak/book_panel.py, app/gui/speak/pane.py</extracomment>
         <translation>取消</translation>
     </message>
     <message>
@@ -337,6 +352,11 @@
         <source>Capture part of the screen</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>截取屏幕区域</translation>
+    </message>
+    <message>
+        <source>Chapters</source>
+        <extracomment>app/gui/speak/book_panel.py</extracomment>
+        <translation>章节</translation>
     </message>
     <message>
         <source>Chart</source>
@@ -1469,6 +1489,11 @@
         <translation>浅色</translation>
     </message>
     <message>
+        <source>Line {number} of {path} is not of the form: word = how it is said.</source>
+        <extracomment>engine/pipelines/speaking/pronunciation.py</extracomment>
+        <translation>{path} 的第 {number} 行不是“词 = 读法”的形式。</translation>
+    </message>
+    <message>
         <source>List</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>列表</translation>
@@ -1542,6 +1567,11 @@
         <source>Low confidence: {why}</source>
         <extracomment>app/gui/read/document.py</extracomment>
         <translation>置信度低：{why}</translation>
+    </message>
+    <message>
+        <source>Make an audiobook</source>
+        <extracomment>app/gui/speak/book_panel.py, app/gui/speak/pane.py</extracomment>
+        <translation>制作有声书</translation>
     </message>
     <message>
         <source>Male voice</source>
@@ -1897,6 +1927,11 @@
         <source>One chart</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>单个图表</translation>
+    </message>
+    <message>
+        <source>One file per chapter</source>
+        <extracomment>app/gui/speak/book_panel.py</extracomment>
+        <translation>每章一个文件</translation>
     </message>
     <message>
         <source>One formula</source>
@@ -2507,8 +2542,13 @@
     </message>
     <message>
         <source>Resume</source>
-        <extracomment>app/gui/chat/offer.py, app/gui/libraries/pane.py, app/gui/viewmodels/models/card.py</extracomment>
+        <extracomment>app/gui/chat/offer.py, app/gui/libraries/pane.py, app/gui/speak/pane.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>继续</translation>
+    </message>
+    <message>
+        <source>Resume the audiobook</source>
+        <extracomment>app/gui/speak/pane.py</extracomment>
+        <translation>继续制作有声书</translation>
     </message>
     <message>
         <source>Retry</source>
@@ -2719,7 +2759,7 @@
     </message>
     <message>
         <source>Show in folder</source>
-        <extracomment>app/gui/read/pane.py</extracomment>
+        <extracomment>app/gui/read/pane.py, app/gui/speak/pane.py</extracomment>
         <translation>在文件夹中显示</translation>
     </message>
     <message>
@@ -2801,6 +2841,11 @@
         <source>Snippet</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>代码片段</translation>
+    </message>
+    <message>
+        <source>Something is being spoken. Wait for it, or stop it.</source>
+        <extracomment>app/gui/speak/pane.py</extracomment>
+        <translation>正在朗读。请等待，或停止它。</translation>
     </message>
     <message>
         <source>Something went wrong inside Grus: {error}.</source>
@@ -2926,6 +2971,11 @@
         <source>Stopped after {done} of {total} pages</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>已停止：完成 {done}/{total} 页</translation>
+    </message>
+    <message>
+        <source>Subtitles (SRT)</source>
+        <extracomment>app/gui/speak/book_panel.py</extracomment>
+        <translation>字幕 (SRT)</translation>
     </message>
     <message>
         <source>Switch between light and dark</source>
@@ -3444,7 +3494,7 @@
     </message>
     <message>
         <source>The text has {length} characters; the most is {most}.</source>
-        <extracomment>engine/pipelines/speaking/speech.py</extracomment>
+        <extracomment>engine/pipelines/reading/book.py, engine/pipelines/speaking/speech.py</extracomment>
         <translation>文本有 {length} 个字符，上限为 {most} 个。</translation>
     </message>
     <message>
@@ -3604,7 +3654,7 @@
     </message>
     <message>
         <source>There is nothing to say: the text is empty.</source>
-        <extracomment>engine/pipelines/speaking/qwen3_tts.py, engine/pipelines/speaking/speech.py</extracomment>
+        <extracomment>engine/pipelines/speaking/audiobook.py, engine/pipelines/speaking/qwen3_tts.py, engine/pipelines/speaking/speech.py</extracomment>
         <translation>没有可朗读的内容：文本为空。</translation>
     </message>
     <message>
@@ -4188,6 +4238,11 @@
         <translation>其他程序正在使用</translation>
     </message>
     <message>
+        <source>chapter {n} of {total}</source>
+        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <translation>第 {n} 章，共 {total} 章</translation>
+    </message>
+    <message>
         <source>espeak-ng failed ({reason}).</source>
         <extracomment>engine/pipelines/speaking/phonemes.py</extracomment>
         <translation>espeak-ng 出错（{reason}）。</translation>
@@ -4413,6 +4468,11 @@
         <translation>{folder} 中没有模型：既没有带权重的 config.json，也没有 GGUF 文件。</translation>
     </message>
     <message>
+        <source>{folder} holds an unfinished audiobook of another text, voice or settings. Delete it, or choose another name.</source>
+        <extracomment>engine/pipelines/speaking/passage_store.py</extracomment>
+        <translation>{folder} 中有一本未完成的有声书，其文本、声音或设置不同。请删除该文件夹，或选择其他名称。</translation>
+    </message>
+    <message>
         <source>{free} are free.</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>可用空间 {free}。</translation>
@@ -4593,13 +4653,18 @@
         <translation>无法连接 {name}：{host} 没有响应。</translation>
     </message>
     <message>
+        <source>{name} contains no text that can be spoken.</source>
+        <extracomment>engine/pipelines/reading/book.py</extracomment>
+        <translation>{name} 不含可朗读的文本。</translation>
+    </message>
+    <message>
         <source>{name} contains no text.</source>
         <extracomment>app/gui/viewmodels/chat/draft.py</extracomment>
         <translation>{name} 不含文本。</translation>
     </message>
     <message>
         <source>{name} contains no text. Open it in Read first.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak.py, engine/pipelines/reading/book.py</extracomment>
         <translation>{name} 不含文本。请先在“阅读”中打开。</translation>
     </message>
     <message>
@@ -4703,8 +4768,18 @@
         <translation>{name} 不能作为声音名称：可用字母、数字、空格、点和连字符，最多 64 个字符。</translation>
     </message>
     <message>
+        <source>{name} is no name of a speaker: up to 40 letters, digits, spaces and dashes.</source>
+        <extracomment>engine/pipelines/speaking/audiobook.py</extracomment>
+        <translation>{name} 不是说话人名称：最多 40 个字母、数字、空格和连字符。</translation>
+    </message>
+    <message>
+        <source>{name} is not a book that can be read. Choose one of: {kinds}.</source>
+        <extracomment>engine/pipelines/reading/book.py</extracomment>
+        <translation>{name} 不是可读取的书。请选择：{kinds}。</translation>
+    </message>
+    <message>
         <source>{name} is not a file.</source>
-        <extracomment>engine/media/sound.py</extracomment>
+        <extracomment>engine/media/sound.py, engine/pipelines/reading/book.py</extracomment>
         <translation>{name} 不是文件。</translation>
     </message>
     <message>
@@ -4795,6 +4870,13 @@
         <source>{n} billion</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>{n}B</translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} chapters</source>
+        <extracomment>app/gui/speak/book_panel.py</extracomment>
+        <translation>
+            <numerusform>{n} 章</numerusform>
+        </translation>
     </message>
     <message numerus="yes">
         <source>{n} conversations imported.</source>
@@ -4890,7 +4972,7 @@
     </message>
     <message numerus="yes">
         <source>{n} words</source>
-        <extracomment>app/gui/speak/pane.py</extracomment>
+        <extracomment>app/gui/speak/book_panel.py, app/gui/speak/pane.py</extracomment>
         <translation>
             <numerusform>{n} 个词</numerusform>
         </translation>
@@ -4907,7 +4989,7 @@
     </message>
     <message>
         <source>{path} cannot be read: {reason}.</source>
-        <extracomment>engine/media/documents.py, engine/pipelines/reading/watching.py, app/runtime/remote/chat.py</extracomment>
+        <extracomment>engine/media/documents.py, engine/pipelines/reading/watching.py, engine/pipelines/speaking/pronunciation.py, app/runtime/remote/chat.py</extracomment>
         <translation>无法读取 {path}：{reason}。</translation>
     </message>
     <message>
@@ -4917,7 +4999,7 @@
     </message>
     <message>
         <source>{path} could not be written: {reason}.</source>
-        <extracomment>engine/media/recordings.py, engine/media/sound.py</extracomment>
+        <extracomment>engine/media/audiobook_file.py, engine/media/recordings.py, engine/media/sound.py, engine/pipelines/speaking/passage_store.py</extracomment>
         <translation>未能写入 {path}：{reason}。</translation>
     </message>
     <message>
@@ -4929,6 +5011,11 @@
         <source>{path} is larger than the memory that is free.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>{path} 大于可用内存。</translation>
+    </message>
+    <message>
+        <source>{path} is no text in UTF-8.</source>
+        <extracomment>engine/pipelines/speaking/pronunciation.py</extracomment>
+        <translation>{path} 不是 UTF-8 文本。</translation>
     </message>
     <message>
         <source>{path} is not the index of a library.</source>

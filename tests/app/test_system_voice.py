@@ -120,6 +120,12 @@ def test_the_server_speaks_with_it(live: Live) -> None:
     assert len(reply.content) > 2 * 22050
     plain = httpx.post(f"{live.url}/v1/audio/speech", json={**body, "voice": "alloy"}, timeout=120)
     assert plain.status_code == 200  # OpenAI's voices are the default one
+    listed = {**body, "input": "I use SQL.", "pronunciations": {"SQL": "sequel"}}
+    spelled = {**body, "input": "I use sequel."}
+    sounds = [httpx.post(f"{live.url}/v1/audio/speech", json=one, timeout=120).content for one in (listed, spelled)]
+    assert sounds[0] == sounds[1]
+    phonemes = httpx.post(f"{live.url}/v1/audio/speech", json={**body, "pronunciations": {"a": "/b/"}}, timeout=120)
+    assert (phonemes.status_code, phonemes.json()["error"]["param"]) == (400, "pronunciations")
     voices = httpx.get(f"{live.url}/v1/audio/voices", params={"model": "system"}, timeout=120).json()
     assert {"de", "en-gb"} <= {card["id"] for card in voices["data"]}
     refused = httpx.post(f"{live.url}/v1/audio/speech", json={**body, "voice": "nobody"}, timeout=120)

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
@@ -26,6 +27,7 @@ from app.gui.pane import AppContext, Pane
 from app.gui.results import ResultsPane
 from app.gui.sound import devices
 from app.gui.sound.player import Player
+from app.gui.speak.book_panel import BOOKS, BookPanel
 from app.gui.store import records
 from app.gui.texts import mark, seconds, tr, trn
 from app.gui.theme import GRID
@@ -45,6 +47,7 @@ from app.gui.viewmodels.speak import (
     text_of,
     to_kept,
 )
+from app.gui.viewmodels.speak_book import BookWork
 from app.gui.widgets import ElidedBox, icon_button, label, text_button
 from engine.errors import BackendUnavailable
 
@@ -56,6 +59,9 @@ ACTIONS = (
     ActionSpec("speak", mark("Speak the text"), "Ctrl+Return", "speak", lambda pane: pane.speak()),
     ActionSpec("stop", mark("Stop speaking"), "Ctrl+Shift+X", "stop", lambda pane: pane.results.stop()),
     ActionSpec("open", mark("Open text"), "Ctrl+O", "file", lambda pane: pane.choose()),
+    ActionSpec("book", mark("Make an audiobook"), "Ctrl+Shift+O", "libraries", lambda pane: pane.choose_book()),
+    ActionSpec("resume", mark("Resume the audiobook"), "Ctrl+R", "continue", lambda pane: pane.on_current(pane.resume)),
+    ActionSpec("show", mark("Show in folder"), "Ctrl+Shift+F", "folder", lambda pane: pane.on_current(pane.show_folder)),
     ActionSpec("play", mark("Play or pause"), "Ctrl+Space", "play", lambda pane: pane.player.toggle()),
     ActionSpec("save", mark("Save audio"), "Ctrl+S", "save", lambda pane: pane.on_current(pane.save)),
     ActionSpec("voice", mark("New voice"), "Ctrl+N", "plus", lambda pane: pane.new_voice()),
@@ -96,6 +102,7 @@ class SpeakPane(ResultsPane[SpeechTake]):
         super().__init__(context, "speak", results, tr("History"))
         self.player = Player(context, results.playback)
         self.voice_panel = VoicePanel(context, results, lambda: self.model_box.name)
+        self.book_panel = BookPanel(context)
         self.options = UNKNOWN  # of the chosen model, once its files were looked at
         self._asked = False  # to speak, before they were
         self.markdown = False  # the text is
@@ -133,6 +140,7 @@ class SpeakPane(ResultsPane[SpeechTake]):
         self.go.setToolTip(actions["speak.speak"].toolTip())
         self.figures = label(kind="second")
         self.status = label(kind="second", wrap=True)
+        self.resume_button = text_button(tr("Resume"), lambda: self.on_current(self.resume))
         head = FlowRow(GRID // 2)
         for part in (self.model_box, self.voice):
             head.addWidget(part)
@@ -141,7 +149,7 @@ class SpeakPane(ResultsPane[SpeechTake]):
             head.addWidget(button)
         head.addWidget(self.language)
         head.begin_right()
-        for name in ("open", "save"):
+        for name in ("open", "book", "save"):
             wear(button := icon_button(self.context.look, "", ""), actions[f"speak.{name}"])
             head.addWidget(button)
         below = QHBoxLayout()
@@ -156,11 +164,16 @@ class SpeakPane(ResultsPane[SpeechTake]):
         column.setSpacing(GRID)
         column.addLayout(head)
         column.addWidget(self.voice_panel)
+        column.addWidget(self.book_panel, 1)
         column.addWidget(self.text, 1)
         column.addLayout(below)
-        column.addWidget(self.status)
+        progress = QHBoxLayout()
+        progress.addWidget(self.status, 1)
+        progress.addWidget(self.resume_button)
+        column.addLayout(progress)
         column.addWidget(self.player)
         self.voice_panel.hide()
+        self.book_panel.hide()
         tools = QHBoxLayout()
         tools.setContentsMargins(GRID * 2, GRID, GRID, 0)
         tools.addWidget(label(tr("History"), "heading"))
@@ -184,6 +197,8 @@ class SpeakPane(ResultsPane[SpeechTake]):
             level.activated.connect(lambda _: self._chosen())
         self.voice_panel.made.connect(self._voice_made)
         self.voice_panel.left.connect(self.voice_panel.hide)
+        self.book_panel.left.connect(lambda: self._show_book(False))
+        self.book_panel.chosen.connect(self.make_book)
 
     # -- the pane
 
@@ -194,6 +209,8 @@ class SpeakPane(ResultsPane[SpeechTake]):
         """A text to be spoken; where a voice is being made, its recording."""
         if files and self.voice_panel.isVisible():
             self.voice_panel.take(files[0])
+        elif files and files[0].suffix.lower() == ".epub":
+            self.open_book(files[0])
         elif files:
             self.open(files[0])
 
@@ -210,6 +227,7 @@ class SpeakPane(ResultsPane[SpeechTake]):
         self.player.silence()
         super().reset()
         self.voice_panel.leave()
+        self._show_book(False)
         self.text.clear()
         self.instructions.clear()
 
@@ -325,10 +343,14 @@ class SpeakPane(ResultsPane[SpeechTake]):
         self._show_status(problem)
         self._show_offer(choice)
         take, saved = studio.current, bool(choice.saved)
+        spoken = take is not None and take.book is None
+        resumable = take is not None and take.resumable and not studio.busy
         self.enable(
-            stop=studio.busy, save=take is not None and take.state in ("done", "stopped"), sample=saved, drop=saved,
-            remove=take is not None, text=take is not None,
+            stop=studio.busy, save=take is not None and spoken and take.state in ("done", "stopped"), sample=saved,
+            drop=saved, remove=take is not None, text=spoken, play=spoken or take is None, resume=resumable,
+            show=take is not None and take.book is not None and take.state == "done",
         )  # fmt: skip
+        self.resume_button.setVisible(resumable)
 
     def _show_status(self, problem: str) -> None:
         """What is wrong with the choice, else with the last take, else how far the voice is."""
@@ -355,7 +377,7 @@ class SpeakPane(ResultsPane[SpeechTake]):
     def menu(self, take: SpeechTake, where: Any) -> None:
         self.results.choose(take)
         menu = QMenu(self)
-        for name in ("play", "text", "save", "remove"):
+        for name in ("play", "text", "save", "remove") if take.book is None else ("resume", "show", "remove"):
             menu.addAction(self.context.actions[f"speak.{name}"])
         menu.popup(where)
 
@@ -371,6 +393,44 @@ class SpeakPane(ResultsPane[SpeechTake]):
             self.markdown = file.suffix.lower() == ".md"
 
         self.context.work.run(lambda: text_of(file), here, self.context.show_error)
+
+    # -- audiobooks
+
+    def choose_book(self) -> None:
+        endings = " ".join("*" + ending for ending in BOOKS)
+        choose_files(
+            self,
+            tr("Make an audiobook"),
+            lambda files: self.open_book(files[0]),
+            f"{tr('Texts')} ({endings})",
+            many=False,
+        )
+
+    def open_book(self, file: Path) -> None:
+        """Its chapters are listed, to be chosen."""
+        self.book_panel.open(file, lambda: self._show_book(True))
+
+    def make_book(self, title: str, work: BookWork) -> None:
+        if self.model_box.advice:
+            self.model_box.get_one()
+        elif problem := self.options.problem(self.choice()):
+            self.context.say(problem, level="warning")
+        elif self.results.make_book(title, work, self.choice()) is None:
+            self.context.say(tr("Something is being spoken. Wait for it, or stop it."), level="warning")
+        else:
+            self._show_book(False)
+
+    def resume(self, take: SpeechTake) -> None:
+        self.results.resume(take)
+
+    def show_folder(self, take: SpeechTake) -> None:
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(take.file.parent)))
+
+    def _show_book(self, shown: bool) -> None:
+        """The panel takes the place of the text."""
+        self.book_panel.setVisible(shown)
+        for part in (self.text, self.go, self.figures):
+            part.setVisible(not shown)
 
     def take_text(self, take: SpeechTake) -> None:
         """To be spoken again, differently."""

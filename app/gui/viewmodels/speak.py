@@ -20,6 +20,7 @@ from app.gui.texts import seconds as in_seconds
 from app.gui.viewmodels.playback import Playback
 from app.gui.viewmodels.results import ListedResult, Results
 from app.gui.viewmodels.signal import Signal
+from app.gui.viewmodels.speak_book import BookShare, BookWork, spoken_book, work_from_record
 from app.runtime.catalogue import config_in
 from app.window_engine import JobRunner, StreamRunner
 from engine.errors import BadRequest, UnreadableFile
@@ -221,6 +222,13 @@ class SpeechTake(ListedResult):
     error: str = ""
     done: float = 0.0  # of the text, how much is spoken
     began: float = field(default_factory=time.monotonic)
+    book: BookWork | None = None  # of an audiobook, whose file is the person's
+    at: BookShare | None = None
+
+    @property
+    def resumable(self) -> bool:
+        """An audiobook that was stopped, or failed."""
+        return self.book is not None and self.state in ("stopped", "failed")
 
     @property
     def share(self) -> float | None:
@@ -231,12 +239,15 @@ class SpeechTake(ListedResult):
             return self.error
         parts = [in_seconds(self.seconds), self.choice.voice or self.choice.instructions]
         if self.state == "speaking":
-            spent = time.monotonic() - self.began
-            left = tr("{time} left", time=in_seconds(spent / self.done * (1 - self.done))) if self.done else ""
-            parts = [tr("Speaking"), left]
+            spent, made = time.monotonic() - self.began, self.done - (self.at.before if self.at else 0.0)
+            left = tr("{time} left", time=in_seconds(spent / made * (1 - self.done))) if made > 0 else ""
+            parts = [tr("Speaking"), self._chapter(), left]
         elif self.state == "stopped":
             parts.insert(0, tr("Stopped"))
         return " · ".join(part for part in parts if part)
+
+    def _chapter(self) -> str:
+        return tr("chapter {n} of {total}", n=self.at.chapter, total=self.at.chapters) if self.at is not None else ""
 
 
 class SpeakResults(Results[SpeechTake]):
@@ -303,6 +314,43 @@ class SpeakResults(Results[SpeechTake]):
         self.shown()
         return take
 
+    def make_book(self, title: str, work: BookWork, choice: SpeakSettings) -> SpeechTake | None:
+        """None when something is being spoken."""
+        if self.busy:
+            return None
+        take = SpeechTake(title, "", choice, Path(work.target), book=work)
+        self._insert(take, lambda: self._keep(take))
+        self._make_book(take, work)
+        self.listed()
+        return take
+
+    def resume(self, take: SpeechTake) -> None:
+        """Continue an audiobook; what is spoken is not spoken again."""
+        if take.book is not None and take.resumable and not self.busy:
+            take.state, take.error, take.done, take.at, take.began = "speaking", "", 0.0, None, time.monotonic()
+            self._make_book(take, take.book)
+
+    def _make_book(self, take: SpeechTake, work: BookWork) -> None:
+        def receive(items: list[Any]) -> None:
+            for item in items:
+                if isinstance(item, BookShare):
+                    take.at, take.done = item, item.share
+                else:
+                    take.seconds = item
+            self.changed(take)
+
+        def ended(problem: str) -> None:
+            take.error = problem
+            self._end(take, "failed" if problem else "done")
+
+        settings = voice_settings_of(take.choice, self.voices)
+        self._start(take, lambda core: spoken_book(core, work, take.choice.model, settings), receive, ended)
+        self.current = take
+        self.playback.show(np.zeros(0, np.float32), RATE)
+        self._keep(take)
+        self.changed(take)
+        self.shown()
+
     def _sound(self, take: SpeechTake, samples: np.ndarray) -> None:
         first = take.seconds == 0.0
         take.seconds += len(samples) / self.playback.rate
@@ -321,7 +369,7 @@ class SpeakResults(Results[SpeechTake]):
 
     def _end(self, take: SpeechTake, state: State) -> None:
         take.state, take.done = state, 1.0
-        if take is self.current:
+        if take is self.current and take.book is None:
             self.playback.finish()
         self._keep(take)
         self.changed(take)
@@ -358,7 +406,7 @@ class SpeakResults(Results[SpeechTake]):
         self.current = take
         self.playback.show(np.zeros(0, np.float32), RATE)
         self.shown()
-        if take is not None:
+        if take is not None and take.book is None:  # a book's sound would fill the memory
             self._work.run(lambda: _read(take.file), lambda found: self._show(take, found), self._show_error)
 
     def _show(self, take: SpeechTake, found: tuple[np.ndarray, int]) -> None:
@@ -368,6 +416,9 @@ class SpeakResults(Results[SpeechTake]):
     def as_file(self, take: SpeechTake) -> tuple[str, Callable[[Path], Any]] | None:
         """A name, and what writes the sound as it was kept; None while there is none."""
         whole = take.state in ("done", "stopped") and take.seconds > 0
+        if take.book is not None:
+            one = take.state == "done" and take.file.is_file()
+            return (take.file.name, lambda target: shutil.copyfile(take.file, target)) if one else None
         return (f"{take.title}.wav", lambda target: shutil.copyfile(take.file, target)) if whole else None
 
     def save(self, take: SpeechTake, target: Path) -> Path:
@@ -456,7 +507,8 @@ def _read(file: Path) -> tuple[np.ndarray, int]:
 
 
 def _to_result(take: SpeechTake) -> records.StoredResult:
-    body = {"text": take.text, "choice": to_kept(take.choice), "seconds": take.seconds, "error": take.error}
+    body = {"text": take.text, "choice": to_kept(take.choice), "seconds": take.seconds, "error": take.error,
+            "book": asdict(take.book) if take.book is not None else None}  # fmt: skip
     return records.StoredResult(take.id, KIND, take.title, "", body, str(take.file), take.state)
 
 
@@ -466,7 +518,7 @@ def _from_result(result: records.StoredResult) -> SpeechTake:
     body = result.body
     return SpeechTake(
         result.title, body.get("text", ""), from_kept(body.get("choice", {})), Path(result.file), result.id, state,
-        body.get("seconds", 0.0), body.get("error", ""), 1.0,
+        body.get("seconds", 0.0), body.get("error", ""), 1.0, book=work_from_record(body.get("book")),
     )  # fmt: skip
 
 

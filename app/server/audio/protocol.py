@@ -30,6 +30,7 @@ class BaseSpeechRequest(RequestFields):
     max_tokens: Annotated[int, Field(ge=1, lt=1 << 31)] | None = None
     spell: bool = False
     markdown: bool = False
+    pronunciations: dict[str, str] | None = None
 
 
 class VoiceId(RequestFields):

@@ -32,6 +32,7 @@ from app.server.errors import ApiError, bad_request, error_body
 from app.server.requests import COMMENT, ClientGone, StreamingReply, event
 from engine.errors import BadRequest, GrusError, SpeechRanAway
 from engine.media.sound import check_format, encoded, media_type, read_sound, written
+from engine.pipelines.speaking.pronunciation import NO_PRONUNCIATIONS, Pronunciations
 from engine.pipelines.speaking.speech import SpeechModel, SpeechOptions, speak_long_form
 from engine.pipelines.speaking.speech_models import speaker
 from engine.pipelines.speaking.voice import Clone, SavedVoice, SavedVoices, VoiceSettings, read_clone, write_clone
@@ -155,6 +156,7 @@ def _bytes(
         top_p=body.top_p,
         repetition_penalty=body.repetition_penalty,
         max_tokens=body.max_tokens,
+        pronunciations=Pronunciations.of(body.pronunciations) if body.pronunciations else NO_PRONUNCIATIONS,
     )
     sound = speak_long_form(model, body.input, make(model), options, scope=scope)
     first = next((chunk for chunk in sound if len(chunk)), None)

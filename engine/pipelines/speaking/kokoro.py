@@ -82,6 +82,7 @@ class KokoroVoice:
     rate = RATE
     token_rate = FRAME_RATE  # it has no tokens; a limit in tokens is one of so many parts of a second
     clones = False
+    reads_phonemes = True  # in the text, as in [Kokoro](/kˈOkəɹO/)
 
     def __init__(self, engine: EngineLike, model: str) -> None:
         self.engine, self.model = engine, model

@@ -23,6 +23,7 @@ import numpy as np
 
 from engine.errors import BadRequest, ErrorText, SpeechRanAway
 from engine.media.stretch import Stretch
+from engine.pipelines.speaking.pronunciation import NO_PRONUNCIATIONS, Pronunciations
 from engine.pipelines.speaking.text import Passage, in_words, passages, plain
 from engine.pipelines.speaking.voice import MODEL_DEFAULTS, Clone, OnCodes, SpeechSampling, SpokenPassage, VoiceSettings
 from engine.tasks import CancelScope, EngineLike, Task
@@ -265,6 +266,7 @@ class SpeechOptions:
     top_p: float | None = None
     repetition_penalty: float | None = None
     max_tokens: int | None = None  # of the whole text
+    pronunciations: Pronunciations = NO_PRONUNCIATIONS
 
     @property
     def sampling(self) -> SpeechSampling:
@@ -278,11 +280,8 @@ def speak_long_form(model: SpeechModel, text: str, settings: VoiceSettings, opti
     work, and so does cancelling `scope` from any thread. `progress` receives the characters spoken and their total.
     `example`: what the voice said earlier in a conversation, so that it stays the same voice."""
     parts = prepare_text(text, settings, options)
-    model.check(settings)
-    scoped = copy.copy(model)
-    stretched = options.speed
-    if hasattr(scoped, "speed"):  # it speaks faster or slower by itself
-        scoped.speed, stretched = options.speed, 1.0
+    check_voice(model, settings, options)
+    scoped, stretched = at_speed(model, options.speed)
     stretch = Stretch(stretched, model.rate)
     scoped.engine = scope = scope or CancelScope.over(model.engine)
     sound = _synthesize(
@@ -293,6 +292,21 @@ def speak_long_form(model: SpeechModel, text: str, settings: VoiceSettings, opti
     return _limited(sound, int(options.max_tokens / model.token_rate * model.rate / options.speed))
 
 
+def check_voice(model: SpeechModel, settings: VoiceSettings, options: SpeechOptions) -> None:
+    """Raise BadRequest for what the model does not support."""
+    model.check(settings)
+    options.pronunciations.check(getattr(model, "reads_phonemes", False))
+
+
+def at_speed(model: SpeechModel, speed: float) -> tuple[SpeechModel, float]:
+    """A copy of the model, and how much its sound must be stretched: 1 where it speaks faster or slower by itself."""
+    scoped = copy.copy(model)
+    if not hasattr(scoped, "speed"):
+        return scoped, speed
+    scoped.speed = speed
+    return scoped, 1.0
+
+
 def prepare_text(text: str, settings: VoiceSettings, options: SpeechOptions) -> list[Passage]:
     """The passages of a text, normalized as the options ask."""
     if len(text) > LONGEST:
@@ -301,6 +315,7 @@ def prepare_text(text: str, settings: VoiceSettings, options: SpeechOptions) -> 
         )
     if options.markdown:
         text = plain(text)
+    text = options.pronunciations.applied(text)
     if options.spell:
         text = in_words(text, settings.language)
     parts = passages(text)
@@ -388,6 +403,11 @@ class VoiceExample:
         """Can passages be synthesized independently of each other?"""
         return not self.needed or (self._example is not None and len(self._example.codes) >= _EXAMPLE_FRAMES)
 
+    @property
+    def passage(self) -> SpokenPassage | None:
+        """What it is so far."""
+        return self._example
+
     def applied(self, settings: VoiceSettings) -> VoiceSettings:
         """The settings of the next passage."""
         return replace(settings, after=self._example) if self._example is not None else settings
@@ -473,17 +493,17 @@ class PassageJoiner:
         begun, held = False, np.zeros(0, np.float32)
         for chunk in chunks:
             held = np.concatenate((held, chunk))
-            loud = _loud(held)
+            loud = loud_samples(held)
             if not begun:
                 if not len(loud) or len(held) < int(loud[0]) + 2 * self._fade:
                     continue
                 held, begun = self._faded_in(held, int(loud[0])), True
-                loud = _loud(held)
+                loud = loud_samples(held)
             ready = (int(loud[-1]) + 1 if len(loud) else 0) - self._fade
             if ready > 0:
                 yield self._emit(held[:ready])
                 held = held[ready:]
-        if not begun and len(loud := _loud(held)):
+        if not begun and len(loud := loud_samples(held)):
             held = self._faded_in(held, int(loud[0]))
         if len(held):
             yield self._emit(self._faded_out(held))
@@ -500,7 +520,7 @@ class PassageJoiner:
         return np.concatenate((np.zeros(missing, np.float32), sound))
 
     def _faded_out(self, held: np.ndarray) -> np.ndarray:
-        loud, sound = _loud(held), held.copy()
+        loud, sound = loud_samples(held), held.copy()
         last = int(loud[-1]) + 1 if len(loud) else len(sound)
         # an abrupt end is faded out there; else the fade is at the end of the silence
         end = last if abs(sound[last - 1]) > _STEP else len(sound)
@@ -509,12 +529,12 @@ class PassageJoiner:
         return sound
 
     def _emit(self, samples: np.ndarray) -> np.ndarray:
-        loud = _loud(samples)
+        loud = loud_samples(samples)
         self._quiet = len(samples) - 1 - int(loud[-1]) if len(loud) else self._quiet + len(samples)
         return samples
 
 
-def _loud(samples: np.ndarray) -> np.ndarray:
+def loud_samples(samples: np.ndarray) -> np.ndarray:
     return np.flatnonzero(np.abs(samples) > _QUIET)
 
 

@@ -214,9 +214,11 @@ class SavedVoices:
                 "voice",
             ) from None
 
-    def settings(self, name: str | None, presets: Sequence[str], language: str = "auto",
+    def settings(self, name: str | Clone | None, presets: Sequence[str], language: str = "auto",
                instructions: str | None = None) -> VoiceSettings:  # fmt: skip
-        """Settings for a voice by name: one of the model's `presets`, or a saved one."""
+        """Settings for a voice by name: one of the model's `presets`, or a saved one. A cloned voice needs no name."""
+        if isinstance(name, Clone):
+            return VoiceSettings(clone=name, instructions=instructions, language=language)
         if name is not None and name not in presets and self.has(name):
             return VoiceSettings(clone=self.load(name), instructions=instructions, language=language)
         return VoiceSettings(preset=name, instructions=instructions, language=language)

@@ -13,6 +13,7 @@ from engine.errors import ErrorText, GrusError, UnreadableFile
 from engine.media.documents import Source, bytes_of
 from engine.pipelines.reading.formats.blocks import larger
 from engine.pipelines.reading.formats.detection import HEAD, head_of, kind_of
+from engine.pipelines.reading.formats.epub import Epub
 from engine.pipelines.reading.formats.fiction import read_fiction
 from engine.pipelines.reading.formats.opendocument import read_flat_opendocument, read_opendocument
 from engine.pipelines.reading.formats.packages import LARGEST_TREE, Package, damaged, protected, xml_tree
@@ -20,7 +21,7 @@ from engine.pipelines.reading.formats.plain import decoded, read_markdown, read_
 from engine.pipelines.reading.formats.rich_text import read_rich_text
 from engine.pipelines.reading.formats.sheets import read_csv, read_workbook
 from engine.pipelines.reading.formats.slides import read_slides
-from engine.pipelines.reading.formats.web import decoded_html, read_book, read_html
+from engine.pipelines.reading.formats.web import decoded_html, read_html
 from engine.pipelines.reading.formats.word import read_word
 from engine.pipelines.reading.results import Page, TextDocument
 
@@ -118,11 +119,11 @@ def _package(data: bytes) -> tuple[Page, ...]:
         if "mimetype" in package.names:
             kind = package.read("mimetype").strip()
             if kind == b"application/epub+zip":
-                return read_book(package)
+                return Epub(package).pages()
             if kind.startswith(_OPEN_DOCUMENT):
                 return read_opendocument(package)
         if "META-INF/container.xml" in package.names:
-            return read_book(package)
+            return Epub(package).pages()
         main = next((name for kind, name in package.relations("").values() if kind == "officeDocument"), "")
         if main.endswith(".bin"):
             raise UnreadableFile(ErrorText("This is a binary Excel file (xlsb). Save it as xlsx."))

@@ -1,14 +1,12 @@
-"""HTML, and books of it (epub): headings, paragraphs, lists, tables and code in order. Nothing that a page refers to is fetched."""
+"""HTML: headings, paragraphs, lists, tables and code in order. Nothing that a page refers to is fetched."""
 
 from __future__ import annotations
 
 import codecs
-import posixpath
 import re
 
 from engine.pipelines.reading.formats.blocks import PageBuilder, Row, larger, whole_number
 from engine.pipelines.reading.formats.markup import EndTag, StartTag, tokens
-from engine.pipelines.reading.formats.packages import Package, damaged, part_name, protected
 from engine.pipelines.reading.results import MOST_CELLS, Page
 
 _VOID = frozenset(
@@ -26,7 +24,6 @@ _UNSHOWN = re.compile(r"(?:^|;)\s*display\s*:\s*none", re.IGNORECASE)
 _CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]{1,40})""", re.IGNORECASE)
 _NO_LETTERS = frozenset({"unicode_escape", "raw_unicode_escape", "punycode", "idna", "undefined", "mbcs", "oem"})
 _HALVES = re.compile("[\ud800-\udfff]")  # of a character, which UTF-7 can hold and no file may
-_FONTS = ("embedding", "#obfuscation", "#rc")  # what an encrypted font's algorithm is called
 MOST_DEPTH = 2000  # lists and tables in each other; more is text
 
 
@@ -236,37 +233,3 @@ class _Reader:
 
 def _span(text: str | None) -> int:
     return max(1, whole_number(text, 1, 64))
-
-
-# -- epub
-
-
-def read_book(package: Package) -> tuple[Page, ...]:
-    """One page a chapter file, in the order of the book's spine."""
-    place = next((root.get("full-path", "") for root in package.xml("META-INF/container.xml").iter("rootfile")), "")
-    if place not in package.names:
-        raise damaged("spine")
-    book, folder = package.xml(place), posixpath.dirname(place)
-    files = {item.get("id", ""): part_name(folder, item.get("href", "")) for item in book.iter("item")}
-    spine = [files.get(item.get("idref", ""), "") for item in book.iter("itemref")]
-    locked = _locked(package)
-    out = PageBuilder("chapter")
-    for name in spine:
-        if name in locked:
-            raise protected()
-        if name in package.names:
-            out.begin_page()
-            add_html(out, decoded_html(package.read(name)))
-    return out.pages()
-
-
-def _locked(package: Package) -> frozenset[str]:
-    """Parts that are encrypted, without fonts."""
-    if "META-INF/encryption.xml" not in package.names:
-        return frozenset()
-    found: set[str] = set()
-    for data in package.xml("META-INF/encryption.xml").iter("EncryptedData"):
-        method = data.find("EncryptionMethod")
-        if method is None or not any(word in method.get("Algorithm", "").lower() for word in _FONTS):
-            found.update(part_name("", reference.get("URI", "")) for reference in data.iter("CipherReference"))
-    return frozenset(found)
