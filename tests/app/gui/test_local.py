@@ -109,7 +109,9 @@ def test_a_reply_has_no_listener_once_the_window_is_gone(
     core: WindowEngine, monkeypatch: pytest.MonkeyPatch, gone: bool, text: str
 ) -> None:
     done = threading.Event()
-    monkeypatch.setattr(core, "_speak", lambda ask, speaking: done.wait(10))  # the reply is still being made
+    monkeypatch.setattr(
+        "app.window_engine.make_reply", lambda core, ask, speaking: done.wait(10)
+    )  # the reply is still being made
     listener = Listener()
     speaking = core.reply(ReplyRequest("words", [{"role": "user", "content": "Hi"}], {}), listener)
     core.close()
