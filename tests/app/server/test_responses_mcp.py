@@ -14,6 +14,7 @@ from openai.types.responses import ResponseOutputItem, ResponseStreamEvent
 from pydantic import TypeAdapter
 
 from app.runtime.catalogue import Catalogue
+from app.runtime.tools.sandbox import missing_sandbox
 from app.runtime.tools.settings import ToolSettings
 from app.runtime.tools.toolbox import Toolbox
 from engine.types import Request
@@ -51,10 +52,11 @@ def _tools_live(tmp_path_factory: pytest.TempPathFactory, http_server: str) -> I
         settings = ToolSettings()
         settings.keep_servers([stdio_server(name="mine"), stdio_server(name="other")])
         settings.keep_builtin("calculator")
+        settings.keep_builtin("python")
         folder = tmp_path_factory.mktemp("tools") / "tiny"
         model = scripted_model(folder, context=65536)
         catalogue = Catalogue({"tiny": str(folder)}, use_cache=False)
-        allowed = {"tools": ("mine", "calculator"), "tool_urls": (http_server,)}
+        allowed = {"tools": ("mine", "calculator", "python"), "tool_urls": (http_server,)}
         with serving(ScriptedEngine, lambda source: model, catalogue, **allowed) as live:
             yield live
 
@@ -185,6 +187,19 @@ def test_added_servers_and_what_the_person_chose(tools_live: Live) -> None:
     calling(tools_live, call("calculator__calculator", {"expression": "6 * 7"}))
     made = whole(tools_live, "Go", tools=[{"type": "mcp", "server_label": "calculator", "require_approval": "never"}])
     assert made["output"][1]["output"] == "42"
+
+
+def test_python_runs_in_the_sandbox_of_the_server(tools_live: Live) -> None:
+    if why := missing_sandbox():
+        pytest.skip(why)
+    settings = ToolSettings()
+    settings.keep_permission("grus/python", "always", _digest(settings, "python"))
+    calling(
+        tools_live, call("python__python", {"code": "open('/etc/passwd')"}), call("python__python", {"code": "6 * 7"})
+    )
+    made = whole(tools_live, "Go", tools=[{"type": "mcp", "server_label": "python", "require_approval": "never"}])
+    assert "FileNotFoundError" in made["output"][1]["error"]["content"][0]["text"]
+    assert made["output"][2]["output"] == "42\n"
 
 
 def _digest(settings: ToolSettings, name: str) -> str:

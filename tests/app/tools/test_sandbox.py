@@ -17,14 +17,18 @@ from app.runtime.tools.tool import ToolResult
 from app.runtime.tools.toolbox import Toolbox
 from engine.errors import BadRequest
 
-here = pytest.mark.skipif(bool(missing_sandbox()), reason=missing_sandbox() or "there is a sandbox")
+
+@pytest.fixture(name="here")
+def _here() -> None:
+    if why := missing_sandbox():
+        pytest.skip(why)
 
 
 def run(code: str, seconds: float = 60) -> ToolResult:
     return run_sandboxed(code, Future(), seconds)
 
 
-@here
+@pytest.mark.usefixtures("here")
 def test_it_computes_and_prints_as_a_prompt_does() -> None:
     done = builtin_tool("python").run({"code": "import math\nprint('sum', sum(range(10)))\nmath.comb(10, 3)"}, Future())
     assert (done.text, done.failed) == ("sum 45\n120\n", False)
@@ -81,7 +85,7 @@ _CALLS = {
 }
 
 
-@here
+@pytest.mark.usefixtures("here")
 @pytest.mark.parametrize("what", ESCAPES)
 def test_an_escape_ends_in_an_error(what: str, tmp_path: Path) -> None:
     secret = tmp_path / "secret.txt"
@@ -94,14 +98,14 @@ def test_an_escape_ends_in_an_error(what: str, tmp_path: Path) -> None:
     assert "not for models" not in done.text
 
 
-@here
+@pytest.mark.usefixtures("here")
 def test_calls_of_the_kernel_are_refused() -> None:
     code = "import ctypes\nc = ctypes.CDLL(None, use_errno=True)\n"
     code += "".join(f"print({name!r}, c.{call}, ctypes.get_errno())\n" for name, call in _CALLS.items())
     assert run(code).text == "".join(f"{name} -1 1\n" for name in _CALLS)
 
 
-@here
+@pytest.mark.usefixtures("here")
 def test_time_and_output_are_limited() -> None:
     late = run("print('begun', flush=True)\nwhile True: pass", 2)
     assert (late.text, late.failed) == ("begun\n\n[The code was ended after 2 seconds.]", True)
@@ -113,7 +117,7 @@ def test_time_and_output_are_limited() -> None:
     assert len(huge.text) < 1_100_000
 
 
-@here
+@pytest.mark.usefixtures("here")
 def test_it_gets_none_of_our_variables(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRUS_TEST_KEY", "secret")
     seen = run("import os; print(sorted(os.environ))").text
@@ -121,7 +125,7 @@ def test_it_gets_none_of_our_variables(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "PATH" in seen
 
 
-@here
+@pytest.mark.usefixtures("here")
 def test_code_that_is_stopped_ends_at_once() -> None:
     stop: Future[None] = Future()
     ended: Future[None] = Future()
