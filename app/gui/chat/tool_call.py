@@ -57,6 +57,7 @@ class ToolCallWidget(MessageWidget):
         self.never = text_button(tr("Never allow"), lambda: self._permit(False, "for good"))
         self.buttons = QWidget()
         row = FlowRow(GRID)
+        row.setContentsMargins(0, 0, 0, 0)
         for button in (self.once, self.here, self.always, self.no, self.never):
             row.addWidget(button)
         self.buttons.setLayout(row)
@@ -116,7 +117,7 @@ class ToolCallWidget(MessageWidget):
         self.field.setPlainText(json.dumps(question.arguments, ensure_ascii=False, indent=2))
         line = self.field.fontMetrics().lineSpacing()
         lines = min(max(self.field.document().blockCount(), _LINES[0]), _LINES[1])
-        self.field.setFixedHeight(line * lines + 2 * GRID + 4)
+        self.field.setFixedHeight(line * lines + 4 * GRID)
 
     def measure(self, width: int) -> int:
         y = 0
@@ -134,7 +135,7 @@ class ToolCallWidget(MessageWidget):
             inside.activate()
             height = inside.heightForWidth(width) if inside.hasHeightForWidth() else inside.sizeHint().height()
             self.box.setGeometry(0, y, width, height)
-            y += height
+            y += height + GRID
         return y
 
     # -- what a person does

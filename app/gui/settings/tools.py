@@ -72,6 +72,7 @@ class ToolsView(SettingsSection):
         column = QVBoxLayout(form)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GRID)
+        column.addSpacing(GRID)
         column.addWidget(label(tr("Add an MCP server"), "title"))
         for part in (self.name, self.where, self.variables):
             column.addWidget(part)

@@ -158,6 +158,28 @@ def test_a_call_is_asked_for_edited_allowed_kept_and_exported(grus: Opened, open
     )
 
 
+@pytest.mark.parametrize(("language", "scale"), [("de", 1.5), ("ja", 2.0)])
+def test_nothing_is_cut_in_a_small_window_with_large_text(
+    open_grus: Callable[..., Opened], language: str, scale: float
+) -> None:
+    grus = open_grus(language=language, text_scale=scale)
+    ToolSettings().keep_builtin("calculator")
+    ToolSettings().keep_servers([stdio_server(name="a-server-with-a-name-of-31-signs")])
+    grus.window.resize(grus.window.minimumSizeHint())
+    pane = chat(grus, "calculator", calls=(call("calculator", expression="1 + 2 + 3 + 4 + 5 + 6 + 7 + 8 + 9"),))
+    ask(grus, pane)
+    shown = card(grus, pane)
+    assert faults(grus.window) == []
+    grus.qtbot.mouseClick(shown.once, LEFT)
+    ended(grus, pane)
+    pane.fold_call(pane.talk.path[-1].id, 0)
+    assert faults(grus.window) == []
+    settings = settings_pane(grus)
+    settings.tools._unfold("a-server-with-a-name-of-31-signs")
+    grus.until(lambda: settings.tools.tools.servers[0].tools, 30)
+    assert faults(grus.window) == []
+
+
 def test_what_is_allowed_in_a_conversation_is_asked_in_the_next(grus: Opened) -> None:
     ToolSettings().keep_builtin("calculator")
     pane = chat(grus, "calculator", calls=(call("calculator", expression="1"), call("calculator", expression="2")))
