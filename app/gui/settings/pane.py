@@ -270,6 +270,7 @@ class SettingsPane(Pane):
         self.transfer = Transfer(context.store, context.work, preferences, data, context.say, context.reread)
         self.access = NetworkSettings(context.work, context.preferences)
         context.wiped.connect(self.access.remove_all)
+        context.wiped.connect(lambda: self.tools.tools.forget(data))
         context.actions.add_table(self, "settings", tr("Settings"), ACTIONS)
         self.appearance = self._choice("appearance", tr("Appearance"), [(n, tr(_APPEARANCES[n])) for n in APPEARANCES])
         self.scale = self._choice("text_scale", tr("Text size"), [(s, f"{100 * s:.0f} %") for s in _SCALES])

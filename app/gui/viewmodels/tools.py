@@ -180,6 +180,10 @@ class AddedTools:
 
         self._work.run(lambda: read(self._open()), show, self._failed)
 
+    def forget(self, cleared: Path) -> None:
+        """With everything else that is deleted."""
+        self._do(lambda tools: tools.forget(cleared))
+
     # -- inside
 
     def _do(self, change: Callable[[OpenTools], str | None], then: Callable[[], Any] = lambda: None) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections.abc import Sequence
 from concurrent.futures import Future
+from pathlib import Path
 
 from app.runtime.tools.connection import McpConnection
 from app.runtime.tools.settings import ToolServer, ToolSettings
@@ -47,6 +49,13 @@ class OpenTools:
             made = self._connections.pop(name, None)
         if made is not None:
             made.stop_soon()
+
+    def forget(self, cleared: Path) -> None:
+        """End all servers, and delete what was added with its logs. `cleared`: a folder that is being emptied already."""
+        self.close()
+        if self.settings.file.parent != cleared:
+            self.settings.file.unlink(missing_ok=True)
+            shutil.rmtree(self.settings.logs, ignore_errors=True)
 
     def close(self) -> None:
         with self._lock:

@@ -15,7 +15,8 @@ from app.gui.preferences import Preferences
 from app.gui.viewmodels.models.library import on_disk
 from app.runtime.catalogue import Catalogue, able, capabilities_of, main_use
 from app.runtime.chat import ReplyEvent
-from app.window_engine import ReplyRequest, WindowEngine, local_service
+from app.window_engine import WindowEngine, local_service
+from app.window_reply import ReplyRequest
 from engine.weights.convert import convert
 from tests.app.gui.media import ORPHEUS, like_spark
 from tests.checkpoints import save

@@ -332,3 +332,9 @@ def test_servers_are_added_looked_at_allowed_and_removed(grus: Opened) -> None:
     tools.remove("pasted")
     grus.until(lambda: [one.server.name for one in tools.servers] == ["typed"])
     assert ToolSettings().permissions() == {}
+    settings = ToolSettings()
+    settings.logs.mkdir(exist_ok=True)
+    pane.privacy.ask()
+    pane.privacy.delete_all()
+    grus.until(lambda: not settings.file.exists() and not settings.logs.exists())
+    grus.until(lambda: not tools.servers)
