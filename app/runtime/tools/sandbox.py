@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -17,6 +19,7 @@ import tempfile
 import threading
 from collections.abc import Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -123,7 +126,7 @@ def _interpreter() -> tuple[Path, Path] | None:
     return program, program.parent.parent
 
 
-def _command(filter_descriptor: int) -> list[str]:
+def _command(filter_descriptor: int, facts: int) -> list[str]:
     """The code gets the system's programs, and Python's folder where that lies elsewhere."""
     found = _interpreter()
     assert found is not None  # `missing_sandbox` was asked
@@ -153,7 +156,19 @@ def _command(filter_descriptor: int) -> list[str]:
         "LANG",
         "C.UTF-8",
     ]
-    return [*words, "--seccomp", str(filter_descriptor), str(program), "-I", "-B", "-u", "-c", _PRELUDE]
+    return [
+        *words,
+        "--seccomp",
+        str(filter_descriptor),
+        "--info-fd",
+        str(facts),
+        str(program),
+        "-I",
+        "-B",
+        "-u",
+        "-c",
+        _PRELUDE,
+    ]
 
 
 # -- running
@@ -169,10 +184,12 @@ def run_sandboxed(code: str, stop: Future[None], seconds: float = SECONDS) -> To
         rules.write(seccomp_filter(platform.machine()))
         rules.seek(0)
         descriptor = rules.fileno()
+        facts, written = os.pipe()
         process = subprocess.Popen(
-            _command(descriptor), stdin=given, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, pass_fds=[descriptor], cwd="/",
+            _command(descriptor, written), stdin=given, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, pass_fds=[descriptor, written], cwd="/",
             env={"PATH": os.environ.get("PATH", os.defpath)}, start_new_session=True,
         )  # fmt: skip
+        os.close(written)
         read: Future[bytes] = Future()
         threading.Thread(target=_gather, args=(process, read), name="grus-sandbox", daemon=True).start()
         try:
@@ -182,9 +199,23 @@ def run_sandboxed(code: str, stop: Future[None], seconds: float = SECONDS) -> To
             if late and stop.done():
                 raise CancelledError
         finally:
-            process.kill()  # all of its namespace ends with it
+            _end(process, facts)
+            os.close(facts)
             code_of_end = process.wait()
     return _result(read.result(), code_of_end, late, seconds)
+
+
+def _end(process: subprocess.Popen[bytes], facts: int) -> None:
+    """End the first process of the namespace, and with it all others. While the namespace is being made bubblewrap's own end would not
+    end it, so its number is waited for."""
+    report = os.read(facts, 4096)  # nothing where bubblewrap has failed
+    inside = re.search(rb'"child-pid": *(\d+)', report)
+    if process.poll() is None:
+        with suppress(ProcessLookupError, subprocess.TimeoutExpired):
+            if inside is not None:
+                os.kill(int(inside[1]), signal.SIGKILL)
+                process.wait(2)
+        process.kill()
 
 
 def _gather(process: subprocess.Popen[bytes], read: Future[bytes]) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import threading
 from concurrent.futures import CancelledError, Future
+from contextlib import suppress
 from pathlib import Path
 
+import psutil
 import pytest
 
 from app.runtime.tools import sandbox
@@ -16,6 +18,7 @@ from app.runtime.tools.settings import ToolSettings
 from app.runtime.tools.tool import ToolResult
 from app.runtime.tools.toolbox import Toolbox
 from engine.errors import BadRequest
+from tests.app.new_machine import until
 
 
 @pytest.fixture(name="here")
@@ -123,6 +126,28 @@ def test_it_gets_none_of_our_variables(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = run("import os; print(sorted(os.environ))").text
     assert "GRUS_TEST_KEY" not in seen
     assert "PATH" in seen
+
+
+@pytest.mark.usefixtures("here")
+def test_code_that_is_stopped_while_it_starts_leaves_no_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", f"{os.environ['PATH']}:{tmp_path}")  # by which its processes are known
+
+    def left() -> list[int]:
+        found = []
+        for process in psutil.process_iter():
+            with suppress(psutil.Error):
+                if str(tmp_path) in process.environ().get("PATH", "") and process.name() == "bwrap":
+                    found.append(process.pid)
+        return found
+
+    stop: Future[None] = Future()
+    stop.set_result(None)
+    for _ in range(20):
+        with pytest.raises(CancelledError):
+            run_sandboxed("while True: pass", stop)
+    until(lambda: not left())
 
 
 @pytest.mark.usefixtures("here")
