@@ -9,38 +9,34 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from app.explain import explained
 from app.gui.texts import size, tr
-from app.gui.viewmodels.sampling import reasoning
 from app.gui.viewmodels.signal import Signal
+from app.window_reply import FrameSink, PendingReply, ReplyListener, ReplyRequest, make_reply
 from engine.errors import BadRequest, GrusError
 from engine.tasks import CancelScope
 
 if TYPE_CHECKING:
     from app.gui.preferences import Preferences
-    from app.gui.store.messages import GivenPassage
     from app.runtime.catalogue import Capability
-    from app.runtime.chat import ReplyEvent
     from app.runtime.models import ModelService
+    from app.runtime.tools.open_tools import OpenTools
     from engine.loading import LoadedModel
     from engine.tasks import Task
     from engine.tasks import Work as TaskWork
-    from engine.types import FinishReason, Request, RequestHandle, SamplingParams, Timings
+    from engine.types import Request, RequestHandle
 
 
 # -- long work beside the UI thread that yields results as it proceeds, such as pages, sound or captions
 #
 # Results reach the UI thread at most once a frame.
-
-
-class FrameSink(Protocol):
-    def put(self, item: Any) -> None: ...
 
 
 class Cancellable(Protocol):
@@ -111,7 +107,6 @@ class BackgroundStream:
                 self._ended(ends[0])
 
 
-_NO_PICTURE = "(A picture is attached that you cannot see.)"  # read by the model, in the language of its training
 log = logging.getLogger("grus.window")
 _T = TypeVar("_T")
 
@@ -127,33 +122,6 @@ class JobRunner(Protocol):
         then: Callable[[_T], Any] | None = None,
         failed: Callable[[str], Any] | None = None,
     ) -> Future[_T]: ...
-
-
-@dataclass(frozen=True)
-class ReplyRequest:
-    """What a chat asks for. Messages and tools have OpenAI's shape."""
-
-    model: str
-    messages: Sequence[Mapping[str, Any]]
-    sampling: Mapping[str, Any] = field(default_factory=dict)  # fields of SamplingParams that were set
-    reasoning: Mapping[str, Any] = field(default_factory=dict)  # fields of ChatRequest that were set
-    tools: Sequence[Mapping[str, Any]] = ()
-    continue_last: bool = False
-    passages: Callable[[ModelService], Sequence[GivenPassage]] | None = None  # of the libraries that are asked
-
-
-class ReplyListener(Protocol):
-    """Shows a reply. Called on the UI thread; exactly one of `ended` and `failed` comes last."""
-
-    def working(self, what: str) -> None:
-        """What happens before the first word: loading, reading. One sentence."""
-
-    def found(self, passages: Sequence[GivenPassage]) -> None:
-        """What the model was given of the libraries."""
-
-    def parts(self, parts: Sequence[ReplyEvent]) -> None: ...
-    def ended(self, reason: FinishReason, timings: Timings) -> None: ...
-    def failed(self, sentence: str) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -308,13 +276,13 @@ class WindowEngine:
 
     def reply(self, ask: ReplyRequest, listener: ReplyListener) -> PendingReply:
         """ReplyRequest for a reply. Its words come to the listener, a frame at a time."""
-        speaking = PendingReply(listener, self._speaking.discard)
+        speaking = PendingReply(listener, self._speaking.discard, lambda sentence: self.reach("tools", sentence))
         speaking.gather = self._frames(speaking.hand_over)
         self._speaking.add(speaking)
 
         def speak() -> None:
             try:
-                self._speak(ask, speaking)
+                make_reply(self, ask, speaking)
             except BaseException as error:
                 if not isinstance(error, GrusError):
                     log.exception("a reply failed")
@@ -344,6 +312,13 @@ class WindowEngine:
         """Beside the UI thread: the engine and its models. Waits until they are there."""
         return self._service.result()
 
+    @cached_property
+    def tools(self) -> OpenTools:
+        """The tools that were added, and the servers that run for conversations."""
+        from app.runtime.tools.open_tools import OpenTools
+
+        return OpenTools()
+
     @property
     def engine(self) -> ModelService:
         """Beside the UI thread: what computes."""
@@ -359,6 +334,8 @@ class WindowEngine:
             speaking.cancel()
         for stream in tuple(self._streams):
             stream.cancel()
+        if (tools := self.__dict__.get("tools")) is not None:
+            tools.close()
         if self._service.done() and not self._service.exception():
             self._service.result().close()
 
@@ -368,44 +345,6 @@ class WindowEngine:
             speaking.silence()
 
     # -- beside the UI thread
-
-    def _speak(self, ask: ReplyRequest, speaking: PendingReply) -> None:
-        from app.runtime.chat import ChatRequest, prepare
-        from app.runtime.library.answers import prepared_with
-        from engine.types import Done, Failed, Progress, SamplingParams
-
-        service = self._service.result()
-        if not service.is_ready(ask.model):
-            speaking.gather.put(("working", tr("Loading {model}.", model=ask.model)))
-        loaded = self._load(service, ask.model)
-        messages = ask.messages if getattr(loaded, "vision", None) is not None else without_pictures(ask.messages)
-        defaults = self.defaults_of(service.model_of(ask.model))
-        params: SamplingParams = SamplingParams(**{**_sampling(defaults), **ask.sampling})
-        reasons = _reasoning(defaults, ask.reasoning)
-        conversation = ChatRequest(messages, params, tools=ask.tools, continue_last=ask.continue_last, **reasons)
-        if ask.passages is None:
-            prepared = prepare(conversation, loaded, ask.model)
-        else:
-            speaking.gather.put(("working", tr("Searching your documents.")))
-            prepared, given = prepared_with(conversation, ask.passages(service), loaded, ask.model)
-            speaking.gather.put(("found", given))
-        count = len(prepared.request.prompt_ids)
-        speaking.gather.put(("working", tr("Reading {n} tokens.", n=count) if count else tr("Waiting for the model.")))
-        handle = service.submit(prepared.request)
-        speaking.attach(handle.cancel)
-        for event in handle:
-            if isinstance(event, Failed):
-                raise event.error
-            if isinstance(event, Progress):
-                share = f"{100 * event.done // max(1, event.total)} %"
-                speaking.gather.put(("working", tr("Reading the conversation: {share}.", share=share)))
-            parts = prepared.reader.read(event)
-            if parts:
-                speaking.gather.put(("parts", parts))
-            if isinstance(event, Done):
-                ends = [part.reason for part in parts if part.kind == "end"]
-                reason = event.reason if event.reason == "cancelled" or not ends else ends[-1]
-                speaking.gather.put(("ended", reason, event.timings))
 
     def _load(self, service: ModelService, name: str) -> LoadedModel:
         resident = service.is_ready(name)
@@ -487,84 +426,6 @@ def local_service(
     catalogue.more_folders = [Path(more) for more in preferences.get("model_folders", [])]
     limit = preferences.get("memory_limit") or Settings.gpu_memory_limit
     return open_service(catalogue, options, Settings(gpu_memory_limit=limit))
-
-
-def _sampling(chosen: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in chosen.items() if key not in ("thinking", "reasoning_tokens")}
-
-
-def _reasoning(defaults: Mapping[str, Any], chosen: Mapping[str, Any]) -> dict[str, Any]:
-    """What a conversation says about reasoning; what it leaves open is the model's."""
-    own = {key: value for key, value in reasoning(defaults).items() if value is not None}
-    if "thinking" in chosen or "effort" in chosen:
-        own = {key: value for key, value in own.items() if key == "reasoning_tokens"}
-    return own | dict(chosen)
-
-
-def without_pictures(messages: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """For a model that reads text only: a picture of an earlier turn must not end the conversation."""
-
-    def words(content: Any) -> Any:
-        if not isinstance(content, list):
-            return content
-        return "\n\n".join(_NO_PICTURE if part["type"] == "image" else part["text"] for part in content)
-
-    return [{**message, "content": words(message["content"])} for message in messages]
-
-
-class PendingReply:
-    """A reply that is being made. `cancel` may come at any time, also before the model is loaded."""
-
-    gather: FrameSink
-
-    def __init__(self, listener: ReplyListener, over: Callable[[PendingReply], None]) -> None:
-        self._listener = listener
-        self._over = over
-        self._guard = threading.Lock()
-        self._cancel: Callable[[], None] | None = None
-        self._cancelled = False
-        self._ended = False
-        self._silent = False
-
-    def silence(self) -> None:
-        self._silent = True
-
-    def cancel(self) -> None:
-        with self._guard:
-            self._cancelled = True
-            cancel = self._cancel
-        if cancel is not None:
-            cancel()
-
-    def attach(self, cancel: Callable[[], None]) -> None:
-        with self._guard:
-            self._cancel = cancel
-            late = self._cancelled
-        if late:
-            cancel()
-
-    def hand_over(self, items: list[Any]) -> None:
-        """On the UI thread: everything that came since the last frame, parts joined."""
-        if self._silent:
-            return
-        parts: list[Any] = []
-        for kind, *what in items:
-            if kind == "parts":
-                parts += what[0]
-                continue
-            if parts:
-                self._listener.parts(parts)
-                parts = []
-            if kind in ("working", "found"):
-                getattr(self._listener, kind)(*what)
-            elif not self._ended:
-                self._ended = True
-                with self._guard:
-                    self._cancel = None  # a reply that is kept must not keep its request alive
-                (self._listener.ended if kind == "ended" else self._listener.failed)(*what)
-                self._over(self)
-        if parts:
-            self._listener.parts(parts)
 
 
 class DownloadProgress:

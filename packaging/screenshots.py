@@ -309,6 +309,89 @@ def settings(app: Any, window: Any) -> None:
     pane.privacy.changed()
 
 
+def tools(app: Any, window: Any) -> None:
+    """A conversation with a call that was made and unfolded, and one that a person is asked about. The calls are scripted, too."""
+    from app.gui.store import conversations, messages
+    from app.gui.store.messages import StoredMessage, ToolUse
+    from app.gui.viewmodels.chat.reply_stream import ReplyStream
+    from app.runtime.tools.permissions import PermissionRequest
+    from app.window_reply import PermissionQuestion
+
+    asked = "How much is 17 % of the mill's rent a year? The lease says what it is a month."
+    first = ToolUse(
+        "read_file",
+        '{"path": "lease.md"}',
+        "1",
+        "grus/read_file",
+        "made",
+        "# Rent\n\nThe rent is 410 crowns a month.",
+        0,
+        32,
+    )
+    second = ToolUse("calculator", '{"expression": "410 * 12 * 0.17"}', "2", "grus/calculator", "", "", 1, 73)
+    text = "I look the rent up in the lease.\n\nIt is 410 crowns a month. I compute."
+
+    def fill(db: Any) -> int:
+        id = conversations.create(db, "Qwen3-0.6B", title="Rent of the mill", tools=("read_file", "calculator"))
+        question = messages.add(db, id, StoredMessage(0, None, "user", asked))
+        messages.add(
+            db, id, StoredMessage(0, question.id, "assistant", text, calls=(first, second), model="Qwen3-0.6B")
+        )
+        return id
+
+    pane = window.open_pane("chat")
+    id = window.context.store.ask(fill).result()
+    pane.open(id)
+    until(app, lambda: pane.talk.id == id and len(pane.talk.path) == 2)
+    shown = replace(pane.talk.path[1], calls=(first, second))
+    reply = ReplyStream(shown, pane.talk._reply_changed, lambda message: None, lambda seconds, run: None, tools=True)
+    reply._round = 1
+    pane.talk.reply = reply
+    pane.talk.busy()
+    pane.views.unfolded_calls.add((reply.message.id, 0))
+    request = PermissionRequest(
+        "grus/calculator",
+        "Computes an expression such as (3 + 4) * 2 ** 10 / sqrt(2).",
+        json.loads(second.arguments),
+        False,
+        True,
+    )
+    reply.called(PermissionQuestion(request))
+    spin(app, 0.6)
+
+
+def end_tools(window: Any) -> None:
+    pane = window.pane("chat")
+    pane.talk.reply = None
+    pane.talk.busy()
+    pane.begin()
+
+
+def settings_of_tools(app: Any, window: Any) -> None:
+    """The server is scripted: nothing is started for the picture."""
+    from app.gui.viewmodels.tools import ListedTool, ServerEntry
+    from app.runtime.tools.settings import ToolServer
+
+    pane = window.pane("settings")
+    listed = pane.tools.tools
+    until(app, lambda: listed.builtin)
+    found = (
+        ListedTool("memory/search_nodes", "Searches the notes by a word.", "", "always"),
+        ListedTool("memory/create_entities", "Adds notes.", "", "ask"),
+        ListedTool("memory/delete_entities", "Deletes notes and what leads to them.", "", "never"),
+    )
+    server = ToolServer("memory", "npx", ("-y", "@modelcontextprotocol/server-memory"))
+    calculator = next(entry for entry in listed.builtin if entry.name == "calculator")
+    on = replace(calculator, on=True, tool=ListedTool("grus/calculator", "", "", "always"))
+    listed.builtin = [on if entry.name == "calculator" else entry for entry in listed.builtin]
+    listed.servers = [ServerEntry(server, found)]
+    pane.tools._unfolded = {"memory"}
+    listed.changed()
+    spin(app, 0.4)
+    pane.show_tools()
+    spin(app, 0.3)
+
+
 USED = {"libraries": libraries, "models": models, "server": server, "settings": settings}
 
 
@@ -401,7 +484,12 @@ def main() -> int:
                     if spec.name in USED:
                         USED[spec.name](app, window)
                     shot(app, window, f"{spec.name}-{theme}")
-            window.open_pane("chat")
+                    if spec.name == "settings":
+                        settings_of_tools(app, window)
+                        shot(app, window, f"settings-tools-{theme}")
+            tools(app, window)
+            shot(app, window, f"chat-tools-{theme}")
+            end_tools(window)
             window.show_shortcuts()
             shot(app, window, f"shortcuts-{theme}")
             window.show_shortcuts()

@@ -32,6 +32,7 @@ SOURCES = (
     *sorted((ROOT / "app" / "gui").rglob("*.py")),
     ROOT / "app" / "explain.py",
     ROOT / "app" / "window_engine.py",
+    ROOT / "app" / "window_reply.py",
 )
 _CALLS = {"tr": 0, "mark": 0, "trn": 1, "ErrorText": 0}  # which argument is the sentence
 

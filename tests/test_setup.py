@@ -42,7 +42,18 @@ class Machine:
         self.program("uname", "#!/bin/bash\necho Linux\n")
         self.program("id", "#!/bin/bash\necho 1000\n")
         self.program("apt-get", '#!/bin/bash\necho apt-get "$@" >>"$CALLS"\n')
-        for name in ("g++", "Xvfb", "curl", "xdotool", "openbox", "pulseaudio", "pactl", "ffmpeg", "espeak-ng"):
+        for name in (
+            "g++",
+            "bwrap",
+            "Xvfb",
+            "curl",
+            "xdotool",
+            "openbox",
+            "pulseaudio",
+            "pactl",
+            "ffmpeg",
+            "espeak-ng",
+        ):
             self.program(name, "#!/bin/bash\n")
         self.program("python3", PYTHON)
 

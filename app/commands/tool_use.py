@@ -64,13 +64,17 @@ def tool_terminal(options: argparse.Namespace, model: grus.Model) -> Iterator[To
     if not options.tools and not options.tool:
         yield None
         return
+    from app.runtime.chat import calls_tools
     from app.runtime.tools.permissions import Permissions
     from app.runtime.tools.toolbox import Toolbox
 
-    with Toolbox(only=options.tool or None) as box:
+    able = calls_tools(model.loaded)
+    with Toolbox(only=(options.tool or None) if able else ()) as box:
         for problem in box.problems:
             print(problem, file=sys.stderr)
-        if not box.tools:
+        if not able:
+            print(f"{model.name} does not support tool calls. It answers without tools.", file=sys.stderr)
+        elif not box.tools:
             print("There are no tools to use. `grus tools --help` says how one is added.", file=sys.stderr)
         yield ToolTerminal(box, Permissions(box.settings, box.tools, ask_person if sys.stdin.isatty() else None), model)
 

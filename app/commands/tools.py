@@ -18,7 +18,7 @@ until it is added, and a person is asked before a tool runs, unless they have se
   grus tools add files "npx -y @modelcontextprotocol/server-filesystem ~/Papers"
   grus tools add docs https://example.org/mcp --header "Authorization: Bearer ${DOCS_KEY}"
   grus tools add < claude_desktop_config.json     servers as Claude Desktop, Cursor, LM Studio and VS Code write them
-  grus tools add calculator                       comes with Grus; so do date, read_file DIR..., search_documents DIR...
+  grus tools add calculator                       comes with Grus; so do date, python, read_file DIR..., search_documents DIR...
   grus tools                                      lists what was added
   grus tools test files                           starts it and lists its tools
   grus tools permit files/read_file always        or: ask, never
@@ -92,7 +92,7 @@ def _list(options: argparse.Namespace) -> int:
 
 
 def _add(options: argparse.Namespace) -> int:
-    from app.runtime.tools.builtin import BUILTIN_TOOLS, WITH_FOLDERS
+    from app.runtime.tools.builtin import BUILTIN_TOOLS, WITH_FOLDERS, missing
     from app.runtime.tools.settings import ToolSettings, check_server_name, servers_in
 
     settings = ToolSettings()
@@ -104,8 +104,10 @@ def _add(options: argparse.Namespace) -> int:
             raise BadRequest(
                 f"{name} takes {takes}: grus tools add {name}{' DIR...' if name in WITH_FOLDERS else ''}", "folder"
             )
-        if missing := [folder for folder in folders if not Path(folder).is_dir()]:
-            raise BadRequest(f"There is no folder {missing[0]}.", "folder")
+        if gone := [folder for folder in folders if not Path(folder).is_dir()]:
+            raise BadRequest(f"There is no folder {gone[0]}.", "folder")
+        if why := missing(name):
+            raise BadRequest(why, "name")
         settings.keep_builtin(name, folders)
         print(f"{name} is on.")
         return 0

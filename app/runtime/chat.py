@@ -107,6 +107,13 @@ def applied_template(conversation: ChatRequest, model: LoadedModel) -> str:
     return _Preparation(conversation, model, chat_text).text()
 
 
+def calls_tools(model: LoadedModel) -> bool:
+    """Whether its chat template shows it tools. Of a model elsewhere it is not known."""
+    if hasattr(model, "prepare_elsewhere"):
+        return True
+    return bool(model.template.names) and "tools" in model.template.source(tools=True)
+
+
 def reasoning_off(model: LoadedModel, tools: bool = False) -> Literal[False] | None:
     """`ChatRequest.thinking` for an answer without reasoning: False where its template can switch it off, else None."""
     switchable = bool(model.template.names) and can_switch_off(model.template.source(tools=tools))

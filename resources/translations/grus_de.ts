@@ -34,6 +34,11 @@
         <translation>Ein Schlüssel ist ein Wort aus Buchstaben, Ziffern und Zeichen.</translation>
     </message>
     <message>
+        <source>A model may call these in conversations where you switch them on. You are asked before each call.</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Ein Modell darf diese in Unterhaltungen aufrufen, in denen Sie sie einschalten. Vor jedem Aufruf werden Sie gefragt.</translation>
+    </message>
+    <message>
         <source>A new version is downloaded over https only.</source>
         <extracomment>app/updates.py</extracomment>
         <translation>Neue Versionen werden nur über https heruntergeladen.</translation>
@@ -150,12 +155,12 @@
     </message>
     <message>
         <source>Add a folder</source>
-        <extracomment>app/gui/libraries/pane.py, app/gui/models/pane.py, app/gui/settings/pane.py</extracomment>
+        <extracomment>app/gui/libraries/pane.py, app/gui/models/pane.py, app/gui/settings/pane.py, app/gui/settings/tools.py</extracomment>
         <translation>Ordner hinzufügen</translation>
     </message>
     <message>
         <source>Add a folder of documents…</source>
-        <extracomment>app/gui/chat/pane.py</extracomment>
+        <extracomment>app/gui/chat/uses.py</extracomment>
         <translation>Ordner mit Dokumenten hinzufügen…</translation>
     </message>
     <message>
@@ -174,6 +179,11 @@
         <translation>Server hinzufügen</translation>
     </message>
     <message>
+        <source>Add an MCP server</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>MCP-Server hinzufügen</translation>
+    </message>
+    <message>
         <source>Add audio files</source>
         <extracomment>app/gui/listen/pane.py</extracomment>
         <translation>Audiodateien hinzufügen</translation>
@@ -184,9 +194,34 @@
         <translation>Dateien hinzufügen</translation>
     </message>
     <message>
+        <source>Add from JSON</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Aus JSON hinzufügen</translation>
+    </message>
+    <message>
+        <source>Add server</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Server hinzufügen</translation>
+    </message>
+    <message>
+        <source>Add tools…</source>
+        <extracomment>app/gui/chat/uses.py</extracomment>
+        <translation>Werkzeuge hinzufügen …</translation>
+    </message>
+    <message>
         <source>Added from {folder}: {models}.</source>
         <extracomment>app/gui/viewmodels/models/library.py</extracomment>
         <translation>Aus {folder} hinzugefügt: {models}.</translation>
+    </message>
+    <message>
+        <source>Added: {names}.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>Hinzugefügt: {names}.</translation>
+    </message>
+    <message>
+        <source>Added: {names}. Left out: {fields}.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>Hinzugefügt: {names}. Ausgelassen: {fields}.</translation>
     </message>
     <message>
         <source>Address</source>
@@ -214,6 +249,21 @@
         <translation>Erlauben</translation>
     </message>
     <message>
+        <source>Allow in this conversation</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>In dieser Unterhaltung erlauben</translation>
+    </message>
+    <message>
+        <source>Allow once</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>Einmal erlauben</translation>
+    </message>
+    <message>
+        <source>Allow {tool}?</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>{tool} erlauben?</translation>
+    </message>
+    <message>
         <source>Allowed web origins (CORS)</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Erlaubte Web-Ursprünge (CORS)</translation>
@@ -222,6 +272,16 @@
         <source>Also available as</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Auch verfügbar als</translation>
+    </message>
+    <message>
+        <source>Always</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Immer</translation>
+    </message>
+    <message>
+        <source>Always allow</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>Immer erlauben</translation>
     </message>
     <message>
         <source>An audiobook is written as {kinds}, not as {ending}.</source>
@@ -247,6 +307,16 @@
         <source>Architecture</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Architektur</translation>
+    </message>
+    <message>
+        <source>Arguments</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>Argumente</translation>
+    </message>
+    <message>
+        <source>Ask</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Fragen</translation>
     </message>
     <message>
         <source>Ask about images: a vision model.</source>
@@ -322,6 +392,11 @@
         <source>CUDA pack {version} is installed.</source>
         <extracomment>app/gui/viewmodels/cuda_pack.py</extracomment>
         <translation>CUDA-Paket {version} ist installiert.</translation>
+    </message>
+    <message>
+        <source>Calculator</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>Rechner</translation>
     </message>
     <message>
         <source>Cancel</source>
@@ -420,7 +495,7 @@
     </message>
     <message>
         <source>Choose a folder</source>
-        <extracomment>app/gui/read/watch.py</extracomment>
+        <extracomment>app/gui/read/watch.py, app/gui/settings/tools.py</extracomment>
         <translation>Ordner wählen</translation>
     </message>
     <message>
@@ -499,6 +574,11 @@
         <translation>Farben</translation>
     </message>
     <message>
+        <source>Command or address</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Befehl oder Adresse</translation>
+    </message>
+    <message>
         <source>Command palette</source>
         <extracomment>app/gui/window.py</extracomment>
         <translation>Befehlspalette</translation>
@@ -507,6 +587,11 @@
         <source>Compute</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Hardware</translation>
+    </message>
+    <message>
+        <source>Computes expressions.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>Berechnet Ausdrücke.</translation>
     </message>
     <message>
         <source>Connect an agent</source>
@@ -654,6 +739,11 @@
         <translation>Dunkel</translation>
     </message>
     <message>
+        <source>Date and time</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>Datum und Uhrzeit</translation>
+    </message>
+    <message>
         <source>Default</source>
         <extracomment>app/gui/sampling_fields.py, app/gui/speak/pane.py</extracomment>
         <translation>Standard</translation>
@@ -769,6 +859,11 @@
         <translation>Dokumente lesen (OCR)</translation>
     </message>
     <message>
+        <source>Document search</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>Dokumentsuche</translation>
+    </message>
+    <message>
         <source>Documents</source>
         <extracomment>app/gui/read/pane.py, app/gui/viewmodels/models/library.py</extracomment>
         <translation>Dokumente</translation>
@@ -777,6 +872,11 @@
         <source>Documents that could not be read</source>
         <extracomment>app/gui/libraries/pane.py</extracomment>
         <translation>Dokumente, die nicht gelesen werden konnten</translation>
+    </message>
+    <message>
+        <source>Don&apos;t allow</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>Nicht erlauben</translation>
     </message>
     <message>
         <source>Download</source>
@@ -904,13 +1004,18 @@
         <translation>Gespräch beenden (Esc)</translation>
     </message>
     <message>
+        <source>Enter a command, such as npx -y @modelcontextprotocol/server-memory, or an address.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>Geben Sie einen Befehl ein, etwa npx -y @modelcontextprotocol/server-memory, oder eine Adresse.</translation>
+    </message>
+    <message>
         <source>Enter a share like 70 %, or a size like 12 GB.</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
         <translation>Geben Sie einen Anteil wie 70 % oder eine Größe wie 12 GB ein.</translation>
     </message>
     <message>
         <source>Enter tool result</source>
-        <extracomment>app/gui/chat/message_view.py</extracomment>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
         <translation>Tool-Ergebnis eingeben</translation>
     </message>
     <message>
@@ -1014,6 +1119,11 @@
         <translation>Frauenstimme</translation>
     </message>
     <message>
+        <source>File reader</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>Dateileser</translation>
+    </message>
+    <message>
         <source>Filter this list</source>
         <extracomment>app/gui/models/pane.py</extracomment>
         <translation>Liste filtern</translation>
@@ -1087,6 +1197,11 @@
         <source>From another machine</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Von einem anderen Rechner</translation>
+    </message>
+    <message>
+        <source>From the tool. Not checked, and no instruction:</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>Vom Werkzeug. Nicht geprüft und keine Anweisung:</translation>
     </message>
     <message>
         <source>Full screen</source>
@@ -1227,6 +1342,16 @@
         <source>Hide reasoning</source>
         <extracomment>app/gui/chat/message_view.py</extracomment>
         <translation>Überlegungen ausblenden</translation>
+    </message>
+    <message>
+        <source>Hide the call</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>Aufruf ausblenden</translation>
+    </message>
+    <message>
+        <source>Hide tools</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Werkzeuge ausblenden</translation>
     </message>
     <message>
         <source>High</source>
@@ -1379,6 +1504,11 @@
         <translation>Serverschlüssel, das Hugging-Face-Token und Modelle sind nicht enthalten.</translation>
     </message>
     <message>
+        <source>It has changed since you allowed it.</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>Es hat sich geändert, seit Sie es erlaubt haben.</translation>
+    </message>
+    <message>
         <source>It is not clear which way up this page is. Turn it if the text makes no sense.</source>
         <extracomment>engine/pipelines/reading/upright.py</extracomment>
         <translation>Es ist unklar, wo auf dieser Seite oben ist. Drehen Sie sie, wenn der Text keinen Sinn ergibt.</translation>
@@ -1525,7 +1655,7 @@
     </message>
     <message>
         <source>Loading {model}.</source>
-        <extracomment>app/gui/viewmodels/models/library.py, app/window_engine.py</extracomment>
+        <extracomment>app/gui/viewmodels/models/library.py, app/window_engine.py, app/window_reply.py</extracomment>
         <translation>{model} wird geladen.</translation>
     </message>
     <message>
@@ -1535,7 +1665,7 @@
     </message>
     <message>
         <source>Log</source>
-        <extracomment>app/gui/logview.py, app/gui/server/pane.py, app/gui/settings/pane.py</extracomment>
+        <extracomment>app/gui/logview.py, app/gui/server/pane.py, app/gui/settings/pane.py, app/gui/settings/tools.py</extracomment>
         <translation>Protokoll</translation>
     </message>
     <message>
@@ -1670,7 +1800,7 @@
     </message>
     <message>
         <source>Name</source>
-        <extracomment>app/gui/models/remote_form.py</extracomment>
+        <extracomment>app/gui/models/remote_form.py, app/gui/settings/tools.py</extracomment>
         <translation>Name</translation>
     </message>
     <message>
@@ -1692,6 +1822,16 @@
         <source>Network</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Netzwerk</translation>
+    </message>
+    <message>
+        <source>Never</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Nie</translation>
+    </message>
+    <message>
+        <source>Never allow</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>Nie erlauben</translation>
     </message>
     <message>
         <source>New conversation</source>
@@ -2004,6 +2144,11 @@
         <translation>Wird geöffnet</translation>
     </message>
     <message>
+        <source>Or paste the JSON of Claude Desktop, Cursor, LM Studio or VS Code</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Oder das JSON von Claude Desktop, Cursor, LM Studio oder VS Code einfügen</translation>
+    </message>
+    <message>
         <source>Orpheus has no voice {name}. It has: {voices}.</source>
         <extracomment>engine/pipelines/speaking/orpheus.py</extracomment>
         <translation>Orpheus hat keine Stimme {name}. Verfügbar: {voices}.</translation>
@@ -2164,6 +2309,11 @@
         <translation>Pausiert bei {how_far}</translation>
     </message>
     <message>
+        <source>Permission of {tool}</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Berechtigung von {tool}</translation>
+    </message>
+    <message>
         <source>Picture</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>Bild</translation>
@@ -2294,6 +2444,26 @@
         <translation>Fortschritt des Downloads</translation>
     </message>
     <message>
+        <source>Python in a sandbox needs Linux on x86-64 or ARM64.</source>
+        <extracomment>app/runtime/tools/sandbox.py</extracomment>
+        <translation>Python in einer Sandbox braucht Linux auf x86-64 oder ARM64.</translation>
+    </message>
+    <message>
+        <source>Python in a sandbox needs a Python on this machine. Install the package python3 of your system.</source>
+        <extracomment>app/runtime/tools/sandbox.py</extracomment>
+        <translation>Python in einer Sandbox braucht ein Python auf diesem Rechner. Installieren Sie das Paket python3 Ihres Systems.</translation>
+    </message>
+    <message>
+        <source>Python in a sandbox needs bubblewrap. Install the package bubblewrap of your system.</source>
+        <extracomment>app/runtime/tools/sandbox.py</extracomment>
+        <translation>Python in einer Sandbox braucht bubblewrap. Installieren Sie das Paket bubblewrap Ihres Systems.</translation>
+    </message>
+    <message>
+        <source>Python sandbox</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>Python-Sandbox</translation>
+    </message>
+    <message>
         <source>Queued. It is sent when the reply has ended.</source>
         <extracomment>app/gui/chat/pane.py</extracomment>
         <translation>In der Warteschlange. Wird gesendet, sobald die Antwort fertig ist.</translation>
@@ -2340,7 +2510,7 @@
     </message>
     <message>
         <source>Reading the conversation: {share}.</source>
-        <extracomment>app/window_engine.py</extracomment>
+        <extracomment>app/window_reply.py</extracomment>
         <translation>Liest die Unterhaltung: {share}.</translation>
     </message>
     <message>
@@ -2355,8 +2525,13 @@
     </message>
     <message>
         <source>Reading {n} tokens.</source>
-        <extracomment>app/window_engine.py</extracomment>
+        <extracomment>app/window_reply.py</extracomment>
         <translation>Liest {n} Token.</translation>
+    </message>
+    <message>
+        <source>Reads files in the folders that you choose.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>Liest Dateien in den Ordnern, die Sie wählen.</translation>
     </message>
     <message>
         <source>Reads pages: text, tables, formulas and charts in 109 languages.</source>
@@ -2477,13 +2652,18 @@
         <translation>Token entfernen</translation>
     </message>
     <message>
+        <source>Remove {folder}</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>{folder} entfernen</translation>
+    </message>
+    <message>
         <source>Remove {folder} from the list</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>{folder} aus der Liste entfernen</translation>
     </message>
     <message>
         <source>Remove {name}</source>
-        <extracomment>app/gui/chat/composer.py</extracomment>
+        <extracomment>app/gui/chat/composer.py, app/gui/settings/tools.py</extracomment>
         <translation>{name} entfernen</translation>
     </message>
     <message>
@@ -2537,6 +2717,11 @@
         <translation>Grus neu starten</translation>
     </message>
     <message>
+        <source>Result</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>Ergebnis</translation>
+    </message>
+    <message>
         <source>Results</source>
         <extracomment>app/gui/palette.py, app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>Ergebnisse</translation>
@@ -2575,6 +2760,11 @@
         <source>Running on {address}</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Läuft unter {address}</translation>
+    </message>
+    <message>
+        <source>Runs Python without network and without your files, with limits on time and memory.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>Führt Python ohne Netzwerk und ohne Ihre Dateien aus, mit Grenzen für Zeit und Speicher.</translation>
     </message>
     <message>
         <source>Runs on</source>
@@ -2672,13 +2862,18 @@
         <translation>In der Bibliothek suchen</translation>
     </message>
     <message>
+        <source>Searches the libraries in the folders that you choose.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>Durchsucht die Bibliotheken in den Ordnern, die Sie wählen.</translation>
+    </message>
+    <message>
         <source>Searching Hugging Face for {words}.</source>
         <extracomment>app/gui/viewmodels/models/downloads.py</extracomment>
         <translation>Hugging Face wird nach {words} durchsucht.</translation>
     </message>
     <message>
         <source>Searching your documents.</source>
-        <extracomment>app/window_engine.py</extracomment>
+        <extracomment>app/window_reply.py</extracomment>
         <translation>Ihre Dokumente werden durchsucht.</translation>
     </message>
     <message>
@@ -2790,6 +2985,11 @@
         <translation>Überlegungen anzeigen</translation>
     </message>
     <message>
+        <source>Show the call</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>Aufruf anzeigen</translation>
+    </message>
+    <message>
         <source>Show the folder</source>
         <extracomment>app/gui/libraries/pane.py</extracomment>
         <translation>Ordner anzeigen</translation>
@@ -2800,9 +3000,19 @@
         <translation>Protokoll anzeigen</translation>
     </message>
     <message>
+        <source>Show the log of {name}</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Protokoll von {name} anzeigen</translation>
+    </message>
+    <message>
         <source>Show tokens and time under replies</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Token und Zeit unter Antworten anzeigen</translation>
+    </message>
+    <message>
+        <source>Show tools</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Werkzeuge anzeigen</translation>
     </message>
     <message>
         <source>Show under every reply</source>
@@ -2918,6 +3128,16 @@
         <source>Starting</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Wird gestartet</translation>
+    </message>
+    <message>
+        <source>Starting the tools.</source>
+        <extracomment>app/window_reply.py</extracomment>
+        <translation>Die Werkzeuge werden gestartet.</translation>
+    </message>
+    <message>
+        <source>Starting {name}.</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>{name} wird gestartet.</translation>
     </message>
     <message>
         <source>Status</source>
@@ -3145,6 +3365,11 @@
         <translation>Die Konfiguration dieses Modells lässt sich nicht verwenden.</translation>
     </message>
     <message>
+        <source>The date, the day of the week and the time.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>Datum, Wochentag und Uhrzeit.</translation>
+    </message>
+    <message>
         <source>The disk has too little room for what is in this archive.</source>
         <extracomment>app/gui/store/archive.py</extracomment>
         <translation>Auf dem Datenträger ist zu wenig Platz für den Inhalt dieses Archivs.</translation>
@@ -3358,6 +3583,11 @@
         <source>The model made no voice of these words. Try another seed.</source>
         <extracomment>engine/pipelines/speaking/spark.py</extracomment>
         <translation>Das Modell hat aus diesen Worten keine Stimme erzeugt. Versuchen Sie es erneut.</translation>
+    </message>
+    <message>
+        <source>The model may call this tool.</source>
+        <extracomment>app/gui/chat/composer.py</extracomment>
+        <translation>Das Modell darf dieses Werkzeug aufrufen.</translation>
     </message>
     <message>
         <source>The model {model} writes no text.</source>
@@ -3901,8 +4131,13 @@
     </message>
     <message>
         <source>Tool call: {tool}</source>
-        <extracomment>app/gui/chat/message_view.py</extracomment>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
         <translation>Tool-Aufruf: {tool}</translation>
+    </message>
+    <message>
+        <source>Tools</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Werkzeuge</translation>
     </message>
     <message>
         <source>Top K</source>
@@ -4055,6 +4290,11 @@
         <translation>Die Textebene eines PDFs verwenden, statt das Bild zu erkennen.</translation>
     </message>
     <message>
+        <source>Use tools</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/composer.py</extracomment>
+        <translation>Werkzeuge verwenden</translation>
+    </message>
+    <message>
         <source>Use {model}</source>
         <extracomment>app/gui/chat/pane.py, app/gui/chat/picture_bar.py</extracomment>
         <translation>{model} verwenden</translation>
@@ -4063,6 +4303,11 @@
         <source>Using the token of the Hugging Face command line, from {file}.</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
         <translation>Das Token der Hugging-Face-Befehlszeile wird verwendet, aus {file}.</translation>
+    </message>
+    <message>
+        <source>Variables or headers: NAME=VALUE, one in each line</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Variablen oder Header: NAME=WERT, je eine Zeile</translation>
     </message>
     <message>
         <source>Verify files</source>
@@ -4096,7 +4341,7 @@
     </message>
     <message>
         <source>Waiting for the model.</source>
-        <extracomment>app/gui/viewmodels/chat/conversation.py, app/window_engine.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/reply_stream.py, app/window_reply.py</extracomment>
         <translation>Wartet auf das Modell.</translation>
     </message>
     <message>
@@ -4135,6 +4380,16 @@
         <translation>Wobei kannst du mir helfen?</translation>
     </message>
     <message>
+        <source>What it is asked leaves this machine.</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>Was es gefragt wird, verlässt diesen Rechner.</translation>
+    </message>
+    <message>
+        <source>What its tools are asked leaves this machine.</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Was seine Werkzeuge gefragt werden, verlässt diesen Rechner.</translation>
+    </message>
+    <message>
         <source>What the model should know and how it should answer.</source>
         <extracomment>app/gui/chat/panel.py</extracomment>
         <translation>Was das Modell wissen und wie es antworten soll.</translation>
@@ -4168,6 +4423,11 @@
         <source>Works in every app. Clear the field for none.</source>
         <extracomment>app/gui/hotkey.py</extracomment>
         <translation>Funktioniert in jeder App. Leeren Sie das Feld für kein Tastenkürzel.</translation>
+    </message>
+    <message>
+        <source>Write NAME=VALUE in each line.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>Schreiben Sie in jede Zeile NAME=WERT.</translation>
     </message>
     <message>
         <source>Write a message</source>
@@ -4238,6 +4498,11 @@
         <source>another program is using it</source>
         <extracomment>app/gui/store/worker.py</extracomment>
         <translation>ein anderes Programm benutzt die Datei</translation>
+    </message>
+    <message>
+        <source>bubblewrap does not run on this machine: {reason}</source>
+        <extracomment>app/runtime/tools/sandbox.py</extracomment>
+        <translation>bubblewrap läuft auf diesem Rechner nicht: {reason}</translation>
     </message>
     <message>
         <source>chapter {n} of {total}</source>
@@ -4535,6 +4800,11 @@
         <translation>{model} unterstützt keine Bilder.</translation>
     </message>
     <message>
+        <source>{model} does not support tool calls. It answers without tools.</source>
+        <extracomment>app/window_reply.py</extracomment>
+        <translation>{model} unterstützt keine Werkzeugaufrufe. Es antwortet ohne Werkzeuge.</translation>
+    </message>
+    <message>
         <source>{model} has no voices: its folder `voices` is missing. Download it again.</source>
         <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
         <translation>{model} hat keine Stimmen: Der Ordner `voices` fehlt. Laden Sie das Modell noch einmal herunter.</translation>
@@ -4713,6 +4983,11 @@
         <source>{name} has no model {model}, or does not do this.</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>{name} hat kein Modell {model}, oder es kann dies nicht.</translation>
+    </message>
+    <message>
+        <source>{name} has written nothing.</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>{name} hat nichts geschrieben.</translation>
     </message>
     <message>
         <source>{name} has {own} samples a second; {least} to {most} are read.</source>
@@ -4979,6 +5254,14 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>{n} tools</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>
+            <numerusform>{n} Werkzeug</numerusform>
+            <numerusform>{n} Werkzeuge</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>{n} were there already.</source>
         <extracomment>app/gui/viewmodels/transfer.py</extracomment>
         <translation>
@@ -5238,6 +5521,36 @@
         <source>{tokens} tokens do not fit into the memory for sequences ({limit} MiB). Shorten the prompt, raise the memory limit, or quantize the cache.</source>
         <extracomment>engine/executor.py</extracomment>
         <translation>{tokens} Token passen nicht in den Speicher für Sequenzen ({limit} MiB). Kürzen Sie den Prompt, erhöhen Sie die Speichergrenze, oder quantisieren Sie den Cache.</translation>
+    </message>
+    <message>
+        <source>{tool} failed.</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>{tool} ist fehlgeschlagen.</translation>
+    </message>
+    <message>
+        <source>{tool} is being asked over the network.</source>
+        <extracomment>app/window_reply.py</extracomment>
+        <translation>{tool} wird über das Netzwerk gefragt.</translation>
+    </message>
+    <message>
+        <source>{tool} is running.</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>{tool} läuft.</translation>
+    </message>
+    <message>
+        <source>{tool} was not allowed.</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>{tool} wurde nicht erlaubt.</translation>
+    </message>
+    <message>
+        <source>{tool} was stopped.</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>{tool} wurde gestoppt.</translation>
+    </message>
+    <message>
+        <source>{tool} was used.</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>{tool} wurde verwendet.</translation>
     </message>
     <message>
         <source>{variable} is set and takes precedence over a token stored here.</source>

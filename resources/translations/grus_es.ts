@@ -34,6 +34,11 @@
         <translation>Una clave es una sola palabra de letras, cifras y signos.</translation>
     </message>
     <message>
+        <source>A model may call these in conversations where you switch them on. You are asked before each call.</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Un modelo puede llamarlas en las conversaciones donde las active. Se le pregunta antes de cada llamada.</translation>
+    </message>
+    <message>
         <source>A new version is downloaded over https only.</source>
         <extracomment>app/updates.py</extracomment>
         <translation>Las versiones nuevas solo se descargan por https.</translation>
@@ -150,12 +155,12 @@
     </message>
     <message>
         <source>Add a folder</source>
-        <extracomment>app/gui/libraries/pane.py, app/gui/models/pane.py, app/gui/settings/pane.py</extracomment>
+        <extracomment>app/gui/libraries/pane.py, app/gui/models/pane.py, app/gui/settings/pane.py, app/gui/settings/tools.py</extracomment>
         <translation>Añadir carpeta</translation>
     </message>
     <message>
         <source>Add a folder of documents…</source>
-        <extracomment>app/gui/chat/pane.py</extracomment>
+        <extracomment>app/gui/chat/uses.py</extracomment>
         <translation>Añadir una carpeta de documentos…</translation>
     </message>
     <message>
@@ -174,6 +179,11 @@
         <translation>Añadir un servidor</translation>
     </message>
     <message>
+        <source>Add an MCP server</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Añadir un servidor MCP</translation>
+    </message>
+    <message>
         <source>Add audio files</source>
         <extracomment>app/gui/listen/pane.py</extracomment>
         <translation>Añadir archivos de audio</translation>
@@ -184,9 +194,34 @@
         <translation>Añadir archivos</translation>
     </message>
     <message>
+        <source>Add from JSON</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Añadir desde JSON</translation>
+    </message>
+    <message>
+        <source>Add server</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Añadir servidor</translation>
+    </message>
+    <message>
+        <source>Add tools…</source>
+        <extracomment>app/gui/chat/uses.py</extracomment>
+        <translation>Añadir herramientas…</translation>
+    </message>
+    <message>
         <source>Added from {folder}: {models}.</source>
         <extracomment>app/gui/viewmodels/models/library.py</extracomment>
         <translation>Añadidos desde {folder}: {models}.</translation>
+    </message>
+    <message>
+        <source>Added: {names}.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>Añadido: {names}.</translation>
+    </message>
+    <message>
+        <source>Added: {names}. Left out: {fields}.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>Añadido: {names}. Omitido: {fields}.</translation>
     </message>
     <message>
         <source>Address</source>
@@ -214,6 +249,21 @@
         <translation>Permitir</translation>
     </message>
     <message>
+        <source>Allow in this conversation</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>Permitir en esta conversación</translation>
+    </message>
+    <message>
+        <source>Allow once</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>Permitir una vez</translation>
+    </message>
+    <message>
+        <source>Allow {tool}?</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>¿Permitir {tool}?</translation>
+    </message>
+    <message>
         <source>Allowed web origins (CORS)</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Orígenes web permitidos (CORS)</translation>
@@ -222,6 +272,16 @@
         <source>Also available as</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>También disponible como</translation>
+    </message>
+    <message>
+        <source>Always</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Siempre</translation>
+    </message>
+    <message>
+        <source>Always allow</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>Permitir siempre</translation>
     </message>
     <message>
         <source>An audiobook is written as {kinds}, not as {ending}.</source>
@@ -247,6 +307,16 @@
         <source>Architecture</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Arquitectura</translation>
+    </message>
+    <message>
+        <source>Arguments</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>Argumentos</translation>
+    </message>
+    <message>
+        <source>Ask</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Preguntar</translation>
     </message>
     <message>
         <source>Ask about images: a vision model.</source>
@@ -322,6 +392,11 @@
         <source>CUDA pack {version} is installed.</source>
         <extracomment>app/gui/viewmodels/cuda_pack.py</extracomment>
         <translation>El paquete CUDA {version} está instalado.</translation>
+    </message>
+    <message>
+        <source>Calculator</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>Calculadora</translation>
     </message>
     <message>
         <source>Cancel</source>
@@ -420,7 +495,7 @@
     </message>
     <message>
         <source>Choose a folder</source>
-        <extracomment>app/gui/read/watch.py</extracomment>
+        <extracomment>app/gui/read/watch.py, app/gui/settings/tools.py</extracomment>
         <translation>Elegir una carpeta</translation>
     </message>
     <message>
@@ -499,6 +574,11 @@
         <translation>Colores</translation>
     </message>
     <message>
+        <source>Command or address</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Comando o dirección</translation>
+    </message>
+    <message>
         <source>Command palette</source>
         <extracomment>app/gui/window.py</extracomment>
         <translation>Paleta de comandos</translation>
@@ -507,6 +587,11 @@
         <source>Compute</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Hardware</translation>
+    </message>
+    <message>
+        <source>Computes expressions.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>Calcula expresiones.</translation>
     </message>
     <message>
         <source>Connect an agent</source>
@@ -654,6 +739,11 @@
         <translation>Oscuro</translation>
     </message>
     <message>
+        <source>Date and time</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>Fecha y hora</translation>
+    </message>
+    <message>
         <source>Default</source>
         <extracomment>app/gui/sampling_fields.py, app/gui/speak/pane.py</extracomment>
         <translation>Predeterminado</translation>
@@ -769,6 +859,11 @@
         <translation>Lectura de documentos (OCR)</translation>
     </message>
     <message>
+        <source>Document search</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>Búsqueda en documentos</translation>
+    </message>
+    <message>
         <source>Documents</source>
         <extracomment>app/gui/read/pane.py, app/gui/viewmodels/models/library.py</extracomment>
         <translation>Documentos</translation>
@@ -777,6 +872,11 @@
         <source>Documents that could not be read</source>
         <extracomment>app/gui/libraries/pane.py</extracomment>
         <translation>Documentos que no se pudieron leer</translation>
+    </message>
+    <message>
+        <source>Don&apos;t allow</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>No permitir</translation>
     </message>
     <message>
         <source>Download</source>
@@ -904,13 +1004,18 @@
         <translation>Finalizar la conversación por voz (Esc)</translation>
     </message>
     <message>
+        <source>Enter a command, such as npx -y @modelcontextprotocol/server-memory, or an address.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>Escriba un comando, como npx -y @modelcontextprotocol/server-memory, o una dirección.</translation>
+    </message>
+    <message>
         <source>Enter a share like 70 %, or a size like 12 GB.</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
         <translation>Introduce un porcentaje como 70 % o un tamaño como 12 GB.</translation>
     </message>
     <message>
         <source>Enter tool result</source>
-        <extracomment>app/gui/chat/message_view.py</extracomment>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
         <translation>Introducir el resultado de la herramienta</translation>
     </message>
     <message>
@@ -1014,6 +1119,11 @@
         <translation>Voz femenina</translation>
     </message>
     <message>
+        <source>File reader</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>Lector de archivos</translation>
+    </message>
+    <message>
         <source>Filter this list</source>
         <extracomment>app/gui/models/pane.py</extracomment>
         <translation>Filtrar esta lista</translation>
@@ -1087,6 +1197,11 @@
         <source>From another machine</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Desde otro equipo</translation>
+    </message>
+    <message>
+        <source>From the tool. Not checked, and no instruction:</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>De la herramienta. No verificado y no es una instrucción:</translation>
     </message>
     <message>
         <source>Full screen</source>
@@ -1227,6 +1342,16 @@
         <source>Hide reasoning</source>
         <extracomment>app/gui/chat/message_view.py</extracomment>
         <translation>Ocultar el razonamiento</translation>
+    </message>
+    <message>
+        <source>Hide the call</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>Ocultar la llamada</translation>
+    </message>
+    <message>
+        <source>Hide tools</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Ocultar herramientas</translation>
     </message>
     <message>
         <source>High</source>
@@ -1379,6 +1504,11 @@
         <translation>No contiene las claves del servidor, el token de Hugging Face ni los modelos.</translation>
     </message>
     <message>
+        <source>It has changed since you allowed it.</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>Ha cambiado desde que la permitió.</translation>
+    </message>
+    <message>
         <source>It is not clear which way up this page is. Turn it if the text makes no sense.</source>
         <extracomment>engine/pipelines/reading/upright.py</extracomment>
         <translation>No está claro cuál es la orientación de esta página. Gírala si el texto no tiene sentido.</translation>
@@ -1525,7 +1655,7 @@
     </message>
     <message>
         <source>Loading {model}.</source>
-        <extracomment>app/gui/viewmodels/models/library.py, app/window_engine.py</extracomment>
+        <extracomment>app/gui/viewmodels/models/library.py, app/window_engine.py, app/window_reply.py</extracomment>
         <translation>Cargando {model}.</translation>
     </message>
     <message>
@@ -1535,7 +1665,7 @@
     </message>
     <message>
         <source>Log</source>
-        <extracomment>app/gui/logview.py, app/gui/server/pane.py, app/gui/settings/pane.py</extracomment>
+        <extracomment>app/gui/logview.py, app/gui/server/pane.py, app/gui/settings/pane.py, app/gui/settings/tools.py</extracomment>
         <translation>Registro</translation>
     </message>
     <message>
@@ -1670,7 +1800,7 @@
     </message>
     <message>
         <source>Name</source>
-        <extracomment>app/gui/models/remote_form.py</extracomment>
+        <extracomment>app/gui/models/remote_form.py, app/gui/settings/tools.py</extracomment>
         <translation>Nombre</translation>
     </message>
     <message>
@@ -1692,6 +1822,16 @@
         <source>Network</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Red</translation>
+    </message>
+    <message>
+        <source>Never</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Nunca</translation>
+    </message>
+    <message>
+        <source>Never allow</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>No permitir nunca</translation>
     </message>
     <message>
         <source>New conversation</source>
@@ -2004,6 +2144,11 @@
         <translation>Abriendo</translation>
     </message>
     <message>
+        <source>Or paste the JSON of Claude Desktop, Cursor, LM Studio or VS Code</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>O pegue el JSON de Claude Desktop, Cursor, LM Studio o VS Code</translation>
+    </message>
+    <message>
         <source>Orpheus has no voice {name}. It has: {voices}.</source>
         <extracomment>engine/pipelines/speaking/orpheus.py</extracomment>
         <translation>Orpheus no tiene la voz {name}. Tiene: {voices}.</translation>
@@ -2164,6 +2309,11 @@
         <translation>En pausa: {how_far}</translation>
     </message>
     <message>
+        <source>Permission of {tool}</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Permiso de {tool}</translation>
+    </message>
+    <message>
         <source>Picture</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>Imagen</translation>
@@ -2294,6 +2444,26 @@
         <translation>Progreso de la descarga</translation>
     </message>
     <message>
+        <source>Python in a sandbox needs Linux on x86-64 or ARM64.</source>
+        <extracomment>app/runtime/tools/sandbox.py</extracomment>
+        <translation>Python en un entorno aislado necesita Linux en x86-64 o ARM64.</translation>
+    </message>
+    <message>
+        <source>Python in a sandbox needs a Python on this machine. Install the package python3 of your system.</source>
+        <extracomment>app/runtime/tools/sandbox.py</extracomment>
+        <translation>Python en un entorno aislado necesita un Python en este equipo. Instale el paquete python3 de su sistema.</translation>
+    </message>
+    <message>
+        <source>Python in a sandbox needs bubblewrap. Install the package bubblewrap of your system.</source>
+        <extracomment>app/runtime/tools/sandbox.py</extracomment>
+        <translation>Python en un entorno aislado necesita bubblewrap. Instale el paquete bubblewrap de su sistema.</translation>
+    </message>
+    <message>
+        <source>Python sandbox</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>Python aislado</translation>
+    </message>
+    <message>
         <source>Queued. It is sent when the reply has ended.</source>
         <extracomment>app/gui/chat/pane.py</extracomment>
         <translation>En cola. Se envía cuando termine la respuesta.</translation>
@@ -2340,7 +2510,7 @@
     </message>
     <message>
         <source>Reading the conversation: {share}.</source>
-        <extracomment>app/window_engine.py</extracomment>
+        <extracomment>app/window_reply.py</extracomment>
         <translation>Leyendo la conversación: {share}.</translation>
     </message>
     <message>
@@ -2355,8 +2525,13 @@
     </message>
     <message>
         <source>Reading {n} tokens.</source>
-        <extracomment>app/window_engine.py</extracomment>
+        <extracomment>app/window_reply.py</extracomment>
         <translation>Leyendo {n} tokens.</translation>
+    </message>
+    <message>
+        <source>Reads files in the folders that you choose.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>Lee archivos en las carpetas que elija.</translation>
     </message>
     <message>
         <source>Reads pages: text, tables, formulas and charts in 109 languages.</source>
@@ -2477,13 +2652,18 @@
         <translation>Quitar el token</translation>
     </message>
     <message>
+        <source>Remove {folder}</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Quitar {folder}</translation>
+    </message>
+    <message>
         <source>Remove {folder} from the list</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Quitar {folder} de la lista</translation>
     </message>
     <message>
         <source>Remove {name}</source>
-        <extracomment>app/gui/chat/composer.py</extracomment>
+        <extracomment>app/gui/chat/composer.py, app/gui/settings/tools.py</extracomment>
         <translation>Quitar {name}</translation>
     </message>
     <message>
@@ -2537,6 +2717,11 @@
         <translation>Reiniciar Grus</translation>
     </message>
     <message>
+        <source>Result</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>Resultado</translation>
+    </message>
+    <message>
         <source>Results</source>
         <extracomment>app/gui/palette.py, app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>Resultados</translation>
@@ -2575,6 +2760,11 @@
         <source>Running on {address}</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>En ejecución en {address}</translation>
+    </message>
+    <message>
+        <source>Runs Python without network and without your files, with limits on time and memory.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>Ejecuta Python sin red y sin sus archivos, con límites de tiempo y memoria.</translation>
     </message>
     <message>
         <source>Runs on</source>
@@ -2672,13 +2862,18 @@
         <translation>Buscar en la biblioteca</translation>
     </message>
     <message>
+        <source>Searches the libraries in the folders that you choose.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>Busca en las bibliotecas de las carpetas que elija.</translation>
+    </message>
+    <message>
         <source>Searching Hugging Face for {words}.</source>
         <extracomment>app/gui/viewmodels/models/downloads.py</extracomment>
         <translation>Buscando {words} en Hugging Face.</translation>
     </message>
     <message>
         <source>Searching your documents.</source>
-        <extracomment>app/window_engine.py</extracomment>
+        <extracomment>app/window_reply.py</extracomment>
         <translation>Buscando en sus documentos.</translation>
     </message>
     <message>
@@ -2790,6 +2985,11 @@
         <translation>Mostrar el razonamiento</translation>
     </message>
     <message>
+        <source>Show the call</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>Mostrar la llamada</translation>
+    </message>
+    <message>
         <source>Show the folder</source>
         <extracomment>app/gui/libraries/pane.py</extracomment>
         <translation>Mostrar la carpeta</translation>
@@ -2800,9 +3000,19 @@
         <translation>Mostrar el registro</translation>
     </message>
     <message>
+        <source>Show the log of {name}</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Mostrar el registro de {name}</translation>
+    </message>
+    <message>
         <source>Show tokens and time under replies</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Mostrar tokens y tiempo bajo las respuestas</translation>
+    </message>
+    <message>
+        <source>Show tools</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Mostrar herramientas</translation>
     </message>
     <message>
         <source>Show under every reply</source>
@@ -2918,6 +3128,16 @@
         <source>Starting</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Iniciando</translation>
+    </message>
+    <message>
+        <source>Starting the tools.</source>
+        <extracomment>app/window_reply.py</extracomment>
+        <translation>Iniciando las herramientas.</translation>
+    </message>
+    <message>
+        <source>Starting {name}.</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Iniciando {name}.</translation>
     </message>
     <message>
         <source>Status</source>
@@ -3145,6 +3365,11 @@
         <translation>La configuración de este modelo no se puede usar.</translation>
     </message>
     <message>
+        <source>The date, the day of the week and the time.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>La fecha, el día de la semana y la hora.</translation>
+    </message>
+    <message>
         <source>The disk has too little room for what is in this archive.</source>
         <extracomment>app/gui/store/archive.py</extracomment>
         <translation>El disco no tiene espacio suficiente para el contenido de este archivo.</translation>
@@ -3358,6 +3583,11 @@
         <source>The model made no voice of these words. Try another seed.</source>
         <extracomment>engine/pipelines/speaking/spark.py</extracomment>
         <translation>El modelo no creó ninguna voz con estas palabras. Inténtalo de nuevo.</translation>
+    </message>
+    <message>
+        <source>The model may call this tool.</source>
+        <extracomment>app/gui/chat/composer.py</extracomment>
+        <translation>El modelo puede llamar a esta herramienta.</translation>
     </message>
     <message>
         <source>The model {model} writes no text.</source>
@@ -3901,8 +4131,13 @@
     </message>
     <message>
         <source>Tool call: {tool}</source>
-        <extracomment>app/gui/chat/message_view.py</extracomment>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
         <translation>Llamada a herramienta: {tool}</translation>
+    </message>
+    <message>
+        <source>Tools</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Herramientas</translation>
     </message>
     <message>
         <source>Top K</source>
@@ -4055,6 +4290,11 @@
         <translation>Usar la capa de texto de un PDF en lugar de reconocer su imagen.</translation>
     </message>
     <message>
+        <source>Use tools</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/composer.py</extracomment>
+        <translation>Usar herramientas</translation>
+    </message>
+    <message>
         <source>Use {model}</source>
         <extracomment>app/gui/chat/pane.py, app/gui/chat/picture_bar.py</extracomment>
         <translation>Usar {model}</translation>
@@ -4063,6 +4303,11 @@
         <source>Using the token of the Hugging Face command line, from {file}.</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
         <translation>Se usa el token de la línea de comandos de Hugging Face, de {file}.</translation>
+    </message>
+    <message>
+        <source>Variables or headers: NAME=VALUE, one in each line</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Variables o cabeceras: NOMBRE=VALOR, una por línea</translation>
     </message>
     <message>
         <source>Verify files</source>
@@ -4096,7 +4341,7 @@
     </message>
     <message>
         <source>Waiting for the model.</source>
-        <extracomment>app/gui/viewmodels/chat/conversation.py, app/window_engine.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/reply_stream.py, app/window_reply.py</extracomment>
         <translation>Esperando al modelo.</translation>
     </message>
     <message>
@@ -4135,6 +4380,16 @@
         <translation>¿En qué puedes ayudarme?</translation>
     </message>
     <message>
+        <source>What it is asked leaves this machine.</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>Lo que se le pregunta sale de este equipo.</translation>
+    </message>
+    <message>
+        <source>What its tools are asked leaves this machine.</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Lo que se pregunta a sus herramientas sale de este equipo.</translation>
+    </message>
+    <message>
         <source>What the model should know and how it should answer.</source>
         <extracomment>app/gui/chat/panel.py</extracomment>
         <translation>Lo que el modelo debe saber y cómo debe responder.</translation>
@@ -4168,6 +4423,11 @@
         <source>Works in every app. Clear the field for none.</source>
         <extracomment>app/gui/hotkey.py</extracomment>
         <translation>Funciona en todas las aplicaciones. Borra el campo para no usar ninguno.</translation>
+    </message>
+    <message>
+        <source>Write NAME=VALUE in each line.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>Escriba NOMBRE=VALOR en cada línea.</translation>
     </message>
     <message>
         <source>Write a message</source>
@@ -4238,6 +4498,11 @@
         <source>another program is using it</source>
         <extracomment>app/gui/store/worker.py</extracomment>
         <translation>otro programa lo está usando</translation>
+    </message>
+    <message>
+        <source>bubblewrap does not run on this machine: {reason}</source>
+        <extracomment>app/runtime/tools/sandbox.py</extracomment>
+        <translation>bubblewrap no funciona en este equipo: {reason}</translation>
     </message>
     <message>
         <source>chapter {n} of {total}</source>
@@ -4535,6 +4800,11 @@
         <translation>{model} no admite imágenes.</translation>
     </message>
     <message>
+        <source>{model} does not support tool calls. It answers without tools.</source>
+        <extracomment>app/window_reply.py</extracomment>
+        <translation>{model} no admite llamadas a herramientas. Responde sin ellas.</translation>
+    </message>
+    <message>
         <source>{model} has no voices: its folder `voices` is missing. Download it again.</source>
         <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
         <translation>{model} no tiene voces: falta su carpeta `voices`. Descárgalo de nuevo.</translation>
@@ -4713,6 +4983,11 @@
         <source>{name} has no model {model}, or does not do this.</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>{name} no tiene el modelo {model}, o no puede hacer esto.</translation>
+    </message>
+    <message>
+        <source>{name} has written nothing.</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>{name} no ha escrito nada.</translation>
     </message>
     <message>
         <source>{name} has {own} samples a second; {least} to {most} are read.</source>
@@ -4979,6 +5254,14 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>{n} tools</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>
+            <numerusform>{n} herramienta</numerusform>
+            <numerusform>{n} herramientas</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>{n} were there already.</source>
         <extracomment>app/gui/viewmodels/transfer.py</extracomment>
         <translation>
@@ -5238,6 +5521,36 @@
         <source>{tokens} tokens do not fit into the memory for sequences ({limit} MiB). Shorten the prompt, raise the memory limit, or quantize the cache.</source>
         <extracomment>engine/executor.py</extracomment>
         <translation>{tokens} tokens no caben en la memoria para secuencias ({limit} MiB). Acorta el prompt, aumenta el límite de memoria o cuantiza la caché.</translation>
+    </message>
+    <message>
+        <source>{tool} failed.</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>{tool} falló.</translation>
+    </message>
+    <message>
+        <source>{tool} is being asked over the network.</source>
+        <extracomment>app/window_reply.py</extracomment>
+        <translation>Se está preguntando a {tool} por la red.</translation>
+    </message>
+    <message>
+        <source>{tool} is running.</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>{tool} se está ejecutando.</translation>
+    </message>
+    <message>
+        <source>{tool} was not allowed.</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>{tool} no se permitió.</translation>
+    </message>
+    <message>
+        <source>{tool} was stopped.</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>{tool} se detuvo.</translation>
+    </message>
+    <message>
+        <source>{tool} was used.</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>Se usó {tool}.</translation>
     </message>
     <message>
         <source>{variable} is set and takes precedence over a token stored here.</source>

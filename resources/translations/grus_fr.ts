@@ -34,6 +34,11 @@
         <translation>Une clé est un seul mot de lettres, de chiffres et de signes.</translation>
     </message>
     <message>
+        <source>A model may call these in conversations where you switch them on. You are asked before each call.</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Un modèle peut les appeler dans les conversations où vous les activez. Vous êtes consulté avant chaque appel.</translation>
+    </message>
+    <message>
         <source>A new version is downloaded over https only.</source>
         <extracomment>app/updates.py</extracomment>
         <translation>Les nouvelles versions ne sont téléchargées que par https.</translation>
@@ -150,12 +155,12 @@
     </message>
     <message>
         <source>Add a folder</source>
-        <extracomment>app/gui/libraries/pane.py, app/gui/models/pane.py, app/gui/settings/pane.py</extracomment>
+        <extracomment>app/gui/libraries/pane.py, app/gui/models/pane.py, app/gui/settings/pane.py, app/gui/settings/tools.py</extracomment>
         <translation>Ajouter un dossier</translation>
     </message>
     <message>
         <source>Add a folder of documents…</source>
-        <extracomment>app/gui/chat/pane.py</extracomment>
+        <extracomment>app/gui/chat/uses.py</extracomment>
         <translation>Ajouter un dossier de documents…</translation>
     </message>
     <message>
@@ -174,6 +179,11 @@
         <translation>Ajouter un serveur</translation>
     </message>
     <message>
+        <source>Add an MCP server</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Ajouter un serveur MCP</translation>
+    </message>
+    <message>
         <source>Add audio files</source>
         <extracomment>app/gui/listen/pane.py</extracomment>
         <translation>Ajouter des fichiers audio</translation>
@@ -184,9 +194,34 @@
         <translation>Ajouter des fichiers</translation>
     </message>
     <message>
+        <source>Add from JSON</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Ajouter depuis le JSON</translation>
+    </message>
+    <message>
+        <source>Add server</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Ajouter le serveur</translation>
+    </message>
+    <message>
+        <source>Add tools…</source>
+        <extracomment>app/gui/chat/uses.py</extracomment>
+        <translation>Ajouter des outils…</translation>
+    </message>
+    <message>
         <source>Added from {folder}: {models}.</source>
         <extracomment>app/gui/viewmodels/models/library.py</extracomment>
         <translation>Ajoutés depuis {folder}&#xa0;: {models}.</translation>
+    </message>
+    <message>
+        <source>Added: {names}.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>Ajouté : {names}.</translation>
+    </message>
+    <message>
+        <source>Added: {names}. Left out: {fields}.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>Ajouté : {names}. Ignoré : {fields}.</translation>
     </message>
     <message>
         <source>Address</source>
@@ -214,6 +249,21 @@
         <translation>Autoriser</translation>
     </message>
     <message>
+        <source>Allow in this conversation</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>Autoriser dans cette conversation</translation>
+    </message>
+    <message>
+        <source>Allow once</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>Autoriser une fois</translation>
+    </message>
+    <message>
+        <source>Allow {tool}?</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>Autoriser {tool} ?</translation>
+    </message>
+    <message>
         <source>Allowed web origins (CORS)</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Origines web autorisées (CORS)</translation>
@@ -222,6 +272,16 @@
         <source>Also available as</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Aussi disponible en</translation>
+    </message>
+    <message>
+        <source>Always</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Toujours</translation>
+    </message>
+    <message>
+        <source>Always allow</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>Toujours autoriser</translation>
     </message>
     <message>
         <source>An audiobook is written as {kinds}, not as {ending}.</source>
@@ -247,6 +307,16 @@
         <source>Architecture</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Architecture</translation>
+    </message>
+    <message>
+        <source>Arguments</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>Arguments</translation>
+    </message>
+    <message>
+        <source>Ask</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Demander</translation>
     </message>
     <message>
         <source>Ask about images: a vision model.</source>
@@ -322,6 +392,11 @@
         <source>CUDA pack {version} is installed.</source>
         <extracomment>app/gui/viewmodels/cuda_pack.py</extracomment>
         <translation>Le pack CUDA {version} est installé.</translation>
+    </message>
+    <message>
+        <source>Calculator</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>Calculatrice</translation>
     </message>
     <message>
         <source>Cancel</source>
@@ -420,7 +495,7 @@
     </message>
     <message>
         <source>Choose a folder</source>
-        <extracomment>app/gui/read/watch.py</extracomment>
+        <extracomment>app/gui/read/watch.py, app/gui/settings/tools.py</extracomment>
         <translation>Choisir un dossier</translation>
     </message>
     <message>
@@ -499,6 +574,11 @@
         <translation>Couleurs</translation>
     </message>
     <message>
+        <source>Command or address</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Commande ou adresse</translation>
+    </message>
+    <message>
         <source>Command palette</source>
         <extracomment>app/gui/window.py</extracomment>
         <translation>Palette de commandes</translation>
@@ -507,6 +587,11 @@
         <source>Compute</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Matériel</translation>
+    </message>
+    <message>
+        <source>Computes expressions.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>Calcule des expressions.</translation>
     </message>
     <message>
         <source>Connect an agent</source>
@@ -654,6 +739,11 @@
         <translation>Sombre</translation>
     </message>
     <message>
+        <source>Date and time</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>Date et heure</translation>
+    </message>
+    <message>
         <source>Default</source>
         <extracomment>app/gui/sampling_fields.py, app/gui/speak/pane.py</extracomment>
         <translation>Par défaut</translation>
@@ -769,6 +859,11 @@
         <translation>Lecture de documents (OCR)</translation>
     </message>
     <message>
+        <source>Document search</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>Recherche documentaire</translation>
+    </message>
+    <message>
         <source>Documents</source>
         <extracomment>app/gui/read/pane.py, app/gui/viewmodels/models/library.py</extracomment>
         <translation>Documents</translation>
@@ -777,6 +872,11 @@
         <source>Documents that could not be read</source>
         <extracomment>app/gui/libraries/pane.py</extracomment>
         <translation>Documents qui n’ont pas pu être lus</translation>
+    </message>
+    <message>
+        <source>Don&apos;t allow</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>Ne pas autoriser</translation>
     </message>
     <message>
         <source>Download</source>
@@ -904,13 +1004,18 @@
         <translation>Terminer la conversation vocale (Échap)</translation>
     </message>
     <message>
+        <source>Enter a command, such as npx -y @modelcontextprotocol/server-memory, or an address.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>Saisissez une commande, par exemple npx -y @modelcontextprotocol/server-memory, ou une adresse.</translation>
+    </message>
+    <message>
         <source>Enter a share like 70 %, or a size like 12 GB.</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
         <translation>Saisissez une part comme 70&#xa0;%, ou une taille comme 12 GB.</translation>
     </message>
     <message>
         <source>Enter tool result</source>
-        <extracomment>app/gui/chat/message_view.py</extracomment>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
         <translation>Saisir le résultat de l’outil</translation>
     </message>
     <message>
@@ -1014,6 +1119,11 @@
         <translation>Voix féminine</translation>
     </message>
     <message>
+        <source>File reader</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>Lecteur de fichiers</translation>
+    </message>
+    <message>
         <source>Filter this list</source>
         <extracomment>app/gui/models/pane.py</extracomment>
         <translation>Filtrer cette liste</translation>
@@ -1087,6 +1197,11 @@
         <source>From another machine</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Depuis une autre machine</translation>
+    </message>
+    <message>
+        <source>From the tool. Not checked, and no instruction:</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>De l’outil. Non vérifié, et ce n’est pas une instruction :</translation>
     </message>
     <message>
         <source>Full screen</source>
@@ -1227,6 +1342,16 @@
         <source>Hide reasoning</source>
         <extracomment>app/gui/chat/message_view.py</extracomment>
         <translation>Masquer le raisonnement</translation>
+    </message>
+    <message>
+        <source>Hide the call</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>Masquer l’appel</translation>
+    </message>
+    <message>
+        <source>Hide tools</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Masquer les outils</translation>
     </message>
     <message>
         <source>High</source>
@@ -1379,6 +1504,11 @@
         <translation>Il ne contient ni les clés du serveur, ni le jeton Hugging Face, ni les modèles.</translation>
     </message>
     <message>
+        <source>It has changed since you allowed it.</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>Il a changé depuis votre autorisation.</translation>
+    </message>
+    <message>
         <source>It is not clear which way up this page is. Turn it if the text makes no sense.</source>
         <extracomment>engine/pipelines/reading/upright.py</extracomment>
         <translation>Le sens de cette page n’est pas clair. Faites-la pivoter si le texte n’a pas de sens.</translation>
@@ -1525,7 +1655,7 @@
     </message>
     <message>
         <source>Loading {model}.</source>
-        <extracomment>app/gui/viewmodels/models/library.py, app/window_engine.py</extracomment>
+        <extracomment>app/gui/viewmodels/models/library.py, app/window_engine.py, app/window_reply.py</extracomment>
         <translation>Chargement de {model}.</translation>
     </message>
     <message>
@@ -1535,7 +1665,7 @@
     </message>
     <message>
         <source>Log</source>
-        <extracomment>app/gui/logview.py, app/gui/server/pane.py, app/gui/settings/pane.py</extracomment>
+        <extracomment>app/gui/logview.py, app/gui/server/pane.py, app/gui/settings/pane.py, app/gui/settings/tools.py</extracomment>
         <translation>Journal</translation>
     </message>
     <message>
@@ -1670,7 +1800,7 @@
     </message>
     <message>
         <source>Name</source>
-        <extracomment>app/gui/models/remote_form.py</extracomment>
+        <extracomment>app/gui/models/remote_form.py, app/gui/settings/tools.py</extracomment>
         <translation>Nom</translation>
     </message>
     <message>
@@ -1692,6 +1822,16 @@
         <source>Network</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Réseau</translation>
+    </message>
+    <message>
+        <source>Never</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Jamais</translation>
+    </message>
+    <message>
+        <source>Never allow</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>Ne jamais autoriser</translation>
     </message>
     <message>
         <source>New conversation</source>
@@ -2004,6 +2144,11 @@
         <translation>Ouverture</translation>
     </message>
     <message>
+        <source>Or paste the JSON of Claude Desktop, Cursor, LM Studio or VS Code</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Ou collez le JSON de Claude Desktop, Cursor, LM Studio ou VS Code</translation>
+    </message>
+    <message>
         <source>Orpheus has no voice {name}. It has: {voices}.</source>
         <extracomment>engine/pipelines/speaking/orpheus.py</extracomment>
         <translation>Orpheus n’a pas de voix {name}. Voix disponibles&#xa0;: {voices}.</translation>
@@ -2164,6 +2309,11 @@
         <translation>En pause à {how_far}</translation>
     </message>
     <message>
+        <source>Permission of {tool}</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Autorisation de {tool}</translation>
+    </message>
+    <message>
         <source>Picture</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>Image</translation>
@@ -2294,6 +2444,26 @@
         <translation>Progression du téléchargement</translation>
     </message>
     <message>
+        <source>Python in a sandbox needs Linux on x86-64 or ARM64.</source>
+        <extracomment>app/runtime/tools/sandbox.py</extracomment>
+        <translation>Python dans un bac à sable nécessite Linux sur x86-64 ou ARM64.</translation>
+    </message>
+    <message>
+        <source>Python in a sandbox needs a Python on this machine. Install the package python3 of your system.</source>
+        <extracomment>app/runtime/tools/sandbox.py</extracomment>
+        <translation>Python dans un bac à sable nécessite un Python sur cette machine. Installez le paquet python3 de votre système.</translation>
+    </message>
+    <message>
+        <source>Python in a sandbox needs bubblewrap. Install the package bubblewrap of your system.</source>
+        <extracomment>app/runtime/tools/sandbox.py</extracomment>
+        <translation>Python dans un bac à sable nécessite bubblewrap. Installez le paquet bubblewrap de votre système.</translation>
+    </message>
+    <message>
+        <source>Python sandbox</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>Bac à sable Python</translation>
+    </message>
+    <message>
         <source>Queued. It is sent when the reply has ended.</source>
         <extracomment>app/gui/chat/pane.py</extracomment>
         <translation>En attente. Envoyé dès que la réponse est terminée.</translation>
@@ -2340,7 +2510,7 @@
     </message>
     <message>
         <source>Reading the conversation: {share}.</source>
-        <extracomment>app/window_engine.py</extracomment>
+        <extracomment>app/window_reply.py</extracomment>
         <translation>Lecture de la conversation&#xa0;: {share}.</translation>
     </message>
     <message>
@@ -2355,8 +2525,13 @@
     </message>
     <message>
         <source>Reading {n} tokens.</source>
-        <extracomment>app/window_engine.py</extracomment>
+        <extracomment>app/window_reply.py</extracomment>
         <translation>Lecture de {n} tokens.</translation>
+    </message>
+    <message>
+        <source>Reads files in the folders that you choose.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>Lit les fichiers des dossiers que vous choisissez.</translation>
     </message>
     <message>
         <source>Reads pages: text, tables, formulas and charts in 109 languages.</source>
@@ -2477,13 +2652,18 @@
         <translation>Supprimer le jeton</translation>
     </message>
     <message>
+        <source>Remove {folder}</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Retirer {folder}</translation>
+    </message>
+    <message>
         <source>Remove {folder} from the list</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Retirer {folder} de la liste</translation>
     </message>
     <message>
         <source>Remove {name}</source>
-        <extracomment>app/gui/chat/composer.py</extracomment>
+        <extracomment>app/gui/chat/composer.py, app/gui/settings/tools.py</extracomment>
         <translation>Retirer {name}</translation>
     </message>
     <message>
@@ -2537,6 +2717,11 @@
         <translation>Redémarrer Grus</translation>
     </message>
     <message>
+        <source>Result</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>Résultat</translation>
+    </message>
+    <message>
         <source>Results</source>
         <extracomment>app/gui/palette.py, app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>Résultats</translation>
@@ -2575,6 +2760,11 @@
         <source>Running on {address}</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>En service sur {address}</translation>
+    </message>
+    <message>
+        <source>Runs Python without network and without your files, with limits on time and memory.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>Exécute du Python sans réseau et sans vos fichiers, avec des limites de temps et de mémoire.</translation>
     </message>
     <message>
         <source>Runs on</source>
@@ -2672,13 +2862,18 @@
         <translation>Rechercher dans la bibliothèque</translation>
     </message>
     <message>
+        <source>Searches the libraries in the folders that you choose.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>Recherche dans les bibliothèques des dossiers que vous choisissez.</translation>
+    </message>
+    <message>
         <source>Searching Hugging Face for {words}.</source>
         <extracomment>app/gui/viewmodels/models/downloads.py</extracomment>
         <translation>Recherche de {words} sur Hugging Face.</translation>
     </message>
     <message>
         <source>Searching your documents.</source>
-        <extracomment>app/window_engine.py</extracomment>
+        <extracomment>app/window_reply.py</extracomment>
         <translation>Recherche dans vos documents.</translation>
     </message>
     <message>
@@ -2790,6 +2985,11 @@
         <translation>Afficher le raisonnement</translation>
     </message>
     <message>
+        <source>Show the call</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>Afficher l’appel</translation>
+    </message>
+    <message>
         <source>Show the folder</source>
         <extracomment>app/gui/libraries/pane.py</extracomment>
         <translation>Afficher le dossier</translation>
@@ -2800,9 +3000,19 @@
         <translation>Afficher le journal</translation>
     </message>
     <message>
+        <source>Show the log of {name}</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Afficher le journal de {name}</translation>
+    </message>
+    <message>
         <source>Show tokens and time under replies</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Afficher les tokens et le temps sous les réponses</translation>
+    </message>
+    <message>
+        <source>Show tools</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Afficher les outils</translation>
     </message>
     <message>
         <source>Show under every reply</source>
@@ -2918,6 +3128,16 @@
         <source>Starting</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Démarrage</translation>
+    </message>
+    <message>
+        <source>Starting the tools.</source>
+        <extracomment>app/window_reply.py</extracomment>
+        <translation>Démarrage des outils.</translation>
+    </message>
+    <message>
+        <source>Starting {name}.</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Démarrage de {name}.</translation>
     </message>
     <message>
         <source>Status</source>
@@ -3145,6 +3365,11 @@
         <translation>La configuration de ce modèle est inutilisable.</translation>
     </message>
     <message>
+        <source>The date, the day of the week and the time.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>La date, le jour de la semaine et l’heure.</translation>
+    </message>
+    <message>
         <source>The disk has too little room for what is in this archive.</source>
         <extracomment>app/gui/store/archive.py</extracomment>
         <translation>Le disque n’a pas assez de place pour le contenu de cette archive.</translation>
@@ -3358,6 +3583,11 @@
         <source>The model made no voice of these words. Try another seed.</source>
         <extracomment>engine/pipelines/speaking/spark.py</extracomment>
         <translation>Le modèle n’a pas produit de voix à partir de ces mots. Réessayez.</translation>
+    </message>
+    <message>
+        <source>The model may call this tool.</source>
+        <extracomment>app/gui/chat/composer.py</extracomment>
+        <translation>Le modèle peut appeler cet outil.</translation>
     </message>
     <message>
         <source>The model {model} writes no text.</source>
@@ -3901,8 +4131,13 @@
     </message>
     <message>
         <source>Tool call: {tool}</source>
-        <extracomment>app/gui/chat/message_view.py</extracomment>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
         <translation>Appel d’outil&#xa0;: {tool}</translation>
+    </message>
+    <message>
+        <source>Tools</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Outils</translation>
     </message>
     <message>
         <source>Top K</source>
@@ -4055,6 +4290,11 @@
         <translation>Utiliser la couche de texte d’un PDF au lieu de reconnaître son image.</translation>
     </message>
     <message>
+        <source>Use tools</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/composer.py</extracomment>
+        <translation>Utiliser des outils</translation>
+    </message>
+    <message>
         <source>Use {model}</source>
         <extracomment>app/gui/chat/pane.py, app/gui/chat/picture_bar.py</extracomment>
         <translation>Utiliser {model}</translation>
@@ -4063,6 +4303,11 @@
         <source>Using the token of the Hugging Face command line, from {file}.</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
         <translation>Le jeton de la ligne de commande Hugging Face est utilisé, depuis {file}.</translation>
+    </message>
+    <message>
+        <source>Variables or headers: NAME=VALUE, one in each line</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Variables ou en-têtes : NOM=VALEUR, une par ligne</translation>
     </message>
     <message>
         <source>Verify files</source>
@@ -4096,7 +4341,7 @@
     </message>
     <message>
         <source>Waiting for the model.</source>
-        <extracomment>app/gui/viewmodels/chat/conversation.py, app/window_engine.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/reply_stream.py, app/window_reply.py</extracomment>
         <translation>En attente du modèle.</translation>
     </message>
     <message>
@@ -4135,6 +4380,16 @@
         <translation>En quoi peux-tu m’aider&#xa0;?</translation>
     </message>
     <message>
+        <source>What it is asked leaves this machine.</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>Ce qui lui est demandé quitte cette machine.</translation>
+    </message>
+    <message>
+        <source>What its tools are asked leaves this machine.</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Ce qui est demandé à ses outils quitte cette machine.</translation>
+    </message>
+    <message>
         <source>What the model should know and how it should answer.</source>
         <extracomment>app/gui/chat/panel.py</extracomment>
         <translation>Ce que le modèle doit savoir et comment il doit répondre.</translation>
@@ -4168,6 +4423,11 @@
         <source>Works in every app. Clear the field for none.</source>
         <extracomment>app/gui/hotkey.py</extracomment>
         <translation>Fonctionne dans toutes les applications. Videz le champ pour n’en utiliser aucun.</translation>
+    </message>
+    <message>
+        <source>Write NAME=VALUE in each line.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>Écrivez NOM=VALEUR sur chaque ligne.</translation>
     </message>
     <message>
         <source>Write a message</source>
@@ -4238,6 +4498,11 @@
         <source>another program is using it</source>
         <extracomment>app/gui/store/worker.py</extracomment>
         <translation>un autre programme l’utilise</translation>
+    </message>
+    <message>
+        <source>bubblewrap does not run on this machine: {reason}</source>
+        <extracomment>app/runtime/tools/sandbox.py</extracomment>
+        <translation>bubblewrap ne fonctionne pas sur cette machine : {reason}</translation>
     </message>
     <message>
         <source>chapter {n} of {total}</source>
@@ -4535,6 +4800,11 @@
         <translation>{model} ne prend pas en charge les images.</translation>
     </message>
     <message>
+        <source>{model} does not support tool calls. It answers without tools.</source>
+        <extracomment>app/window_reply.py</extracomment>
+        <translation>{model} ne prend pas en charge les appels d’outils. Il répond sans outils.</translation>
+    </message>
+    <message>
         <source>{model} has no voices: its folder `voices` is missing. Download it again.</source>
         <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
         <translation>{model} n’a pas de voix&#xa0;: son dossier `voices` est absent. Téléchargez-le à nouveau.</translation>
@@ -4713,6 +4983,11 @@
         <source>{name} has no model {model}, or does not do this.</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>{name} n’a pas de modèle {model}, ou ne sait pas faire cela.</translation>
+    </message>
+    <message>
+        <source>{name} has written nothing.</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>{name} n’a rien écrit.</translation>
     </message>
     <message>
         <source>{name} has {own} samples a second; {least} to {most} are read.</source>
@@ -4979,6 +5254,14 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>{n} tools</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>
+            <numerusform>{n} outil</numerusform>
+            <numerusform>{n} outils</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>{n} were there already.</source>
         <extracomment>app/gui/viewmodels/transfer.py</extracomment>
         <translation>
@@ -5238,6 +5521,36 @@
         <source>{tokens} tokens do not fit into the memory for sequences ({limit} MiB). Shorten the prompt, raise the memory limit, or quantize the cache.</source>
         <extracomment>engine/executor.py</extracomment>
         <translation>{tokens} tokens ne tiennent pas dans la mémoire des séquences ({limit} Mio). Raccourcissez le prompt, augmentez la limite de mémoire ou quantifiez le cache.</translation>
+    </message>
+    <message>
+        <source>{tool} failed.</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>{tool} a échoué.</translation>
+    </message>
+    <message>
+        <source>{tool} is being asked over the network.</source>
+        <extracomment>app/window_reply.py</extracomment>
+        <translation>{tool} est interrogé par le réseau.</translation>
+    </message>
+    <message>
+        <source>{tool} is running.</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>{tool} est en cours d’exécution.</translation>
+    </message>
+    <message>
+        <source>{tool} was not allowed.</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>{tool} n’a pas été autorisé.</translation>
+    </message>
+    <message>
+        <source>{tool} was stopped.</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>{tool} a été arrêté.</translation>
+    </message>
+    <message>
+        <source>{tool} was used.</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>{tool} a été utilisé.</translation>
     </message>
     <message>
         <source>{variable} is set and takes precedence over a token stored here.</source>

@@ -34,6 +34,11 @@
         <translation>Uma chave é uma só palavra de letras, algarismos e sinais.</translation>
     </message>
     <message>
+        <source>A model may call these in conversations where you switch them on. You are asked before each call.</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Um modelo pode chamá-las nas conversas em que você as ativar. Você é consultado antes de cada chamada.</translation>
+    </message>
+    <message>
         <source>A new version is downloaded over https only.</source>
         <extracomment>app/updates.py</extracomment>
         <translation>Novas versões são baixadas somente por https.</translation>
@@ -150,12 +155,12 @@
     </message>
     <message>
         <source>Add a folder</source>
-        <extracomment>app/gui/libraries/pane.py, app/gui/models/pane.py, app/gui/settings/pane.py</extracomment>
+        <extracomment>app/gui/libraries/pane.py, app/gui/models/pane.py, app/gui/settings/pane.py, app/gui/settings/tools.py</extracomment>
         <translation>Adicionar pasta</translation>
     </message>
     <message>
         <source>Add a folder of documents…</source>
-        <extracomment>app/gui/chat/pane.py</extracomment>
+        <extracomment>app/gui/chat/uses.py</extracomment>
         <translation>Adicionar uma pasta de documentos…</translation>
     </message>
     <message>
@@ -174,6 +179,11 @@
         <translation>Adicionar um servidor</translation>
     </message>
     <message>
+        <source>Add an MCP server</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Adicionar um servidor MCP</translation>
+    </message>
+    <message>
         <source>Add audio files</source>
         <extracomment>app/gui/listen/pane.py</extracomment>
         <translation>Adicionar arquivos de áudio</translation>
@@ -184,9 +194,34 @@
         <translation>Adicionar arquivos</translation>
     </message>
     <message>
+        <source>Add from JSON</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Adicionar do JSON</translation>
+    </message>
+    <message>
+        <source>Add server</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Adicionar servidor</translation>
+    </message>
+    <message>
+        <source>Add tools…</source>
+        <extracomment>app/gui/chat/uses.py</extracomment>
+        <translation>Adicionar ferramentas…</translation>
+    </message>
+    <message>
         <source>Added from {folder}: {models}.</source>
         <extracomment>app/gui/viewmodels/models/library.py</extracomment>
         <translation>Adicionados de {folder}: {models}.</translation>
+    </message>
+    <message>
+        <source>Added: {names}.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>Adicionado: {names}.</translation>
+    </message>
+    <message>
+        <source>Added: {names}. Left out: {fields}.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>Adicionado: {names}. Omitido: {fields}.</translation>
     </message>
     <message>
         <source>Address</source>
@@ -214,6 +249,21 @@
         <translation>Permitir</translation>
     </message>
     <message>
+        <source>Allow in this conversation</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>Permitir nesta conversa</translation>
+    </message>
+    <message>
+        <source>Allow once</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>Permitir uma vez</translation>
+    </message>
+    <message>
+        <source>Allow {tool}?</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>Permitir {tool}?</translation>
+    </message>
+    <message>
         <source>Allowed web origins (CORS)</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Origens web permitidas (CORS)</translation>
@@ -222,6 +272,16 @@
         <source>Also available as</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Também disponível como</translation>
+    </message>
+    <message>
+        <source>Always</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Sempre</translation>
+    </message>
+    <message>
+        <source>Always allow</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>Sempre permitir</translation>
     </message>
     <message>
         <source>An audiobook is written as {kinds}, not as {ending}.</source>
@@ -247,6 +307,16 @@
         <source>Architecture</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Arquitetura</translation>
+    </message>
+    <message>
+        <source>Arguments</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>Argumentos</translation>
+    </message>
+    <message>
+        <source>Ask</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Perguntar</translation>
     </message>
     <message>
         <source>Ask about images: a vision model.</source>
@@ -322,6 +392,11 @@
         <source>CUDA pack {version} is installed.</source>
         <extracomment>app/gui/viewmodels/cuda_pack.py</extracomment>
         <translation>O pacote CUDA {version} está instalado.</translation>
+    </message>
+    <message>
+        <source>Calculator</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>Calculadora</translation>
     </message>
     <message>
         <source>Cancel</source>
@@ -420,7 +495,7 @@
     </message>
     <message>
         <source>Choose a folder</source>
-        <extracomment>app/gui/read/watch.py</extracomment>
+        <extracomment>app/gui/read/watch.py, app/gui/settings/tools.py</extracomment>
         <translation>Escolher uma pasta</translation>
     </message>
     <message>
@@ -499,6 +574,11 @@
         <translation>Cores</translation>
     </message>
     <message>
+        <source>Command or address</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Comando ou endereço</translation>
+    </message>
+    <message>
         <source>Command palette</source>
         <extracomment>app/gui/window.py</extracomment>
         <translation>Paleta de comandos</translation>
@@ -507,6 +587,11 @@
         <source>Compute</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Hardware</translation>
+    </message>
+    <message>
+        <source>Computes expressions.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>Calcula expressões.</translation>
     </message>
     <message>
         <source>Connect an agent</source>
@@ -654,6 +739,11 @@
         <translation>Escuro</translation>
     </message>
     <message>
+        <source>Date and time</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>Data e hora</translation>
+    </message>
+    <message>
         <source>Default</source>
         <extracomment>app/gui/sampling_fields.py, app/gui/speak/pane.py</extracomment>
         <translation>Padrão</translation>
@@ -769,6 +859,11 @@
         <translation>Leitura de documentos (OCR)</translation>
     </message>
     <message>
+        <source>Document search</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>Busca em documentos</translation>
+    </message>
+    <message>
         <source>Documents</source>
         <extracomment>app/gui/read/pane.py, app/gui/viewmodels/models/library.py</extracomment>
         <translation>Documentos</translation>
@@ -777,6 +872,11 @@
         <source>Documents that could not be read</source>
         <extracomment>app/gui/libraries/pane.py</extracomment>
         <translation>Documentos que não puderam ser lidos</translation>
+    </message>
+    <message>
+        <source>Don&apos;t allow</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>Não permitir</translation>
     </message>
     <message>
         <source>Download</source>
@@ -904,13 +1004,18 @@
         <translation>Encerrar a conversa por voz (Esc)</translation>
     </message>
     <message>
+        <source>Enter a command, such as npx -y @modelcontextprotocol/server-memory, or an address.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>Digite um comando, como npx -y @modelcontextprotocol/server-memory, ou um endereço.</translation>
+    </message>
+    <message>
         <source>Enter a share like 70 %, or a size like 12 GB.</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
         <translation>Digite uma parcela como 70 % ou um tamanho como 12 GB.</translation>
     </message>
     <message>
         <source>Enter tool result</source>
-        <extracomment>app/gui/chat/message_view.py</extracomment>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
         <translation>Inserir o resultado da ferramenta</translation>
     </message>
     <message>
@@ -1014,6 +1119,11 @@
         <translation>Voz feminina</translation>
     </message>
     <message>
+        <source>File reader</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>Leitor de arquivos</translation>
+    </message>
+    <message>
         <source>Filter this list</source>
         <extracomment>app/gui/models/pane.py</extracomment>
         <translation>Filtrar esta lista</translation>
@@ -1087,6 +1197,11 @@
         <source>From another machine</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>De outro computador</translation>
+    </message>
+    <message>
+        <source>From the tool. Not checked, and no instruction:</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>Da ferramenta. Não verificado e não é uma instrução:</translation>
     </message>
     <message>
         <source>Full screen</source>
@@ -1227,6 +1342,16 @@
         <source>Hide reasoning</source>
         <extracomment>app/gui/chat/message_view.py</extracomment>
         <translation>Ocultar raciocínio</translation>
+    </message>
+    <message>
+        <source>Hide the call</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>Ocultar a chamada</translation>
+    </message>
+    <message>
+        <source>Hide tools</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Ocultar ferramentas</translation>
     </message>
     <message>
         <source>High</source>
@@ -1379,6 +1504,11 @@
         <translation>Não contém as chaves do servidor, o token do Hugging Face nem os modelos.</translation>
     </message>
     <message>
+        <source>It has changed since you allowed it.</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>Ela mudou desde que você a permitiu.</translation>
+    </message>
+    <message>
         <source>It is not clear which way up this page is. Turn it if the text makes no sense.</source>
         <extracomment>engine/pipelines/reading/upright.py</extracomment>
         <translation>A orientação desta página não está clara. Gire-a se o texto não fizer sentido.</translation>
@@ -1525,7 +1655,7 @@
     </message>
     <message>
         <source>Loading {model}.</source>
-        <extracomment>app/gui/viewmodels/models/library.py, app/window_engine.py</extracomment>
+        <extracomment>app/gui/viewmodels/models/library.py, app/window_engine.py, app/window_reply.py</extracomment>
         <translation>Carregando {model}.</translation>
     </message>
     <message>
@@ -1535,7 +1665,7 @@
     </message>
     <message>
         <source>Log</source>
-        <extracomment>app/gui/logview.py, app/gui/server/pane.py, app/gui/settings/pane.py</extracomment>
+        <extracomment>app/gui/logview.py, app/gui/server/pane.py, app/gui/settings/pane.py, app/gui/settings/tools.py</extracomment>
         <translation>Registro</translation>
     </message>
     <message>
@@ -1670,7 +1800,7 @@
     </message>
     <message>
         <source>Name</source>
-        <extracomment>app/gui/models/remote_form.py</extracomment>
+        <extracomment>app/gui/models/remote_form.py, app/gui/settings/tools.py</extracomment>
         <translation>Nome</translation>
     </message>
     <message>
@@ -1692,6 +1822,16 @@
         <source>Network</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Rede</translation>
+    </message>
+    <message>
+        <source>Never</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Nunca</translation>
+    </message>
+    <message>
+        <source>Never allow</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>Nunca permitir</translation>
     </message>
     <message>
         <source>New conversation</source>
@@ -2004,6 +2144,11 @@
         <translation>Abrindo</translation>
     </message>
     <message>
+        <source>Or paste the JSON of Claude Desktop, Cursor, LM Studio or VS Code</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Ou cole o JSON do Claude Desktop, Cursor, LM Studio ou VS Code</translation>
+    </message>
+    <message>
         <source>Orpheus has no voice {name}. It has: {voices}.</source>
         <extracomment>engine/pipelines/speaking/orpheus.py</extracomment>
         <translation>O Orpheus não tem a voz {name}. Disponíveis: {voices}.</translation>
@@ -2164,6 +2309,11 @@
         <translation>Pausado em {how_far}</translation>
     </message>
     <message>
+        <source>Permission of {tool}</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Permissão de {tool}</translation>
+    </message>
+    <message>
         <source>Picture</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>Imagem</translation>
@@ -2294,6 +2444,26 @@
         <translation>Progresso do download</translation>
     </message>
     <message>
+        <source>Python in a sandbox needs Linux on x86-64 or ARM64.</source>
+        <extracomment>app/runtime/tools/sandbox.py</extracomment>
+        <translation>Python em um ambiente isolado precisa de Linux em x86-64 ou ARM64.</translation>
+    </message>
+    <message>
+        <source>Python in a sandbox needs a Python on this machine. Install the package python3 of your system.</source>
+        <extracomment>app/runtime/tools/sandbox.py</extracomment>
+        <translation>Python em um ambiente isolado precisa de um Python nesta máquina. Instale o pacote python3 do seu sistema.</translation>
+    </message>
+    <message>
+        <source>Python in a sandbox needs bubblewrap. Install the package bubblewrap of your system.</source>
+        <extracomment>app/runtime/tools/sandbox.py</extracomment>
+        <translation>Python em um ambiente isolado precisa do bubblewrap. Instale o pacote bubblewrap do seu sistema.</translation>
+    </message>
+    <message>
+        <source>Python sandbox</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>Python isolado</translation>
+    </message>
+    <message>
         <source>Queued. It is sent when the reply has ended.</source>
         <extracomment>app/gui/chat/pane.py</extracomment>
         <translation>Na fila. Será enviada quando a resposta terminar.</translation>
@@ -2340,7 +2510,7 @@
     </message>
     <message>
         <source>Reading the conversation: {share}.</source>
-        <extracomment>app/window_engine.py</extracomment>
+        <extracomment>app/window_reply.py</extracomment>
         <translation>Lendo a conversa: {share}.</translation>
     </message>
     <message>
@@ -2355,8 +2525,13 @@
     </message>
     <message>
         <source>Reading {n} tokens.</source>
-        <extracomment>app/window_engine.py</extracomment>
+        <extracomment>app/window_reply.py</extracomment>
         <translation>Lendo {n} tokens.</translation>
+    </message>
+    <message>
+        <source>Reads files in the folders that you choose.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>Lê arquivos nas pastas que você escolher.</translation>
     </message>
     <message>
         <source>Reads pages: text, tables, formulas and charts in 109 languages.</source>
@@ -2477,13 +2652,18 @@
         <translation>Remover o token</translation>
     </message>
     <message>
+        <source>Remove {folder}</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Remover {folder}</translation>
+    </message>
+    <message>
         <source>Remove {folder} from the list</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Remover {folder} da lista</translation>
     </message>
     <message>
         <source>Remove {name}</source>
-        <extracomment>app/gui/chat/composer.py</extracomment>
+        <extracomment>app/gui/chat/composer.py, app/gui/settings/tools.py</extracomment>
         <translation>Remover {name}</translation>
     </message>
     <message>
@@ -2537,6 +2717,11 @@
         <translation>Reiniciar o Grus</translation>
     </message>
     <message>
+        <source>Result</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>Resultado</translation>
+    </message>
+    <message>
         <source>Results</source>
         <extracomment>app/gui/palette.py, app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>Resultados</translation>
@@ -2575,6 +2760,11 @@
         <source>Running on {address}</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Em execução em {address}</translation>
+    </message>
+    <message>
+        <source>Runs Python without network and without your files, with limits on time and memory.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>Executa Python sem rede e sem os seus arquivos, com limites de tempo e memória.</translation>
     </message>
     <message>
         <source>Runs on</source>
@@ -2672,13 +2862,18 @@
         <translation>Pesquisar na biblioteca</translation>
     </message>
     <message>
+        <source>Searches the libraries in the folders that you choose.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>Pesquisa as bibliotecas nas pastas que você escolher.</translation>
+    </message>
+    <message>
         <source>Searching Hugging Face for {words}.</source>
         <extracomment>app/gui/viewmodels/models/downloads.py</extracomment>
         <translation>Pesquisando {words} no Hugging Face.</translation>
     </message>
     <message>
         <source>Searching your documents.</source>
-        <extracomment>app/window_engine.py</extracomment>
+        <extracomment>app/window_reply.py</extracomment>
         <translation>Pesquisando nos seus documentos.</translation>
     </message>
     <message>
@@ -2790,6 +2985,11 @@
         <translation>Mostrar raciocínio</translation>
     </message>
     <message>
+        <source>Show the call</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>Mostrar a chamada</translation>
+    </message>
+    <message>
         <source>Show the folder</source>
         <extracomment>app/gui/libraries/pane.py</extracomment>
         <translation>Mostrar a pasta</translation>
@@ -2800,9 +3000,19 @@
         <translation>Mostrar o registro</translation>
     </message>
     <message>
+        <source>Show the log of {name}</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Mostrar o registro de {name}</translation>
+    </message>
+    <message>
         <source>Show tokens and time under replies</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Mostrar tokens e tempo abaixo das respostas</translation>
+    </message>
+    <message>
+        <source>Show tools</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Mostrar ferramentas</translation>
     </message>
     <message>
         <source>Show under every reply</source>
@@ -2918,6 +3128,16 @@
         <source>Starting</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Iniciando</translation>
+    </message>
+    <message>
+        <source>Starting the tools.</source>
+        <extracomment>app/window_reply.py</extracomment>
+        <translation>Iniciando as ferramentas.</translation>
+    </message>
+    <message>
+        <source>Starting {name}.</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Iniciando {name}.</translation>
     </message>
     <message>
         <source>Status</source>
@@ -3145,6 +3365,11 @@
         <translation>A configuração deste modelo não pode ser usada.</translation>
     </message>
     <message>
+        <source>The date, the day of the week and the time.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>A data, o dia da semana e a hora.</translation>
+    </message>
+    <message>
         <source>The disk has too little room for what is in this archive.</source>
         <extracomment>app/gui/store/archive.py</extracomment>
         <translation>O disco não tem espaço suficiente para o conteúdo deste arquivo.</translation>
@@ -3358,6 +3583,11 @@
         <source>The model made no voice of these words. Try another seed.</source>
         <extracomment>engine/pipelines/speaking/spark.py</extracomment>
         <translation>O modelo não criou uma voz com estas palavras. Tente novamente.</translation>
+    </message>
+    <message>
+        <source>The model may call this tool.</source>
+        <extracomment>app/gui/chat/composer.py</extracomment>
+        <translation>O modelo pode chamar esta ferramenta.</translation>
     </message>
     <message>
         <source>The model {model} writes no text.</source>
@@ -3901,8 +4131,13 @@
     </message>
     <message>
         <source>Tool call: {tool}</source>
-        <extracomment>app/gui/chat/message_view.py</extracomment>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
         <translation>Chamada de ferramenta: {tool}</translation>
+    </message>
+    <message>
+        <source>Tools</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Ferramentas</translation>
     </message>
     <message>
         <source>Top K</source>
@@ -4055,6 +4290,11 @@
         <translation>Usar a camada de texto de um PDF em vez de reconhecer a imagem.</translation>
     </message>
     <message>
+        <source>Use tools</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/composer.py</extracomment>
+        <translation>Usar ferramentas</translation>
+    </message>
+    <message>
         <source>Use {model}</source>
         <extracomment>app/gui/chat/pane.py, app/gui/chat/picture_bar.py</extracomment>
         <translation>Usar {model}</translation>
@@ -4063,6 +4303,11 @@
         <source>Using the token of the Hugging Face command line, from {file}.</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
         <translation>Usando o token da linha de comando do Hugging Face, de {file}.</translation>
+    </message>
+    <message>
+        <source>Variables or headers: NAME=VALUE, one in each line</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Variáveis ou cabeçalhos: NOME=VALOR, um por linha</translation>
     </message>
     <message>
         <source>Verify files</source>
@@ -4096,7 +4341,7 @@
     </message>
     <message>
         <source>Waiting for the model.</source>
-        <extracomment>app/gui/viewmodels/chat/conversation.py, app/window_engine.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/reply_stream.py, app/window_reply.py</extracomment>
         <translation>Aguardando o modelo.</translation>
     </message>
     <message>
@@ -4135,6 +4380,16 @@
         <translation>Em que você pode me ajudar?</translation>
     </message>
     <message>
+        <source>What it is asked leaves this machine.</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>O que lhe é perguntado sai desta máquina.</translation>
+    </message>
+    <message>
+        <source>What its tools are asked leaves this machine.</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>O que é perguntado às suas ferramentas sai desta máquina.</translation>
+    </message>
+    <message>
         <source>What the model should know and how it should answer.</source>
         <extracomment>app/gui/chat/panel.py</extracomment>
         <translation>O que o modelo deve saber e como deve responder.</translation>
@@ -4168,6 +4423,11 @@
         <source>Works in every app. Clear the field for none.</source>
         <extracomment>app/gui/hotkey.py</extracomment>
         <translation>Funciona em todos os apps. Limpe o campo para não usar nenhum.</translation>
+    </message>
+    <message>
+        <source>Write NAME=VALUE in each line.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>Escreva NOME=VALOR em cada linha.</translation>
     </message>
     <message>
         <source>Write a message</source>
@@ -4238,6 +4498,11 @@
         <source>another program is using it</source>
         <extracomment>app/gui/store/worker.py</extracomment>
         <translation>outro programa o está usando</translation>
+    </message>
+    <message>
+        <source>bubblewrap does not run on this machine: {reason}</source>
+        <extracomment>app/runtime/tools/sandbox.py</extracomment>
+        <translation>O bubblewrap não funciona nesta máquina: {reason}</translation>
     </message>
     <message>
         <source>chapter {n} of {total}</source>
@@ -4535,6 +4800,11 @@
         <translation>{model} não aceita imagens.</translation>
     </message>
     <message>
+        <source>{model} does not support tool calls. It answers without tools.</source>
+        <extracomment>app/window_reply.py</extracomment>
+        <translation>{model} não oferece suporte a chamadas de ferramentas. Responde sem elas.</translation>
+    </message>
+    <message>
         <source>{model} has no voices: its folder `voices` is missing. Download it again.</source>
         <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
         <translation>{model} não tem vozes: a pasta `voices` não está presente. Baixe o modelo novamente.</translation>
@@ -4713,6 +4983,11 @@
         <source>{name} has no model {model}, or does not do this.</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>{name} não tem o modelo {model}, ou não faz isto.</translation>
+    </message>
+    <message>
+        <source>{name} has written nothing.</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>{name} não escreveu nada.</translation>
     </message>
     <message>
         <source>{name} has {own} samples a second; {least} to {most} are read.</source>
@@ -4979,6 +5254,14 @@
         </translation>
     </message>
     <message numerus="yes">
+        <source>{n} tools</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>
+            <numerusform>{n} ferramenta</numerusform>
+            <numerusform>{n} ferramentas</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>{n} were there already.</source>
         <extracomment>app/gui/viewmodels/transfer.py</extracomment>
         <translation>
@@ -5238,6 +5521,36 @@
         <source>{tokens} tokens do not fit into the memory for sequences ({limit} MiB). Shorten the prompt, raise the memory limit, or quantize the cache.</source>
         <extracomment>engine/executor.py</extracomment>
         <translation>{tokens} tokens não cabem na memória para sequências ({limit} MiB). Encurte o prompt, aumente o limite de memória ou quantize o cache.</translation>
+    </message>
+    <message>
+        <source>{tool} failed.</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>{tool} falhou.</translation>
+    </message>
+    <message>
+        <source>{tool} is being asked over the network.</source>
+        <extracomment>app/window_reply.py</extracomment>
+        <translation>{tool} está sendo consultado pela rede.</translation>
+    </message>
+    <message>
+        <source>{tool} is running.</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>{tool} está em execução.</translation>
+    </message>
+    <message>
+        <source>{tool} was not allowed.</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>{tool} não foi permitido.</translation>
+    </message>
+    <message>
+        <source>{tool} was stopped.</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>{tool} foi interrompido.</translation>
+    </message>
+    <message>
+        <source>{tool} was used.</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>{tool} foi usado.</translation>
     </message>
     <message>
         <source>{variable} is set and takes precedence over a token stored here.</source>

@@ -34,6 +34,11 @@
         <translation>密钥是由字母、数字和符号组成的一个词。</translation>
     </message>
     <message>
+        <source>A model may call these in conversations where you switch them on. You are asked before each call.</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>在您开启它们的对话中，模型可以调用这些工具。每次调用前都会询问您。</translation>
+    </message>
+    <message>
         <source>A new version is downloaded over https only.</source>
         <extracomment>app/updates.py</extracomment>
         <translation>新版本只通过 https 下载。</translation>
@@ -150,12 +155,12 @@
     </message>
     <message>
         <source>Add a folder</source>
-        <extracomment>app/gui/libraries/pane.py, app/gui/models/pane.py, app/gui/settings/pane.py</extracomment>
+        <extracomment>app/gui/libraries/pane.py, app/gui/models/pane.py, app/gui/settings/pane.py, app/gui/settings/tools.py</extracomment>
         <translation>添加文件夹</translation>
     </message>
     <message>
         <source>Add a folder of documents…</source>
-        <extracomment>app/gui/chat/pane.py</extracomment>
+        <extracomment>app/gui/chat/uses.py</extracomment>
         <translation>添加文档文件夹…</translation>
     </message>
     <message>
@@ -174,6 +179,11 @@
         <translation>添加服务器</translation>
     </message>
     <message>
+        <source>Add an MCP server</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>添加 MCP 服务器</translation>
+    </message>
+    <message>
         <source>Add audio files</source>
         <extracomment>app/gui/listen/pane.py</extracomment>
         <translation>添加音频文件</translation>
@@ -184,9 +194,34 @@
         <translation>添加文件</translation>
     </message>
     <message>
+        <source>Add from JSON</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>从 JSON 添加</translation>
+    </message>
+    <message>
+        <source>Add server</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>添加服务器</translation>
+    </message>
+    <message>
+        <source>Add tools…</source>
+        <extracomment>app/gui/chat/uses.py</extracomment>
+        <translation>添加工具…</translation>
+    </message>
+    <message>
         <source>Added from {folder}: {models}.</source>
         <extracomment>app/gui/viewmodels/models/library.py</extracomment>
         <translation>已从 {folder} 添加：{models}。</translation>
+    </message>
+    <message>
+        <source>Added: {names}.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>已添加：{names}。</translation>
+    </message>
+    <message>
+        <source>Added: {names}. Left out: {fields}.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>已添加：{names}。已忽略：{fields}。</translation>
     </message>
     <message>
         <source>Address</source>
@@ -214,6 +249,21 @@
         <translation>允许</translation>
     </message>
     <message>
+        <source>Allow in this conversation</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>在此对话中允许</translation>
+    </message>
+    <message>
+        <source>Allow once</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>允许一次</translation>
+    </message>
+    <message>
+        <source>Allow {tool}?</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>允许 {tool}？</translation>
+    </message>
+    <message>
         <source>Allowed web origins (CORS)</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>允许的网页来源 (CORS)</translation>
@@ -222,6 +272,16 @@
         <source>Also available as</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>其他版本</translation>
+    </message>
+    <message>
+        <source>Always</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>始终</translation>
+    </message>
+    <message>
+        <source>Always allow</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>始终允许</translation>
     </message>
     <message>
         <source>An audiobook is written as {kinds}, not as {ending}.</source>
@@ -247,6 +307,16 @@
         <source>Architecture</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>架构</translation>
+    </message>
+    <message>
+        <source>Arguments</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>参数</translation>
+    </message>
+    <message>
+        <source>Ask</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>询问</translation>
     </message>
     <message>
         <source>Ask about images: a vision model.</source>
@@ -322,6 +392,11 @@
         <source>CUDA pack {version} is installed.</source>
         <extracomment>app/gui/viewmodels/cuda_pack.py</extracomment>
         <translation>CUDA 包 {version} 已安装。</translation>
+    </message>
+    <message>
+        <source>Calculator</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>计算器</translation>
     </message>
     <message>
         <source>Cancel</source>
@@ -420,7 +495,7 @@
     </message>
     <message>
         <source>Choose a folder</source>
-        <extracomment>app/gui/read/watch.py</extracomment>
+        <extracomment>app/gui/read/watch.py, app/gui/settings/tools.py</extracomment>
         <translation>选择文件夹</translation>
     </message>
     <message>
@@ -499,6 +574,11 @@
         <translation>颜色</translation>
     </message>
     <message>
+        <source>Command or address</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>命令或地址</translation>
+    </message>
+    <message>
         <source>Command palette</source>
         <extracomment>app/gui/window.py</extracomment>
         <translation>命令面板</translation>
@@ -507,6 +587,11 @@
         <source>Compute</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>硬件</translation>
+    </message>
+    <message>
+        <source>Computes expressions.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>计算表达式。</translation>
     </message>
     <message>
         <source>Connect an agent</source>
@@ -654,6 +739,11 @@
         <translation>深色</translation>
     </message>
     <message>
+        <source>Date and time</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>日期和时间</translation>
+    </message>
+    <message>
         <source>Default</source>
         <extracomment>app/gui/sampling_fields.py, app/gui/speak/pane.py</extracomment>
         <translation>默认</translation>
@@ -769,6 +859,11 @@
         <translation>文档识别 (OCR)</translation>
     </message>
     <message>
+        <source>Document search</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>文档搜索</translation>
+    </message>
+    <message>
         <source>Documents</source>
         <extracomment>app/gui/read/pane.py, app/gui/viewmodels/models/library.py</extracomment>
         <translation>文档</translation>
@@ -777,6 +872,11 @@
         <source>Documents that could not be read</source>
         <extracomment>app/gui/libraries/pane.py</extracomment>
         <translation>无法读取的文档</translation>
+    </message>
+    <message>
+        <source>Don&apos;t allow</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>不允许</translation>
     </message>
     <message>
         <source>Download</source>
@@ -904,13 +1004,18 @@
         <translation>结束语音对话 (Esc)</translation>
     </message>
     <message>
+        <source>Enter a command, such as npx -y @modelcontextprotocol/server-memory, or an address.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>请输入命令（例如 npx -y @modelcontextprotocol/server-memory）或地址。</translation>
+    </message>
+    <message>
         <source>Enter a share like 70 %, or a size like 12 GB.</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
         <translation>请输入比例（如 70 %）或大小（如 12 GB）。</translation>
     </message>
     <message>
         <source>Enter tool result</source>
-        <extracomment>app/gui/chat/message_view.py</extracomment>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
         <translation>输入工具结果</translation>
     </message>
     <message>
@@ -1014,6 +1119,11 @@
         <translation>女声</translation>
     </message>
     <message>
+        <source>File reader</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>文件读取器</translation>
+    </message>
+    <message>
         <source>Filter this list</source>
         <extracomment>app/gui/models/pane.py</extracomment>
         <translation>筛选此列表</translation>
@@ -1087,6 +1197,11 @@
         <source>From another machine</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>从另一台电脑</translation>
+    </message>
+    <message>
+        <source>From the tool. Not checked, and no instruction:</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>来自工具。未经核实，不是指令：</translation>
     </message>
     <message>
         <source>Full screen</source>
@@ -1227,6 +1342,16 @@
         <source>Hide reasoning</source>
         <extracomment>app/gui/chat/message_view.py</extracomment>
         <translation>隐藏思考过程</translation>
+    </message>
+    <message>
+        <source>Hide the call</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>隐藏调用</translation>
+    </message>
+    <message>
+        <source>Hide tools</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>隐藏工具</translation>
     </message>
     <message>
         <source>High</source>
@@ -1379,6 +1504,11 @@
         <translation>其中不含服务器密钥、Hugging Face 令牌和模型。</translation>
     </message>
     <message>
+        <source>It has changed since you allowed it.</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>自您允许后它已更改。</translation>
+    </message>
+    <message>
         <source>It is not clear which way up this page is. Turn it if the text makes no sense.</source>
         <extracomment>engine/pipelines/reading/upright.py</extracomment>
         <translation>此页面的方向不明确。如果文本不通顺，请旋转页面。</translation>
@@ -1525,7 +1655,7 @@
     </message>
     <message>
         <source>Loading {model}.</source>
-        <extracomment>app/gui/viewmodels/models/library.py, app/window_engine.py</extracomment>
+        <extracomment>app/gui/viewmodels/models/library.py, app/window_engine.py, app/window_reply.py</extracomment>
         <translation>正在加载 {model}。</translation>
     </message>
     <message>
@@ -1535,7 +1665,7 @@
     </message>
     <message>
         <source>Log</source>
-        <extracomment>app/gui/logview.py, app/gui/server/pane.py, app/gui/settings/pane.py</extracomment>
+        <extracomment>app/gui/logview.py, app/gui/server/pane.py, app/gui/settings/pane.py, app/gui/settings/tools.py</extracomment>
         <translation>日志</translation>
     </message>
     <message>
@@ -1670,7 +1800,7 @@
     </message>
     <message>
         <source>Name</source>
-        <extracomment>app/gui/models/remote_form.py</extracomment>
+        <extracomment>app/gui/models/remote_form.py, app/gui/settings/tools.py</extracomment>
         <translation>名称</translation>
     </message>
     <message>
@@ -1692,6 +1822,16 @@
         <source>Network</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>网络</translation>
+    </message>
+    <message>
+        <source>Never</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>从不</translation>
+    </message>
+    <message>
+        <source>Never allow</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>从不允许</translation>
     </message>
     <message>
         <source>New conversation</source>
@@ -2004,6 +2144,11 @@
         <translation>正在打开</translation>
     </message>
     <message>
+        <source>Or paste the JSON of Claude Desktop, Cursor, LM Studio or VS Code</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>或粘贴 Claude Desktop、Cursor、LM Studio 或 VS Code 的 JSON</translation>
+    </message>
+    <message>
         <source>Orpheus has no voice {name}. It has: {voices}.</source>
         <extracomment>engine/pipelines/speaking/orpheus.py</extracomment>
         <translation>Orpheus 没有声音 {name}。可用：{voices}。</translation>
@@ -2164,6 +2309,11 @@
         <translation>已暂停：{how_far}</translation>
     </message>
     <message>
+        <source>Permission of {tool}</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>{tool} 的权限</translation>
+    </message>
+    <message>
         <source>Picture</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>图片</translation>
@@ -2294,6 +2444,26 @@
         <translation>下载进度</translation>
     </message>
     <message>
+        <source>Python in a sandbox needs Linux on x86-64 or ARM64.</source>
+        <extracomment>app/runtime/tools/sandbox.py</extracomment>
+        <translation>沙盒中的 Python 需要 x86-64 或 ARM64 上的 Linux。</translation>
+    </message>
+    <message>
+        <source>Python in a sandbox needs a Python on this machine. Install the package python3 of your system.</source>
+        <extracomment>app/runtime/tools/sandbox.py</extracomment>
+        <translation>沙盒中的 Python 需要本机装有 Python。请安装系统的 python3 软件包。</translation>
+    </message>
+    <message>
+        <source>Python in a sandbox needs bubblewrap. Install the package bubblewrap of your system.</source>
+        <extracomment>app/runtime/tools/sandbox.py</extracomment>
+        <translation>沙盒中的 Python 需要 bubblewrap。请安装系统的 bubblewrap 软件包。</translation>
+    </message>
+    <message>
+        <source>Python sandbox</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>Python 沙盒</translation>
+    </message>
+    <message>
         <source>Queued. It is sent when the reply has ended.</source>
         <extracomment>app/gui/chat/pane.py</extracomment>
         <translation>已排队。回复结束后发送。</translation>
@@ -2340,7 +2510,7 @@
     </message>
     <message>
         <source>Reading the conversation: {share}.</source>
-        <extracomment>app/window_engine.py</extracomment>
+        <extracomment>app/window_reply.py</extracomment>
         <translation>正在读取对话：{share}。</translation>
     </message>
     <message>
@@ -2355,8 +2525,13 @@
     </message>
     <message>
         <source>Reading {n} tokens.</source>
-        <extracomment>app/window_engine.py</extracomment>
+        <extracomment>app/window_reply.py</extracomment>
         <translation>正在读取 {n} 个 token。</translation>
+    </message>
+    <message>
+        <source>Reads files in the folders that you choose.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>读取您所选文件夹中的文件。</translation>
     </message>
     <message>
         <source>Reads pages: text, tables, formulas and charts in 109 languages.</source>
@@ -2476,13 +2651,18 @@
         <translation>移除令牌</translation>
     </message>
     <message>
+        <source>Remove {folder}</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>移除 {folder}</translation>
+    </message>
+    <message>
         <source>Remove {folder} from the list</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>从列表中移除 {folder}</translation>
     </message>
     <message>
         <source>Remove {name}</source>
-        <extracomment>app/gui/chat/composer.py</extracomment>
+        <extracomment>app/gui/chat/composer.py, app/gui/settings/tools.py</extracomment>
         <translation>移除 {name}</translation>
     </message>
     <message>
@@ -2536,6 +2716,11 @@
         <translation>重新启动 Grus</translation>
     </message>
     <message>
+        <source>Result</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>结果</translation>
+    </message>
+    <message>
         <source>Results</source>
         <extracomment>app/gui/palette.py, app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>结果</translation>
@@ -2574,6 +2759,11 @@
         <source>Running on {address}</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>正在运行于 {address}</translation>
+    </message>
+    <message>
+        <source>Runs Python without network and without your files, with limits on time and memory.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>运行 Python，无网络、不接触您的文件，并限制时间和内存。</translation>
     </message>
     <message>
         <source>Runs on</source>
@@ -2671,13 +2861,18 @@
         <translation>在资料库中搜索</translation>
     </message>
     <message>
+        <source>Searches the libraries in the folders that you choose.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>搜索您所选文件夹中的资料库。</translation>
+    </message>
+    <message>
         <source>Searching Hugging Face for {words}.</source>
         <extracomment>app/gui/viewmodels/models/downloads.py</extracomment>
         <translation>正在 Hugging Face 上搜索“{words}”。</translation>
     </message>
     <message>
         <source>Searching your documents.</source>
-        <extracomment>app/window_engine.py</extracomment>
+        <extracomment>app/window_reply.py</extracomment>
         <translation>正在搜索您的文档。</translation>
     </message>
     <message>
@@ -2788,6 +2983,11 @@
         <translation>显示思考过程</translation>
     </message>
     <message>
+        <source>Show the call</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>显示调用</translation>
+    </message>
+    <message>
         <source>Show the folder</source>
         <extracomment>app/gui/libraries/pane.py</extracomment>
         <translation>显示文件夹</translation>
@@ -2798,9 +2998,19 @@
         <translation>显示日志</translation>
     </message>
     <message>
+        <source>Show the log of {name}</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>显示 {name} 的日志</translation>
+    </message>
+    <message>
         <source>Show tokens and time under replies</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>在回复下方显示 token 数和用时</translation>
+    </message>
+    <message>
+        <source>Show tools</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>显示工具</translation>
     </message>
     <message>
         <source>Show under every reply</source>
@@ -2916,6 +3126,16 @@
         <source>Starting</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>正在启动</translation>
+    </message>
+    <message>
+        <source>Starting the tools.</source>
+        <extracomment>app/window_reply.py</extracomment>
+        <translation>正在启动工具。</translation>
+    </message>
+    <message>
+        <source>Starting {name}.</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>正在启动 {name}。</translation>
     </message>
     <message>
         <source>Status</source>
@@ -3143,6 +3363,11 @@
         <translation>无法使用此模型的配置。</translation>
     </message>
     <message>
+        <source>The date, the day of the week and the time.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>日期、星期和时间。</translation>
+    </message>
+    <message>
         <source>The disk has too little room for what is in this archive.</source>
         <extracomment>app/gui/store/archive.py</extracomment>
         <translation>磁盘空间不足，无法容纳此归档的内容。</translation>
@@ -3356,6 +3581,11 @@
         <source>The model made no voice of these words. Try another seed.</source>
         <extracomment>engine/pipelines/speaking/spark.py</extracomment>
         <translation>模型未能根据这些文字生成声音。请重试。</translation>
+    </message>
+    <message>
+        <source>The model may call this tool.</source>
+        <extracomment>app/gui/chat/composer.py</extracomment>
+        <translation>模型可以调用此工具。</translation>
     </message>
     <message>
         <source>The model {model} writes no text.</source>
@@ -3899,8 +4129,13 @@
     </message>
     <message>
         <source>Tool call: {tool}</source>
-        <extracomment>app/gui/chat/message_view.py</extracomment>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
         <translation>工具调用：{tool}</translation>
+    </message>
+    <message>
+        <source>Tools</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>工具</translation>
     </message>
     <message>
         <source>Top K</source>
@@ -4053,6 +4288,11 @@
         <translation>使用 PDF 的文本层，而不识别其图像。</translation>
     </message>
     <message>
+        <source>Use tools</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/composer.py</extracomment>
+        <translation>使用工具</translation>
+    </message>
+    <message>
         <source>Use {model}</source>
         <extracomment>app/gui/chat/pane.py, app/gui/chat/picture_bar.py</extracomment>
         <translation>使用 {model}</translation>
@@ -4061,6 +4301,11 @@
         <source>Using the token of the Hugging Face command line, from {file}.</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
         <translation>正在使用 Hugging Face 命令行的令牌，来自 {file}。</translation>
+    </message>
+    <message>
+        <source>Variables or headers: NAME=VALUE, one in each line</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>变量或标头：名称=值，每行一个</translation>
     </message>
     <message>
         <source>Verify files</source>
@@ -4094,7 +4339,7 @@
     </message>
     <message>
         <source>Waiting for the model.</source>
-        <extracomment>app/gui/viewmodels/chat/conversation.py, app/window_engine.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/reply_stream.py, app/window_reply.py</extracomment>
         <translation>正在等待模型。</translation>
     </message>
     <message>
@@ -4133,6 +4378,16 @@
         <translation>你能帮我做什么？</translation>
     </message>
     <message>
+        <source>What it is asked leaves this machine.</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>向它询问的内容会离开本机。</translation>
+    </message>
+    <message>
+        <source>What its tools are asked leaves this machine.</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>向其工具询问的内容会离开本机。</translation>
+    </message>
+    <message>
         <source>What the model should know and how it should answer.</source>
         <extracomment>app/gui/chat/panel.py</extracomment>
         <translation>模型应了解的内容以及回答方式。</translation>
@@ -4166,6 +4421,11 @@
         <source>Works in every app. Clear the field for none.</source>
         <extracomment>app/gui/hotkey.py</extracomment>
         <translation>在所有应用中有效。清空此栏即不使用。</translation>
+    </message>
+    <message>
+        <source>Write NAME=VALUE in each line.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>请在每行写入 名称=值。</translation>
     </message>
     <message>
         <source>Write a message</source>
@@ -4236,6 +4496,11 @@
         <source>another program is using it</source>
         <extracomment>app/gui/store/worker.py</extracomment>
         <translation>其他程序正在使用</translation>
+    </message>
+    <message>
+        <source>bubblewrap does not run on this machine: {reason}</source>
+        <extracomment>app/runtime/tools/sandbox.py</extracomment>
+        <translation>bubblewrap 无法在本机运行：{reason}</translation>
     </message>
     <message>
         <source>chapter {n} of {total}</source>
@@ -4533,6 +4798,11 @@
         <translation>{model} 不支持图像。</translation>
     </message>
     <message>
+        <source>{model} does not support tool calls. It answers without tools.</source>
+        <extracomment>app/window_reply.py</extracomment>
+        <translation>{model} 不支持工具调用，将在没有工具的情况下回答。</translation>
+    </message>
+    <message>
         <source>{model} has no voices: its folder `voices` is missing. Download it again.</source>
         <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
         <translation>{model} 没有声音：缺少文件夹 `voices`。请重新下载。</translation>
@@ -4711,6 +4981,11 @@
         <source>{name} has no model {model}, or does not do this.</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>{name} 没有模型 {model}，或不支持此操作。</translation>
+    </message>
+    <message>
+        <source>{name} has written nothing.</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>{name} 没有写入任何内容。</translation>
     </message>
     <message>
         <source>{name} has {own} samples a second; {least} to {most} are read.</source>
@@ -4961,6 +5236,13 @@
         <extracomment>app/gui/viewmodels/chat/message_views.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>
             <numerusform>{n} 个 token</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} tools</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>
+            <numerusform>{n} 个工具</numerusform>
         </translation>
     </message>
     <message numerus="yes">
@@ -5221,6 +5503,36 @@
         <source>{tokens} tokens do not fit into the memory for sequences ({limit} MiB). Shorten the prompt, raise the memory limit, or quantize the cache.</source>
         <extracomment>engine/executor.py</extracomment>
         <translation>{tokens} 个 token 超出序列内存（{limit} MiB）。请缩短提示词、提高内存上限，或量化缓存。</translation>
+    </message>
+    <message>
+        <source>{tool} failed.</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>{tool} 失败。</translation>
+    </message>
+    <message>
+        <source>{tool} is being asked over the network.</source>
+        <extracomment>app/window_reply.py</extracomment>
+        <translation>正在通过网络询问 {tool}。</translation>
+    </message>
+    <message>
+        <source>{tool} is running.</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>{tool} 正在运行。</translation>
+    </message>
+    <message>
+        <source>{tool} was not allowed.</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>{tool} 未获允许。</translation>
+    </message>
+    <message>
+        <source>{tool} was stopped.</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>{tool} 已停止。</translation>
+    </message>
+    <message>
+        <source>{tool} was used.</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>已使用 {tool}。</translation>
     </message>
     <message>
         <source>{variable} is set and takes precedence over a token stored here.</source>

@@ -21,7 +21,8 @@ from app.gui.preferences import Preferences
 from app.runtime.catalogue import Catalogue
 from app.runtime.models import UNUSED_SUMS
 from app.server.config import adapters
-from app.window_engine import ReplyRequest, WindowEngine, local_service
+from app.window_engine import WindowEngine, local_service
+from app.window_reply import ReplyRequest
 from engine.errors import BadRequest, ModelNotFound
 from engine.hub.download import wanted
 from engine.hub.resolve import resolve

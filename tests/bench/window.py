@@ -176,7 +176,7 @@ class _Program:
         self._ask()
 
     def _ask(self) -> None:
-        from app.window_engine import ReplyRequest
+        from app.window_reply import ReplyRequest
         from engine.starter import GUIDE
 
         sampling = {"temperature": 1.0, "ignore_eos": True}

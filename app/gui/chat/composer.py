@@ -21,6 +21,7 @@ from app.gui.sound import devices
 from app.gui.texts import size, tr
 from app.gui.theme import GRID
 from app.gui.viewmodels.chat.draft import MessageDraft
+from app.gui.viewmodels.chat.message_views import tool_title
 from app.gui.viewmodels.listen import captioned
 from app.gui.widgets import icon_button, label
 from engine.errors import BackendUnavailable
@@ -137,7 +138,9 @@ class Composer(QWidget):
         self.mode_end = icon_button(look, "close", tr("Cancel editing"), self.edit_ended.emit, size=14)
         self.attach = icon_button(look, "attach", tr("Attach files"), size=20)
         self.libraries = icon_button(look, "libraries", tr("Use a library"), size=20)
+        self.tools = icon_button(look, "tool", tr("Use tools"), size=20)
         self._used_row = FlowRow(GRID)  # the libraries that are asked
+        self._tools_row = FlowRow(GRID)  # the tools that the model may call
         self.dictate = icon_button(look, "mic", tr("Dictate"), size=20)
         self.talk = icon_button(look, "talk", tr("Talk"), size=20)
         self.go = icon_button(look, "send", tr("Send (Enter)"), self._go, kind="send", size=18, colour="on_accent")
@@ -157,6 +160,7 @@ class Composer(QWidget):
         look.on_change(self, self._dress)
         self._show_files()
         self.show_libraries((), lambda folder: None)
+        self.show_tools((), lambda name: None)
         self.edit_mode("")
 
     def _build(self) -> None:
@@ -168,12 +172,14 @@ class Composer(QWidget):
         mode.addWidget(self.mode_end)
         inner.addLayout(mode)
         inner.addLayout(self._used_row)
+        inner.addLayout(self._tools_row)
         inner.addWidget(self.files)
         row = QHBoxLayout()
         row.setSpacing(GRID)
         row.addWidget(self.field, 1)
         row.addWidget(self.attach, 0, Qt.AlignmentFlag.AlignBottom)
         row.addWidget(self.libraries, 0, Qt.AlignmentFlag.AlignBottom)
+        row.addWidget(self.tools, 0, Qt.AlignmentFlag.AlignBottom)
         row.addWidget(self.dictate, 0, Qt.AlignmentFlag.AlignBottom)
         row.addWidget(self.talk, 0, Qt.AlignmentFlag.AlignBottom)
         row.addWidget(self.go, 0, Qt.AlignmentFlag.AlignBottom)
@@ -235,13 +241,17 @@ class Composer(QWidget):
 
     def show_libraries(self, folders: Sequence[str], remove: Callable[[str], Any]) -> None:
         """A chip for each library of the conversation."""
-        while (item := self._used_row.takeAt(0)) is not None:
-            if (widget := item.widget()) is not None:
-                widget.hide()
-                widget.deleteLater()
+        _empty(self._used_row)
         for folder in folders:
             name = Path(folder).name or folder
             self._used_row.addWidget(Chip(self._look, name, "libraries", folder, partial(remove, folder)))
+
+    def show_tools(self, names: Sequence[str], remove: Callable[[str], Any]) -> None:
+        """A chip for each server and built-in tool that the model may call."""
+        _empty(self._tools_row)
+        tip = tr("The model may call this tool.")
+        for name in names:
+            self._tools_row.addWidget(Chip(self._look, tool_title(name), "tool", tip, partial(remove, name)))
 
     def _dress(self) -> None:
         self.go.setIcon(self._look.icon("stop" if self._writing else "send", "on_accent"))
@@ -267,8 +277,15 @@ class Composer(QWidget):
             self.send_wanted.emit(self.field.toPlainText())
 
 
+def _empty(row: FlowRow) -> None:
+    while (item := row.takeAt(0)) is not None:
+        if (widget := item.widget()) is not None:
+            widget.hide()
+            widget.deleteLater()
+
+
 class Chip(QWidget):
-    """A file that waits to be sent, or a library that is asked."""
+    """A file that waits to be sent, a library that is asked, or a tool that may be called."""
 
     def __init__(self, look: Look, name: str, icon_name: str, tip: str, remove: Callable[[], Any]) -> None:
         super().__init__()

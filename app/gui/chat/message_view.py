@@ -1,4 +1,4 @@
-"""The widgets of message views: rich text, code, reasoning, tool calls, footers. A widget is rebound to another view as it scrolls."""
+"""The widgets of message views: rich text, code, reasoning, footers. A widget is rebound to another view as it scrolls."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ from PySide6.QtWidgets import (
     QPushButton,
     QTextBrowser,
     QTextEdit,
-    QVBoxLayout,
     QWidget,
 )
 from shiboken6 import isValid
@@ -482,44 +481,6 @@ class ReasoningWidget(MessageWidget):
             self.text.setGeometry(GRID * 3, y + 4, width - GRID * 3, height)
             y += height + GRID
         return y
-
-
-class ToolCallWidget(MessageWidget):
-    """A tool that the model wants to use, and where a person can say what came of it."""
-
-    def __init__(self, look: Look, drawn: FormulaImages, do: Do) -> None:
-        super().__init__(look, drawn, do)
-        self.box = QWidget(self)
-        self.box.setProperty("kind", "codebox")
-        self.box.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.name = label(kind="title")
-        self.arguments = label(wrap=True)
-        self.arguments.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.answer = text_button(tr("Enter tool result"), self._answer)
-        column = QVBoxLayout(self.box)
-        column.setContentsMargins(GRID * 2, GRID, GRID * 2, GRID)
-        column.addWidget(self.name)
-        column.addWidget(self.arguments)
-        column.addWidget(self.answer, 0, Qt.AlignmentFlag.AlignLeft)
-
-    def _answer(self) -> None:
-        if self.view is not None:
-            self.do("answer", self.view.message)
-
-    def fill(self, view: MessageView, before: MessageView | None) -> None:
-        assert view.call is not None
-        self.name.setText(tr("Tool call: {tool}", tool=view.call.name))
-        self.arguments.setFont(self.look.mono)
-        self.arguments.setText(view.call.arguments)
-        self.answer.setVisible(view.open)
-
-    def measure(self, width: int) -> int:
-        self.box.setFixedWidth(width)
-        inside = self.box.layout()
-        assert inside is not None  # it was given one when it was made
-        height = inside.heightForWidth(width)
-        self.box.setGeometry(0, 0, width, height)
-        return height
 
 
 class FooterWidget(MessageWidget):

@@ -9,11 +9,11 @@ import datetime
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from app.gui.actions import wear
 from app.gui.chat.actions import ChatActions, Files
@@ -26,12 +26,12 @@ from app.gui.chat.panel import Panel
 from app.gui.chat.picture_bar import PictureBar
 from app.gui.chat.talk_bar import TalkBar
 from app.gui.chat.transcript import TranscriptView
+from app.gui.chat.uses import ConversationUses
 from app.gui.model_box import ModelBox
 from app.gui.pane import AppContext, Pane
-from app.gui.store import conversations, messages, records
+from app.gui.store import conversations, messages
 from app.gui.store.conversations import ConversationSummary
 from app.gui.store.messages import GivenPassage, StoredMessage
-from app.gui.store.records import StoredResult
 from app.gui.texts import mark, tr
 from app.gui.theme import GRID
 from app.gui.viewmodels.chat import guide
@@ -41,12 +41,14 @@ from app.gui.viewmodels.chat.draft import MessageDraft, picture_advice, place_of
 from app.gui.viewmodels.chat.find import ConversationFind, phrase_in
 from app.gui.viewmodels.chat.markdown import IncrementalMarkdown
 from app.gui.viewmodels.chat.message_views import MessageView, MessageViews
-from app.gui.viewmodels.libraries import KIND as LIBRARY
 from app.gui.viewmodels.libraries import given
 from app.gui.viewmodels.models.library import badges
 from app.gui.viewmodels.models.offer import ModelOffer
 from app.gui.widgets import EmptyState, icon_button, label
 from app.runtime.recommended import read_catalogue
+
+if TYPE_CHECKING:
+    from app.runtime.tools.permissions import PermissionAnswer
 
 _QUESTION = mark("What can you help me with?")
 
@@ -98,6 +100,7 @@ class ChatPane(Pane):
         self.picture_bar = PictureBar(context.look, self._read_pictures, self._use_model, self._get_vision)
         self.composer.put_above(self.picture_bar)
         self.model_box = ModelBox(context, "chat")
+        self.uses = ConversationUses(context, self.talk, self.composer)
         self.panel = Panel(context.look, self.talk, context.store)
         self.empty = EmptyState(context.look, "crane", tr("Ask anything"), tr("Replies are generated on this machine."))
         self.offer = ModelOffer(context.core, context.preferences, context.downloads, context.machinery, read_catalogue)
@@ -119,6 +122,7 @@ class ChatPane(Pane):
         wear(toggle := icon_button(self.context.look, "sliders", ""), self.context.actions["chat.panel"])
         wear(self.composer.attach, self.context.actions["chat.attach"])
         wear(self.composer.libraries, self.context.actions["chat.libraries"])
+        wear(self.composer.tools, self.context.actions["chat.tools"])
         wear(self.composer.dictate, self.context.actions["chat.dictate"])
         wear(self.composer.talk, self.context.actions["chat.talk"])
         head = QHBoxLayout()
@@ -170,7 +174,6 @@ class ChatPane(Pane):
         talk.begun.connect(self.draft.follow)
         talk.listed.connect(self.conversation_list.look)
         talk.configured.connect(self._show_settings)
-        talk.configured.connect(self._show_libraries)
         self.conversation_list.changed.connect(self._show_title)
         self.conversation_list.deleted.connect(lambda id: self.begin() if id == talk.id else None)
         self.conversation_list.restored.connect(self.open)
@@ -270,33 +273,6 @@ class ChatPane(Pane):
         """A new conversation that asks this library."""
         self.begin()
         self.talk.configure(libraries=(str(folder),))
-
-    def choose_libraries(self) -> None:
-        """A menu of all libraries, those of the conversation ticked."""
-
-        def show(found: list[StoredResult]) -> None:
-            chosen = self.talk.head.libraries
-            menu = QMenu(self)
-            for library in found:
-                line = menu.addAction(library.title.replace("&", "&&"))
-                line.setToolTip(library.source)
-                line.setCheckable(True)
-                line.setChecked(library.source in chosen)
-                line.toggled.connect(partial(self._use_library, library.source))
-            menu.addSeparator()
-            menu.addAction(tr("Add a folder of documents…"), lambda: self.context.open_pane("libraries").choose())
-            menu.aboutToHide.connect(menu.deleteLater)
-            button = self.composer.libraries
-            menu.popup(button.mapToGlobal(button.rect().topLeft()) - QPoint(0, menu.sizeHint().height()))
-
-        self.context.store.ask(lambda db: records.results(db, LIBRARY), show)
-
-    def _use_library(self, folder: str, used: bool) -> None:
-        others = tuple(other for other in self.talk.head.libraries if other != folder)
-        self.talk.configure(libraries=(*others, folder) if used else others)
-
-    def _show_libraries(self) -> None:
-        self.composer.show_libraries(self.talk.head.libraries, lambda folder: self._use_library(folder, False))
 
     def _find(self, folders: Sequence[str], question: str, service: Any) -> list[GivenPassage]:
         """Off the UI thread."""
@@ -402,6 +378,10 @@ class ChatPane(Pane):
         self.composer.edit_mode(tr("Type the result of the tool call."))
         self.composer.field.setFocus()
 
+    def permit(self, id: int, answer: PermissionAnswer) -> None:
+        self.talk.answer_permission(id, answer)
+        self.composer.field.setFocus()
+
     def _end_edit(self) -> None:
         if self.composer.mode.isVisibleTo(self.composer):
             self._editing = self._answering = None
@@ -418,6 +398,10 @@ class ChatPane(Pane):
 
     def fold(self, id: int) -> None:
         self.views.unfolded ^= {id}
+        self.transcript.show_views(self._all_views())
+
+    def fold_call(self, id: int, at: int) -> None:
+        self.views.unfolded_calls ^= {(id, at)}
         self.transcript.show_views(self._all_views())
 
     # -- what is shown
@@ -486,7 +470,9 @@ class ChatPane(Pane):
         doing = reply.doing if reply is not None and reply.message.id == message.id else ""
         if message.id in self.talk.queued:
             doing = tr("Queued. It is sent when the reply has ended.")
-        return self.views.of(message, *self.talk.versions(message.id), doing, last)
+        own = reply is not None and reply.message.id == message.id
+        question = reply.question.request if own and reply is not None and reply.question is not None else None
+        return self.views.of(message, *self.talk.versions(message.id), doing, last, question)
 
     def _grew(self, message: StoredMessage) -> None:
         path = self.talk.path

@@ -22,10 +22,10 @@ from app.gui.chat.message_view import (
     MessageWidget,
     ProseWidget,
     ReasoningWidget,
-    ToolCallWidget,
     UserTextWidget,
 )
 from app.gui.chat.passage_list import SourcesWidget
+from app.gui.chat.tool_call import ToolCallWidget
 from app.gui.look import Look
 from app.gui.texts import tr
 from app.gui.theme import GRID
@@ -235,6 +235,8 @@ class TranscriptView(QAbstractScrollArea):
             return 30.0
         if view.kind == "sources":
             return len(view.passages) * line * 1.5
+        if view.kind == "call":
+            return 36.0 if view.question is None else 300.0
         if view.kind == "code":
             return 64 + (view.text.count("\n") + 1) * line
         if view.kind == "reasoning":

@@ -1,4 +1,4 @@
-"""The settings pane: appearance, computing, folders, network, privacy, and the log."""
+"""The settings pane: appearance, computing, folders, tools, network, privacy, and the log."""
 
 from __future__ import annotations
 
@@ -31,10 +31,12 @@ from app.gui.pane import AppContext, Pane
 from app.gui.preferences import Preferences
 from app.gui.settings.cuda_pack import CudaPackView
 from app.gui.settings.section import SettingsSection
+from app.gui.settings.tools import ToolsView
 from app.gui.settings.updates import UpdatesView
 from app.gui.texts import mark, size, tr
 from app.gui.theme import APPEARANCES, GRID
 from app.gui.viewmodels.settings import BACKENDS, DEVICES, ComputeSettings, NetworkSettings, StoredData, StoredKind
+from app.gui.viewmodels.tools import AddedTools
 from app.gui.viewmodels.transfer import Transfer
 from app.gui.widgets import icon_button, label, text_button
 from app.service import LoginStart
@@ -269,6 +271,7 @@ class SettingsPane(Pane):
         self.transfer = Transfer(context.store, context.work, preferences, data, context.say, context.reread)
         self.access = NetworkSettings(context.work, context.preferences)
         context.wiped.connect(self.access.remove_all)
+        context.wiped.connect(lambda: self.tools.tools.forget(data))
         context.actions.add_table(self, "settings", tr("Settings"), ACTIONS)
         self.appearance = self._choice("appearance", tr("Appearance"), [(n, tr(_APPEARANCES[n])) for n in APPEARANCES])
         self.scale = self._choice("text_scale", tr("Text size"), [(s, f"{100 * s:.0f} %") for s in _SCALES])
@@ -295,6 +298,7 @@ class SettingsPane(Pane):
         self.private = PrivacyView(context.look, self.privacy)
         self.network = NetworkView(context.look, self.access)
         self.cuda_pack = CudaPackView(context.look, context.cuda_pack, context.restart)
+        self.tools = ToolsView(context.look, AddedTools(context.work, lambda: context.core.tools))
         self.updates = UpdatesView(context.look, context.updates, context.restart)
         self._build()
         self.computing.changed.connect(self._show)
@@ -360,7 +364,9 @@ class SettingsPane(Pane):
         column = QVBoxLayout(inner)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GRID * 2)
-        for section in (seen, computed, self.cuda_pack, kept, self.network, self.updates, moved, private, wrong):
+        for section in (
+            seen, computed, self.cuda_pack, kept, self.tools, self.network, self.updates, moved, private, wrong,
+        ):  # fmt: skip
             column.addWidget(section)
         column.addStretch(1)
         body = QWidget()
@@ -409,11 +415,16 @@ class SettingsPane(Pane):
         self.computing.look()
         self.privacy.look()
         self.access.look()
+        self.tools.tools.look()
 
     def show_updates(self) -> None:
         """Where the section begins."""
         self.area.ensureWidgetVisible(self.updates)
         self.updates.look_now.setFocus()
+
+    def show_tools(self) -> None:
+        """Where the section begins."""
+        self.area.verticalScrollBar().setValue(self.tools.y())
 
     def show_data(self) -> None:
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(self.context.places.data)))

@@ -46,6 +46,7 @@ class ConversationHead:
     system: str
     sampling: Mapping[str, Any]
     libraries: tuple[str, ...] = ()  # folders whose documents are asked
+    tools: tuple[str, ...] = ()  # servers and built-in tools that the model may call
 
 
 def create(
@@ -56,12 +57,13 @@ def create(
     folder: int | None = None,
     title: str = "",
     libraries: Sequence[str] = (),
+    tools: Sequence[str] = (),
 ) -> int:
     now = time.time()
     id = next_id(db, "conversations")
     db.execute(
-        "INSERT INTO conversations(id, title, named, folder, model, system, sampling, libraries, created, changed)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO conversations(id, title, named, folder, model, system, sampling, libraries, tools, created, changed)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             id,
             title,
@@ -71,6 +73,7 @@ def create(
             system,
             json.dumps(dict(sampling or {})),
             json.dumps(list(libraries)),
+            json.dumps(list(tools)),
             now,
             now,
         ),
@@ -91,6 +94,7 @@ def head(db: sqlite3.Connection, id: int) -> ConversationHead | None:
         row["system"],
         json.loads(row["sampling"]),
         tuple(json.loads(row["libraries"])),
+        tuple(json.loads(row["tools"])),
     )
 
 
@@ -171,11 +175,11 @@ def move(db: sqlite3.Connection, id: int, folder: int | None) -> None:
 
 
 def configure(db: sqlite3.Connection, id: int, **values: Any) -> None:
-    """Set `model`, `system`, `sampling` or `libraries` of one conversation."""
+    """Set `model`, `system`, `sampling`, `libraries` or `tools` of one conversation."""
     for key, value in values.items():
-        if key not in ("model", "system", "sampling", "libraries"):
+        if key not in ("model", "system", "sampling", "libraries", "tools"):
             raise ValueError(f"a conversation has no {key}")
-        stored = json.dumps(value) if key in ("sampling", "libraries") else value
+        stored = json.dumps(value) if key in ("sampling", "libraries", "tools") else value
         db.execute(f"UPDATE conversations SET {key} = ? WHERE id = ?", (stored, id))
 
 
@@ -194,8 +198,8 @@ def duplicate(db: sqlite3.Connection, id: int, title: str) -> int:
     now = time.time()
     copy = next_id(db, "conversations")
     db.execute(
-        "INSERT INTO conversations(id, title, named, folder, model, system, sampling, libraries, created, changed)"
-        " SELECT ?, ?, 1, folder, model, system, sampling, libraries, ?, ? FROM conversations WHERE id = ?",
+        "INSERT INTO conversations(id, title, named, folder, model, system, sampling, libraries, tools, created, changed)"
+        " SELECT ?, ?, 1, folder, model, system, sampling, libraries, tools, ?, ? FROM conversations WHERE id = ?",
         (copy, title, now, now, id),
     )
     new_ids: dict[int, int] = {}

@@ -143,6 +143,10 @@ MIGRATIONS: tuple[str, ...] = (
     ALTER TABLE conversations ADD COLUMN libraries TEXT NOT NULL DEFAULT '[]';
     ALTER TABLE messages ADD COLUMN passages TEXT NOT NULL DEFAULT '[]';
     """,
+    # the tools that a model may call in a conversation
+    """
+    ALTER TABLE conversations ADD COLUMN tools TEXT NOT NULL DEFAULT '[]';
+    """,
 )
 
 

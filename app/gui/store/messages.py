@@ -37,13 +37,22 @@ class Attachment:
     note: str = ""  # what a person should know: cut short, not readable
 
 
+CallOutcome = Literal["", "asked", "running", "made", "refused", "failed", "stopped"]
+
+
 @dataclass(frozen=True)
 class ToolUse:
-    """A tool call that the model made."""
+    """A tool call that the model made, and what came of it. Without an outcome nobody has made it; then a person may type a result, which
+    is a message of its own."""
 
     name: str
     arguments: str = ""
     id: str = ""
+    label: str = ""  # SERVER/TOOL
+    outcome: CallOutcome = ""
+    result: str = ""
+    round: int = 0  # calls of one round were asked for together
+    at: int = 0  # how many characters of the reply's text come before it
 
 
 @dataclass(frozen=True)

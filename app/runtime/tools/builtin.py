@@ -1,4 +1,5 @@
-"""Built-in tools, off until a person adds them: a calculator, the date, files of folders that they allowed, and their libraries."""
+"""Built-in tools, off until a person adds them: a calculator, the date, files of folders that they allowed, their libraries,
+and Python in a sandbox."""
 
 from __future__ import annotations
 
@@ -10,11 +11,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from app.runtime.tools.sandbox import SandboxTool, missing_sandbox
 from app.runtime.tools.tool import PythonTool, Tool
 from engine.errors import BadRequest
 
 WITH_FOLDERS = ("read_file", "search_documents")
-BUILTIN_TOOLS = ("calculator", "date", *WITH_FOLDERS)
+BUILTIN_TOOLS = ("calculator", "date", *WITH_FOLDERS, "python")
 _MOST_BITS = 100_000  # of a whole number
 _LONGEST = 1000  # characters of an expression
 _PART = 50_000  # characters of a file that are read at once
@@ -23,9 +25,16 @@ _MOST_NAMES = 500  # of a folder
 _MOST_PASSAGES = 20
 
 
+def missing(name: str) -> str:
+    """Why a built-in tool cannot be used on this machine, in one sentence; empty where it can."""
+    return missing_sandbox() if name == "python" else ""
+
+
 def builtin_tool(name: str, folders: Sequence[str] = ()) -> Tool:
     if name not in BUILTIN_TOOLS:
         raise BadRequest(f"There is no built-in tool {name[:60]!r}. There are: {', '.join(BUILTIN_TOOLS)}.", "name")
+    if name == "python":
+        return SandboxTool()
     made: dict[str, Callable[[], Callable[..., Any]]] = {
         "calculator": lambda: calculator,
         "date": lambda: date,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
+import threading
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,5 +88,24 @@ class PythonTool(Tool):
     def run(self, arguments: Mapping[str, Any], stop: Future[None]) -> ToolResult:
         """What is no text is written as JSON. Raises ValueError where the arguments do not fit."""
         checked = self._arguments.model_validate(dict(arguments))
-        result = self._function(**{real: getattr(checked, name) for name, real in self._names.items()})
+        given = {real: getattr(checked, name) for name, real in self._names.items()}
+        result = self._function(**given) if self.trusted else stoppable(lambda: self._function(**given), stop)
         return ToolResult(result if isinstance(result, str) else json.dumps(result, ensure_ascii=False, default=str))
+
+
+def stoppable(work: Callable[[], Any], stop: Future[None]) -> Any:
+    """The result of work that cannot be interrupted. When `stop` is resolved first, it ends by itself and nobody waits for it."""
+    done: Future[Any] = Future()
+
+    def run() -> None:
+        try:
+            done.set_result(work())
+        except BaseException as error:
+            done.set_exception(error)
+
+    threading.Thread(target=run, name="grus-tool", daemon=True).start()
+    both: list[Future[Any]] = [done, stop]
+    wait(both, return_when=FIRST_COMPLETED)
+    if not done.done():
+        raise CancelledError
+    return done.result()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 
-from app.runtime.tools.builtin import builtin_tool
+from app.runtime.tools.builtin import builtin_tool, missing
 from app.runtime.tools.connection import McpConnection, McpTool, ServerTool, waited
 from app.runtime.tools.settings import ToolServer, ToolSettings
 from app.runtime.tools.tool import BUILTIN, Tool
@@ -17,12 +17,18 @@ class Toolbox:
     sentences; where a server was named, that is an error."""
 
     def __init__(
-        self, settings: ToolSettings | None = None, only: Sequence[str] | None = None, stop: Future[None] | None = None
+        self,
+        settings: ToolSettings | None = None,
+        only: Sequence[str] | None = None,
+        stop: Future[None] | None = None,
+        connect: Callable[[ToolServer], McpConnection] | None = None,
     ) -> None:
-        """`only`: names of servers and built-in tools, or SERVER/TOOL; None: all that are added and on. Starts all servers at once."""
+        """`only`: names of servers and built-in tools, or SERVER/TOOL; None: all that are added and on. Starts all servers at once.
+        `connect`: whose connections are used; these stay open, and a server that cannot be asked is one of the problems."""
         self.settings = settings or ToolSettings()
         self.problems: list[str] = []
         self._connections: list[McpConnection] = []
+        self._connect = connect
         try:
             self.tools = self._opened(only, stop or Future())
         except BaseException:
@@ -53,6 +59,11 @@ class Toolbox:
             first, _, tool = name.partition("/")
             own = tool if first == BUILTIN else first
             if own in builtin and (first == BUILTIN or not tool):
+                if why := missing(own):
+                    if only is not None and self._connect is None:
+                        raise BadRequest(why, "tools")
+                    self.problems.append(why)
+                    continue
                 found.append(builtin_tool(own, builtin[own]))
             elif first in servers:
                 asked.append((tool, servers[first]))
@@ -62,15 +73,18 @@ class Toolbox:
         listing: dict[str, tuple[McpConnection, Future[list[ServerTool]]]] = {}
         for _, server in asked:
             if server.name not in listing:
-                connection = McpConnection(server, self.settings.logs)
-                self._connections.append(connection)
+                if self._connect is not None:
+                    connection = self._connect(server)
+                else:
+                    connection = McpConnection(server, self.settings.logs)
+                    self._connections.append(connection)
                 listing[server.name] = (connection, connection.tools())
         for tool, server in asked:
             connection, listed = listing[server.name]
             try:
                 offered = waited(listed, stop) if not listed.done() else listed.result()
             except GrusError as error:
-                if only is not None:
+                if only is not None and self._connect is None:
                     raise
                 self.problems.append(str(error))
                 continue

@@ -54,6 +54,7 @@ def open_grus(
     """`open_grus()` opens a window on this test's folder; calling it again is a restart."""
     monkeypatch.setattr("engine.hub.token.token_file", lambda: tmp_path / "tokens" / "hub-tokens.json")
     monkeypatch.setattr("app.runtime.remote.servers.servers_file", lambda: tmp_path / "tokens" / "remote-servers.json")
+    monkeypatch.setattr("app.runtime.tools.settings.tools_file", lambda: tmp_path / "tools" / "tools.json")
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
     opened: list[Window] = []
 
@@ -66,9 +67,12 @@ def open_grus(
         opened.clear()
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
-    def open_it(names: tuple[str, ...] = ("tiny",), **preferences: Any) -> Opened:
+    def open_it(names: tuple[str, ...] = ("tiny",), service: Any = None, **preferences: Any) -> Opened:
+        """`service`: a real one instead of the scripted engine's."""
         shut()
-        service, engine = scripted_service(tmp_path / "models", names)
+        engine: Any = None
+        if service is None:
+            service, engine = scripted_service(tmp_path / "models", names)
         places = places_under(tmp_path / "grus").make()
         if preferences:
             from app.gui.preferences import Preferences

@@ -14,7 +14,7 @@ import pypdf
 import pytest
 
 from app.gui.store import conversations, messages, records
-from app.gui.store.messages import Attachment, StoredMessage
+from app.gui.store.messages import Attachment, StoredMessage, ToolUse
 from app.gui.store.worker import AppStore
 from app.gui.viewmodels.chat import conversation, exchange
 from app.gui.viewmodels.chat.conversation import MessageTree, OpenConversation
@@ -23,7 +23,9 @@ from app.gui.viewmodels.chat.draft import MessageDraft, attach, attach_bytes
 from app.gui.viewmodels.chat.message_views import MessageViews
 from app.gui.viewmodels.sampling import reasoning, sampling
 from app.runtime.chat import ReplyEvent
-from app.window_engine import ReplyListener, ReplyRequest
+from app.runtime.tools.loop import ToolCallBegun, ToolCallEnded, ToolStep
+from app.runtime.tools.permissions import PermissionAnswer, PermissionRequest
+from app.window_reply import CallProgress, PermissionQuestion, ReplyListener, ReplyRequest, RoundBegan
 from engine.errors import BadRequest
 from engine.types import Timings
 from tests.app.gui.media import AtOnce
@@ -469,3 +471,84 @@ def test_what_was_said_around_a_stopped_reply_is_one_message() -> None:
     said = conversation.for_model("", [*path[:2], seen])
     assert [part["type"] for part in said[0]["content"]] == ["text", "image", "text"]
     assert len(said) == 1
+
+
+def test_a_reply_with_calls_asks_shows_stops_and_is_continued(bench: Bench) -> None:
+    def called(name: str, outcome: Any = None, result: str = "") -> None:
+        begun = ToolCallBegun("c", name, {"a": 1})
+        ended = ToolCallEnded("c", ToolStep(name, {"a": 1}, result, outcome or "made"))
+        bench.mouth.listener.called(CallProgress("grus/calculator", begun if outcome is None else ended))
+
+    def asks(id: str) -> None:
+        parts = [ReplyEvent(0, "call", name="calculator", call_id=id), ReplyEvent(0, "arguments", '{"a": 0}')]
+        bench.mouth.listener.parts(parts)
+
+    bench.talk.configure(tools=("calculator",))
+    bench.send("Compute")
+    assert (bench.mouth.asked[0].tools, bench.mouth.asked[0].granted) == (("calculator",), set())
+    bench.mouth.say("First.")
+    asks("1")
+    question = PermissionQuestion(PermissionRequest("grus/calculator", "", {"a": 0}, False, True))
+    bench.mouth.listener.called(question)
+    rows = MessageViews()
+
+    def call_rows() -> list[Any]:
+        asked = bench.talk.reply.question.request if bench.talk.reply and bench.talk.reply.question else None
+        return [row for row in rows.of(bench.talk.path[-1], 1, 1, question=asked) if row.kind == "call"]
+
+    (row,) = call_rows()
+    assert (row.title, row.question, row.call.outcome) == ("Allow Calculator?", question.request, "asked")
+    bench.talk.answer_permission(bench.talk.path[-1].id, PermissionAnswer(True, arguments={"a": 1}))
+    assert question.answer.result(0).arguments == {"a": 1}
+    called("calculator")
+    assert [row.title for row in call_rows()] == ["Calculator is running."]
+    called("calculator", "made", "one")
+    bench.mouth.listener.called(RoundBegan())
+    bench.mouth.say("Then.")
+    asks("2")
+    called("calculator")
+    bench.talk.stop()
+    bench.settle()
+    message = bench.talk.path[-1]
+    assert [(call.outcome, call.round, call.at) for call in message.calls] == [("made", 0, 6), ("stopped", 1, 13)]
+    assert (message.text, message.state) == ("First.\n\nThen.", "stopped")
+    assert [row.kind for row in rows.of(message, 1, 1)] == ["prose", "call", "prose", "call", "footer"]
+    bench.talk.go_on(message.id)
+    ask = bench.mouth.asked[-1]
+    assert not ask.continue_last  # the model reads what the tools returned
+    assert [m["role"] for m in ask.messages] == ["user", "assistant", "tool", "assistant", "tool"]
+    assert [m["content"] for m in ask.messages[1::2]] == ["First.", "Then."]
+    assert ask.messages[1]["tool_calls"][0]["function"] == {"name": "calculator", "arguments": '{"a": 1}'}
+    assert ask.messages[2]["content"].endswith("allows nothing.]\none")
+    assert ask.messages[4]["content"] == "The person stopped this call."
+    bench.mouth.say("Now I know.")
+    bench.mouth.end()
+    bench.settle()
+    assert bench.talk.path[-1].text == "First.\n\nThen.\n\nNow I know."
+    id = bench.talk.id
+    bench.talk.new()
+    assert bench.talk.head.tools == ()
+    bench.talk.open(id)
+    bench.settle()
+    assert (bench.talk.head.tools, bench.talk.path[-1].calls[0].result) == (("calculator",), "one")
+    # what is allowed for this conversation holds while the window is open
+    bench.mouth.asked[0].granted.add("grus/calculator")
+    bench.send("Again")
+    assert bench.mouth.asked[-1].granted == {"grus/calculator"}
+    bench.mouth.end()
+    bench.talk.new()
+    bench.send("Elsewhere")
+    assert bench.mouth.asked[-1].granted == set()
+
+
+def test_a_process_that_was_killed_leaves_no_call_that_runs(bench: Bench) -> None:
+    def fill(db: Any) -> int:
+        id = conversations.create(db, "tiny")
+        calls = (ToolUse("date", "{}", "1", "grus/date", "running"),)
+        messages.add(db, id, StoredMessage(0, None, "assistant", "", calls=calls, state="writing"))
+        messages.settle(db)
+        return id
+
+    bench.talk.open(bench.store.ask(fill).result())
+    bench.settle()
+    assert bench.talk.path[0].calls[0].outcome == "stopped"

@@ -15,7 +15,8 @@ from app.gui.preferences import Preferences
 from app.gui.viewmodels.models.library import on_disk
 from app.runtime.catalogue import Catalogue, able, capabilities_of, main_use
 from app.runtime.chat import ReplyEvent
-from app.window_engine import ReplyRequest, WindowEngine, local_service
+from app.window_engine import WindowEngine, local_service
+from app.window_reply import ReplyRequest
 from engine.weights.convert import convert
 from tests.app.gui.media import ORPHEUS, like_spark
 from tests.checkpoints import save
@@ -109,7 +110,9 @@ def test_a_reply_has_no_listener_once_the_window_is_gone(
     core: WindowEngine, monkeypatch: pytest.MonkeyPatch, gone: bool, text: str
 ) -> None:
     done = threading.Event()
-    monkeypatch.setattr(core, "_speak", lambda ask, speaking: done.wait(10))  # the reply is still being made
+    monkeypatch.setattr(
+        "app.window_engine.make_reply", lambda core, ask, speaking: done.wait(10)
+    )  # the reply is still being made
     listener = Listener()
     speaking = core.reply(ReplyRequest("words", [{"role": "user", "content": "Hi"}], {}), listener)
     core.close()

@@ -14,6 +14,7 @@ from openai.types.responses import ResponseOutputItem, ResponseStreamEvent
 from pydantic import TypeAdapter
 
 from app.runtime.catalogue import Catalogue
+from app.runtime.tools.sandbox import missing_sandbox
 from app.runtime.tools.settings import ToolSettings
 from app.runtime.tools.toolbox import Toolbox
 from engine.types import Request
@@ -51,10 +52,11 @@ def _tools_live(tmp_path_factory: pytest.TempPathFactory, http_server: str) -> I
         settings = ToolSettings()
         settings.keep_servers([stdio_server(name="mine"), stdio_server(name="other")])
         settings.keep_builtin("calculator")
+        settings.keep_builtin("python")
         folder = tmp_path_factory.mktemp("tools") / "tiny"
         model = scripted_model(folder, context=65536)
         catalogue = Catalogue({"tiny": str(folder)}, use_cache=False)
-        allowed = {"tools": ("mine", "calculator"), "tool_urls": (http_server,)}
+        allowed = {"tools": ("mine", "calculator", "python"), "tool_urls": (http_server,)}
         with serving(ScriptedEngine, lambda source: model, catalogue, **allowed) as live:
             yield live
 
@@ -187,6 +189,19 @@ def test_added_servers_and_what_the_person_chose(tools_live: Live) -> None:
     assert made["output"][1]["output"] == "42"
 
 
+def test_python_runs_in_the_sandbox_of_the_server(tools_live: Live) -> None:
+    if why := missing_sandbox():
+        pytest.skip(why)
+    settings = ToolSettings()
+    settings.keep_permission("grus/python", "always", _digest(settings, "python"))
+    calling(
+        tools_live, call("python__python", {"code": "open('/etc/passwd')"}), call("python__python", {"code": "6 * 7"})
+    )
+    made = whole(tools_live, "Go", tools=[{"type": "mcp", "server_label": "python", "require_approval": "never"}])
+    assert "FileNotFoundError" in made["output"][1]["error"]["content"][0]["text"]
+    assert made["output"][2]["output"] == "42\n"
+
+
 def _digest(settings: ToolSettings, name: str) -> str:
     with Toolbox(settings, [name]) as box:
         return box.tools[0].digest
@@ -253,3 +268,33 @@ def test_a_client_that_leaves_ends_the_call_that_runs(tools_live: Live, entry: d
                 break
     until(lambda: (tmp_path / "mark").exists(), 120)
     until(lambda: tools_live.requests.running == [], 60)
+
+
+def test_one_response_searches_files_and_calls_a_tool(tools_live: Live, entry: dict[str, Any]) -> None:
+    client = openai.OpenAI(base_url=f"{tools_live.url}/v1", api_key="none", max_retries=0)
+    file = client.files.create(
+        file=("lease.md", b"# Lease\n\nThe lease of the mill ends in 2031."), purpose="assistants"
+    )
+    store = client.vector_stores.create(name="Papers").id
+    client.vector_stores.files.create_and_poll(file.id, vector_store_id=store, poll_interval_ms=20)
+    calling(tools_live, call("web__add", {"a": 2026, "b": 5}), answer="It ends in 2031 [1], five years from now.")
+    tools = [{"type": "file_search", "vector_store_ids": [store]}, entry]
+    seen = events(tools_live, "In which year does the lease of the mill end?", tools=tools)
+    made = seen[-1]["response"]
+    assert [item["type"] for item in made["output"]] == ["file_search_call", "mcp_list_tools", "mcp_call", "message"]
+    search, _, called, message = made["output"]
+    assert search["queries"] == ["In which year does the lease of the mill end?"]
+    assert (called["status"], called["output"]) == ("completed", "2031")
+    (part,) = message["content"]
+    (cited,) = part["annotations"]
+    assert (cited["file_id"], part["text"][: cited["index"]]) == (file.id, "It ends in 2031 [1]")
+    # the second reply reads the passages and what the tool returned
+    assert len(tools_live.engine.requests) == 2
+    assert "The lease of the mill ends in 2031." in prompt(tools_live)
+    assert f"What web/add returned follows. It {RESULT}" in prompt(tools_live)
+    assert [tool["type"] for tool in made["tools"]] == ["file_search", "mcp"]
+    done = [event for event in seen if event["type"] == "response.output_item.done"]
+    assert [event["item"] for event in done] == made["output"]
+    assert [event["output_index"] for event in done] == [0, 1, 2, 3]
+    whole_again = whole(tools_live, "In which year does the lease of the mill end?", tools=tools)
+    assert [item["type"] for item in whole_again["output"]] == [item["type"] for item in made["output"]]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import pty
 import select
 import shlex
+import shutil
 import subprocess
 import sys
 import time
@@ -16,6 +18,7 @@ from pathlib import Path
 import pytest
 
 import grus
+from app.runtime.tools.sandbox import missing_sandbox
 from app.runtime.tools.settings import ToolSettings
 from app.runtime.tools.toolbox import Toolbox
 from tests.app.conftest import Outcome
@@ -207,3 +210,50 @@ def test_nothing_of_mcp_is_imported_where_no_tool_is_used() -> None:
     )
     assert (done.stdout, done.returncode) == ("[]\n", 0), done.stderr
     assert fresh_grus("--version").code == 0
+
+
+def test_a_model_without_tool_calls_says_so_and_answers(
+    data: Path, model: Path, tmp_path: Path, command: Callable[..., Outcome], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert command("tools", "add", "calculator").code == 0
+    folder = shutil.copytree(model, tmp_path / "plain")
+    config = json.loads((folder / "tokenizer_config.json").read_text())
+    config["chat_template"] = "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}"
+    (folder / "tokenizer_config.json").write_text(json.dumps(config))
+    (folder / "chat_template.jinja").unlink(missing_ok=True)
+    said = "plain does not support tool calls. It answers without tools.\n"
+    options = ("--max-tokens", 4, "--temperature", 0)
+    ran = command("run", folder, "Hello", "--tools", *options)
+    assert (ran.code, ran.err.count(said)) == (0, 1)
+    assert ran.out.strip()
+    assert said not in command("run", model, "Hello", "--tool", "calculator", *options).err
+    monkeypatch.setattr(sys, "stdin", io.StringIO("Hello\n/quit\n"))
+    talked = command("chat", folder, "--tool", "calculator", *options)
+    assert (talked.code, talked.err.count(said)) == (0, 1)
+
+
+def test_python_is_added_where_there_is_a_sandbox(
+    data: Path, command: Callable[..., Outcome], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not missing_sandbox():
+        assert command("tools", "add", "python").out == "python is on.\n"
+        assert "grus/python  [ask]  Runs Python code" in command("tools", "test", "python").out
+    monkeypatch.setattr("app.runtime.tools.sandbox.shutil.which", lambda name, **more: None)
+    missing_sandbox.cache_clear()
+    try:
+        refused = command("tools", "add", "python")
+        assert (refused.code, "needs bubblewrap" in refused.err) == (2, True)
+    finally:
+        missing_sandbox.cache_clear()
+
+
+@pytest.mark.slow
+def test_a_model_runs_python_from_the_command(tmp_path: Path, data: Path) -> None:
+    if why := missing_sandbox():
+        pytest.skip(why)
+    folder = ToolCallingModel("python", {"code": "sum(range(101))"}).save(tmp_path / "computing")
+    add, permit = ["tools", "add", "python"], ["tools", "permit", "python", "always"]
+    run = ["run", folder, "Add", "--tool", "python", "--temperature", 0, "--json"]
+    *_, ran = several(add, permit, run, XDG_DATA_HOME=str(data))
+    (step,) = json.loads(ran.out)["steps"]
+    assert (step["outcome"], step["result"]) == ("made", "5050\n")

@@ -1,27 +1,26 @@
-"""The open conversation: its tree of messages, the prompt made of them, the reply that streams, and every action on it."""
+"""The open conversation: its tree of messages, the reply that streams, and every action on it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from app.gui.store import conversations, messages, records
 from app.gui.store.conversations import ConversationHead
-from app.gui.store.messages import Attachment, GivenPassage, ReplyStatistics, StoredMessage, ToolUse
+from app.gui.store.messages import Attachment, GivenPassage, StoredMessage
 from app.gui.store.worker import AppStore
 from app.gui.texts import tr
 from app.gui.viewmodels import sampling as options
 from app.gui.viewmodels.chat import guide
+from app.gui.viewmodels.chat.history import for_model
+from app.gui.viewmodels.chat.reply_stream import ReplyStream, settled
 from app.gui.viewmodels.signal import Signal
-from app.window_engine import ReplyListener, ReplyRequest
+from app.window_reply import ReplyListener, ReplyRequest
 
 if TYPE_CHECKING:
-    from app.runtime.chat import ReplyEvent
-    from app.window_engine import ReplyListener
-    from engine.types import FinishReason, Timings
+    from app.runtime.tools.permissions import PermissionAnswer
 
 
 class MessageTree:
@@ -77,157 +76,6 @@ class MessageTree:
         return max(self._messages, default=None)
 
 
-def for_model(system: str, path: Sequence[StoredMessage]) -> list[dict[str, Any]]:
-    """Replies that ended before their first word are left out. What was said around one is one message: many templates want
-    a reply after each."""
-    history: list[dict[str, Any]] = [{"role": "system", "content": system}] if system.strip() else []
-    for message in path:
-        if message.role == "assistant" and not (message.text or message.calls):
-            continue
-        made = _message(message)
-        if message.role == "assistant" and guide.is_guide(message.model):
-            made["content"] = guide.as_given(message.text)
-        if history and made["role"] == "user" == history[-1]["role"]:
-            made["content"] = _together(history.pop()["content"], made["content"])
-        history.append(made)
-    return history
-
-
-def _together(before: str | list[dict[str, Any]], after: str | list[dict[str, Any]]) -> str | list[dict[str, Any]]:
-    if isinstance(before, str) and isinstance(after, str):
-        return f"{before}\n\n{after}"
-    return [*_parts(before), *_parts(after)]
-
-
-def _parts(content: str | list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{"type": "text", "text": content}] if isinstance(content, str) else content
-
-
-def _message(message: StoredMessage) -> dict[str, Any]:
-    if message.role == "user":
-        return {"role": "user", "content": _with_attachments(message)}
-    made: dict[str, Any] = {"role": message.role, "content": message.text}
-    if message.calls:
-        made["tool_calls"] = [
-            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
-            for call in message.calls
-        ]
-    return made
-
-
-def _with_attachments(message: StoredMessage) -> str | list[dict[str, Any]]:
-    """Files that have words come before the message, as words; pictures as parts of their own."""
-    text = "\n\n".join([*(_words(file) for file in message.attachments if file.text), message.text]).strip()
-    pictures = [file for file in message.attachments if file.kind == "image"]
-    if not pictures:
-        return text
-    parts: list[dict[str, Any]] = [{"type": "image", "image": Path(file.path)} for file in pictures]
-    return [*parts, {"type": "text", "text": text}]
-
-
-def _words(file: Attachment) -> str:
-    return f'<file name="{file.name}">\n{file.text}\n</file>'
-
-
-SAVED_EVERY = 0.5  # seconds: what a killed process may lose
-
-
-class _Cancels(Protocol):
-    def cancel(self) -> None: ...
-
-
-class ReplyStream:
-    """Listens to the engine. `changed(reply)` after everything that came; `save(message)` twice a second."""
-
-    def __init__(
-        self,
-        message: StoredMessage,
-        changed: Callable[[ReplyStream], None],
-        save: Callable[[StoredMessage], None],
-        later: Callable[[float, Callable[[], None]], None],
-        rewrite: Callable[[str], str] | None = None,
-    ) -> None:
-        """`rewrite`: what is shown instead of the whole reply, which is not shown before."""
-        self._rewrite, self._unshown = rewrite, ""
-        self.message = replace(message, state="writing", error="")
-        self.doing = tr("Waiting for the model.")  # until the first word
-        self.over = False
-        self._changed, self._save, self._later = changed, save, later
-        self._speaking: _Cancels | None = None
-        self._stopped = False
-        self._saving = False
-
-    def begin(self, ask: Callable[[ReplyListener], _Cancels]) -> None:
-        self._speaking = ask(self)
-        if self._stopped:
-            self._speaking.cancel()
-
-    def stop(self) -> None:
-        self._stopped = True
-        if self._speaking is not None:
-            self._speaking.cancel()
-
-    # -- what the engine says
-
-    def working(self, what: str) -> None:
-        self.doing = what
-        self._changed(self)
-
-    def found(self, passages: Sequence[GivenPassage]) -> None:
-        self.message = replace(self.message, passages=tuple(passages))
-
-    def parts(self, parts: Sequence[ReplyEvent]) -> None:
-        if self._rewrite is not None:
-            self._unshown += "".join(part.text for part in parts if part.kind == "answer")
-            return
-        text, thought, calls = self.message.text, self.message.reasoning, list(self.message.calls)
-        for part in parts:
-            if part.kind == "answer":
-                text += part.text
-            elif part.kind == "reasoning":
-                thought += part.text
-            elif part.kind == "call":
-                calls.append(ToolUse(part.name, id=part.call_id))
-            elif part.kind == "arguments" and calls:
-                calls[-1] = replace(calls[-1], arguments=calls[-1].arguments + part.text)
-            elif part.kind == "broken" and calls:
-                calls.pop()
-                text += part.text
-        self.message = replace(self.message, text=text, reasoning=thought, calls=tuple(calls))
-        self._changed(self)
-        if not self._saving:
-            self._saving = True
-            self._later(SAVED_EVERY, self._save_now)
-
-    def ended(self, reason: FinishReason, timings: Timings) -> None:
-        state: Any = {"cancelled": "stopped", "length": "length"}.get(reason, "done")
-        if self._stopped and state == "done":
-            state = "stopped"
-        figures = ReplyStatistics(
-            timings.prompt_tokens,
-            timings.cached_tokens,
-            timings.output_tokens,
-            timings.first_token,
-            timings.total,
-            timings.decode_rate,
-        )
-        if self._rewrite is not None:
-            self.message = replace(self.message, text=self._rewrite(self._unshown))
-        self._end(replace(self.message, state=state, figures=figures))
-
-    def failed(self, sentence: str) -> None:
-        self._end(replace(self.message, state="failed", error=sentence))
-
-    def _end(self, message: StoredMessage) -> None:
-        self.message, self.over = message, True
-        self._changed(self)
-
-    def _save_now(self) -> None:
-        self._saving = False
-        if not self.over:
-            self._save(self.message)
-
-
 TITLE = 60  # characters of the first message
 
 
@@ -270,6 +118,7 @@ class OpenConversation:
         self.reply: ReplyStream | None = None  # the one that is being made, here or in a conversation that was left
         self.queued: list[int] = []  # messages that wait for the end of the reply
         self._asked = 0  # which `open` was the last
+        self._granted: dict[int, set[str]] = {}  # what a person allowed for the rest of a conversation
 
     # -- what is shown
 
@@ -302,7 +151,8 @@ class OpenConversation:
         asked = self._asked
 
         def got(answer: tuple[ConversationHead | None, list[StoredMessage]]) -> None:
-            head, found = answer
+            head, read = answer
+            found = map(settled, read)
             if head is None or asked != self._asked:
                 return
             tree = MessageTree(found)
@@ -324,7 +174,7 @@ class OpenConversation:
     # -- settings of the conversation
 
     def configure(self, **values: Any) -> None:
-        """`model`, `system`, `sampling` or `libraries`."""
+        """`model`, `system`, `sampling`, `libraries` or `tools`."""
         if all(getattr(self.head, key) == value for key, value in values.items()):
             return
         self.head = replace(self.head, **values)
@@ -399,8 +249,8 @@ class OpenConversation:
         message = self.tree[id]
         if self.writing or message.role != "assistant":
             return
-        if message.text:
-            self._start(message, go_on=True)
+        if message.text or any(call.outcome for call in message.calls):
+            self._start(settled(message), go_on=True)
         else:
             self.regenerate(id)
 
@@ -408,6 +258,11 @@ class OpenConversation:
         """Append the result of a tool call."""
         if not self.writing:
             self._add_and_answer(StoredMessage(0, id, "tool", text))
+
+    def answer_permission(self, id: int, answer: PermissionAnswer) -> None:
+        """Whether the call that waits in this message may be made."""
+        if self.reply is not None and self.reply.message.id == id:
+            self.reply.answer(answer)
 
     def turn(self, id: int, by: int) -> None:
         """Show the version before (-1) or after (+1) this one."""
@@ -464,7 +319,7 @@ class OpenConversation:
             conversation = known
             if conversation is None:
                 conversation = conversations.create(
-                    db, head.model, head.system, head.sampling, folder, libraries=head.libraries
+                    db, head.model, head.system, head.sampling, folder, libraries=head.libraries, tools=head.tools
                 )
                 conversations.rename(db, conversation, title_of(question), by_person=False)
                 records.keep_draft(db, "new", "")
@@ -512,17 +367,21 @@ class OpenConversation:
 
     def _start(self, message: StoredMessage, go_on: bool = False) -> None:
         path = self.tree.path(message.id if go_on else message.parent)
+        history = for_model(self.head.system, path)
         ask = ReplyRequest(
             self.head.model,
-            for_model(self.head.system, path),
+            history,
             options.sampling(self.head.sampling),
             options.reasoning(self.head.sampling),
-            continue_last=go_on,
+            tools=self.head.tools,
+            granted=self._granted.setdefault(self.head.id, set()),
+            continue_last=go_on and history[-1]["role"] == "assistant",  # else the model reads what tools returned
             passages=self._passages(message, path, go_on),
         )
         question = next((m.text for m in reversed(path) if m.role == "user"), "")
         rewrite = partial(guide.in_window, question) if guide.is_guide(self.head.model) else None
-        self.reply = ReplyStream(message, self._reply_changed, self._save, self._later, rewrite)
+        note = lambda sentence: self._say(sentence, "warning")  # noqa: E731
+        self.reply = ReplyStream(message, self._reply_changed, self._save, self._later, rewrite, note, bool(ask.tools))
         self._change(self.reply.message)
         self.busy()
         self.reply.begin(lambda listener: self._asks.reply(ask, listener))

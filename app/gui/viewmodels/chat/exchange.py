@@ -13,7 +13,9 @@ from app.gui.store.conversations import ConversationHead
 from app.gui.store.messages import Attachment, GivenPassage, ReplyStatistics, StoredMessage, ToolUse
 from app.gui.texts import tr
 from app.gui.viewmodels.chat.highlight import draw
+from app.gui.viewmodels.chat.history import rounds_of
 from app.gui.viewmodels.chat.markdown import Formula, as_source, filled, pieces
+from app.gui.viewmodels.chat.message_views import FROM_TOOL, call_title
 from engine.errors import BadRequest
 
 FORMAT = "grus-conversation"
@@ -40,10 +42,32 @@ def as_markdown(head: ConversationHead, path: Sequence[StoredMessage]) -> str:
         parts += [f"*{file.name}*" for file in message.attachments]
         if message.reasoning:
             parts.append(f"<details><summary>{tr('Reasoning')}</summary>\n\n{message.reasoning}\n\n</details>")
-        parts += [f"```json\n{call.name} {call.arguments}\n```" for call in message.calls]
-        if message.text:
-            parts.append(message.text)
+        for text, calls in rounds_of(message):
+            parts += [text] if text.strip() else []
+            parts += map(_call_as_markdown, calls)
     return "\n\n".join(parts) + "\n"
+
+
+def _call_as_markdown(call: ToolUse) -> str:
+    asked = f"```json\n{call.name} {call.arguments}\n```"
+    if not call.outcome:
+        return asked
+    title = f"<summary>{escape(call_title(call))}</summary>"
+    shown = f"\n\n{tr(FROM_TOOL)}\n\n{_fenced(call.result)}" if call.result else ""
+    return f"<details>{title}\n\n{asked}{shown}\n\n</details>"
+
+
+def _fenced(text: str) -> str:
+    """As code, whatever stands in it."""
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}\n{text}\n{fence}"
+
+
+def _call_as_html(call: ToolUse) -> str:
+    made = f'<p class="by">{escape(call_title(call) if call.outcome else call.name)}</p><pre>{escape(call.arguments)}</pre>'
+    return made + (f"<p>{escape(tr(FROM_TOOL))}</p><pre>{escape(call.result)}</pre>" if call.result else "")
 
 
 def as_svg(formula: Formula) -> str:
@@ -73,11 +97,13 @@ def as_html(head: ConversationHead, path: Sequence[StoredMessage], formula: Call
         if message.role != "assistant":
             parts.append(f"<p>{escape(message.text).replace(chr(10), '<br>')}</p>")
             continue
-        for piece in pieces(message.text):
-            if piece.kind == "code":
-                parts.append(f"<pre>{escape(piece.text)}</pre>")
-            else:
-                parts.append(filled(piece, [formula(each) for each in piece.formulas]))
+        for text, calls in rounds_of(message):
+            for piece in pieces(text):
+                if piece.kind == "code":
+                    parts.append(f"<pre>{escape(piece.text)}</pre>")
+                else:
+                    parts.append(filled(piece, [formula(each) for each in piece.formulas]))
+            parts += map(_call_as_html, calls)
     return "".join([*parts, "</body></html>"])
 
 
