@@ -153,6 +153,8 @@ def _options() -> Sequence[ServerOption]:
         ServerOption("device", "text", "auto, cpu, cuda, cuda:N or metal", where, "auto", aliases=("DEVICE",)),
         ServerOption("cpu", "switch", "the same as --device cpu", where, False),
         ServerOption("tensor_parallel", "number", "split each text model among N devices, which compute together", where, 1, metavar="N"),
+        ServerOption("replicas", "number", "hold each text model N times, each on a device and in a process of its own; a request goes to the "
+                     "one that has computed the beginning of its prompt", where, 1, metavar="N"),
         ServerOption("devices", "text", "these ones, with commas: cuda:0,cuda:1 (default: the first N)", where, metavar="DEVICES"),
         ServerOption("gpu_layers", "number", "layers whose weights stay on the GPU, the others are computed by the CPU (default: as many as "
                      "fit)", where, metavar="N"),
@@ -447,6 +449,7 @@ def load_options(options: Mapping[str, Any]) -> Callable[[str], LoadOptions]:
             quant="none" if quant == "auto" and source in small else quant,
             kv_bits=options["kv_bits"],
             tensor_parallel=options["tensor_parallel"],
+            replicas=options["replicas"],
             devices=device_list(options["devices"]),
             gpu_layers=options["gpu_layers"],
             cpu_moe=options["cpu_moe"],
