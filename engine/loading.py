@@ -38,9 +38,10 @@ from engine.models.registry import (
 )
 from engine.parallel.replicas import Replicas
 from engine.parallel.team import Team
-from engine.shares import ModelShare, build_share, kv_budget, load_split, rank_devices, splits, start_replicas
+from engine.shares import ModelShare, build_share, kv_budget, load_split, splits, start_replicas
 from engine.shares import build_adapted as build_adapted
 from engine.shares import gigabytes as gigabytes
+from engine.shares import rank_devices as rank_devices
 from engine.shares import reads_foreign as reads_foreign
 from engine.text.detokenizer import Detokenizer
 from engine.text.families import marks_of

@@ -23,7 +23,7 @@ from app.server.openai.responses_store import default_file
 from engine.errors import BadRequest, ModelNotFound
 from engine.hub.download import TerminalBar
 from engine.loaded import LoadedPart
-from engine.loading import LoadedModel, LoadOptions, device_list, split_piece
+from engine.loading import LoadedModel, LoadOptions, device_list, rank_devices, split_piece
 from engine.models.model_types import model_type_named
 from engine.pipelines.speaking.orpheus import CODEC
 from engine.starter import starters
@@ -485,9 +485,12 @@ def make_service(options: Mapping[str, Any]) -> ModelService:
         if defaults and isinstance(loaded, LoadedModel) and can(str(loaded.folder), "chat"):
             loaded.defaults = {**loaded.defaults, **defaults}
 
+    how = load_options(options)
+    if options["devices"] or (options["tensor_parallel"], options["replicas"]) != (1, 1):
+        rank_devices(how(""))  # what cannot be is said now, not to the first client
     return open_service(
         catalogue(options),
-        load_options(options),
+        how,
         engine_settings(options),
         profile=Path(options["profile"]).expanduser() if options["profile"] else None,
         accept=accept,

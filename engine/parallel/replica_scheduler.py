@@ -237,9 +237,8 @@ class ReplicaScheduler:
             if state.cancelled:
                 self._executor.end_request(state, None)
             elif sent.replied:
-                text = ErrorText(
-                    "{name} {why} while it answered. Send the request again.", name=replica.called, why=why
-                )
+                lost = f"{replica.called} {why}"
+                text = ErrorText("The process that answered has ended: {why}. Send the request again.", why=lost)
                 self._executor.fail(state, EngineFault(text))
             else:
                 self._waiting.appendleft(state)

@@ -74,7 +74,7 @@ class Replica:
 
     @property
     def called(self) -> str:
-        return f"replica {self.index} ({self.device})"
+        return f"Replica {self.index} ({self.device})"
 
     def send(self, *message: Any) -> bool:
         """False where the process has ended; its listener notices that too."""

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx
 import numpy as np
 import psutil
 import pytest
@@ -35,6 +36,8 @@ from engine.parallel.messages import packed, unpacked
 from engine.parallel.replicas import Replica, Replicas, node_cpus
 from engine.prefix_cache import common_prefix
 from engine.types import Failed, Grammar, Request, RequestHandle, SamplingParams, Settings, Text, TokenLogprob, outcome
+from tests.app.fresh import several
+from tests.app.test_adapters import post, served
 from tests.checkpoints import save
 from tests.engine.parallel.test_team import gone
 
@@ -121,7 +124,7 @@ def was_lost(handle: RequestHandle) -> bool:
     """Whether the request ended with its process; it ends in any case."""
     result = outcome(handle, returned=True)
     if isinstance(result, GrusError):
-        return "replica 1 (cpu) was ended by signal 9 while it answered" in str(result)
+        return "has ended: Replica 1 (cpu) was ended by signal 9. Send" in str(result)
     assert len(result.ids) == 1500
     return False
 
@@ -142,7 +145,7 @@ def test_five_hundred_requests_while_a_process_is_killed_and_started_again(folde
         for handle, wanted in zip(handles, expected, strict=True):
             result = outcome(handle, returned=True)
             if isinstance(result, GrusError):
-                assert "while it answered. Send the request again." in str(result)
+                assert "The process that answered has ended" in str(result)
             else:
                 assert result.ids == wanted
                 answered += 1
@@ -250,3 +253,29 @@ def test_a_replica_computes_on_the_cores_of_one_numa_node(tmp_path: Path) -> Non
         (tmp_path / f"node{node}" / "cpulist").write_text(cpus + "\n")
     assert [node_cpus(i, tmp_path) for i in range(4)] == [[0, 1, 4, 5], [2, 3, 6], [8], [0, 1, 4, 5]]
     assert node_cpus(1, tmp_path / "none") == []
+
+
+@pytest.mark.slow
+def test_a_server_has_replicas_as_the_command_and_http_ask(folder: Path, tmp_path: Path) -> None:
+    how = ["--model", f"tiny={folder}", "--device", "cpu", "--voices-dir", tmp_path, "--replicas", 2]
+    with served(*how) as url:
+        asked = {"model": "tiny", "prompt": "Once upon a time there was a sea.", "max_tokens": 4, "temperature": 0}
+        first = post(url, "/v1/completions", **asked)["choices"][0]["text"]
+        assert httpx.get(f"{url}/v1/stats").json()["engine"]["models"][0]["replicas"] == 2
+        whole = post(url, "/v1/load", model="tiny", replicas=1)
+        assert (whole["replicas"], whole["devices"]) == (1, ["cpu"])
+        assert post(url, "/v1/completions", **asked)["choices"][0]["text"] == first
+        again = post(url, "/v1/load", model="tiny", replicas=2)
+        assert (again["replicas"], again["devices"]) == (2, ["cpu", "cpu"])
+        assert "2 replicas need 2 devices" in str(post(url, "/v1/load", model="tiny", replicas=2, devices=["cpu"]))
+        assert post(url, "/v1/completions", **asked)["choices"][0]["text"] == first
+
+
+def test_a_number_of_replicas_that_cannot_be_is_one_sentence(folder: Path) -> None:
+    asked: list[list[object]] = [
+        ["run", folder, "Hello", "--replicas", 0],
+        ["serve", "--model", folder, "--port", 0, "--replicas", 2, "--tensor-parallel", 2],
+    ]
+    none, both = several(*asked)
+    assert (none.code, none.err.strip()) == (2, "grus: A model has 1 replica or more, not 0.")
+    assert (both.code, both.err.strip()) == (2, "grus: A model is split among devices, or has replicas: not both.")
