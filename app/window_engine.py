@@ -414,6 +414,7 @@ def local_service(
         return LoadOptions(
             backend=preferences.get("backend", "auto"),
             device=preferences.get("device", "auto"),
+            replicas=preferences.get("replicas", 1),
             cache_dir=preferences.get("cache_dir"),
             download=source in models.values(),
             progress=DownloadProgress(report, source),

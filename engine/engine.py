@@ -476,6 +476,7 @@ class Engine:
         """The number of requests and tasks that have not begun."""
         executors = list(self._manager.executors.values())
         in_lanes = sum(len(executor.scheduler.waiting) + executor.encoder.waiting for executor in executors)
+        in_lanes += sum(executor.replicas.waiting for executor in executors if executor.replicas is not None)
         return len(self._inbox) + self._router.waiting + self._tasks.waiting + in_lanes
 
     # -- on the engine's thread

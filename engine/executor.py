@@ -19,6 +19,7 @@ from engine.admission import Admission, MediaEncoder
 from engine.errors import EngineFault, EngineStopped, ErrorText, GrusError, NumericalError, OutOfMemory, SlowConsumer
 from engine.loaded import Loaded
 from engine.metrics import EngineContext
+from engine.parallel.replica_scheduler import ReplicaScheduler
 from engine.prefix_cache import PrefixCache, SequenceMemory
 from engine.scheduler import PrefillBudget, ScheduledSegment, Scheduler, SlotAllocator
 from engine.sequence import OutputDelta, RequestState, Sequence, prompt_scores
@@ -81,6 +82,7 @@ class ModelExecutor:
         self._last_read = 0.0
         self._faults = FaultRecovery(self)
         self.last_used = context.clock()
+        self.replicas: ReplicaScheduler | None = None  # of a model that other processes hold too
 
     # -- requests
 
@@ -88,9 +90,16 @@ class ModelExecutor:
         try:
             self.admission.check(state)
         except Exception as error:
-            self._end(state, self._faults.wrapped(error))
+            self.end_request(state, self._faults.wrapped(error))
             return
         self.requests[state.id] = state
+        if self.replicas is not None:
+            self.replicas.add(state)
+        else:
+            self.compute(state)
+
+    def compute(self, state: RequestState) -> None:
+        """Compute a request that was added in this process."""
         if state.request.pictures or state.request.sound is not None:
             self.encoder.add(state)
         else:
@@ -100,17 +109,17 @@ class ModelExecutor:
         try:
             state.sequences = self.admission.sequences(state)
         except Exception as error:
-            self._end(state, self._faults.wrapped(error))
+            self.end_request(state, self._faults.wrapped(error))
         else:
             self.scheduler.waiting.extend(state.sequences)
 
     def cancel(self, state: RequestState) -> None:
-        if state.over:
+        if state.over or (self.replicas is not None and self.replicas.cancel(state)):
             return
         while self._drain():
             pass
         if not state.sequences and not state.over:
-            self._end(state, None)
+            self.end_request(state, None)
         for sequence in state.sequences:
             if not sequence.ended and not state.over:
                 self.finish_sequence(sequence, sequence.output.finish(OutputDelta(reason=None)), "cancelled")
@@ -153,8 +162,9 @@ class ModelExecutor:
 
     def step(self) -> bool:
         """Issue the next step and read the previous one. False when nothing was done."""
+        moved = self.replicas is not None and self.replicas.turn()
         if not self.scheduler.has_work and self.in_flight is None:
-            return False
+            return moved
         if self.in_flight is not None and not self._may_run_async():
             self._drain()
         while (stuck := self.scheduler.make_room(self._drain)) is not None:
@@ -171,7 +181,7 @@ class ModelExecutor:
             if in_flight is not None and not self._async:
                 self._drain()
         self._free_adapters()
-        return bool(batch) or previous is not None
+        return moved or bool(batch) or previous is not None
 
     def drop_adapter(self, key: str) -> None:
         """Free an adapter once no request uses it."""
@@ -370,20 +380,22 @@ class ModelExecutor:
         if len(state.sequences) > 1:
             self.emit(state, Finished(state.id, sequence.index, reason, piece.stop))
         if not state.over and all(c.ended for c in state.sequences):
-            self._end(state, None)
+            self.end_request(state, None)
 
     def fail(self, state: RequestState, error: GrusError, keep: bool = True) -> None:
         """End the request and all its sequences. `keep`: their KV cache is valid, and may enter the prefix cache."""
         if state.over:
             return
-        self._end(state, error)
+        self.end_request(state, error)
         for sequence in state.sequences:
             if sequence.ended is None:
                 sequence.ended = "cancelled"
                 self._remove(sequence, keep)
 
-    def _end(self, state: RequestState, error: GrusError | None) -> None:
+    def end_request(self, state: RequestState, error: GrusError | None) -> None:
         self.requests.pop(state.id, None)  # absent when it was rejected
+        if self.replicas is not None:
+            self.replicas.leave(state)
         self.last_used = now = self._clock()
         state.end(self._context.counters, now, error)
         self._context.finished.add(1, now)

@@ -34,7 +34,8 @@ class LoadOptions:
     progress: Callable[[int, int], None] | None = None
     merged: tuple[str, ...] = ()  # adapters that become part of the weights: folders, files or repository ids
     tensor_parallel: int = 1  # ranks among which a text model is split
-    devices: tuple[str, ...] = ()  # one a rank; empty: the first ones of the machine
+    replicas: int = 1  # processes that hold a text model, each on a device of its own
+    devices: tuple[str, ...] = ()  # one a rank or replica; empty: the first ones of the machine
     gpu_layers: int | None = None  # layers whose matrices stay on the GPU; None: as many as fit
     draft_head: bool = False  # load what the checkpoint has for multi-token prediction
     cpu_moe: int | None = None  # layers whose experts lie beside the CPU; None: as few as needed

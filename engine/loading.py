@@ -36,10 +36,12 @@ from engine.models.registry import (
     find_part,
     part_kind,
 )
+from engine.parallel.replicas import Replicas
 from engine.parallel.team import Team
-from engine.shares import ModelShare, build_share, kv_budget, load_split, rank_devices, splits
+from engine.shares import ModelShare, build_share, kv_budget, load_split, splits, start_replicas
 from engine.shares import build_adapted as build_adapted
 from engine.shares import gigabytes as gigabytes
+from engine.shares import rank_devices as rank_devices
 from engine.shares import reads_foreign as reads_foreign
 from engine.text.detokenizer import Detokenizer
 from engine.text.families import marks_of
@@ -95,6 +97,7 @@ class LoadedModel:
     draft_head: DraftHead | None = field(default=None, repr=False)  # for speculative decoding
     host_bytes: int = 0  # of weights that lie beside the CPU of a GPU, and are not in `weight_bytes`
     team: Team | None = field(default=None, repr=False)  # the other ranks' processes
+    replicas: Replicas | None = field(default=None, repr=False)  # the other processes that hold this model
 
     def text_stream(self) -> ReplyText | _NoText:
         if getattr(self.model, "frame", None) is not None:
@@ -129,6 +132,8 @@ class LoadedModel:
         """Drop the arrays. `backend.release()` gives their memory back: a full garbage collection, once for all that go."""
         if self.team is not None:
             self.team.close()
+        if self.replicas is not None:
+            self.replicas.close()
         self.model = None
         self.runner = None  # type: ignore[assignment]
         self.kv = None  # type: ignore[assignment]
@@ -160,7 +165,7 @@ class _NoText:
 def load_any(name: str, options: LoadOptions | None = None) -> LoadedModel | LoadedPart:
     """Load a folder, a GGUF file or a repository id, whatever kind of model it holds; `NAME#PIECE`: a part of it."""
     options = options or LoadOptions()
-    if options.devices or options.tensor_parallel != 1:
+    if options.devices or (options.tensor_parallel, options.replicas) != (1, 1):
         options = replace(options, device=rank_devices(options)[0])
     whole, piece = split_piece(name)
     opened, folder = open_named(name, options)
@@ -170,6 +175,8 @@ def load_any(name: str, options: LoadOptions | None = None) -> LoadedModel | Loa
     if make is None and piece:
         raise UnsupportedArchitecture(f"{whole} has no part `{piece}`.")
     if make is None:
+        if options.replicas > 1 and splits(opened.config):
+            return _load_replicas(name, folder, opened, options)
         return _load_model(name, folder, opened, options)
     backend, source, quant = _part_source(opened, piece, options)
     nbytes = survey(lambda view: make(view, opened.config), source).memory(backend.dtype)
@@ -214,11 +221,17 @@ def weight_bytes(name: str, options: LoadOptions | None = None) -> int | None:
         make = find_part(opened.config, piece) or (None if piece else find_encoder(opened.config))
         if make is None:
             whole = opened.nbytes + grown_bytes(opened.tensors, pick_backend(options))
-            return None if piece else whole // (len(set(rank_devices(options))) if options.tensor_parallel > 1 else 1)
+            return None if piece else _on_first_device(whole, options)
         backend, source, _ = _part_source(opened, piece, options)
         return survey(lambda view: make(view, opened.config), source).memory(backend.dtype)
     except (GrusError, OSError):
         return None
+
+
+def _on_first_device(whole: int, options: LoadOptions) -> int:
+    """Bytes of a text model's weights on the first device."""
+    devices = rank_devices(options)
+    return whole * devices.count(devices[0]) // max(1, options.tensor_parallel)
 
 
 def _part_source(opened: ModelFiles, piece: str, options: LoadOptions) -> tuple[Backend, Source, str | None]:
@@ -244,6 +257,20 @@ def load(name: str, options: LoadOptions | None = None) -> LoadedModel:
         raise UnsupportedArchitecture(
             f"{name} has the architecture `{loaded.config['model_type']}`: it writes no text."
         )
+    return loaded
+
+
+def _load_replicas(name: str, folder: Path, opened: ModelFiles, options: LoadOptions) -> LoadedModel:
+    """The model in this process, while others load it too."""
+    own, replicas = start_replicas(name, folder, opened, options)
+    try:
+        loaded = _load_model(name, folder, opened, own)
+        loaded.replicas, loaded.devices = replicas, replicas.devices
+        loaded.weight_bytes *= replicas.devices.count(replicas.devices[0])
+        replicas.wait("loaded")
+    except BaseException:
+        replicas.close()
+        raise
     return loaded
 
 

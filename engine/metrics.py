@@ -223,6 +223,7 @@ class ModelStats:
     idle_prefixes: int
     max_active: int  # the concurrency cap as it is now
     expires_in: float | None  # seconds until it is unloaded, if nobody uses it; None: only when its room is needed
+    replicas: int = 1  # processes that answer with it
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,8 @@ from engine.errors import ErrorText, OutOfMemory
 from engine.executor import ModelExecutor
 from engine.loaded import Loaded, Loader
 from engine.metrics import EngineContext, ModelStats
+from engine.parallel.replica_scheduler import ReplicaScheduler
+from engine.parallel.replicas import Replicas
 from engine.prefix_cache import CachedPrefix, PrefixCache, PrefixOffload, SequenceMemory, offload_key
 from engine.speculation import DraftModelSpeculation, Speculation, same_vocabulary
 from engine.tasks import Task
@@ -182,11 +184,18 @@ class ModelManager:
         grammars = GrammarCompiler(loaded.tokenizer, loaded.vocab, sorted(loaded.eos_ids))
         admission = Admission(loaded, settings, grammars, self._helper, find, self._wake)
         speculation = self._speculation(loaded)
+        replicas: Replicas | None = getattr(loaded, "replicas", None)
+        if replicas is not None:
+            replicas.open(settings, speculation.draft_folder)
         loaded.runner.span = context.trace.span
         with context.trace.span("warm", model=loaded.name):
             loaded.runner.warm()
-        return ModelExecutor(loaded, context, memory, prefix_cache, admission, speculation, lambda: self._reclaim(loaded.name),
+        executor = ModelExecutor(loaded, context, memory, prefix_cache, admission, speculation, lambda: self._reclaim(loaded.name),
                     self.host_limit, self._start)  # fmt: skip
+        if replicas is not None:
+            replicas.wait("ready")
+            executor.replicas = ReplicaScheduler(replicas, executor, context, self._wake)
+        return executor
 
     def _speculation(self, loaded: Loaded) -> Speculation:
         """Speculative decoding with the draft model, where its vocabulary is this model's; otherwise without."""
@@ -262,6 +271,9 @@ class ModelManager:
         """Free the cached prefixes now, delete the offloaded ones on the helper thread. The result is how many there were."""
         executors = list(self.executors.values()) if name is None else [self.executors[name]]
         cached = sum(executor.prefix_cache.clear(offload=False) for executor in executors)
+        for executor in executors:
+            if executor.replicas is not None:
+                executor.replicas.clear_prefixes()
         fingerprint = None if name is None else self.executors[name].loaded.fingerprint
         offload = self.offload
         return self._helper.submit(lambda: cached + (offload.clear(fingerprint) if offload is not None else 0))
@@ -319,12 +331,12 @@ class ModelManager:
         return [self._stats_of(name, executor, now) for name, executor in list(self.executors.items())]
 
     def _stats_of(self, name: str, executor: ModelExecutor, now: float) -> ModelStats:
-        scheduler, end = executor.scheduler, self._ends(name, executor)
+        scheduler, end, replicas = executor.scheduler, self._ends(name, executor), executor.replicas
         left = None if end is None else max(0.0, end - (executor.last_used if executor.busy else now))
         return ModelStats(
             name=name,
-            active=len(scheduler.running),
-            waiting=len(scheduler.waiting),
+            active=len(scheduler.running) + (replicas.elsewhere if replicas else 0),
+            waiting=len(scheduler.waiting) + (replicas.waiting if replicas else 0),
             evicted=len(scheduler.preempted),
             pinned=name in self.pinned,
             in_use=executor.busy,
@@ -334,6 +346,7 @@ class ModelManager:
             idle_prefixes=len(executor.prefix_cache),
             max_active=scheduler.cap,
             expires_in=left,
+            replicas=replicas.alive if replicas else 1,
         )
 
     def close(self) -> None:

@@ -178,6 +178,7 @@ class RequestState:
         self.cached = 0
         self.drafted = 0
         self.accepted = 0
+        self.elsewhere: Done | Failed | None = None  # how another replica of the model ended it
         self._gaps: list[float] = []
 
     @property
@@ -197,6 +198,8 @@ class RequestState:
         sequence.last_token = now
 
     def timings(self, now: float) -> Timings:
+        if self.elsewhere is not None:
+            return self.elsewhere.timings
         gaps = sorted(self._gaps)
         admitted = now if self.admitted is None else self.admitted
         return Timings(
@@ -223,14 +226,17 @@ class RequestState:
             self.handle.end(Failed(self.id, error, timings))
             return
         first = self.sequences[0] if self.sequences else None  # None when it was cancelled before admission
-        reason = (first.ended if first else None) or "cancelled"
+        reason, stop = (first.ended, first.stop) if first else (None, None)
+        if isinstance(self.elsewhere, Done):
+            reason, stop = self.elsewhere.reason, self.elsewhere.stop
         if self.cancelled:
             counters.cancelled += 1
             reason = "cancelled"
         else:
             counters.completed += 1
+        reason = reason or "cancelled"
         counters.requests.ended(reason, timings, now)
-        self.handle.end(Done(self.id, reason, timings, first.stop if first else None))
+        self.handle.end(Done(self.id, reason, timings, stop))
         log.debug("%s: %s, %d tokens in %.3f s", self.id, reason, timings.output_tokens, timings.total)
 
 

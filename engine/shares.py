@@ -22,6 +22,7 @@ from engine.model_files import ModelFiles
 from engine.models.config import text_fields
 from engine.models.mtp import MtpPrefill, find_head
 from engine.models.registry import ARCHITECTURES, RECOGNIZERS, find_architecture
+from engine.parallel.replicas import Replicas
 from engine.parallel.team import Team
 from engine.weights.fit import check_kv_bits, choose_quant, fitted, grown_bytes, kept_bits
 from engine.weights.lora import LoraFiles
@@ -192,13 +193,34 @@ def load_split(name: str, folder: Path, opened: ModelFiles, options: LoadOptions
     )
 
 
+def start_replicas(name: str, folder: Path, opened: ModelFiles, options: LoadOptions) -> tuple[LoadOptions, Replicas]:
+    """How this process loads a model, and the other processes that hold it too. What can be wrong is said before any is started."""
+    devices = rank_devices(options)
+    own = replace(options, devices=(), device=devices[0], replicas=1)
+    backend = pick_backend(own)
+    limits: list[int | None] = [None] * len(devices)
+    if (beside := devices.count(devices[0])) > 1:  # they share the memory of the CPU
+        limits = [device_total(backend, options.memory_limit) // beside] * len(devices)
+        own = replace(own, memory_limit=limits[0])
+    if not reads_foreign(backend, folder, opened.config):
+        find_architecture(opened.config, name, backend.foreign_library, backend.foreign_note)
+    if options.gpu_layers is None and options.cpu_moe is None:
+        kv_budget(backend, opened.nbytes + grown_bytes(opened.tensors, backend), own.memory_limit)
+    return own, Replicas(str(folder), _options_of_ranks(own), devices, limits)
+
+
 def rank_devices(options: LoadOptions) -> tuple[str, ...]:
-    """A device for each rank, checked."""
-    count, given = options.tensor_parallel, options.devices
-    if count < 1:
-        raise BadRequest(f"A model is split among 1 device or more, not {count}.", "tensor_parallel")
+    """A device for each rank or replica, checked."""
+    if options.tensor_parallel < 1:
+        raise BadRequest(f"A model is split among 1 device or more, not {options.tensor_parallel}.", "tensor_parallel")
+    if options.replicas < 1:
+        raise BadRequest(f"A model has 1 replica or more, not {options.replicas}.", "replicas")
+    if options.replicas > 1 and options.tensor_parallel > 1:
+        raise Unsupported("A model is split among devices, or has replicas: not both.", "replicas")
+    count, given = max(options.tensor_parallel, options.replicas), options.devices
+    each = "replicas" if options.replicas > 1 else "ranks"
     if given and len(given) != count:
-        raise BadRequest(f"{count} ranks need {count} devices, not {len(given)}.", "devices")
+        raise BadRequest(f"{count} {each} need {count} devices, not {len(given)}.", "devices")
     try:
         if not given:
             first = pick.choose(options.backend, options.device, options.dtype).device
@@ -207,12 +229,14 @@ def rank_devices(options: LoadOptions) -> tuple[str, ...]:
     except BackendMissing as error:
         raise BackendUnavailable(str(error)) from None
     devices = tuple(one.device for one in found)
+    if options.replicas > 1 and any(one.backend == "mlx" for one in found):
+        raise Unsupported("MLX computes on one device: there is no other for a replica.", "replicas")
     if count > 1 and any(one.backend == "mlx" for one in found):
         raise Unsupported("MLX splits a model only under mlx.launch.", "tensor_parallel")
     if any(devices.count(device) > 1 for device in devices if device != "cpu"):
-        raise BadRequest("Ranks need a GPU each: name every device once.", "devices")
+        raise BadRequest(f"{each.capitalize()} need a GPU each: name every device once.", "devices")
     if len({device.partition(":")[0] for device in devices}) > 1:
-        raise BadRequest("Ranks are all on GPUs or all on the CPU.", "devices")
+        raise BadRequest(f"{each.capitalize()} are all on GPUs or all on the CPU.", "devices")
     return devices
 
 

@@ -24,6 +24,8 @@ log = logging.getLogger("grus.engine")
 class Speculation:
     """Speculative decoding with each sequence's own draft proposer."""
 
+    draft_folder: str | None = None  # of the draft model
+
     @property
     def held_bytes(self) -> int:
         """Device memory that speculation itself needs."""
@@ -103,6 +105,7 @@ class DraftModelSpeculation(Speculation):
 
     def __init__(self, loaded: Loaded, most: int, vocab: int) -> None:
         self._loaded = loaded
+        self.draft_folder = str(folder) if (folder := getattr(loaded, "folder", None)) is not None else None
         self._most = most
         self._vocab = vocab  # of the large model; vocabularies of one family may be padded differently
         self.memory = SequenceMemory(loaded.kv)

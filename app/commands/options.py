@@ -110,6 +110,13 @@ def add_where(command: argparse.ArgumentParser) -> None:
         help="split the model among N devices, which compute together (default: 1)",
     )
     where.add_argument(
+        "--replicas",
+        type=int,
+        default=1,
+        metavar="N",
+        help="hold the model N times, each on a device and in a process of its own, for many requests at once (default: 1)",
+    )
+    where.add_argument(
         "--devices", metavar="DEVICES", help="these ones, with commas: cuda:0,cuda:1 (default: the first N)"
     )
     where.add_argument(
@@ -256,6 +263,7 @@ def where_options(options: argparse.Namespace, label: str) -> LoadOptions:
         quant=_quant(options),
         kv_bits=options.kv_bits,
         tensor_parallel=options.tensor_parallel,
+        replicas=options.replicas,
         devices=device_list(options.devices),
         gpu_layers=options.gpu_layers,
         cpu_moe=options.cpu_moe,

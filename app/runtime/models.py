@@ -92,7 +92,7 @@ def open_service(
         if how.devices:
             how = replace(how, device=how.devices[0])
         if chosen.draft_model is not None and source == service.source_of(chosen.draft_model):
-            how = replace(how, tensor_parallel=1, devices=())  # it is small, and only the first rank asks it
+            how = replace(how, tensor_parallel=1, replicas=1, devices=())  # small; the first rank asks it
         return replace(how, draft_head=chosen.speculation == "mtp")
 
     def load(source: str) -> Loaded:

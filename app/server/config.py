@@ -23,7 +23,7 @@ from app.server.openai.responses_store import default_file
 from engine.errors import BadRequest, ModelNotFound
 from engine.hub.download import TerminalBar
 from engine.loaded import LoadedPart
-from engine.loading import LoadedModel, LoadOptions, device_list, split_piece
+from engine.loading import LoadedModel, LoadOptions, device_list, rank_devices, split_piece
 from engine.models.model_types import model_type_named
 from engine.pipelines.speaking.orpheus import CODEC
 from engine.starter import starters
@@ -153,6 +153,8 @@ def _options() -> Sequence[ServerOption]:
         ServerOption("device", "text", "auto, cpu, cuda, cuda:N or metal", where, "auto", aliases=("DEVICE",)),
         ServerOption("cpu", "switch", "the same as --device cpu", where, False),
         ServerOption("tensor_parallel", "number", "split each text model among N devices, which compute together", where, 1, metavar="N"),
+        ServerOption("replicas", "number", "hold each text model N times, each on a device and in a process of its own; a request goes to the "
+                     "one that has computed the beginning of its prompt", where, 1, metavar="N"),
         ServerOption("devices", "text", "these ones, with commas: cuda:0,cuda:1 (default: the first N)", where, metavar="DEVICES"),
         ServerOption("gpu_layers", "number", "layers whose weights stay on the GPU, the others are computed by the CPU (default: as many as "
                      "fit)", where, metavar="N"),
@@ -447,6 +449,7 @@ def load_options(options: Mapping[str, Any]) -> Callable[[str], LoadOptions]:
             quant="none" if quant == "auto" and source in small else quant,
             kv_bits=options["kv_bits"],
             tensor_parallel=options["tensor_parallel"],
+            replicas=options["replicas"],
             devices=device_list(options["devices"]),
             gpu_layers=options["gpu_layers"],
             cpu_moe=options["cpu_moe"],
@@ -482,9 +485,12 @@ def make_service(options: Mapping[str, Any]) -> ModelService:
         if defaults and isinstance(loaded, LoadedModel) and can(str(loaded.folder), "chat"):
             loaded.defaults = {**loaded.defaults, **defaults}
 
+    how = load_options(options)
+    if options["devices"] or (options["tensor_parallel"], options["replicas"]) != (1, 1):
+        rank_devices(how(""))  # what cannot be is said now, not to the first client
     return open_service(
         catalogue(options),
-        load_options(options),
+        how,
         engine_settings(options),
         profile=Path(options["profile"]).expanduser() if options["profile"] else None,
         accept=accept,

@@ -23,6 +23,7 @@ class LoadRequest(RequestFields):
     model: str
     devices: list[str] | None = None
     tensor_parallel: Annotated[int, Field(ge=1, le=64)] | None = None
+    replicas: Annotated[int, Field(ge=1, le=64)] | None = None
     quant: str | None = None
 
 
@@ -38,6 +39,7 @@ class UnloadReply(BaseModel):
 
 class LoadReply(UnloadReply):
     devices: list[str] = []
+    replicas: int = 1
     quant: str | None = None
 
 
@@ -70,8 +72,9 @@ async def load(body: LoadRequest, server: Here) -> LoadReply:
     how: dict[str, Any] = {}
     if body.devices is not None:
         how["devices"] = tuple(body.devices)
-    if body.tensor_parallel is not None or body.devices:
-        how["tensor_parallel"] = body.tensor_parallel or len(body.devices or ())
+    if body.devices or body.tensor_parallel is not None or body.replicas is not None:
+        how["replicas"] = replicas = body.replicas or 1
+        how["tensor_parallel"] = body.tensor_parallel or (len(body.devices or "1") if replicas == 1 else 1)
     if body.quant is not None:
         how["quant"] = body.quant
     name, model = await server.service.load_placed(body.model, how)
@@ -81,6 +84,7 @@ async def load(body: LoadRequest, server: Here) -> LoadReply:
         loaded=True,
         context_length=getattr(known, "context", None),
         devices=list(getattr(model, "devices", ())),
+        replicas=1 + len(others.all) if (others := getattr(model, "replicas", None)) is not None else 1,
         quant=getattr(model, "quant", None),
     )
 

@@ -98,7 +98,7 @@ class VisionTower:
         self.channels_last = w.shape(f"{name}.weight") == (hidden, *last) != (hidden, *self.patch_shape)
         self.embed = w.flattened(name, (hidden, *(last if self.channels_last else self.patch_shape)), bias=True)
         self.cost = float(hidden * channels * temporal * patch**2)
-        self.positions = w.embedding("pos_embed", positions, hidden)
+        self.positions = w.embedding("pos_embed", positions, hidden, whole=True)
         ffn, depth = f.int("intermediate_size"), f.int("depth")
         self.blocks = [QwenVisionBlock(w.sub(f"blocks.{i}"), hidden, heads, ffn) for i in range(depth)]
         self.merger = Merger(w.sub("merger"), hidden, self.merge**2, width, norm_blocks=False)

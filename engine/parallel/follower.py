@@ -6,28 +6,22 @@ error. A thread reads commands, so that the end of the leader is noticed while a
 
 from __future__ import annotations
 
-import ctypes
 import os
 import queue
 import shutil
-import signal
 import sys
 import threading
 import time
 from pathlib import Path
 from typing import IO, Any
 
-from engine.parallel.pipes import PipeWriter, read_message
+from engine.parallel.pipes import PipeWriter, read_message, serve_leader
 
 BEAT = 0.2  # seconds between two reports that the process is alive
-_DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 
 
 def main() -> None:
-    commands, reports = os.fdopen(os.dup(0), "rb"), PipeWriter(os.fdopen(os.dup(1), "wb"))
-    os.dup2(2, 1)  # what a library prints must not be read as a report
-    _die_with_parent()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the leader's
+    commands, reports = serve_leader()
     begun = read_message(commands)
     place = Path(begun["place"])
     messages: queue.SimpleQueue[Any] = queue.SimpleQueue()
@@ -35,12 +29,6 @@ def main() -> None:
     rank = _Rank(begun, reports)
     threading.Thread(target=rank.beat, daemon=True).start()
     rank.live(messages)
-
-
-def _die_with_parent() -> None:
-    """Make even a stopped process end with its leader, where the system can do that."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
 
 
 def _listen(commands: IO[bytes], messages: queue.SimpleQueue[Any], place: Path) -> None:

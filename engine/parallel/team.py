@@ -6,7 +6,6 @@ every later call of the leader raises `RanksLost` with the first reason.
 
 from __future__ import annotations
 
-import os
 import queue
 import shutil
 import subprocess
@@ -20,8 +19,7 @@ from typing import Any
 
 from backends.base import GroupActivity, RankGroup
 from backends.ranks import Message, RanksLost, ran_out
-from engine.child import child_command, child_environment
-from engine.parallel.pipes import PipeWriter, read_message
+from engine.parallel.pipes import PipeWriter, how_ended, read_message, start_child
 
 
 @dataclass(frozen=True)
@@ -199,7 +197,7 @@ class Team:
                     follower.answers.put(report)
         except (EOFError, OSError, ValueError):
             if not self._closing:
-                self._give_up(f"{follower.called} {_how_ended(follower.process)}")
+                self._give_up(f"{follower.called} {how_ended(follower.process)}")
 
     def _watch(self) -> None:
         waiting: float | None = None
@@ -255,19 +253,5 @@ def _made_progress(before: tuple[float, ...], now: tuple[float, ...], seconds: f
     return before[:2] != now[:2] or now[2] - before[2] > IDLE_SHARE * max(seconds, 1.0)
 
 
-def _how_ended(process: subprocess.Popen[bytes]) -> str:
-    try:
-        code = process.wait(1.0)
-    except subprocess.TimeoutExpired:
-        return "closed its connection"
-    return f"was ended by signal {-code}" if code < 0 else f"ended with status {code}"
-
-
 def _started(ranks: int) -> subprocess.Popen[bytes]:
-    """A process in a session of its own, so that Ctrl-C in a terminal reaches the leader alone."""
-    environment = child_environment()
-    environment.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // ranks)))
-    command = child_command("engine.parallel.follower")
-    return subprocess.Popen(
-        command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
-    )
+    return start_child("engine.parallel.follower", ranks)

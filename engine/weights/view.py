@@ -240,10 +240,11 @@ class View:
         raw = self._raw(f"{name}.bias", (out,))
         return raw if raw is None or rows is None else cut_axis(raw, rows)
 
-    def embedding(self, name: str, rows: int, dim: int, is_head: bool = False) -> Linear:
-        """`is_head`: its rows are multiplied as well, not only looked up."""
+    def embedding(self, name: str, rows: int, dim: int, is_head: bool = False, whole: bool = False) -> Linear:
+        """`is_head`: its rows are multiplied as well, not only looked up. `whole`: not split, for a part that the first rank computes
+        alone."""
         before = self._pass.survey.weight_bytes
-        linear = self.vocabulary(name, rows, dim)
+        linear = self.linear((name, rows), inp=dim) if whole else self.vocabulary(name, rows, dim)
         if not is_head:
             self._pass.survey.unread_bytes += self._pass.survey.weight_bytes - before
         return linear

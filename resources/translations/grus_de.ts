@@ -1369,6 +1369,11 @@
         <translation>Verlauf</translation>
     </message>
     <message>
+        <source>How many times a text model is loaded, on a device each, for many requests at once. Applies to models loaded from now on.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Wie oft ein Textmodell geladen wird, je auf einem eigenen Gerät, für viele gleichzeitige Anfragen. Gilt für Modelle, die von jetzt an geladen werden.</translation>
+    </message>
+    <message>
         <source>Hugging Face</source>
         <extracomment>app/gui/models/pane.py</extracomment>
         <translation>Hugging Face</translation>
@@ -2692,6 +2697,11 @@
         <translation>Wiederholungsstrafe</translation>
     </message>
     <message>
+        <source>Replicas</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Replikate</translation>
+    </message>
+    <message>
         <source>Replies are generated on this machine.</source>
         <extracomment>app/gui/chat/pane.py</extracomment>
         <translation>Antworten werden auf diesem Gerät erzeugt.</translation>
@@ -3638,6 +3648,11 @@
         <source>The password is wrong.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>Das Passwort ist falsch.</translation>
+    </message>
+    <message>
+        <source>The process that answered has ended: {why}. Send the request again.</source>
+        <extracomment>engine/parallel/replica_scheduler.py</extracomment>
+        <translation>Der Prozess, der geantwortet hat, ist beendet: {why}. Senden Sie die Anfrage noch einmal.</translation>
     </message>
     <message>
         <source>The prompt has {tokens} tokens; the context holds {limit}, and a reply needs room too. Shorten it.</source>

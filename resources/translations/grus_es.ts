@@ -1369,6 +1369,11 @@
         <translation>Historial</translation>
     </message>
     <message>
+        <source>How many times a text model is loaded, on a device each, for many requests at once. Applies to models loaded from now on.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Cuántas veces se carga un modelo de texto, cada una en un dispositivo, para muchas solicitudes a la vez. Se aplica a los modelos que se carguen a partir de ahora.</translation>
+    </message>
+    <message>
         <source>Hugging Face</source>
         <extracomment>app/gui/models/pane.py</extracomment>
         <translation>Hugging Face</translation>
@@ -2692,6 +2697,11 @@
         <translation>Penalización por repetición</translation>
     </message>
     <message>
+        <source>Replicas</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Réplicas</translation>
+    </message>
+    <message>
         <source>Replies are generated on this machine.</source>
         <extracomment>app/gui/chat/pane.py</extracomment>
         <translation>Las respuestas se generan en este equipo.</translation>
@@ -3638,6 +3648,11 @@
         <source>The password is wrong.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>La contraseña no es correcta.</translation>
+    </message>
+    <message>
+        <source>The process that answered has ended: {why}. Send the request again.</source>
+        <extracomment>engine/parallel/replica_scheduler.py</extracomment>
+        <translation>El proceso que respondía ha terminado: {why}. Envíe la solicitud de nuevo.</translation>
     </message>
     <message>
         <source>The prompt has {tokens} tokens; the context holds {limit}, and a reply needs room too. Shorten it.</source>

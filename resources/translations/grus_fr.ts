@@ -1369,6 +1369,11 @@
         <translation>Historique</translation>
     </message>
     <message>
+        <source>How many times a text model is loaded, on a device each, for many requests at once. Applies to models loaded from now on.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Combien de fois un modèle de texte est chargé, chaque fois sur un périphérique, pour de nombreuses requêtes simultanées. S’applique aux modèles chargés à partir de maintenant.</translation>
+    </message>
+    <message>
         <source>Hugging Face</source>
         <extracomment>app/gui/models/pane.py</extracomment>
         <translation>Hugging Face</translation>
@@ -2692,6 +2697,11 @@
         <translation>Pénalité de répétition</translation>
     </message>
     <message>
+        <source>Replicas</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Réplicas</translation>
+    </message>
+    <message>
         <source>Replies are generated on this machine.</source>
         <extracomment>app/gui/chat/pane.py</extracomment>
         <translation>Les réponses sont générées sur cet ordinateur.</translation>
@@ -3638,6 +3648,11 @@
         <source>The password is wrong.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>Le mot de passe est incorrect.</translation>
+    </message>
+    <message>
+        <source>The process that answered has ended: {why}. Send the request again.</source>
+        <extracomment>engine/parallel/replica_scheduler.py</extracomment>
+        <translation>Le processus qui répondait s’est terminé : {why}. Envoyez à nouveau la requête.</translation>
     </message>
     <message>
         <source>The prompt has {tokens} tokens; the context holds {limit}, and a reply needs room too. Shorten it.</source>

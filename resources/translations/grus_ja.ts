@@ -1369,6 +1369,11 @@
         <translation>履歴</translation>
     </message>
     <message>
+        <source>How many times a text model is loaded, on a device each, for many requests at once. Applies to models loaded from now on.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>多数の要求を同時に処理するために、テキストモデルをデバイスごとに読み込む数。これから読み込むモデルに適用されます。</translation>
+    </message>
+    <message>
         <source>Hugging Face</source>
         <extracomment>app/gui/models/pane.py</extracomment>
         <translation>Hugging Face</translation>
@@ -2691,6 +2696,11 @@
         <translation>繰り返しペナルティ</translation>
     </message>
     <message>
+        <source>Replicas</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>レプリカ</translation>
+    </message>
+    <message>
         <source>Replies are generated on this machine.</source>
         <extracomment>app/gui/chat/pane.py</extracomment>
         <translation>回答はこのコンピューターで生成されます。</translation>
@@ -3636,6 +3646,11 @@
         <source>The password is wrong.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>パスワードが正しくありません。</translation>
+    </message>
+    <message>
+        <source>The process that answered has ended: {why}. Send the request again.</source>
+        <extracomment>engine/parallel/replica_scheduler.py</extracomment>
+        <translation>応答していたプロセスが終了しました: {why}。要求をもう一度送信してください。</translation>
     </message>
     <message>
         <source>The prompt has {tokens} tokens; the context holds {limit}, and a reply needs room too. Shorten it.</source>

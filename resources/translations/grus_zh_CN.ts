@@ -1369,6 +1369,11 @@
         <translation>历史记录</translation>
     </message>
     <message>
+        <source>How many times a text model is loaded, on a device each, for many requests at once. Applies to models loaded from now on.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>文本模型加载的次数，每次使用一个设备，用于同时处理大量请求。适用于此后加载的模型。</translation>
+    </message>
+    <message>
         <source>Hugging Face</source>
         <extracomment>app/gui/models/pane.py</extracomment>
         <translation>Hugging Face</translation>
@@ -2691,6 +2696,11 @@
         <translation>重复惩罚</translation>
     </message>
     <message>
+        <source>Replicas</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>副本</translation>
+    </message>
+    <message>
         <source>Replies are generated on this machine.</source>
         <extracomment>app/gui/chat/pane.py</extracomment>
         <translation>回复在本机上生成。</translation>
@@ -3636,6 +3646,11 @@
         <source>The password is wrong.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>密码错误。</translation>
+    </message>
+    <message>
+        <source>The process that answered has ended: {why}. Send the request again.</source>
+        <extracomment>engine/parallel/replica_scheduler.py</extracomment>
+        <translation>正在回答的进程已结束：{why}。请重新发送请求。</translation>
     </message>
     <message>
         <source>The prompt has {tokens} tokens; the context holds {limit}, and a reply needs room too. Shorten it.</source>

@@ -35,7 +35,15 @@ from app.gui.settings.tools import ToolsView
 from app.gui.settings.updates import UpdatesView
 from app.gui.texts import mark, size, tr
 from app.gui.theme import APPEARANCES, GRID
-from app.gui.viewmodels.settings import BACKENDS, DEVICES, ComputeSettings, NetworkSettings, StoredData, StoredKind
+from app.gui.viewmodels.settings import (
+    BACKENDS,
+    DEVICES,
+    REPLICAS,
+    ComputeSettings,
+    NetworkSettings,
+    StoredData,
+    StoredKind,
+)
 from app.gui.viewmodels.tools import AddedTools
 from app.gui.viewmodels.transfer import Transfer
 from app.gui.widgets import icon_button, label, text_button
@@ -286,6 +294,7 @@ class SettingsPane(Pane):
         self.language = self._choice("language", tr("Language"), languages)
         self.backend = self._choice("backend", tr("Backend"), [(n, tr(t)) for n, t in BACKENDS], self.computing)
         self.device = self._choice("device", tr("Device"), [(n, tr(t)) for n, t in DEVICES], self.computing)
+        self.replicas = self._choice("replicas", tr("Replicas"), [(n, str(n)) for n in REPLICAS], self.computing)
         self.limit = QLineEdit()
         self.limit.setAccessibleName(tr("Memory limit"))
         self.limit.setPlaceholderText("70 %")
@@ -325,6 +334,13 @@ class SettingsPane(Pane):
         computed = SettingsSection(look, tr("Compute"))
         computed.add(tr("Backend"), self.backend, tr("The library that runs models."))
         computed.add(tr("Device"), self.device)
+        computed.add(
+            tr("Replicas"),
+            self.replicas,
+            tr(
+                "How many times a text model is loaded, on a device each, for many requests at once. Applies to models loaded from now on."
+            ),
+        )
         computed.add(tr("Memory limit"), self.limit, tr("For all models together, as a share or a size."))
         computed.put(self.outcome)
         computed.put(self.applies)
@@ -472,6 +488,7 @@ class SettingsPane(Pane):
             (self.language, "system"),
             (self.backend, "auto"),
             (self.device, "auto"),
+            (self.replicas, 1),
         ):
             box.setCurrentIndex(_nearest(box, preferences.get(box.objectName(), usual)))
         for check, key in ((self.motion, "reduce_motion"), (self.figures, "chat.figures")):

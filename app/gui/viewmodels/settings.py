@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 BACKENDS = (("auto", mark("Automatic")), ("mlx", "MLX"), ("torch", "PyTorch"))
 DEVICES = (("auto", mark("Automatic")), ("metal", "Metal"), ("cuda", "CUDA"), ("cpu", "CPU"))
-_KEYS = ("backend", "device", "memory_limit")
+REPLICAS = (1, 2, 3, 4, 6, 8)
+_KEYS = ("backend", "device", "memory_limit", "replicas")
 DEFAULT_SHARE = 0.7
 
 

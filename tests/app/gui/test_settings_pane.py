@@ -102,6 +102,8 @@ def test_choices_of_computing_say_what_they_come_to(open_settings: Any) -> None:
     grus.until(lambda: pane.outcome.property("level") != "error")
     assert grus.context.preferences.get("device") == "cpu"
     assert pane.applies.isVisible()
+    pick(pane.replicas, 2)
+    assert grus.context.preferences.get("replicas") == 2
 
 
 def test_the_memory_limit_is_written_as_a_person_would(open_settings: Any) -> None:

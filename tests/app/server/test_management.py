@@ -27,6 +27,7 @@ def post(live: Live, path: str, **body: Any) -> httpx.Response:
 def test_models_are_listed_loaded_and_let_go(client: openai.OpenAI, live: Live) -> None:
     assert post(live, "/v1/load", model="tiny").json()["context_length"] == 4096
     assert post(live, "/v1/load", model="tiny", tensor_parallel=0).status_code == 400
+    assert post(live, "/v1/load", model="tiny", replicas=0).status_code == 400
     assert [model.id for model in client.models.list()] == ["tiny"]
     assert client.models.retrieve("tiny").model_dump()["loaded"] is True
     assert post(live, "/v1/unload", model="tiny").json() == {"model": "tiny", "loaded": False, "context_length": None}

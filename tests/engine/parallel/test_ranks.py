@@ -22,9 +22,11 @@ from engine.loaded import LoadedEncoder
 from engine.loading import LoadedModel, LoadOptions, load, load_any
 from engine.types import Request, SamplingParams, Settings
 from engine.weights.convert import convert
+from tests import gemma3_checkpoints, vision_checkpoints
 from tests.checkpoints import MODELS, reference_cached, save
 from tests.encoder_checkpoints import KINDS
 from tests.encoder_checkpoints import save as save_encoder
+from tests.engine.vision.pictures import drawn
 from tests.lora_adapters import random_lora
 from tests.rank_threads import ThreadTeam
 
@@ -168,11 +170,58 @@ def test_quantized_keys_and_values(bits: int, folder: Callable[[str], Path]) -> 
     compare(folder("qwen3"), 2, kv_bits=bits)
 
 
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize("ranks", [2, pytest.param(3, marks=SLOW), pytest.param(4, marks=SLOW)])
 @pytest.mark.parametrize("quant", ["q8_0", "q4_k"])
-def test_files_of_blocks(quant: str, tmp_path: Path) -> None:
+def test_files_of_blocks(quant: str, ranks: int, tmp_path: Path) -> None:
     whole = save("llama", tmp_path / "m", intermediate_size=512, hidden_size=256, head_dim=64)
     file = convert(whole, tmp_path / "m.gguf", "gguf", quant)
-    compare(file, 2)
+    compare(file, ranks)
+
+
+@SLOW
+@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("name", ["qwen3_vl", "qwen3_5", "gemma3"])
+def test_pictures_are_encoded_once_and_read_by_every_rank(name: str, ranks: int, tmp_path: Path) -> None:
+    gemma = name == "gemma3"
+    place = gemma3_checkpoints.save(tmp_path / "m") if gemma else vision_checkpoints.save(name, tmp_path / "m")
+    marks = gemma3_checkpoints if gemma else vision_checkpoints
+    how = SamplingParams(temperature=0.0, max_tokens=LENGTH, ignore_eos=True)
+    made: list[list[list[int]]] = []
+    for count in (1, ranks):
+        loaded = opened(place, count)
+        assert loaded.vision is not None
+        pictures = [loaded.vision.prepare(drawn(48, 32, 0)), loaded.vision.prepare(drawn(16, 64, 1))]
+        written = [5, 17, marks.START, marks.IMAGE, marks.END, 90, marks.START, marks.IMAGE, marks.END, 11]
+        ids, positions = loaded.vision.expand(written, pictures)
+        rope = loaded.vision.rope(ids, pictures)
+        sees = Request("m", ids, how, pictures=pictures, positions=positions, rope=rope)
+        with Engine(lambda _, one=loaded: one) as engine:  # type: ignore[misc]
+            results = engine.batch([sees, Request("m", [5, 6, 7], how)])
+        made.append([list(result.ids) for result in results if not isinstance(result, GrusError)])
+    assert len(made[0]) == 2
+    assert made[1] == made[0]
+
+
+@SLOW
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_a_draft_model_stays_on_the_first_rank(ranks: int, folder: Callable[[str], Path]) -> None:
+    alone = opened(folder("llama"), 1)
+    asked = prompts(6, alone.vocab)
+    expected = [ids for ids, _ in replies(alone, asked)]
+    target, draft = opened(folder("llama"), ranks), opened(folder("llama"), 1)
+    settings = Settings(speculation="draft", draft_model="draft", gpu_memory_limit="1T")
+    engine = Engine({"m": target, "draft": draft}.__getitem__, settings, start=False)
+    how = SamplingParams(temperature=0.0, max_tokens=LENGTH, ignore_eos=True)
+    handles = [engine.submit(Request("m", ids, how)) for ids in asked]
+    while not engine.idle:
+        engine.turn()
+    assert [list(handle.result().ids) for handle in handles] == expected
+    assert engine.stats().accepted > 30
+    assert draft.kv.used == 0
+    engine.close()
 
 
 def test_a_step_is_told_in_few_bytes(folder: Callable[[str], Path]) -> None:
