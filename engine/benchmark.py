@@ -19,9 +19,8 @@ import numpy as np
 from engine.engine import Engine
 from engine.errors import SpeechRanAway, UnreadableFile
 from engine.loading import LoadedModel
-from engine.media.sound import Audio
+from engine.media.sound import SAMPLE_RATE, Audio
 from engine.metrics import EngineStats
-from engine.models.moonshine import SAMPLE_RATE
 from engine.pipelines.listening.transcription import Transcriber
 from engine.pipelines.reading.session import ReadingSession
 from engine.pipelines.speaking.speech import SpeechModel, SpeechOptions, speak_long_form

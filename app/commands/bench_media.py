@@ -13,8 +13,7 @@ import resources
 from engine.benchmark import TEXT, Figure, ListeningBenchmark, ReadingBenchmark, Say, SpeechBenchmark, voice_like
 from engine.errors import BadRequest, UnreadableFile
 from engine.loading import LoadedModel, LoadOptions
-from engine.media.sound import read_sound
-from engine.models.moonshine import SAMPLE_RATE
+from engine.media.sound import SAMPLE_RATE, read_sound
 from engine.pipelines.speaking.voice import VoiceSettings
 
 Measured = tuple[LoadedModel, int, list[Figure]]  # the model, bytes of this process, figures

@@ -22,7 +22,7 @@ from engine.hub.other_apps import AppModel, app_model, app_models
 from engine.hub.resolve import resolve
 from engine.model_files import open_model
 from engine.models.registry import find_encoder, find_part
-from engine.pipelines.listening.transcription import LISTENING
+from engine.pipelines.listening import LISTENING
 from engine.pipelines.ranking import is_yes_no_reranker, ranks_pairs
 from engine.pipelines.speaking.kokoro import is_kokoro
 from engine.pipelines.speaking.orpheus import is_orpheus

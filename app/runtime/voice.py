@@ -17,8 +17,7 @@ from app.runtime.chat import ChatRequest, prepare, reasoning_off
 from app.runtime.models import ServiceOwner, closed_on_error, open_models
 from engine.errors import BadRequest, ErrorText
 from engine.loading import LoadedModel, LoadOptions
-from engine.media.sound import Audio, SoundStream, format_of, from_array, read_sound, write_file
-from engine.models.moonshine import SAMPLE_RATE
+from engine.media.sound import SAMPLE_RATE, Audio, SoundStream, format_of, from_array, read_sound, write_file
 from engine.pipelines.listening.asr_models import transcriber
 from engine.pipelines.listening.transcript import Transcript
 from engine.pipelines.listening.transcription import Captions, ListenOptions

@@ -24,6 +24,7 @@ from engine.media.recordings import NotARecording, recording
 
 SPELLED = "WAV, FLAC, MP3, OGG, M4A, AAC, AIFF, CAF, AMR, WMA, and the sound of MP4, MOV, MKV, WebM and AVI"
 MOST_SECONDS = 24 * 3600
+SAMPLE_RATE = 16_000  # of the sound that models listen to
 LEAST_RATE, MOST_RATE = 4_000, 768_000
 _BLOCK = 1 << 20  # frames
 _UNKNOWN_TO_LIBSNDFILE = frozenset({1, 3, 4, 18})  # its errors that mean "a format, an encoding that I do not have"

@@ -22,7 +22,6 @@ from engine.models.rope import frequencies
 from engine.weights.view import View
 
 EPS = 1e-5
-SAMPLE_RATE = 16_000
 
 
 class MoonshineDecoder:

@@ -12,14 +12,16 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from engine.at_exit import join_at_exit
 from engine.errors import GrusError
-from engine.pipelines.listening.transcription import Caption
 from engine.pipelines.speaking.text import sentences
+
+if TYPE_CHECKING:
+    from engine.pipelines.listening.transcription import Caption
 
 Speak = Callable[[str], Iterator[np.ndarray]]  # a sentence to its samples, chunk by chunk
 

@@ -15,7 +15,8 @@ _CANDIDATES = 50  # of each way of searching
 _NEAREST = 1_000  # vectors whose exact distance is computed
 _RANK = 60  # of reciprocal rank fusion: the larger, the less the first places count
 _RERANKED = 30
-_BITS = np.array([bin(number).count("1") for number in range(1 << 16)], np.uint8)
+_BYTE_BITS = np.array([number.bit_count() for number in range(256)], np.uint8)
+_BITS = np.add.outer(_BYTE_BITS, _BYTE_BITS).ravel()  # of each number of 16 bits
 
 Rank = Callable[[str, list[str]], Sequence[tuple[int, float]]]  # (question, texts) -> (index, score), best first
 

@@ -28,8 +28,7 @@ from app.server.context import Server, with_errors
 from app.server.errors import bad_request, error_body
 from app.server.requests import COMMENT, StreamingReply, event
 from engine.errors import BadRequest
-from engine.media.sound import SoundStream
-from engine.models.moonshine import SAMPLE_RATE
+from engine.media.sound import SAMPLE_RATE, SoundStream
 from engine.pipelines.listening.asr_models import transcriber
 from engine.pipelines.listening.transcript import Transcript, TranscriptSegment, as_srt, as_text, as_vtt
 from engine.pipelines.listening.transcription import ListenOptions, Transcriber

@@ -17,8 +17,7 @@ import soxr
 
 from app.server.errors import ApiError, bad_request
 from app.server.realtime.protocol import AudioFormat, TurnDetection
-from engine.media.sound import to_pcm
-from engine.models.moonshine import SAMPLE_RATE
+from engine.media.sound import SAMPLE_RATE, to_pcm
 from engine.pipelines.listening.voice_activity import CHUNK, SpeechChange, SpeechStarted, VadRules, VoiceActivityStream
 from engine.tasks import EngineLike
 

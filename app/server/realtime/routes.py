@@ -48,8 +48,7 @@ from app.server.realtime.response import RealtimeResponse, chat_model
 from app.server.realtime.session import RealtimeSession, collecting
 from app.server.requests import ClientGone
 from engine.errors import GrusError
-from engine.media.sound import resampled
-from engine.models.moonshine import SAMPLE_RATE
+from engine.media.sound import SAMPLE_RATE, resampled
 from engine.types import new_id
 
 log = logging.getLogger("grus.server")

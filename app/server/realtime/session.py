@@ -23,8 +23,7 @@ from app.server.realtime.conversation import ConversationItem, RealtimeConversat
 from app.server.realtime.protocol import SendEvent, SessionFields, error_fields, read_session, shown
 from app.server.realtime.response import RealtimeResponse, SessionModels
 from app.server.requests import ClientGone
-from engine.media.sound import Audio
-from engine.models.moonshine import SAMPLE_RATE
+from engine.media.sound import SAMPLE_RATE, Audio
 from engine.pipelines.listening.transcription import Transcriber
 from engine.pipelines.listening.voice_activity import DEFAULT_RULES
 from engine.types import new_id

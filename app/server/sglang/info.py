@@ -34,7 +34,7 @@ from app.server.sglang.protocol import (
 )
 from engine.loaded import LoadedPart
 from engine.loading import LoadedModel
-from engine.models.moonshine import SAMPLE_RATE
+from engine.media.sound import SAMPLE_RATE
 from engine.pipelines.embedding import modules_of, text_ids
 from engine.pipelines.listening.asr_models import transcriber
 from engine.pipelines.speaking.qwen3_tts import Qwen3TTS, default_settings

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from engine.errors import BadRequest
-from engine.models.moonshine import SAMPLE_RATE
+from engine.media.sound import SAMPLE_RATE
 from engine.models.parakeet import TimedIds
 from engine.pipelines.listening.transcript import TranscriptScores, TranscriptSegment, TranscriptToken, words_in_time
 from engine.pipelines.listening.transcription import AsrModel, ListenOptions, Transcriber

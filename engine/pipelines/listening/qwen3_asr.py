@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from engine.errors import BadRequest
-from engine.models.moonshine import SAMPLE_RATE
+from engine.media.sound import SAMPLE_RATE
 from engine.models.qwen3_asr import sound_tokens
 from engine.pipelines.listening.transcript import TranscriptScores, TranscriptSegment, TranscriptToken
 from engine.pipelines.listening.transcription import AsrModel, ListenOptions, Transcriber, loop_start, sound_of

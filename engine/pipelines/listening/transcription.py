@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from engine.errors import BadRequest, ErrorText
-from engine.media.sound import Audio, SoundStream
-from engine.models.moonshine import SAMPLE_RATE, token_times
+from engine.media.sound import SAMPLE_RATE, Audio, SoundStream
+from engine.models.moonshine import token_times
+from engine.pipelines.listening import LISTENING
 from engine.pipelines.listening.transcript import (
     Transcript,
     TranscriptScores,
@@ -54,15 +55,6 @@ def loop_start(words: Sequence[str]) -> int | None:
     return None
 
 
-LISTENING = (
-    "moonshine",
-    "moonshine_streaming",
-    "parakeet_ctc",
-    "parakeet_rnnt",
-    "parakeet_tdt",
-    "qwen3_asr",
-    "whisper",
-)  # model types
 _AHEAD = 32  # segments in flight
 _TOKENS_PER_SECOND = {"en": 6.5}  # upper limit for speech; other scripts need more tokens
 _TOKENS_PER_SECOND_ELSE = 13.0

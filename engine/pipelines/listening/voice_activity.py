@@ -16,8 +16,7 @@ import numpy as np
 
 import resources
 from engine.errors import BadRequest
-from engine.media.sound import Audio, SoundStream
-from engine.models.moonshine import SAMPLE_RATE
+from engine.media.sound import SAMPLE_RATE, Audio, SoundStream
 from engine.pipelines.listening.transcript import Transcript, TranscriptSegment, as_srt, as_vtt
 from engine.tasks import EngineLike
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from engine.errors import BadRequest
-from engine.models.moonshine import SAMPLE_RATE
+from engine.media.sound import SAMPLE_RATE
 from engine.models.whisper import token_frames
 from engine.pipelines.listening.transcript import (
     TranscriptScores,

@@ -18,7 +18,6 @@ from app.gui.viewmodels.playback import Playback
 from app.gui.viewmodels.signal import Signal
 from app.window_engine import Cancellable, StreamRunner
 from engine.errors import GrusError
-from engine.pipelines.listening.voice_activity import VadRules
 from engine.pipelines.voice_chat import Answered, Heard, Interrupted, Voiced
 
 if TYPE_CHECKING:
@@ -111,7 +110,6 @@ class SpokenText:
 
 
 Sound = queue.SimpleQueue["np.ndarray | None"]
-TURN = VadRules(least_silence=0.7, longest=28.0)  # a pause for breath is no end of a question
 _PATIENCE = 0.03  # seconds between two polls of the synthesized voice, during silence
 
 
@@ -175,12 +173,14 @@ def conversed(
     from app.gui.viewmodels.speak import fitting
     from app.runtime import pipelines
     from engine.pipelines.listening.transcription import Captions
+    from engine.pipelines.listening.voice_activity import VadRules
     from engine.pipelines.speaking.speech import SpeechQueue
     from engine.pipelines.speaking.voice import SavedVoices
     from engine.pipelines.voice_chat import VoiceChat
 
     core.bring(cast.chat)
-    captions = Captions(core.engine, pipelines.listener(core, cast.ears), TURN)
+    turn = VadRules(least_silence=0.7, longest=28.0)  # a pause for breath is no end of a question
+    captions = Captions(core.engine, pipelines.listener(core, cast.ears), turn)
     voice = pipelines.speaker(core, cast.voice.model)
     mouth = SpeechQueue(voice, fitting(cast.voice, voice, SavedVoices(cast.voices)))
 
