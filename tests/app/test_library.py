@@ -49,7 +49,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def library(corpus: Path) -> FolderLibrary:
     made = FolderLibrary(corpus, corpus.parent / "index.sqlite3")
-    every(made.update())
+    list(made.update())
     return made
 
 

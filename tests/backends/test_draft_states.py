@@ -88,4 +88,4 @@ def test_states_are_those_after_the_accepted_tokens(folder: Path, backend: str, 
         for slot, tokens, k in zip(slots, true, (2, 3))
     ]
     after = model.runner.run(more).read()
-    every(after[slot].ids[0] == tokens[k + 2] for slot, tokens, k in zip(slots, true, (2, 3)))
+    assert every(after[slot].ids[0] == tokens[k + 2] for slot, tokens, k in zip(slots, true, (2, 3)))

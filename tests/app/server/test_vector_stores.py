@@ -67,7 +67,7 @@ def test_files_are_kept_listed_and_deleted(client: openai.OpenAI) -> None:
     other = upload(client, "b.txt", b"heron")
     assert [file.id for file in client.files.list(limit=1)][:2] == [other, made.id]  # the client turns the pages
     assert [file.id for file in client.files.list(purpose="user_data")] == [made.id]
-    every(client.files.delete(id).deleted for id in (made.id, other))
+    assert every(client.files.delete(id).deleted for id in (made.id, other))
     with pytest.raises(openai.NotFoundError):
         client.files.retrieve(made.id)
 

@@ -109,7 +109,9 @@ def test_each_head_is_on_one_rank_beside_the_keys_it_reads(heads: int, kv_heads:
         group = share.queries.size // share.keys.size
         wanted = share.queries.indices() // (heads // kv_heads)
         assert wanted.tolist() == np.repeat(share.keys.indices(), group).tolist()
-    every(share.keys.size <= shares[0].keys.size for share in shares)  # so that the first rank's memory is the tightest
+    assert every(
+        share.keys.size <= shares[0].keys.size for share in shares
+    )  # so that the first rank's memory is the tightest
     owners = [sum(share.keys == other.keys for other in shares) for share in shares]
     assert owners == [share.copies for share in shares]
 

@@ -21,6 +21,7 @@ from engine.engine import Engine
 from engine.errors import BackendUnavailable, EngineFault, EngineStopped, GrusError
 from engine.loading import LoadedModel, LoadOptions, load
 from engine.types import Request, SamplingParams, Started, Text
+from tests.app.server.scripted import until
 from tests.asserting import every
 from tests.checkpoints import save
 
@@ -69,7 +70,7 @@ def running(folder: Path, ranks: int = 2) -> Iterator[Running]:
         yield one
     finally:
         one.engine.close()
-        every(not psutil.pid_exists(pid) for made in one.made if made.team for pid in made.team.pids)
+        until(lambda: not any(psutil.pid_exists(pid) for made in one.made if made.team for pid in made.team.pids))
 
 
 def children() -> set[int]:
@@ -101,7 +102,7 @@ def test_two_processes_answer_again_after_one_was_killed(folder: Path) -> None:
         assert one.ask(12).result(120).ids == expected
         addresses = listening([os.getpid(), *one.pids])
         assert addresses
-        every(address == "127.0.0.1" for address in addresses)
+        assert every(address == "127.0.0.1" for address in addresses)
         handle = one.ask(3000)
         events = iter(handle)
         next(events)
