@@ -480,7 +480,7 @@ def speak(
     temperature, spell, markdown."""
     speaker = _speaker(model, options)
     speech = SpeechOptions(pronunciations=pronunciations_of(pronunciations), **parameters)
-    spoken = speaker.say(text, speaker.manner(voice, language, instructions), speech)
+    spoken = speaker.say(text, speaker.voice_settings(voice, language, instructions), speech)
     if out is not None:
         spoken.save(out)
     return spoken

@@ -106,7 +106,6 @@ PUBLIC_WORDS = {
 OLD_VERBS = frozenset(["told", "tell", "tells", "telling", "says", "hears", "knows", "wishes"])
 # Protocols and the public Python API.
 PUBLIC_NAMES = {
-    ("app/runtime/voice.py", "wishes"),
     ("engine/weights/gguf/writer.py", "tell"),  # of a file
     ("tests/bench/random_gguf.py", "tell"),
 }

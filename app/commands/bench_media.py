@@ -37,8 +37,8 @@ def _voice_settings(speaker: grus.Speaker, options: argparse.Namespace) -> Voice
     if options.clone is not None:
         if options.voice is not None:
             raise BadRequest("Choose --voice or --clone, not both.", "voice")
-        return speaker.manner(speaker.clone(options.clone), instructions=options.instructions)
-    settings = speaker.manner(options.voice, instructions=options.instructions)
+        return speaker.voice_settings(speaker.clone(options.clone), instructions=options.instructions)
+    settings = speaker.voice_settings(options.voice, instructions=options.instructions)
     try:
         speaker.voice.check(settings)
     except BadRequest:
@@ -46,7 +46,7 @@ def _voice_settings(speaker: grus.Speaker, options: argparse.Namespace) -> Voice
             raise
         if speaker.voice.clones:
             return VoiceSettings(clone=speaker.voice.clone(voice_like(3.0, speaker.rate)))
-        return speaker.manner(instructions="A calm voice.")
+        return speaker.voice_settings(instructions="A calm voice.")
     return settings
 
 

@@ -155,7 +155,7 @@ def _cloned(speaker: grus.Speaker, options: argparse.Namespace) -> Any:
 
 
 def _speak(speaker: grus.Speaker, text: str, voice: Any, speech: SpeechOptions, options: argparse.Namespace) -> None:
-    settings = speaker.manner(voice, options.language, options.instructions)
+    settings = speaker.voice_settings(voice, options.language, options.instructions)
     progress = _Progress()
     chunks = speaker.stream(text, settings, speech, progress=progress)
     began, count = time.monotonic(), 0

@@ -71,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
     with grus.Talker(
         ears=options.ears, voice_model=options.voice_model, model=options.model, voice=options.voice,
         language=options.language, instructions=options.instructions, system=options.system,
-        max_tokens=options.max_tokens, seed=options.seed, wishes=SpeechOptions(seed=options.seed), options=load_options(options),
+        max_tokens=options.max_tokens, seed=options.seed, speech=SpeechOptions(seed=options.seed), options=load_options(options),
     ) as talker:  # fmt: skip
         if options.output is not None:
             assert sound is not None

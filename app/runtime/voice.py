@@ -134,21 +134,21 @@ class Speaker(ServiceOwner):
     def rate(self) -> int:
         return self.voice.rate
 
-    def manner(
+    def voice_settings(
         self, voice: str | Clone | None = None, language: str = "auto", instructions: str | None = None
     ) -> VoiceSettings:
         """`voice`: a preset of the model, the name of a saved voice, or one that `clone` made."""
         return self.voices.settings(voice, self.voice.presets, language, instructions)
 
-    def stream(self, text: str, manner: VoiceSettings | None = None, wishes: SpeechOptions | None = None, *,
+    def stream(self, text: str, settings: VoiceSettings | None = None, speech: SpeechOptions | None = None, *,
                progress: Callable[[int, int], None] = lambda done, total: None) -> Iterator[np.ndarray]:  # fmt: skip
         """Samples while they are made. Closing the iterator stops the voice."""
         return speak_long_form(
-            self.voice, text, manner or VoiceSettings(), wishes or SpeechOptions(), progress=progress
+            self.voice, text, settings or VoiceSettings(), speech or SpeechOptions(), progress=progress
         )
 
-    def say(self, text: str, manner: VoiceSettings | None = None, wishes: SpeechOptions | None = None) -> Spoken:
-        return Spoken(np.concatenate(list(self.stream(text, manner, wishes))), self.rate)
+    def say(self, text: str, settings: VoiceSettings | None = None, speech: SpeechOptions | None = None) -> Spoken:
+        return Spoken(np.concatenate(list(self.stream(text, settings, speech))), self.rate)
 
     def speak_book(
         self,
@@ -232,13 +232,13 @@ class Talker(ServiceOwner):
     """
 
     def __init__(self, *, ears: str, voice_model: str = SYSTEM, model: str = GUIDE, voice: str | None = None, language: str = "auto",
-                 instructions: str | None = None, system: str | None = None, wishes: SpeechOptions | None = None,
+                 instructions: str | None = None, system: str | None = None, speech: SpeechOptions | None = None,
                  options: LoadOptions | None = None, settings: Settings | None = None, voices: SavedVoices | None = None,
                  **sampling: Any) -> None:  # fmt: skip
         self._sampling = SamplingParams(**sampling)
-        wishes = wishes or SpeechOptions()
+        speech = speech or SpeechOptions()
         # all conversations have the same voice
-        self._speech = replace(wishes, seed=secrets.randbits(31) if wishes.seed is None else wishes.seed)
+        self._speech = replace(speech, seed=secrets.randbits(31) if speech.seed is None else speech.seed)
         self._system, self.model = system, model
         self.service = open_models([ears, model, voice_model], options, settings)
         with closed_on_error(self.service):

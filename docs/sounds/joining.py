@@ -44,13 +44,13 @@ class Tones:
     token_rate = 12.5
     engine = NoEngine()
 
-    def check(self, manner: VoiceSettings) -> None:
-        """Every manner will do."""
+    def check(self, settings: VoiceSettings) -> None:
+        """Any settings will do."""
 
-    def needs_example(self, manner: VoiceSettings) -> bool:
+    def needs_example(self, settings: VoiceSettings) -> bool:
         return False
 
-    def speak(self, text: str, manner: VoiceSettings, *, seed: int | None = None,
+    def speak(self, text: str, settings: VoiceSettings, *, seed: int | None = None,
               sampling: SpeechSampling = MODEL_DEFAULTS, patient: bool = False,
               said: OnCodes | None = None) -> Iterator[np.ndarray]:  # fmt: skip
         t = np.arange(int(0.45 * RATE)) / RATE

@@ -127,7 +127,7 @@ class Tensors:
         if biases is None:
             return SourceMatrix(None, names[:2], (Problem("missing", names[2]),))
         columns = (inner * packing.bits / 32, inner / packing.group, inner / packing.group)
-        manner = f"{list(shape)} in {packing.bits} bits and groups of {packing.group}"
+        packed_as = f"{list(shape)} in {packing.bits} bits and groups of {packing.group}"
         problems = []
         for tensor, raw, width, dtypes in zip(
             names, (packed, scales, biases), columns, (("U32",), FLOATS, FLOATS), strict=True
@@ -136,7 +136,7 @@ class Tensors:
                 detail = f"has {inner} inputs, which {packing.bits} bits and groups of {packing.group} do not divide"
                 problems.append(Problem("wrong", name, detail))
                 break
-            if problem := wrong(tensor, raw, (*outer, int(width)), dtypes, f", for {manner}"):
+            if problem := wrong(tensor, raw, (*outer, int(width)), dtypes, f", for {packed_as}"):
                 problems.append(problem)
         if not problems and scales.dtype != biases.dtype:
             problems.append(Problem("wrong", names[2], f"is {biases.dtype}, but its scales are {scales.dtype}"))

@@ -63,12 +63,12 @@ class Voice:
     def __init__(self, engine: Any) -> None:
         self.engine = engine
 
-    def check(self, manner: Any) -> None: ...
+    def check(self, settings: Any) -> None: ...
 
-    def needs_example(self, manner: Any) -> bool:
+    def needs_example(self, settings: Any) -> bool:
         return False
 
-    def speak(self, text: str, manner: Any, **more: Any) -> Iterator[np.ndarray]:
+    def speak(self, text: str, settings: Any, **more: Any) -> Iterator[np.ndarray]:
         yield self.engine.task("voice", lambda loaded: None).result()
 
 

@@ -74,28 +74,28 @@ class _Here:
 
 
 def test_a_seed_repeats_a_sound_and_a_stream_is_the_whole(speaker):
-    manner = speaker.manner(speaker.voice.presets[0])
-    said = speaker.say("Hello there.", manner, OPTIONS)
+    settings = speaker.voice_settings(speaker.voice.presets[0])
+    said = speaker.say("Hello there.", settings, OPTIONS)
     assert said.rate == 24000
     assert said.seconds > 0.1
-    chunks = list(speaker.stream("Hello there.", manner, OPTIONS))
+    chunks = list(speaker.stream("Hello there.", settings, OPTIONS))
     assert len(chunks) > 1
     assert np.array_equal(np.concatenate(chunks), said.samples)
-    assert not np.array_equal(speaker.say("Hello there.", manner, SpeechOptions(seed=4)).samples, said.samples)
+    assert not np.array_equal(speaker.say("Hello there.", settings, SpeechOptions(seed=4)).samples, said.samples)
 
 
 def test_closing_a_stream_frees_the_engine(speaker):
-    stream = speaker.stream("A long text to be read. " * 60, speaker.manner(speaker.voice.presets[0]), OPTIONS)
+    stream = speaker.stream("A long text to be read. " * 60, speaker.voice_settings(speaker.voice.presets[0]), OPTIONS)
     next(stream)
     stream.close()
     until(lambda: speaker.engine.stats().active == 0)  # the engine's thread ends it, a moment later
 
 
 def test_a_saved_voice_speaks_as_its_recording_does(cloner, recording):
-    cloned = cloner.say("Hello there.", cloner.manner(cloner.clone(recording, "What I say.")), OPTIONS)
+    cloned = cloner.say("Hello there.", cloner.voice_settings(cloner.clone(recording, "What I say.")), OPTIONS)
     saved = cloner.save_voice("me", recording, "What I say.")
     assert saved.sample.is_file()
-    assert np.array_equal(cloner.say("Hello there.", cloner.manner("me"), OPTIONS).samples, cloned.samples)
+    assert np.array_equal(cloner.say("Hello there.", cloner.voice_settings("me"), OPTIONS).samples, cloned.samples)
     with pytest.raises(BadRequest, match="already"):
         cloner.save_voice("me", recording)
 
@@ -104,7 +104,7 @@ def test_a_model_with_voices_of_its_own_takes_no_saved_one(speaker, cloner, reco
     cloner.save_voice("other", recording)
     monkeypatch.setattr(speaker, "voices", cloner.voices)
     with pytest.raises(BadRequest, match="clones no voices"):
-        speaker.stream("Hello.", speaker.manner("other"))
+        speaker.stream("Hello.", speaker.voice_settings("other"))
 
 
 @pytest.mark.parametrize("kind", ["wav", "flac", "mp3", "opus"])

@@ -43,7 +43,7 @@ def test_what_is_said_is_answered_aloud(models):
             voice="eric",
             max_tokens=12,
             temperature=0.0,
-            wishes=SpeechOptions(seed=3),
+            speech=SpeechOptions(seed=3),
             options=options,
         )
     )

@@ -53,14 +53,14 @@ class Spoken:
     clones = False
     engine: Any = None  # nothing is asked of one
 
-    def check(self, manner: Any) -> None:
-        if manner.language not in ("auto", "english"):
+    def check(self, settings: Any) -> None:
+        if settings.language not in ("auto", "english"):
             raise BadRequest("This model does not speak that language.", "language")
 
-    def needs_example(self, manner: Any) -> bool:
+    def needs_example(self, settings: Any) -> bool:
         return False
 
-    def speak(self, text: str, manner: Any, **more: Any) -> Iterator[np.ndarray]:
+    def speak(self, text: str, settings: Any, **more: Any) -> Iterator[np.ndarray]:
         for _ in range(4):
             yield np.full(2400, 0.5, np.float32)
 

@@ -198,9 +198,9 @@ def test_with_models_of_all_kinds(tmp_path):
         engine.load(ears)
         captions = Captions(engine, Transcriber(engine, asr_model(ears, loaded[ears])))
         voice = speaker(engine, mouth)
-        manner = VoiceSettings(preset=voice.presets[0])
+        settings = VoiceSettings(preset=voice.presets[0])
         echo = lambda messages: iter([messages[-1]["content"][:8]])  # noqa: E731
-        speak = lambda text: speak_long_form(voice, text, manner, SpeechOptions(seed=3))  # noqa: E731
+        speak = lambda text: speak_long_form(voice, text, settings, SpeechOptions(seed=3))  # noqa: E731
         talk = VoiceChat(captions, echo, speak, voice.rate)
         sound, seen = talking(1), []
         for start in range(0, len(sound), 8000):

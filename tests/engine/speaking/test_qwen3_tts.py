@@ -28,7 +28,7 @@ RECORDED = 4  # steps whose logits were kept
 @dataclass(frozen=True)
 class Case:
     kind: str
-    manner: Callable[[], VoiceSettings]
+    settings: Callable[[], VoiceSettings]
     text: str = TEXT
     feed: bool | None = None
     shown: int = 0  # frames of the recording that the reference puts before its own
@@ -61,7 +61,7 @@ class Rig:
         self.prompts = prompts_of(folder)
 
     def score(self, case: Case) -> TwoRowPrompt:
-        return self.prompts.layout(case.text, case.manner(), feed=case.feed)
+        return self.prompts.layout(case.text, case.settings(), feed=case.feed)
 
     def speak(self, score: TwoRowPrompt, count: int, params: Callable[[int], Sampling] = lambda i: Sampling(),
               seen: Iterable[int] = ()) -> np.ndarray:  # fmt: skip
@@ -196,11 +196,11 @@ def watched(rig: Rig, parts: FramePredictorParts, inputs: tuple[Any, Any, Any]) 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_described_voice_goes_on_as_if_it_had_not_stopped(rigs: Callable[..., Rig], backend: str) -> None:
     """What it says behind an example is what it says when it speaks both texts at once, frame by frame."""
-    rig, manner = rigs("voice_design", backend), VoiceSettings(instructions="a calm low voice", language="English")
-    whole = rig.speak(rig.prompts.layout("Hello there. Here it is.", manner), 24)
+    rig, settings = rigs("voice_design", backend), VoiceSettings(instructions="a calm low voice", language="English")
+    whole = rig.speak(rig.prompts.layout("Hello there. Here it is.", settings), 24)
     after = SpokenPassage("Hello there.", whole[:10])
     assert rig.speak(
-        rig.prompts.layout("Here it is.", replace(manner, after=after)), 14, seen=whole[:10, 0].tolist()
+        rig.prompts.layout("Here it is.", replace(settings, after=after)), 14, seen=whole[:10, 0].tolist()
     ).tolist() == (whole[10:].tolist())
 
 
@@ -278,7 +278,7 @@ def test_the_predictor_s_choices_follow_its_probabilities(rigs: Callable[..., Ri
 
 class TestWhatAModelCannotDo:
     @pytest.mark.parametrize(
-        ("kind", "manner", "message"),
+        ("kind", "settings", "message"),
         [
             ("base", VoiceSettings(preset="vivian"), "CustomVoice"),
             ("base", VoiceSettings(), "recording"),
@@ -289,9 +289,9 @@ class TestWhatAModelCannotDo:
             ("voice_design", VoiceSettings(preset="eric", instructions="calm"), "CustomVoice"),
         ],
     )
-    def test_says_what_can(self, rigs: Callable[..., Rig], kind: str, manner: VoiceSettings, message: str) -> None:
+    def test_says_what_can(self, rigs: Callable[..., Rig], kind: str, settings: VoiceSettings, message: str) -> None:
         with pytest.raises(BadRequest, match=message):
-            rigs(kind, "torch").prompts.layout("Hello.", manner)
+            rigs(kind, "torch").prompts.layout("Hello.", settings)
 
     def test_cloning_elsewhere(self, rigs: Callable[..., Rig]) -> None:
         with pytest.raises(BadRequest, match="a Base model"):

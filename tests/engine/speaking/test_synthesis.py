@@ -95,15 +95,15 @@ class TestSound:
 
 def test_a_described_voice_hands_over_what_it_said_and_goes_on_from_it(engine: Engine, tmp_path: Path) -> None:
     speaker = Qwen3TTS(engine, str(ending(checkpoint("voice_design", tmp_path / "design"))))
-    manner, said = VoiceSettings(instructions="a calm low voice"), list[np.ndarray]()
-    assert speaker.needs_example(manner)
+    settings, said = VoiceSettings(instructions="a calm low voice"), list[np.ndarray]()
+    assert speaker.needs_example(settings)
     how: dict[str, Any] = {"seed": 3, "sampling": SpeechSampling(0.9), "buffered": True}
-    first = np.concatenate(list(speaker.speak("Hello.", manner, on_codes=said.append, **how)))
+    first = np.concatenate(list(speaker.speak("Hello.", settings, on_codes=said.append, **how)))
     (codes,) = said
     assert codes.shape[1] == speaker.prompts.groups
     assert 0 < len(first) <= len(codes) * 1920
-    going_on = replace(manner, after=SpokenPassage("Hello.", codes))
-    alone, after = (np.concatenate(list(speaker.speak("Here it is.", one, **how))) for one in (manner, going_on))
+    going_on = replace(settings, after=SpokenPassage("Hello.", codes))
+    alone, after = (np.concatenate(list(speaker.speak("Here it is.", one, **how))) for one in (settings, going_on))
     assert len(after)
     assert len(alone) != len(after) or not np.allclose(alone, after, atol=1e-3)
 

@@ -39,14 +39,14 @@ class Tones:
         self.made = 0
         self.lock = threading.Lock()
 
-    def check(self, manner):
-        if manner.preset not in (None, "tone"):
+    def check(self, settings):
+        if settings.preset not in (None, "tone"):
             raise BadRequest("There is no such voice.", "voice")
 
-    def needs_example(self, manner):
+    def needs_example(self, settings):
         return False
 
-    def speak(self, text, manner, *, seed=None, sampling=MODEL_DEFAULTS, buffered=False, on_codes=None):
+    def speak(self, text, settings, *, seed=None, sampling=MODEL_DEFAULTS, buffered=False, on_codes=None):
         with self.lock:
             self.said.append((text, seed, sampling.temperature, buffered))
         for i in range(5):
@@ -86,9 +86,9 @@ def test_joins_have_no_clicks_and_pauses_are_where_they_belong():
 class LateTones(Tones):
     """The same behind a moment of silence, as models begin."""
 
-    def speak(self, text, manner, **how):
+    def speak(self, text, settings, **how):
         yield np.zeros(4800, np.float32)
-        yield from super().speak(text, manner, **how)
+        yield from super().speak(text, settings, **how)
 
 
 def test_a_voice_that_sets_in_at_once_behind_its_silence_does_not_click():

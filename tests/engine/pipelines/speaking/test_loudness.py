@@ -66,9 +66,9 @@ class Uneven(Tones):
 
     SIZES = (0.3, 0.18, 0.5, 0.22, 0.4, 0.35)
 
-    def speak(self, text, manner, **how):
+    def speak(self, text, settings, **how):
         size = self.SIZES[sum(text.encode()) % len(self.SIZES)]
-        for chunk in super().speak(text, manner, **how):
+        for chunk in super().speak(text, settings, **how):
             yield chunk * np.float32(size)
 
 

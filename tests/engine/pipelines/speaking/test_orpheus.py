@@ -143,7 +143,7 @@ def test_the_prompt(talker):
     assert talker.requests[0].sampling.temperature == 0.6
 
 
-@pytest.mark.parametrize(("text", "manner", "message"), [
+@pytest.mark.parametrize(("text", "settings", "message"), [
     ("Hi", VoiceSettings("bob"), "no voice 'bob'"),
     ("Hi", VoiceSettings(instructions="sadly"), "no instructions"),
     ("Hi", VoiceSettings(clone=Clone(np.zeros(3, np.float32))), "clones none"),
@@ -151,9 +151,9 @@ def test_the_prompt(talker):
     ("  ", VoiceSettings(), "no text"),
     ("a" * 3000, VoiceSettings(), "3000 characters"),
 ])  # fmt: skip
-def test_what_it_cannot_do(talker, text, manner, message):
+def test_what_it_cannot_do(talker, text, settings, message):
     with pytest.raises(BadRequest, match=message):
-        Orpheus(talker, "talker", "codec").speak(text, manner)
+        Orpheus(talker, "talker", "codec").speak(text, settings)
 
 
 def test_a_voice_that_is_stuck_is_tried_again_and_then_given_up(talker):

@@ -114,12 +114,12 @@ def introduced(spark, voice=VOICE):
     return [prompts._id("start_global_token"), *(prompts._global[i] for i in voice)]
 
 
-@pytest.mark.parametrize("manner", [VoiceSettings("male"), VoiceSettings(clone=CLONE)])
-def test_sound_is_that_of_the_tokens(spark, manner, monkeypatch):
+@pytest.mark.parametrize("settings", [VoiceSettings("male"), VoiceSettings(clone=CLONE)])
+def test_sound_is_that_of_the_tokens(spark, settings, monkeypatch):
     monkeypatch.setattr("engine.pipelines.speaking.speech.AUDIBLE", 1e-9)
     codes = some(140)
-    spark.engine.script = [*([introduced(spark)] if manner.clone is None else []), written(spark, codes)]
-    chunks = list(spark.speak("Hello there.", manner))
+    spark.engine.script = [*([introduced(spark)] if settings.clone is None else []), written(spark, codes)]
+    chunks = list(spark.speak("Hello there.", settings))
     samples, whole = np.concatenate(chunks), decoded(spark, codes)
     assert len(samples) == len(whole) == 140 * 320
     assert len(chunks) > 2
@@ -163,18 +163,18 @@ def test_the_prompt_of_a_cloned_voice(spark, words):
     )
 
 
-@pytest.mark.parametrize(("manner", "style"), [
+@pytest.mark.parametrize(("settings", "style"), [
     (VoiceSettings(), SparkStyle()),
     (VoiceSettings("male"), SparkStyle(gender=1)),
     (VoiceSettings(instructions="Female, high pitch, slow."), SparkStyle(0, 3, 1)),
     (VoiceSettings("male", instructions="very_low pitch; very fast"), SparkStyle(1, 0, 4)),
     (VoiceSettings(instructions="woman, normal pitch, high speed"), SparkStyle(0, 2, 3)),
 ])  # fmt: skip
-def test_words_become_styles(manner, style):
-    assert style_of(manner) == style
+def test_words_become_styles(settings, style):
+    assert style_of(settings) == style
 
 
-@pytest.mark.parametrize(("text", "manner", "message"), [
+@pytest.mark.parametrize(("text", "settings", "message"), [
     ("Hi", VoiceSettings("bob"), "no voice 'bob'"),
     ("Hi", VoiceSettings(instructions="sadly"), "does not understand the instruction 'sadly'"),
     ("Hi", VoiceSettings("male", instructions="female"), "contradict"),
@@ -188,9 +188,9 @@ def test_words_become_styles(manner, style):
     ("  ", VoiceSettings(), "no text"),
     ("a" * 3000, VoiceSettings(), "3000 characters"),
 ])  # fmt: skip
-def test_what_it_cannot_do(spark, text, manner, message):
+def test_what_it_cannot_do(spark, text, settings, message):
     with pytest.raises(BadRequest, match=message):
-        spark.speak(text, manner)
+        spark.speak(text, settings)
 
 
 def test_it_samples_as_it_was_meant_to(spark):

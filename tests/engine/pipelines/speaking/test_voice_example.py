@@ -19,15 +19,15 @@ class Described(Tones):
         self.whether, self.after = needs_example, {}
         self.running, self.most = [], [0]  # shared with the copies that a telling makes
 
-    def needs_example(self, manner):
+    def needs_example(self, settings):
         return self.whether
 
-    def speak(self, text, manner, *, on_codes=None, **how):
+    def speak(self, text, settings, *, on_codes=None, **how):
         with self.lock:
-            self.after[text] = manner.after.text if manner.after is not None else None
+            self.after[text] = settings.after.text if settings.after is not None else None
             self.running.append(text)
             self.most[0] = max(self.most[0], len(self.running))
-        yield from super().speak(text, manner, **how)
+        yield from super().speak(text, settings, **how)
         with self.lock:
             self.running.remove(text)
         if on_codes is not None:
