@@ -290,6 +290,7 @@ log = logging.getLogger("grus.store")
 _T = TypeVar("_T")
 Post = Callable[[Callable[[], None]], None]
 _QUIET = 1.0  # seconds after which a VACUUM that was interrupted begins again
+_STEPS = 1000  # of SQLite's machine, between two looks for waiting questions
 _MOST_WAITING = 10_000  # questions, while the file cannot be opened
 _SMALL = 256 << 20  # bytes; a larger file is not rewritten while a person waits for the end of the program
 
@@ -487,6 +488,8 @@ class AppStore:
             if not waits:
                 db.execute("PRAGMA cache_spill = ON")  # the whole file would not have room in memory
                 db.execute("PRAGMA temp_store = FILE")
+                if not at_close:  # a question may have come before there was anything to interrupt
+                    db.set_progress_handler(lambda: self._waiting > 0, _STEPS)
                 db.execute("VACUUM")
                 waits = False
         except sqlite3.Error as error:
@@ -495,6 +498,7 @@ class AppStore:
         finally:
             with self._guard:
                 self._vacuuming = None
+            db.set_progress_handler(None, 0)
             db.execute("PRAGMA cache_spill = OFF")
             db.execute("PRAGMA temp_store = MEMORY")
         if waits:
