@@ -260,13 +260,15 @@ def test_a_server_that_cannot_be_reached_is_said(tmp_path: Path) -> None:
 
 
 def test_a_client_that_leaves_ends_the_call_that_runs(tools_live: Live, entry: dict[str, Any], tmp_path: Path) -> None:
-    calling(tools_live, call("web__slow", {"seconds": 60, "file": str(tmp_path / "mark")}))
+    mark = tmp_path / "mark"
+    calling(tools_live, call("web__slow", {"seconds": 60, "file": str(mark)}))
     body = {"model": "tiny", "input": "Go", "tools": [entry], "stream": True}
     with httpx.stream("POST", f"{tools_live.url}/v1/responses", json=body, timeout=60) as reply:
         for line in reply.iter_lines():
             if line == "event: response.mcp_call_arguments.done":
                 break
-    until(lambda: (tmp_path / "mark").exists(), 120)
+        until(mark.exists)  # else the client may leave before the call begins
+    until(lambda: mark.read_text() == "cancelled")
     until(lambda: tools_live.requests.running == [], 60)
 
 

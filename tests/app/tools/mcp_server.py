@@ -64,7 +64,9 @@ def picture() -> Image:
 
 @server.tool(structured_output=False)
 async def slow(seconds: float, file: str = "") -> str:
-    """Answers late; writes into the file that it was cancelled."""
+    """Answers late; writes into the file that it runs, then that it was cancelled."""
+    if file:
+        Path(file).write_text("running")
     try:
         await asyncio.sleep(seconds)
     except BaseException:

@@ -67,7 +67,7 @@ def test_a_cancelled_call_is_told_to_the_server_at_once(connection: McpConnectio
     with pytest.raises(CancelledError):
         tool(connection, "slow").run({"seconds": 60, "file": str(tmp_path / "mark")}, stop)
     assert time.monotonic() - began < 5
-    until(lambda: (tmp_path / "mark").exists(), 10)
+    until(lambda: (tmp_path / "mark").read_text() == "cancelled", 10)
     assert connection.call("add", {"a": 1, "b": 1}).result().text == "2"
 
 
