@@ -195,7 +195,8 @@ def file_of(shape: str) -> Path:
 
 
 def bytes_a_token(path: Path) -> int:
-    """What a decode step of one sequence must read: every weight once, but of the experts the chosen ones, and a row of the embedding."""
+    """What a decode step of one sequence must read: every weight once, but of the experts the chosen ones, and a row of the embedding;
+    and the state of each gated delta rule, which a step writes too (not counted) and whose layers' weights drive it out of any cache."""
     import gguf
 
     reader = gguf.GGUFReader(path)
@@ -212,4 +213,7 @@ def bytes_a_token(path: Path) -> int:
             read += int(tensor.n_bytes) * chosen // count
         elif tensor.name != "token_embd.weight" or tied:
             read += int(tensor.n_bytes)
+        if tensor.name.endswith("ssm_norm.weight"):  # as long as a head is wide
+            values = next(int(f.contents()) for key, f in reader.fields.items() if key.endswith("ssm.time_step_rank"))
+            read += values * int(tensor.n_elements) ** 2 * 4
     return read
