@@ -7,7 +7,6 @@ removing leaves nothing behind.
 from __future__ import annotations
 
 import os
-import plistlib
 import shlex
 import subprocess
 import sys
@@ -149,6 +148,8 @@ def desktop_entry(command: Sequence[str]) -> str:
 
 def agent(label: str, command: Sequence[str], keep_alive: bool) -> bytes:
     """A launchd agent that starts at login; `keep_alive`: and again when it fails."""
+    import plistlib  # XML and its parser, which an idle window does not need
+
     about: dict[str, object] = {"Label": label, "ProgramArguments": list(command), "RunAtLoad": True}
     if keep_alive:
         about["KeepAlive"] = {"SuccessfulExit": False}

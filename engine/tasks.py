@@ -12,10 +12,12 @@ import threading
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from engine.errors import EngineFault, ErrorText, GrusError
-from engine.types import Request
+
+if TYPE_CHECKING:
+    from engine.types import Request
 
 log = logging.getLogger("grus.engine")
 T = TypeVar("T")

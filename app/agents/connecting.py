@@ -7,7 +7,6 @@ back gives the old file where nothing else has changed since; else it takes back
 from __future__ import annotations
 
 import contextlib
-import difflib
 import hashlib
 import json
 import os
@@ -40,6 +39,8 @@ class SettingsChange:
 
     def diff(self, key: str = "") -> str:
         """The change line by line, without the key."""
+        import difflib
+
         lines = difflib.unified_diff(
             (self.before or "").splitlines(), (self.after or "").splitlines(),
             str(self.file), str(self.file), lineterm="", n=2,

@@ -16,8 +16,6 @@ from app.gui.texts import tr
 from app.gui.viewmodels.models.library import badges
 from app.gui.viewmodels.models.remote import answers_elsewhere, server_of
 from app.gui.widgets import ARROW, BadgeBox
-from app.runtime import catalogue
-from app.runtime.catalogue import RECOMMENDED
 from engine.errors import BadRequest
 from engine.starter import SYSTEM
 
@@ -85,9 +83,7 @@ class ModelBox(BadgeBox):
         if self._chat:
             self._context.core.models(got, self._context.show_error)
         else:
-            self._context.core.use(
-                lambda service: catalogue.abilities(service.catalogue), got, self._context.show_error
-            )
+            self._context.core.use(_abilities, got, self._context.show_error)
 
     def show_model(self, name: str) -> None:
         """The model of the open conversation, whether it is still here or not."""
@@ -102,6 +98,8 @@ class ModelBox(BadgeBox):
 
     def get_one(self) -> None:
         """To Models, where the recommended one is a click away."""
+        from app.runtime.catalogue import RECOMMENDED
+
         models = self._context.open_pane("models")
         if self._chat:
             models.turn_to_recommended()
@@ -129,11 +127,12 @@ class ModelBox(BadgeBox):
 
     def _check(self, folder: Path) -> None:
         """Raises BadRequest, in plain words, for a folder whose model cannot be used here. Reads the disk."""
+        from app.runtime.catalogue import can
         from engine.model_files import open_model
 
         if self._chat:
             open_model(folder)
-        elif not catalogue.can(str(folder), self._task):
+        elif not can(str(folder), self._task):
             raise BadRequest(
                 tr("The model {name} cannot be used here.", name=folder.name) + " " + tr(ADVICE[self._task])
             )
@@ -176,3 +175,9 @@ class ModelBox(BadgeBox):
             self.get_one()
         elif name:
             self.pick(name)
+
+
+def _abilities(service: ModelService) -> dict[str, frozenset[Any]]:
+    from app.runtime.catalogue import abilities
+
+    return abilities(service.catalogue)

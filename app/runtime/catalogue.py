@@ -24,9 +24,7 @@ from engine.model_files import open_model
 from engine.models.registry import find_encoder, find_part
 from engine.pipelines.listening import LISTENING
 from engine.pipelines.ranking import is_yes_no_reranker, ranks_pairs
-from engine.pipelines.speaking.kokoro import is_kokoro
-from engine.pipelines.speaking.orpheus import is_orpheus
-from engine.pipelines.speaking.spark import is_spark
+from engine.pipelines.speaking import is_kokoro, is_orpheus, is_spark
 from engine.starter import SYSTEM, starter
 from engine.vision.registry import VISION_PROCESSORS
 from engine.weights.checkpoint import known_by

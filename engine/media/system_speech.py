@@ -13,10 +13,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from engine.errors import BadRequest, ErrorText
+
+if TYPE_CHECKING:
+    import numpy as np
 
 RATE = 22_050
 HINT = "on Linux: espeak-ng"
@@ -110,6 +112,8 @@ def spoken(text: str, voice: str | None) -> Iterator[np.ndarray]:
 
 def _samples(blocks: Iterator[bytes]) -> Iterator[np.ndarray]:
     """Of a WAV file of 16 bits, whose lengths may be unknown."""
+    import numpy as np
+
     kept, begun = b"", False
     for block in blocks:
         kept += block

@@ -11,7 +11,6 @@ import io
 import math
 import mmap
 import pickle
-import pickletools
 import zipfile
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
@@ -113,6 +112,8 @@ def _flat(prefix: str, state: dict[Any, Any], depth: int) -> Iterator[tuple[str,
 
 def _unpacked(archive: zipfile.ZipFile, name: str) -> bytes:
     """The pickle's bytes. torch stores them as they are, but a stranger may have packed a bomb."""
+    import pickletools
+
     with archive.open(name) as file:
         data = file.read(_LARGEST + 1)
     if len(data) > _LARGEST:

@@ -87,6 +87,7 @@ def longest_block(seconds: float = 6.0, rate: float = 100.0, beside: bool = Fals
     from PySide6.QtCore import QTimer
     from PySide6.QtWidgets import QApplication
 
+    from app import window_engine
     from app.gui.preferences import places_under
     from app.gui.store import conversations, messages
     from app.gui.store.messages import StoredMessage
@@ -137,7 +138,7 @@ def longest_block(seconds: float = 6.0, rate: float = 100.0, beside: bool = Fals
         heart = QTimer()
         heart.setInterval(1)
         heart.timeout.connect(beat)
-        window.context.core._speak = _speaks(rate, seconds, window.context.core._speak)
+        window_engine.make_reply = _speaks(rate, seconds, window_engine.make_reply)
         before = program.words if program is not None else 0
         last[:] = time.perf_counter(), time.thread_time()
         heart.start()
@@ -195,16 +196,16 @@ class _Program:
         self.problem = sentence
 
 
-def _speaks(rate: float, seconds: float, engine: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
+def _speaks(rate: float, seconds: float, replies: Callable[..., None]) -> Callable[..., None]:
     """What the engine would do, from the thread that listens to it: words at a steady rate. The program's go to it."""
     from app.runtime.chat import ReplyEvent
     from engine.types import Timings
 
     text = "".join(PARAGRAPH.replace("{n}", str(k)) for k in range(200))
 
-    def speak(ask: Any, speaking: Any) -> None:
+    def speak(engine: Any, ask: Any, speaking: Any) -> None:
         if ask.messages[-1]["content"] == OTHER:
-            engine(ask, speaking)
+            replies(engine, ask, speaking)
             return
         over = threading.Event()
         speaking.attach(over.set)

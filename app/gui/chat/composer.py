@@ -6,9 +6,8 @@ import queue
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMimeData, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QDropEvent, QFocusEvent, QImage, QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QTextEdit, QVBoxLayout, QWidget
@@ -25,6 +24,9 @@ from app.gui.viewmodels.chat.message_views import tool_title
 from app.gui.viewmodels.listen import captioned
 from app.gui.widgets import icon_button, label
 from engine.errors import BackendUnavailable
+
+if TYPE_CHECKING:
+    import numpy as np
 
 _MOST_LINES = 12
 _LONGEST_PASTE = 6000  # characters; a longer text that is pasted becomes a file of the message

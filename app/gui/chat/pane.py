@@ -41,7 +41,6 @@ from app.gui.viewmodels.chat.draft import MessageDraft, picture_advice, place_of
 from app.gui.viewmodels.chat.find import ConversationFind, phrase_in
 from app.gui.viewmodels.chat.markdown import IncrementalMarkdown
 from app.gui.viewmodels.chat.message_views import MessageView, MessageViews
-from app.gui.viewmodels.libraries import given
 from app.gui.viewmodels.models.library import badges
 from app.gui.viewmodels.models.offer import ModelOffer
 from app.gui.widgets import EmptyState, icon_button, label
@@ -276,6 +275,8 @@ class ChatPane(Pane):
 
     def _find(self, folders: Sequence[str], question: str, service: Any) -> list[GivenPassage]:
         """Off the UI thread."""
+        from app.gui.viewmodels.libraries import given
+
         return [given(one) for one in self.context.libraries.find([*map(Path, folders)], question, service=service)]
 
     def open_passage(self, id: int, number: int) -> None:

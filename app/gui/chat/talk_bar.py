@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont
@@ -18,9 +18,10 @@ from app.gui.theme import GRID
 from app.gui.viewmodels.chat.conversation import OpenConversation
 from app.gui.viewmodels.chat.hands_free import HandsFree, TalkModels
 from app.gui.widgets import label, text_button
-from app.runtime import catalogue
-from app.runtime.catalogue import RECOMMENDED, Capability
 from engine.errors import BackendUnavailable
+
+if TYPE_CHECKING:
+    from app.runtime.catalogue import Capability
 
 _STATES = {
     "off": "",
@@ -141,6 +142,8 @@ class TalkBar(QWidget):
 
     def _send_to_models(self, missing: list[Capability]) -> None:
         """They can be downloaded there; the sentence stays in sight."""
+        from app.runtime.catalogue import RECOMMENDED
+
         names = [RECOMMENDED[ability] for ability in missing]
         pane = self._context.open_pane("models")
         pane.offer(names[0])
@@ -182,5 +185,7 @@ def _tail(text: str) -> str:
 
 
 def _missing(service: Any) -> list[Capability]:
+    from app.runtime import catalogue
+
     wanted: tuple[Capability, ...] = ("listen", "speak")
     return [ability for ability in wanted if not catalogue.able(service.catalogue, ability)]

@@ -10,11 +10,10 @@ from PySide6.QtWidgets import QMenu, QWidget
 from app.gui.chat.composer import Composer
 from app.gui.pane import AppContext
 from app.gui.store import records
-from app.gui.store.records import StoredResult
+from app.gui.store.records import LIBRARY, StoredResult
 from app.gui.texts import tr
 from app.gui.viewmodels.chat.conversation import OpenConversation
 from app.gui.viewmodels.chat.message_views import tool_title
-from app.gui.viewmodels.libraries import KIND as LIBRARY
 
 
 class ConversationUses(QObject):

@@ -34,7 +34,6 @@ from app.gui.theme import GRID
 from app.gui.viewmodels.speak import (
     DEFAULT_LEVEL,
     ENDINGS,
-    FORMATS,
     NAMED,
     PACES,
     PITCHES,
@@ -441,6 +440,8 @@ class SpeakPane(ResultsPane[SpeechTake]):
     # -- sounds
 
     def save(self, take: SpeechTake) -> None:
+        from engine.media.sound import FORMATS
+
         kinds = {kind: f"{'Opus' if kind == 'opus' else kind.upper()} (*.{kind})" for kind in FORMATS}
         choose_target(self, tr("Save audio"), lambda file: self.write(take, file), kinds, kind="wav")
 

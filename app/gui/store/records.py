@@ -16,6 +16,8 @@ from typing import Any
 from app.gui.store.database import next_id
 from app.gui.store.messages import Attachment
 
+LIBRARY = "library"  # the kind of a result that is a folder of documents; conversations name them, too
+
 
 @dataclass(frozen=True)
 class Draft:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from app.gui.store.messages import GivenPassage
-from app.gui.store.records import StoredResult
+from app.gui.store.records import LIBRARY, StoredResult
 from app.gui.store.worker import AppStore
 from app.gui.texts import in_language, seconds, tr, trn
 from app.gui.viewmodels.results import ListedResult, Results
@@ -20,7 +20,6 @@ from app.window_engine import JobRunner, StreamRunner
 if TYPE_CHECKING:
     from app.runtime.library.indexer import IndexProgress
 
-KIND = "library"
 MOST_PROBLEMS = 200  # documents that are named with what is wrong with them
 State = Literal["waiting", "indexing", "paused", "done", "stopped", "failed"]
 
@@ -88,7 +87,7 @@ class IndexedFolder(ListedResult):
 class LibraryList(Results[IndexedFolder]):
     """`found(passages)`: the answer to the search of a person, newest question only."""
 
-    kind = KIND
+    kind = LIBRARY
 
     def __init__(
         self,
@@ -113,7 +112,7 @@ class LibraryList(Results[IndexedFolder]):
             "error": item.error,
         }
         index = str(index_place(item.folder, self._data))
-        return StoredResult(item.id, KIND, item.title, str(item.folder), body, index, item.state)
+        return StoredResult(item.id, LIBRARY, item.title, str(item.folder), body, index, item.state)
 
     def from_record(self, record: StoredResult) -> IndexedFolder:
         """One that was indexed when the process ended is not complete."""

@@ -27,9 +27,7 @@ from engine.errors import BadRequest, UnreadableFile
 from engine.hub.cache import find
 from engine.hub.resolve import resolve
 from engine.media import system_speech
-from engine.media.sound import FORMATS, format_of, write_file
-from engine.pipelines.speaking import kokoro, orpheus
-from engine.pipelines.speaking.spark import is_spark
+from engine.pipelines.speaking import is_kokoro, is_orpheus, is_spark, kokoro, orpheus
 from engine.pipelines.speaking.system_voice import SystemVoice, spoken_languages
 from engine.pipelines.speaking.voice import SavedVoice, SavedVoices, VoiceSettings
 
@@ -178,11 +176,11 @@ def offered(catalogue: Catalogue, name: str) -> SpeakOptions:
 def offer_of(config: Mapping[str, Any], folder: Path, cache_dir: str | None = None) -> SpeakOptions:
     if is_spark(folder):
         return SpeakOptions(("female", "male"), ("chinese", "english"), clones=True, levels=True, needs_voice=False)
-    if orpheus.is_orpheus(config):
+    if is_orpheus(config):
         codec = find(orpheus.CODEC, None, cache_dir)
         lacks = "" if codec is not None and codec.complete else orpheus.CODEC
         return SpeakOptions(orpheus.VOICES, ("english",), tags=orpheus.TAGS, needs_voice=False, lacks=lacks)
-    if kokoro.is_kokoro(config):
+    if is_kokoro(config):
         languages_of = tuple(sorted(name for name, _, _ in kokoro.LANGUAGES.values()))
         return SpeakOptions(tuple(kokoro.voices_in(folder)), languages_of, needs_voice=False, own_voice=True)
     if config.get("model_type") == "system_voice":
@@ -204,8 +202,6 @@ KIND = "speak"
 TITLE = 60  # characters of the text
 RATE = 24_000  # of recordings that voices are taken from
 State = Literal["speaking", "done", "stopped", "failed"]
-
-__all__ = ["FORMATS", "SpeakResults", "SpeechTake"]
 
 
 @dataclass(eq=False)
@@ -423,6 +419,8 @@ class SpeakResults(Results[SpeechTake]):
 
     def save(self, take: SpeechTake, target: Path) -> Path:
         """In the format of the file's ending. Runs off the UI thread."""
+        from engine.media.sound import format_of, write_file
+
         samples, rate = _read(take.file)
         write_file(target, [samples], rate, format_of(target))
         return target

@@ -33,10 +33,6 @@ _SUFFIXES = (".pt", ".safetensors", ".npy")
 _LARGEST = 64 << 20  # bytes of a voice's file, which has half a megabyte
 
 
-def is_kokoro(config: Mapping[str, Any]) -> bool:
-    return config.get("model_type") == "kokoro" or {"istftnet", "plbert"} <= config.keys()
-
-
 def voices_in(folder: Path) -> dict[str, Path]:
     """The voices beside a model, by name, those that this program can speak with."""
     found = [path for path in (folder / "voices").glob("*") if path.suffix in _SUFFIXES]

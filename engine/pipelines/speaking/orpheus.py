@@ -14,6 +14,7 @@ import numpy as np
 
 from engine.errors import BadRequest, ErrorText
 from engine.models.snac import SnacStream
+from engine.pipelines.speaking import is_orpheus
 from engine.pipelines.speaking.speech import TRIES, RepetitionGuard, Take, max_frames, retry_takes, stream_take
 from engine.pipelines.speaking.voice import MODEL_DEFAULTS, Clone, OnCodes, SpeechSampling, VoiceSettings, checked_text
 from engine.tasks import EngineLike, Task
@@ -32,10 +33,6 @@ CHUNK = 8  # frames per codec call
 RATE = 24000
 FRAME_SAMPLES = 2048
 SAMPLING = {"temperature": 0.6, "top_p": 0.8, "repetition_penalty": 1.3}
-
-
-def is_orpheus(config: Any) -> bool:
-    return config.get("model_type") == "llama" and int(config.get("vocab_size", 0)) >= FIRST_CODE + FRAME * SIZE
 
 
 class FrameParser:

@@ -20,6 +20,7 @@ import numpy as np
 from engine.errors import BadRequest, ErrorText, SpeechRanAway, TokenizerError
 from engine.media.mel import bicodec_mel
 from engine.models.bicodec import BiCodecStream
+from engine.pipelines.speaking import spark_folder
 from engine.pipelines.speaking.speech import (
     FRAME_RATE,
     LOOP_LASTS,
@@ -182,15 +183,6 @@ SAMPLING: dict[str, Any] = {"temperature": 0.8, "top_k": 50, "top_p": 0.95}
 _LOUDNESS = 0.2  # target level of the loud parts of a recording
 
 
-def home_of(folder: Path) -> Path | None:
-    """The folder that holds the codec: the language model's or its parent. None for other models."""
-    return next((home for home in (folder, folder.parent) if (home / "BiCodec" / "config.yaml").is_file()), None)
-
-
-def is_spark(folder: Path) -> bool:
-    return home_of(folder) is not None
-
-
 @dataclass(frozen=True)
 class _DesignedVoice:
     """A voice that the model generated for a style: all generated tokens, and the voice's global tokens."""
@@ -347,7 +339,7 @@ def _sizes(loaded: Any) -> Generator[None, None, tuple[int, int, int]]:
 
 
 def _facts(loaded: Any) -> Generator[None, None, tuple[Path, Any]]:
-    home = home_of(loaded.folder)
+    home = spark_folder(loaded.folder)
     if home is None:
         raise BadRequest(f"The model {loaded.name} is no Spark-TTS model.", "model")
     return home, loaded.tokenizer

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import BadRequest, ErrorText
-from engine.pipelines.speaking.kokoro import KokoroVoice, is_kokoro
-from engine.pipelines.speaking.orpheus import Orpheus, is_orpheus
+from engine.pipelines.speaking import is_kokoro, is_orpheus, is_spark
+from engine.pipelines.speaking.kokoro import KokoroVoice
+from engine.pipelines.speaking.orpheus import Orpheus
 from engine.pipelines.speaking.qwen3_tts import Qwen3TTS
-from engine.pipelines.speaking.spark import Spark, is_spark
+from engine.pipelines.speaking.spark import Spark
 from engine.pipelines.speaking.speech import SpeechModel
 from engine.pipelines.speaking.system_voice import SystemVoice
 from engine.tasks import EngineLike

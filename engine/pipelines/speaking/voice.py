@@ -25,7 +25,6 @@ import numpy as np
 from platformdirs import PlatformDirs
 
 from engine.errors import BadRequest, ErrorText
-from engine.media.sound import write_file
 
 OnCodes = Callable[[np.ndarray], None]  # receives codes [frames, groups]
 
@@ -163,6 +162,8 @@ class SavedVoices:
 
     def save(self, name: str, model: str, clone: Clone, samples: np.ndarray, rate: int, *,
              replace: bool = False) -> SavedVoice:  # fmt: skip
+        from engine.media.sound import write_file
+
         target = self._path(name)
         if target.exists() and not replace:
             raise BadRequest(

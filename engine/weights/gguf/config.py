@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -295,6 +294,8 @@ def _gemma3n(keys: Keys, tensors: Mapping[str, Raw], config: Mapping[str, Any]) 
     }
     scales = keys.find("activation_sparsity_scale")
     if isinstance(scales, Elements):  # quantiles of the normal distribution, minus infinity where nothing is cut
+        from statistics import NormalDist
+
         shares = [NormalDist().cdf(scale) if math.isfinite(scale) else 0.0 for scale in scales.numbers().tolist()]
         found["activation_sparsity_pattern"] = [round(share, 6) for share in shares]
     return found

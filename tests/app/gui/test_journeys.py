@@ -104,6 +104,17 @@ class Person:
         self.do("mousemove", str(x), str(y), "click", "1")
         time.sleep(0.3)  # a second click that came sooner would be swallowed by the list that the first has closed
 
+    def scroll_to(self, name: str, area: str, *, up: bool = False) -> None:
+        """By the wheel, with the pointer at the edge of a scrolled area, where no control takes it."""
+        self.do("mousemove", *map(str, self.see(f"{area}.mapToGlobal({area}.rect().topLeft()).toTuple()")))
+        self.do("mousemove_relative", "6", "40")
+        for _ in range(60):
+            if self.see(f"place({name!r})"):
+                return
+            self.do("click", "4" if up else "5")
+            time.sleep(0.05)
+        raise AssertionError(f"{name} did not come into sight")
+
     def pane(self, number: int, name: str) -> None:
         self.press(f"ctrl+{number}")
         self.until(f"window.shown == {name!r}")
@@ -302,10 +313,13 @@ def test_settings_are_changed_by_mouse(person: Person) -> None:
     person.click("Appearance")
     person.click("Dark")
     person.until("window.context.look.theme.name == 'dark'")
+    area = "window.panes['settings'].area"
+    person.scroll_to("Work offline", area)
     person.click("Work offline")
     person.until("window.context.preferences.get('offline')")
     person.click("Work offline")
     person.until("not window.context.preferences.get('offline')")
+    person.scroll_to("Appearance", area, up=True)
     person.click("Appearance")
     person.click("Light")
     person.until("window.context.look.theme.name == 'light'")

@@ -8,6 +8,7 @@ import pytest
 from engine.engine import Engine
 from engine.errors import BadRequest, EngineFault, SpeechRanAway
 from engine.loading import LoadOptions, load_any
+from engine.pipelines.speaking import is_orpheus
 from engine.pipelines.speaking.orpheus import (
     BEGIN,
     END_OF_TEXT,
@@ -20,7 +21,6 @@ from engine.pipelines.speaking.orpheus import (
     FrameParser,
     Orpheus,
     codes_by_level,
-    is_orpheus,
 )
 from engine.pipelines.speaking.voice import Clone, VoiceSettings
 from engine.types import Done, Failed, Text, Timings

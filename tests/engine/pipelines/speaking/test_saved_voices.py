@@ -9,7 +9,7 @@ import pytest
 import soundfile
 
 from engine.errors import BadRequest
-from engine.pipelines.speaking import voice
+from engine.media import sound
 from engine.pipelines.speaking.voice import Clone, SavedVoices
 
 RATE = 24000
@@ -86,7 +86,7 @@ def test_nothing_half_written_stays(voices, monkeypatch):
     def broken(*_):
         raise OSError("disk full")
 
-    monkeypatch.setattr(voice, "write_file", broken)
+    monkeypatch.setattr(sound, "write_file", broken)
     with pytest.raises(OSError, match="disk full"):
         keep(voices)
     assert list(voices.folder.iterdir()) == []
@@ -98,7 +98,7 @@ def test_replacing_keeps_the_old_voice_when_the_new_one_fails(voices, monkeypatc
     def broken(*_):
         raise OSError("disk full")
 
-    monkeypatch.setattr(voice, "write_file", broken)
+    monkeypatch.setattr(sound, "write_file", broken)
     with pytest.raises(OSError, match="disk full"):
         keep(voices, clone=Clone(3 * VECTOR), replace=True)
     assert np.array_equal(voices.load("me").vector, VECTOR)

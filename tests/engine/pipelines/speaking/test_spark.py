@@ -11,12 +11,12 @@ from engine.engine import Engine
 from engine.errors import BadRequest, EngineFault, SpeechRanAway
 from engine.loading import LoadOptions, load_any
 from engine.media.mel import bicodec_mel
+from engine.pipelines.speaking import is_spark
 from engine.pipelines.speaking.spark import (
     INTRODUCTION,
     REFERENCE,
     Spark,
     SparkStyle,
-    is_spark,
     louder,
     reference,
     style_of,
