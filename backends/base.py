@@ -464,6 +464,11 @@ class Backend(Protocol):
     @property
     def ops(self) -> Ops: ...
 
+    @property
+    def ranks_apart(self) -> bool:
+        """Whether the first rank, too, needs a process of its own, because a process can `join` only once. Raises BackendMissing
+        where there are no ranks."""
+
     def join(self, place: Path, index: int, count: int) -> RankGroup:
         """Become rank `index` of `count` that meet at the file `place`: `ops.all_reduce` and `ops.all_gather` go over all of them
         from now on, and runners made later follow or lead. Such a backend is for one model."""

@@ -298,32 +298,32 @@ class Follower:
     def _close(self, number: int) -> None:
         self._kv.close(self._slots.pop(number))
 
-    def _snapshot(self, number: int, rows: bool, name: int) -> None:
+    def _snapshot(self, number: int, rows: bool, name: int) -> Any:
         self._snapshots[name] = self._kv.snapshot(self._slots[number], rows=rows)
 
-    def _restore(self, number: int, name: int) -> None:
+    def _restore(self, number: int, name: int) -> Any:
         self._kv.restore(self._slots[number], self._snapshots[name])
 
     def _forget(self, names: Sequence[int]) -> None:
         for name in names:
             del self._snapshots[name]
 
-    def _copy(self, source: int, target: int, length: int) -> None:
+    def _copy(self, source: int, target: int, length: int) -> Any:
         self._kv.copy(self._slots[source], self._slots[target], length)
 
-    def _truncate(self, number: int, length: int) -> None:
+    def _truncate(self, number: int, length: int) -> Any:
         self._kv.truncate(self._slots[number], length)
 
     def _checkpoint(self, number: int) -> None:
         self._kv.checkpoint(self._slots[number])
 
-    def _rollback(self, number: int, keep: int) -> None:
+    def _rollback(self, number: int, keep: int) -> Any:
         self._kv.rollback(self._slots[number], keep)
 
-    def _export(self, name: int) -> list[Message]:
+    def _export(self, name: int) -> Any:
         return [_packed(array) for array in self._kv.export_snapshot(self._snapshots[name])]
 
-    def _import(self, name: int, length: int, arrays: Sequence[Message]) -> None:
+    def _import(self, name: int, length: int, arrays: Sequence[Message]) -> Any:
         self._snapshots[name] = self._kv.import_snapshot(length, [_array(packed) for packed in arrays])
 
     def _run(self, segments: Sequence[Any]) -> None:

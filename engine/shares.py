@@ -22,6 +22,7 @@ from engine.model_files import ModelFiles
 from engine.models.config import text_fields
 from engine.models.mtp import MtpPrefill, find_head
 from engine.models.registry import ARCHITECTURES, RECOGNIZERS, find_architecture
+from engine.parallel.first_rank import DryModel, FirstKVCache, FirstRunner
 from engine.parallel.replicas import Replicas
 from engine.parallel.team import Team
 from engine.weights.fit import check_kv_bits, choose_quant, fitted, grown_bytes, kept_bits
@@ -163,19 +164,26 @@ def load_split(name: str, folder: Path, opened: ModelFiles, options: LoadOptions
     if options.merged:
         raise Unsupported(f"{name} is split among {count} devices, without adapters.", "adapter")
     make = find_architecture(opened.config, name, backend.foreign_library, backend.foreign_note)
-    found = survey(lambda view: make(view, opened.config), opened.source, rank=Rank(0, count))
+    dry: list[Any] = []
+    found = survey(lambda view: dry.append(make(view, opened.config)), opened.source, rank=Rank(0, count))
     found.check()
     nbytes = opened.nbytes * found.rank_bytes // max(1, found.weight_bytes)
     beside = options.devices.count(options.device)
     kv_budget(backend, nbytes, options.memory_limit, beside)
     try:
-        team = Team(str(folder), _options_of_ranks(options), options.devices)
+        apart = backend.ranks_apart
+        how: dict[str, Any] = {"apart": True} if apart else {}
+        team = Team(str(folder), _options_of_ranks(options), options.devices, **how)
     except RanksLost as error:
         raise BackendUnavailable(str(error)) from None
     try:
-        team.group = backend.join(team.place, 0, count)
-        share = build_share(name, opened, backend, options, Rank(0, count), beside)
-        reports = team.ready()
+        if apart:
+            reports = team.ready()
+            share = _share_apart(dry[0], reports[0], team)
+        else:
+            team.group = backend.join(team.place, 0, count)
+            share = build_share(name, opened, backend, options, Rank(0, count), beside)
+            reports = team.ready()
     except Exception as error:
         if isinstance(error, GrusError):
             raise
@@ -191,6 +199,14 @@ def load_split(name: str, folder: Path, opened: ModelFiles, options: LoadOptions
         backend,
         team,
     )
+
+
+def _share_apart(model: Any, report: Mapping[str, Any], team: Team) -> ModelShare:
+    """The first rank's share, of which this process holds no array."""
+    kv = FirstKVCache(model.memory, team)
+    kv.budget = report["budget"]
+    runner = FirstRunner(kv, team)
+    return ModelShare(DryModel(model), kv, runner, report["kv_bits"], report["quant"], report["weights"])
 
 
 def start_replicas(name: str, folder: Path, opened: ModelFiles, options: LoadOptions) -> tuple[LoadOptions, Replicas]:
@@ -226,14 +242,14 @@ def rank_devices(options: LoadOptions) -> tuple[str, ...]:
             first = pick.choose(options.backend, options.device, options.dtype).device
             given = tuple(f"cuda:{i}" for i in range(count)) if first.startswith("cuda") else (first,) * count
         found = [pick.choose(options.backend, device, options.dtype) for device in given]
+        if options.tensor_parallel > 1 and any(one.backend == "mlx" for one in found):
+            _ = pick.pick("mlx", found[0].device, found[0].dtype).ranks_apart  # raises where this build of MLX has none
     except BackendMissing as error:
         raise BackendUnavailable(str(error)) from None
     devices = tuple(one.device for one in found)
     if options.replicas > 1 and any(one.backend == "mlx" for one in found):
         raise Unsupported("MLX computes on one device: there is no other for a replica.", "replicas")
-    if count > 1 and any(one.backend == "mlx" for one in found):
-        raise Unsupported("MLX splits a model only under mlx.launch.", "tensor_parallel")
-    if any(devices.count(device) > 1 for device in devices if device != "cpu"):
+    if any(devices.count(device) > 1 for device in devices if device not in ("cpu", "metal")):
         raise BadRequest(f"{each.capitalize()} need a GPU each: name every device once.", "devices")
     if len({device.partition(":")[0] for device in devices}) > 1:
         raise BadRequest(f"{each.capitalize()} are all on GPUs or all on the CPU.", "devices")

@@ -7,7 +7,7 @@ import queue
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from backends.ranks import Follower, Message, RanksLost
@@ -19,7 +19,8 @@ class ThreadTeam:
 
     def __init__(self, name: str, options: Mapping[str, Any], devices: Sequence[str]) -> None:
         self.devices, self.group, self.complete = tuple(devices), None, False
-        self.place = Path(mkdtemp(prefix="ranks-")) / "meeting"
+        self._folder = TemporaryDirectory(prefix="ranks-")
+        self.place = Path(self._folder.name) / "meeting"
         self.reason: str | None = None
         self._calls: list[queue.SimpleQueue[Any]] = [queue.SimpleQueue() for _ in devices[1:]]
         self._answers: list[queue.SimpleQueue[Any]] = [queue.SimpleQueue() for _ in devices[1:]]

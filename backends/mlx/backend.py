@@ -28,13 +28,13 @@ from backends.base import (
     Linear,
     MemorySpec,
     MixtureParts,
-    RankGroup,
     Raw,
     Rope,
     TokenModel,
     Weight,
 )
 from backends.eager import EagerEncoder, EagerFramePredictor, EagerMixture
+from backends.mlx.group import MlxGroup
 from backends.mlx.kv_cache import MlxKVCache
 from backends.mlx.linear import MlxHeadMatrices, from_raw, make_experts, make_head_matrices, make_linear
 from backends.mlx.ops import DTYPES, MlxTextOps
@@ -90,8 +90,15 @@ class MlxBackend:
     def kv_bits(self, model: TokenModel) -> int:
         return 32  # attention reads rows of the dtype that it computes in, which is of 16 bits already
 
-    def join(self, place: Path, index: int, count: int) -> RankGroup:
-        raise BackendMissing("MLX has no ranks of its own yet: split a model with --backend torch.")
+    @property
+    def ranks_apart(self) -> bool:
+        if not mx.distributed.is_available("ring"):
+            raise BackendMissing("This build of MLX has no ring, over which several processes compute one model.")
+        return True
+
+    def join(self, place: Path, index: int, count: int) -> MlxGroup:
+        self.ops.group = MlxGroup(place, index, count)
+        return self.ops.group
 
     def runner(self, model: TokenModel, kv: KVCache, plain: bool = False) -> MlxRunner:
         assert isinstance(kv, MlxKVCache)

@@ -18,7 +18,8 @@ from typing import Any
 import mlx.core as mx
 import numpy as np
 
-from backends.base import DType, RankGroup, Rope, Sampling
+from backends.base import DType, Rope, Sampling
+from backends.mlx.group import MlxGroup
 from backends.mlx.sample import MlxSamples, sample
 from backends.ops import BELOW_ONE, LONG_TEXT, axis_of_frequency
 
@@ -152,7 +153,7 @@ class MlxTextOps:
     def __init__(self, device: str, dtype: DType) -> None:
         self.device = device
         self.dtype: DType = dtype
-        self.group: RankGroup | None = None  # the ranks of tensor parallelism
+        self.group: MlxGroup | None = None  # the ranks of tensor parallelism
         self._frequencies: dict[Rope, Frequencies] = {}
         self._unit_scales: dict[tuple[int, mx.Dtype], mx.array] = {}
 

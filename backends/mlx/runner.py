@@ -6,7 +6,7 @@ to a slab that is being read would copy it. Inside a step nothing waits for the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -22,12 +22,14 @@ from backends.base import (
     Profiler,
     Sampling,
     Segment,
+    SegmentOutput,
     Slot,
     Step,
     TokenModel,
     unprofiled,
 )
 from backends.mlx.cache import MlxCache, count_primitives
+from backends.mlx.group import MlxGroup
 from backends.mlx.kv_cache import MlxKVCache
 from backends.mlx.ops import MlxTextOps
 from backends.mlx.sample import MlxSamples, sample
@@ -44,6 +46,7 @@ class NextInput:
 
 
 NextInputs = WeakKeyDictionary[Slot, NextInput]
+Settle = Callable[[Sequence[Segment], Mapping[Slot, SegmentOutput]], None]
 
 
 class _ClearableKVCache(KVCache, Protocol):
@@ -53,10 +56,18 @@ class _ClearableKVCache(KVCache, Protocol):
 
 class MlxPendingStep(PlannedStep[mx.array]):
     def __init__(
-        self, plan: StepPlan, kv: _ClearableKVCache, next_inputs: NextInputs, run: Callable[[list[Segment]], Any]
+        self,
+        plan: StepPlan,
+        kv: _ClearableKVCache,
+        next_inputs: NextInputs,
+        run: Callable[[list[Segment]], Any],
+        group: MlxGroup | None = None,
+        settle: Settle | None = None,
     ) -> None:
+        """`group`: the ranks of which this process is one; `settle`: in place of the step's own, of the first of them."""
         super().__init__(plan, kv, run)
         self._clear, self._next_inputs = kv.clear, next_inputs
+        self._group, self._settle_ranks = group, settle
         self._ids: mx.array | None = None
         self._drawn: MlxSamples | None = None
         self._codes: mx.array | None = None
@@ -74,7 +85,11 @@ class MlxPendingStep(PlannedStep[mx.array]):
             self.logits = logits.astype(mx.float32)
         if not plan.samplings:
             return
-        self._ids, self._drawn = sample(taken(logits, plan.sampled), plan.samplings)
+        logits = taken(logits, plan.sampled)
+        if self._group is None:
+            self._ids, self._drawn = sample(logits, plan.samplings)
+        else:
+            self._ids, self._drawn = self._sample_once(self._group, logits)
         next_inputs = self._ids
         if frame is not None:
             self._codes, next_inputs = frame(self._ids)
@@ -84,12 +99,21 @@ class MlxPendingStep(PlannedStep[mx.array]):
                 row += packed.segment.draft + 1
                 self._next_inputs[packed.slot] = NextInput(next_inputs, row, embedded=frame is not None)
 
+    def _sample_once(self, group: MlxGroup, logits: mx.array) -> tuple[mx.array, MlxSamples]:
+        """The first rank samples, the others receive the ids."""
+        if group.index == 0:
+            ids, drawn = sample(logits, self._plan.samplings)
+            return group.broadcast(ids), drawn
+        ids = mx.zeros(len(self._plan.samplings), mx.int32)
+        return group.broadcast(ids), MlxSamples(ids, [])
+
     def issue(self, before: MlxPendingStep | None, remembered: list[mx.array]) -> None:
         """Start the step after the previous one has finished: a write to a slab that is being read would copy it."""
         if before is not None:
             mx.eval(before.arrays())
             mx.synchronize()
-        mx.async_eval(self.arrays(), remembered)
+        sums = [] if self._group is None else self._group.arrays()
+        mx.async_eval(self.arrays(), remembered, sums)
 
     def arrays(self) -> list[mx.array]:
         drawn = [] if self._drawn is None else self._drawn.arrays()
@@ -110,8 +134,15 @@ class MlxPendingStep(PlannedStep[mx.array]):
     def _spoiled(self, slot: Slot) -> None:
         self._clear(slot)
 
+    def _settle(self, segments: Sequence[Segment], tokens: Mapping[Slot, SegmentOutput]) -> None:
+        (self._settle_ranks or super()._settle)(segments, tokens)
+
     def _continue_from(self, slot: Slot, token: int) -> None:
-        self._next_inputs[slot] = NextInput(mx.array([token], mx.int32), 0)
+        self._next_inputs[slot] = next_input(token)
+
+
+def next_input(token: int) -> NextInput:
+    return NextInput(mx.array([token], mx.int32), 0)
 
 
 def taken(x: mx.array, rows: np.ndarray) -> mx.array:
@@ -137,9 +168,11 @@ class MlxRunner:
 
     def __init__(self, model: TokenModel, kv: MlxKVCache, ops: MlxTextOps) -> None:
         self.span: Profiler = unprofiled
+        self.settle: Settle | None = None  # in place of a step's own, of the first of several ranks
         self._model = model
         self._kv = kv
         self._ops = ops
+        self._group = ops.group
         self._adapters = adapters_of(model)
         self._next_inputs: NextInputs = WeakKeyDictionary()
         self._issued: MlxPendingStep | None = None
@@ -174,7 +207,7 @@ class MlxRunner:
         with self._using(runs, plan.total):
             hidden = self._model(Step(inputs, mx.array(plan.pos), cache))
         cache.finish()
-        pending = MlxPendingStep(plan, self._kv, self._next_inputs, self.run)
+        pending = MlxPendingStep(plan, self._kv, self._next_inputs, self.run, self._group, self.settle)
         pending.keep_hidden(hidden)
         if len(plan.picked):
             picked = taken(hidden, plan.picked)
@@ -249,6 +282,15 @@ class MlxRunner:
                 piece = piece + _on_device(packed.segment.add, x.dtype)
             pieces.append(piece)
         return pieces[0] if len(pieces) == 1 else mx.concatenate(pieces)
+
+    # -- ranks
+
+    def poison(self, slot: Slot) -> None:
+        self._kv.clear(slot)
+
+    def set_last(self, slot: Slot, token: int) -> None:
+        """Make `token` the slot's next input."""
+        self._next_inputs[slot] = next_input(token)
 
     # -- inspection
 

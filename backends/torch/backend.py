@@ -69,6 +69,10 @@ class TorchBackend:
             raise BackendMissing("No CUDA device is visible to torch. Install a CUDA build of torch, or use the CPU.")
         self.ops = TorchOps(self._place, dtype)
 
+    @property
+    def ranks_apart(self) -> bool:
+        return False
+
     def join(self, place: Path, index: int, count: int) -> TorchGroup:
         self.ops.group = TorchGroup(place, index, count, self._place)
         return self.ops.group

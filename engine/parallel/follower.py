@@ -85,16 +85,17 @@ class _Rank:
 
     def _load(self) -> Any:
         from backends.ranks import Follower
+        from engine.parallel.first_rank import FirstRank
         from engine.shares import load_rank
 
         begun, place = self._begun, Path(self._begun["place"])
         share, self._group = load_rank(
             begun["name"], begun["options"], begun["index"], place, lambda: self._reports.write(("here",))
         )
-        self._reports.write(
-            ("ready", {"budget": share.kv.budget, "bytes": share.kv.bytes_for(1), "weights": share.nbytes})
-        )
-        return Follower(share.kv, share.runner)
+        report = {"budget": share.kv.budget, "bytes": share.kv.bytes_for(1), "weights": share.nbytes}
+        self._reports.write(("ready", {**report, "kv_bits": share.kv_bits, "quant": share.quant}))
+        kind = Follower if begun["index"] else FirstRank
+        return kind(share.kv, share.runner)
 
 
 if __name__ == "__main__":

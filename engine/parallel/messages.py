@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from backends.base import Sampling, SegmentOutput
 from engine import errors
 from engine.errors import ErrorText, GrusError
 from engine.media.inputs import Picture, Sound
@@ -33,7 +34,7 @@ from engine.types import (
 _RECORDS: dict[str, Any] = {
     record.__name__: record
     for record in (Request, SamplingParams, Grammar, ReasoningLimit, TranscriptRules, Picture, Sound, Started, Progress, PromptScores,
-                   TokenLogprob, Embedded, Text, Frames, Finished, Done, Failed, Timings)
+                   TokenLogprob, Embedded, Text, Frames, Finished, Done, Failed, Timings, Sampling, SegmentOutput)
 }  # fmt: skip
 _ERRORS: dict[str, Any] = {
     name: kind for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, GrusError)

@@ -6,13 +6,16 @@ every later call of the leader raises `RanksLost` with the first reason.
 
 from __future__ import annotations
 
+import json
 import queue
 import shutil
+import socket
 import subprocess
 import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -54,12 +57,18 @@ class _Follower:
 
 
 class Team:
-    """Implements `backends.ranks.Link`."""
+    """Implements `backends.ranks.Link`, and `engine.parallel.first_rank.FirstLink` where the first rank is apart."""
 
     def __init__(
-        self, name: str, options: Mapping[str, Any], devices: Sequence[str], patience: Patience = Patience()
+        self,
+        name: str,
+        options: Mapping[str, Any],
+        devices: Sequence[str],
+        patience: Patience = Patience(),
+        apart: bool = False,
     ) -> None:
-        """`options`: how each rank loads `name`; `devices`: of all ranks, the leader's first."""
+        """`options`: how each rank loads `name`; `devices`: of all ranks, the first one's first; `apart`: that one has a process of
+        its own too."""
         self._patience, self.devices = patience, tuple(devices)
         self._folder = Path(tempfile.mkdtemp(prefix="grus-ranks-"))  # mode 0700
         self.place = self._folder / "meeting"
@@ -68,18 +77,23 @@ class Team:
         self._guard = threading.Lock()
         self._busy_since: float | None = None  # when the leader began to write a message or to wait for an answer
         self.group: RankGroup | None = None
-        self._followers: list[_Follower] = []
+        self._processes: list[_Follower] = []  # of all ranks but the leader
+        self._followers: list[_Follower] = []  # that repeat the first rank's calls
         try:
-            for index, device in enumerate(devices[1:], 1):
-                self._followers.append(_Follower(index, device, _started(len(devices))))
-            for follower in self._followers:
+            for index, device in enumerate(devices):
+                if index or apart:
+                    self._processes.append(_Follower(index, device, _started(len(devices))))
+            self._followers = self._processes[-(len(devices) - 1) :]
+            for follower in self._processes:
                 threading.Thread(target=self._listen, args=(follower,), daemon=True).start()
                 begin = {"name": name, "options": {**options, "device": follower.device}, "index": follower.index}
                 follower.commands.write({**begin, "place": str(self.place)})
             self._watcher = threading.Thread(target=self._watch, name="grus-ranks", daemon=True)
             self._watcher.start()
-            for follower in self._followers:
+            for follower in self._processes:
                 self._expect(follower, "here", patience.come)
+            if apart:
+                _write_addresses(self.place, len(devices))
         except OSError as error:
             raise self.lost(error) from error
         except BaseException:
@@ -92,7 +106,7 @@ class Team:
 
     @property
     def pids(self) -> list[int]:
-        return [follower.process.pid for follower in self._followers]
+        return [follower.process.pid for follower in self._processes]
 
     @property
     def sent(self) -> tuple[int, int]:
@@ -109,8 +123,8 @@ class Team:
         return self._reason
 
     def ready(self) -> list[dict[str, Any]]:
-        """Each follower's report on its share, once all have loaded."""
-        reports = [self._expect(follower, "ready", self._patience.start) for follower in self._followers]
+        """Each process's report on its share, once all have loaded."""
+        reports = [self._expect(follower, "ready", self._patience.start) for follower in self._processes]
         shutil.rmtree(self._folder, ignore_errors=True)  # all ranks are connected
         self.complete = True
         return reports
@@ -132,23 +146,32 @@ class Team:
     # -- the leader's calls
 
     def send(self, messages: Sequence[Message]) -> None:
-        self._write(messages, False)
+        self._write(self._followers, messages, False)
 
     def ask(self, message: Message) -> list[Any]:
-        self._write([message], True)
+        return self._ask(self._followers, message)
+
+    def send_first(self, message: Message) -> None:
+        self._write(self._processes[:1], [message], False)
+
+    def ask_first(self, message: Message) -> Any:
+        return self._ask(self._processes[:1], message)[0]
+
+    def _ask(self, whom: Sequence[_Follower], message: Message) -> list[Any]:
+        self._write(whom, [message], True)
         self._busy_since = time.monotonic()
         try:
-            return [self._expect(follower, "answer", self._patience.busy) for follower in self._followers]
+            return [self._expect(follower, "answer", self._patience.busy) for follower in whom]
         finally:
             self._busy_since = None
 
-    def _write(self, messages: Sequence[Message], wants: bool) -> None:
+    def _write(self, whom: Sequence[_Follower], messages: Sequence[Message], wants: bool) -> None:
         if self._reason is not None:
             raise RanksLost(self._reason)
         self._busy_since = time.monotonic()
-        follower = self._followers[0]
+        follower = whom[0]
         try:
-            for i, follower in enumerate(self._followers):
+            for i, follower in enumerate(whom):
                 follower.commands.write(("do", wants, messages[i if len(messages) > 1 else 0]))
         except (OSError, ValueError):
             time.sleep(_TICK)  # its exit status is a better reason than the broken pipe
@@ -160,7 +183,7 @@ class Team:
         if isinstance(error, RanksLost):
             return error
         time.sleep(2 * _TICK)  # a failed follower's own report is the better reason
-        for follower in self._followers:
+        for follower in self._processes:
             if follower.process.poll() is not None:
                 time.sleep(_TICK)
         memory = ran_out(error)
@@ -174,7 +197,7 @@ class Team:
         with self._guard:
             if self._reason is None:
                 self._reason = f"The model's devices do not work together any more: {reason}. It is loaded again when it is next used."
-        for follower in self._followers:
+        for follower in self._processes:
             follower.process.kill()
         if self.group is not None:
             self.group.abort()
@@ -205,14 +228,14 @@ class Team:
         while not self._closing and self._reason is None:
             time.sleep(_TICK)
             now = time.monotonic()
-            for follower in self._followers:
+            for follower in self._processes:
                 if self.complete and now - follower.last_report > self._patience.beat:
                     self._give_up(f"{follower.called} did not respond for {self._patience.beat:.0f} seconds")
             since = self._waits()
             if since is None or not self.complete:
                 waiting = None
                 continue
-            present = [follower.activity for follower in self._followers]
+            present = [follower.activity for follower in self._processes]
             if (
                 waiting is None
                 or waiting < since
@@ -220,7 +243,7 @@ class Team:
             ):
                 waiting, seen = now, present
             elif now - waiting > self._patience.hang or now - since > self._patience.busy:
-                names = " and ".join(follower.called for follower in self._followers)
+                names = " and ".join(follower.called for follower in self._processes)
                 self._give_up(f"{names} made no progress for {now - since:.0f} seconds")
 
     def _waits(self) -> float | None:
@@ -231,14 +254,14 @@ class Team:
 
     def close(self) -> None:
         self._closing = True
-        for follower in self._followers:
+        for follower in self._processes:
             try:
                 follower.commands.write(("end", False))
                 follower.process.stdin.close()  # type: ignore[union-attr]
             except (OSError, ValueError):
                 continue
         deadline = time.monotonic() + self._patience.end
-        for follower in self._followers:
+        for follower in self._processes:
             try:
                 follower.process.wait(max(0.0, deadline - time.monotonic()))
             except subprocess.TimeoutExpired:
@@ -251,6 +274,16 @@ class Team:
 
 def _made_progress(before: tuple[float, ...], now: tuple[float, ...], seconds: float) -> bool:
     return before[:2] != now[:2] or now[2] - before[2] > IDLE_SHARE * max(seconds, 1.0)
+
+
+def _write_addresses(place: Path, count: int) -> None:
+    """Where each rank listens while they connect: a free port of this machine's own address. The file appears whole."""
+    with ExitStack() as open_ports:
+        sockets = [open_ports.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
+        ports = [one.getsockname()[1] for one in sockets]
+    written = place.with_suffix(".new")
+    written.write_text(json.dumps([[f"127.0.0.1:{port}"] for port in ports]), encoding="utf-8")
+    written.rename(place)
 
 
 def _started(ranks: int) -> subprocess.Popen[bytes]:
