@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import shutil
 import subprocess
@@ -100,6 +101,7 @@ def qt_files() -> list[Path]:
     return [*modules, *plugins]
 
 
+@functools.cache
 def from_the_system() -> dict[str, set[str]]:
     """Library -> the files that ask for it."""
     every = distributions()

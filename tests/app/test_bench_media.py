@@ -79,7 +79,7 @@ def test_a_table_for_people_and_the_example_page() -> None:
     assert "reader on " in seen.out
 
 
-@pytest.mark.parametrize("backend", ["torch", "mlx"])
+@pytest.mark.parametrize("backend", ["torch", pytest.param("mlx", marks=pytest.mark.slow)])
 def test_a_profile_of_speaking_listening_and_reading(
     backend: str, models: dict[str, Path], inputs: dict[str, Path], tmp_path: Path
 ) -> None:

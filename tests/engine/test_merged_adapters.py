@@ -75,6 +75,7 @@ def test_experts_of_some_layers_alone(mixtures: dict[str, Path], tmp_path: Path)
     assert tokens == greedy_of(lora.merged(model), ids, 24) != greedy_of(model, ids, 24)
 
 
+@pytest.mark.slow
 def test_quantized_experts_that_an_adapter_changes_become_plain(mixtures: dict[str, Path], tmp_path: Path) -> None:
     """Numbers of blocks with the adapter added in f32, rounded to 16 bits; others stay in their blocks."""
     from gguf import GGMLQuantizationType, quants
@@ -218,7 +219,7 @@ def test_sizes_that_do_not_fit_end_in_one_sentence(tmp_path: Path, dora: RandomL
 # -- matrices whose inputs are in another order
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", ["torch", pytest.param("mlx", marks=pytest.mark.slow)])
 def test_what_it_changes_of_gptqs_reordered_matrices_is_added_to_them(tmp_path: Path, backend: str) -> None:
     """`desc_act` of GPTQ: they are multiplied from their own bits, so that a merged adapter stays beside them. The same tokens as
     the adapter gives that a request chooses."""

@@ -175,7 +175,13 @@ class Life:
                 assert (ends[0].reason, ends[0].stop) == (said.reason, said.stop)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+# each nature and each way is among those that are quick
+SLOW = ("recurrent, spilling", "recurrent, guessing")
+
+
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=[pytest.mark.slow] if kind in SLOW else []) for kind in KINDS]
+)
 def test_ten_thousand_requests(kind, tmp_path):
     nature, chosen = KINDS[kind]
     chosen = dict(chosen)

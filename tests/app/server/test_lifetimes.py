@@ -57,7 +57,12 @@ def by_room(live: Live) -> None:
     assert chat(live).status_code == 200
 
 
-@pytest.mark.parametrize("unload", [by_keep_alive, by_the_models_pane, by_room])
+SLOW = pytest.mark.slow  # their tests take as long again, and differ only in who unloads
+
+
+@pytest.mark.parametrize(
+    "unload", [by_keep_alive, pytest.param(by_the_models_pane, marks=SLOW), pytest.param(by_room, marks=SLOW)]
+)
 def test_a_model_that_went_listens_again_when_it_is_asked(live: Live, unload: Any) -> None:
     assert transcribe(live).status_code == 200
     assert "ears" in live.service.loaded

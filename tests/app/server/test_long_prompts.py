@@ -33,7 +33,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedProcess]:
 
 
 def test_others_are_answered_while_long_prompts_are_refused(server: ServedProcess) -> None:
-    seen = server.under(lambda: server.send_all(TOO_LONG, 4))
+    seen = server.under(lambda: server.send_all(TOO_LONG, 2))
     assert seen.result == {name: {400} for name in REFUSED} | {CUT: {200}, "tokenize": {200}}
     assert statistics.median(seen.waits) < 0.1
     assert max(seen.waits) < WORST

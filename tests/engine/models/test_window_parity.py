@@ -125,7 +125,9 @@ def test_whatever_keys_and_values_are_kept_in(
     moving = Driver(folder(name), backend, kv_bits=bits).logits(ids, [11] * 5 + [1] * 40 + [11] * 3)
     monkeypatch.setattr("backends.kv_cache.WINDOW_STEP", 512)
     still = Driver(folder(name), backend, kv_bits=bits).logits(ids)
-    assert np.abs(moving - still).max() <= 1e-3 * np.abs(still).max()
+    # a product's last digit depends on how many rows there are, and decides now and then which whole number a key becomes
+    assert np.abs(moving - still).max() <= (1e-3 if bits > 8 else 1e-2) * np.abs(still).max()
+    assert np.median(np.abs(moving - still)) <= 1e-4 * np.abs(still).max()
 
 
 @pytest.mark.parametrize("backend", ["torch", "mlx"])
