@@ -139,14 +139,14 @@ def test_a_killed_book_is_continued_and_comes_out_whole(
     parts = chapters(3, 2)
     book = ("--book", epub(tmp_path / "cranes.epub", parts))
     killed(*book, voice=voice, least=2)
-    kept = voice.texts()[:2]
     first = records(Path("cranes.m4b.unfinished"))
     assert not Path("cranes.m4b").exists()
     assert speak(*book, "--subtitles") == 0
     assert "3 chapters" in capsys.readouterr().err
     every_text = [text for title, paragraphs in parts for text in (f"{title}.", *paragraphs)]
     assert set(voice.texts()) == set(every_text)
-    assert every(voice.texts().count(text) == 1 for text in kept)
+    # the passages are kept in the book's order; several are spoken at once, so the voice heard them in any
+    assert every(voice.texts().count(text) == 1 for text in every_text[:first])
     assert len(voice.texts()) <= len(every_text) + (len(every_text) - first)
     assert list(Path().glob("*.unfinished")) == []
     grus.speak_book(book[1], "whole.m4b", subtitles=True)
