@@ -6,8 +6,10 @@ import argparse
 import importlib.util
 import os
 import platform
+from pathlib import Path
 
-from tests.bench.table import render
+from tests.bench import peers
+from tests.bench.table import alternating, render
 
 # name -> (title, module, function that returns rows)
 BENCHES = {
@@ -42,6 +44,7 @@ BENCHES = {
         "rows",
     ),
 }
+PEERED = ("torch", "gguf", "gguf-3b", "mixtures", "gguf-gemma4", "mlx", "listening", "reading")
 LLAMA_CPP = ("gguf", "gguf-3b", "mixtures", "gguf-gemma4")  # it compiles for minutes, so that no set-up installs it
 # large files, and minutes; the same; a part of `speech`; minutes; no speed
 ON_DEMAND = ("gguf-3b", "mtp", "speech-8bit", "libraries", "walks")
@@ -55,7 +58,15 @@ def main() -> None:
         metavar="NAME",
         help=f"one or more of: {', '.join(BENCHES)} (default: all but {', '.join(ON_DEMAND)})",
     )
-    names = parser.parse_args().names or [name for name in BENCHES if name not in ON_DEMAND]
+    parser.add_argument(
+        "--against",
+        type=Path,
+        metavar="CHECKOUT",
+        help="compare with another checkout of Grus, set up by its `make setup-test`, in place of the reference libraries",
+    )
+    arguments = parser.parse_args()
+    peers.checkout = arguments.against
+    names = arguments.names or [name for name in BENCHES if name not in ON_DEMAND]
     if unknown := set(names) - set(BENCHES):
         parser.error(f"there is no bench {', '.join(sorted(unknown))}; choose from {', '.join(BENCHES)}")
     print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, {platform.platform()}\n")
@@ -64,7 +75,12 @@ def main() -> None:
             print(f"{name} is left out: it compares with llama.cpp. `pip install llama-cpp-python` brings it.\n")
             continue
         title, module, function = BENCHES[name]
-        rows = getattr(importlib.import_module(f"tests.bench.{module}"), function)()
+        if arguments.against and name not in PEERED:
+            rows = alternating(name, arguments.against)
+        else:
+            rows = getattr(importlib.import_module(f"tests.bench.{module}"), function)()
+        if arguments.against:
+            title += f'; the peer is "{arguments.against}"'
         print(render(title, rows), flush=True)
 
 

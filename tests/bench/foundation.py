@@ -11,7 +11,7 @@ from tests.bench.peers import Peer
 from tests.bench.shapes import checkpoint
 from tests.bench.table import Row, paired
 
-PROMPT, REPLY, ROUNDS = 512, 16, 3
+PROMPT, REPLY, ROUNDS = 512, 16, 5
 
 
 def torch_rows() -> list[Row]:
@@ -19,7 +19,7 @@ def torch_rows() -> list[Row]:
     for dtype, stored in (("f32", "F32"), ("bf16", "BF16")):
         folder = checkpoint("qwen3-0.6b", stored)
         reading = read_seconds(folder / "model.safetensors")
-        with Peer("grus-torch", folder, dtype) as ours, Peer("transformers", folder, dtype) as theirs:
+        with Peer("grus-torch", folder, dtype) as ours, ours.rival("transformers", folder, dtype) as theirs:
             a, b = paired(ROUNDS, partial(ours.ask, "prefill", n=PROMPT), partial(theirs.ask, "prefill", n=PROMPT))
             rows.append(
                 Row(f"{dtype} prefill of {PROMPT}", "tokens/s", PROMPT / a, PROMPT / b, "transformers", ">= 1x")
@@ -65,7 +65,7 @@ def read_seconds(path: Path) -> float:
 def mlx_rows() -> list[Row]:
     rows = []
     folder = checkpoint("qwen3-small", "F32")
-    with Peer("grus-mlx", folder, "f32") as ours, Peer("mlx-lm", folder, "f32") as theirs:
+    with Peer("grus-mlx", folder, "f32") as ours, ours.rival("mlx-lm", folder, "f32") as theirs:
         for batch in (1, 8):
             job = {"n": 32, "batch": batch, "past": 32}
             a, b = paired(ROUNDS, partial(ours.ask, "decode", **job), partial(theirs.ask, "decode", **job))

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
-from tests.bench import random_gguf
+from tests.bench import peers, random_gguf
 from tests.bench.kernels import bandwidth
 from tests.bench.peers import Peer
 from tests.bench.shapes import KEPT, checkpoint
@@ -57,7 +57,7 @@ def _rows_of(shape: str, kind: str, read: float) -> list[Row]:
 def _rows_of_file(path: Path, kind: str, size: int, read: float, many: str, one: str, share: str) -> list[Row]:
     """`size`: bytes that a step reads; aims for many tokens at once, for one, and for its share of the bandwidth."""
     rows = []
-    with Peer("grus-torch", path, "f32") as ours, Peer("llama.cpp", path, "f32") as theirs:
+    with Peer("grus-torch", path, "f32") as ours, ours.rival("llama.cpp", path, "f32") as theirs:
         a, b = paired(ROUNDS, partial(ours.ask, "prefill", n=PROMPT), partial(theirs.ask, "prefill", n=PROMPT))
         rows.append(Row(f"{kind} prefill of {PROMPT}", "tokens/s", PROMPT / a, PROMPT / b, "llama.cpp", many))
         for batch in (1, 8):
@@ -74,14 +74,15 @@ def _rows_of_file(path: Path, kind: str, size: int, read: float, many: str, one:
         rows.append(Row(f"{kind} decode, {BEHIND} tokens behind", "tokens/s", 1 / a, 1 / b, "llama.cpp", one))
         a, b = ours.ask("peak"), theirs.ask("peak")
         rows.append(Row(f"{kind} peak memory", "MB", a / 1e6, b / 1e6, "llama.cpp", ">= 0.9x", False))
-    loads = [(load(path, "grus-torch"), load(path, "llama.cpp")) for _ in range(3)]
+    other: tuple[str, Path | None] = ("grus-torch", peers.checkout) if peers.checkout else ("llama.cpp", None)
+    loads = [(load(path, "grus-torch"), load(path, *other)) for _ in range(3)]
     a, b = (sorted(values)[1] for values in zip(*loads))
     rows.append(Row(f"{kind} load to first token", "s", a, b, "llama.cpp", ">= 1x", False))
     return rows
 
 
-def load(path: Path, kind: str) -> float:
-    with Peer(kind, path, "f32") as peer:
+def load(path: Path, kind: str, root: Path | None = None) -> float:
+    with Peer(kind, path, "f32", root) as peer:
         return float(peer.loaded["first_token"])
 
 

@@ -46,7 +46,10 @@ def listening_checkpoint() -> Path:
 def rows() -> list[Row]:
     folder, found = listening_checkpoint(), []
     for weights in ("f32", "q8_0"):
-        with Peer("grus-listening", folder, weights) as ours, Peer("transformers-listening", folder, "f32") as peer:
+        with (
+            Peer("grus-listening", folder, weights) as ours,
+            ours.rival("transformers-listening", folder, "f32") as peer,
+        ):
             for sounds, rounds in ((1, ROUNDS), (TOGETHER, 2)):
                 a, b = paired(rounds, *(partial(side.ask, "hear", sounds=sounds) for side in (ours, peer)))
                 what = "one sound" if sounds == 1 else f"{sounds} sounds together"

@@ -25,7 +25,7 @@ def _rows_of(shape: str) -> list[Row]:
     read = bytes_a_token(path)
     whole = path.stat().st_size
     rows.append(Row(f"{shape}: bytes read a token", "MB", read / 1e6, whole / 1e6, "the file", "", False))
-    with Peer("grus-torch", path, "f32") as ours, Peer("llama.cpp", path, "f32") as theirs:
+    with Peer("grus-torch", path, "f32") as ours, ours.rival("llama.cpp", path, "f32") as theirs:
         began = time.monotonic()
         while time.monotonic() - began < PACKED_AFTER:
             ours.ask("decode", n=2, batch=1, past=8)

@@ -18,27 +18,36 @@ from typing import Any
 from tests.bench.llamacpp import PIECE, LlamaCpp
 
 THREADS = str(os.cpu_count() or 1)
+# Another checkout of Grus, with an environment and kernels of its own: it then takes the place of each reference library.
+checkout: Path | None = None
 
 
 class Peer:
     """The near end: a child process and its answers."""
 
-    def __init__(self, kind: str, folder: Path, dtype: str) -> None:
+    def __init__(self, kind: str, folder: Path, dtype: str, root: Path | None = None) -> None:
+        """`root`: the checkout whose code runs, if not this one."""
         environment = {
             **os.environ,
             "OMP_NUM_THREADS": THREADS,
             "HF_HUB_OFFLINE": "1",
             "TRANSFORMERS_VERBOSITY": "error",
         }
-        self.kind = kind
+        self.kind, self.folder, self.dtype = kind, folder, dtype
+        python = str(root / ".venv" / "bin" / "python") if root else sys.executable
         self._child = subprocess.Popen(
-            [sys.executable, "-m", "tests.bench.peers", kind, str(folder), dtype],
+            [python, "-m", "tests.bench.peers", kind, str(folder), dtype],
+            cwd=root,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
             env=environment,
         )
         self.loaded: dict[str, Any] = self._answer()
+
+    def rival(self, kind: str, folder: Path, dtype: str) -> Peer:
+        """What this one is compared with: the program named, or this one in the other checkout."""
+        return Peer(self.kind, self.folder, self.dtype, checkout) if checkout else Peer(kind, folder, dtype)
 
     def ask(self, question: str, **arguments: Any) -> Any:
         assert self._child.stdin is not None

@@ -19,7 +19,7 @@ def rows() -> list[Row]:
     folder, found = reading_checkpoint(), []
     with tempfile.TemporaryDirectory() as kept:
         f32, q8, theirs = (str(Path(kept) / f"{name}.npy") for name in ("f32", "q8", "theirs"))
-        with Peer("grus-reading", folder, "f32") as ours, Peer("transformers-reading", folder, "f32") as peer:
+        with Peer("grus-reading", folder, "f32") as ours, ours.rival("transformers-reading", folder, "f32") as peer:
             for what, question in (("encode", "encode"), ("encode, prompt and first token", "read")):
                 a, b = paired(ROUNDS, partial(ours.ask, question), partial(peer.ask, question))
                 found.append(Row(f"f32 {what}", "s", a, b, "transformers", ">= 1x", False))
@@ -30,7 +30,7 @@ def rows() -> list[Row]:
             ours.ask("features", path=f32)
             peer.ask("features", path=theirs)
         found.append(Row("f32 features: cosine to the reference's", "", cosine(f32, theirs), aim=">= 0.999"))
-        with Peer("grus-reading", folder, "q8_0") as ours, Peer("transformers-reading", folder, "f32") as peer:
+        with Peer("grus-reading", folder, "q8_0") as ours, ours.rival("transformers-reading", folder, "f32") as peer:
             for what, question in (("encode", "encode"), ("encode, prompt and first token", "read")):
                 a, b = paired(ROUNDS, partial(ours.ask, question), partial(peer.ask, question))
                 found.append(Row(f"q8_0 {what}", "s", a, b, "transformers, f32", "> 1x", False))

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import statistics
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -57,3 +60,31 @@ def render(title: str, rows: list[Row]) -> str:
 
     rule = "|" + "|".join("-" * (width + 2) for width in widths) + "|"
     return "\n".join([f"## {title}", "", line(head), rule, *map(line, body), ""])
+
+
+ALTERNATIONS = 5
+RATES = ("tokens/s", "requests/s")  # units of which more is better
+
+
+def alternating(name: str, checkout: Path) -> list[Row]:
+    """Medians of one bench that has no process to be driven, run whole here and in another checkout, in turn."""
+    here, there = [], []
+    for _ in range(ALTERNATIONS):
+        here.append(_printed(sys.executable, name, Path.cwd()))
+        there.append(_printed(str(checkout / ".venv" / "bin" / "python"), name, checkout))
+    rows = []
+    for key in here[0]:
+        if all(key in run for run in there):
+            ours, theirs = (statistics.median(run[key] for run in runs) for runs in (here, there))
+            rows.append(Row(key[0], key[1], ours, theirs, "the other", more_is_better=key[1] in RATES))
+    return rows
+
+
+def _printed(python: str, name: str, root: Path) -> dict[tuple[str, str], float]:
+    """(what, unit) -> Grus's figure, of the table that a bench prints."""
+    command = [python, "-m", "tests.bench", name]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
+    cells = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in done.stdout.splitlines() if line[:1] == "|"
+    ]
+    return {(what, unit): float(ours.replace(",", "")) for what, unit, ours, *_ in cells[2:]}
