@@ -500,7 +500,7 @@ def _usage(rounds: Sequence[RunningRequest]) -> dict[str, Any]:
         timings = joined(timings, running.timings)
     return {
         "input_tokens": timings.prompt_tokens,
-        "input_tokens_details": {"cached_tokens": timings.cached_tokens},
+        "input_tokens_details": {"cached_tokens": timings.cached_tokens, "cache_write_tokens": 0},
         "output_tokens": timings.output_tokens,
         "output_tokens_details": {"reasoning_tokens": sum(running.reader.reasoning_tokens for running in rounds)},
         "total_tokens": timings.prompt_tokens + timings.output_tokens,

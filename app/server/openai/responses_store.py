@@ -9,7 +9,6 @@ import json
 import logging
 import os
 import sqlite3
-import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -51,26 +50,25 @@ class ResponseStore:
 
     def __init__(self, path: str = "", most: int = MOST_BYTES, longest: float = LONGEST,
                  clock: Callable[[], float] = time.time) -> None:  # fmt: skip
-        """Without a path: a temporary file, deleted by `close`."""
+        """Without a path: SQLite's own temporary file, which is gone with the process, however that ends."""
         self._most, self._longest, self._clock = most, longest, clock
         self._lock = threading.Lock()
         self.running: WeakValueDictionary[str, RunningResponse] = (
             WeakValueDictionary()
         )  # responses that are being made, by id
-        self._folder = (
-            None if path else tempfile.TemporaryDirectory(prefix="grus-responses-", ignore_cleanup_errors=True)
-        )
-        file = Path(path).expanduser() if self._folder is None else Path(self._folder.name) / "responses.sqlite3"
+        file = Path(path).expanduser() if path else None
         try:
-            file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
-            os.chmod(file, 0o600)
-            self._database = sqlite3.connect(file, check_same_thread=False)
+            if file is not None:
+                file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
+                os.chmod(file, 0o600)
+            self._database = sqlite3.connect(file or "", check_same_thread=False)
             self._prepare()
         except (OSError, sqlite3.Error) as error:
             why = getattr(error, "strerror", None) or str(error)
             raise BadRequest(
-                f"The responses file {file} cannot be used: {why}. Choose another one.", "responses_file"
+                f"The responses file {file or 'in the temporary folder'} cannot be used: {why}. Choose another one.",
+                "responses_file",
             ) from None
 
     def _prepare(self) -> None:
@@ -152,5 +150,3 @@ class ResponseStore:
     def close(self) -> None:
         with self._lock:
             self._database.close()
-        if self._folder is not None:
-            self._folder.cleanup()

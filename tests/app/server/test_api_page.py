@@ -30,7 +30,7 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
 
 @pytest.fixture(scope="module")
 def document(live: Live) -> Any:
-    return httpx.get(f"{live.url}/openapi.json").json()
+    return httpx.get(f"{live.url}/openapi.json", timeout=60).json()
 
 
 def objects(text: str) -> list[Any]:

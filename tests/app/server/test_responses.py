@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import sqlite3
 import stat
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -213,13 +217,24 @@ def test_a_file_that_cannot_be_used_is_said(tmp_path: Path) -> None:
             ResponseStore(str(path))
 
 
-def test_a_store_without_a_path_is_on_the_disk_and_goes_with_it() -> None:
-    store = ResponseStore()
-    store.put(*saved(1))
-    (file,) = [row[2] for row in store._database.execute("PRAGMA database_list")]
-    assert b"resp-1" in Path(file).read_bytes()
-    store.close()
-    assert not Path(file).exists()
+KILLED = """
+import os, signal
+from app.server.openai.responses_store import ResponseStore
+store = ResponseStore()
+store.put({"id": "resp-1"}, [{"id": "a", "text": "x" * (16 << 20)}])
+assert len(store.get("resp-1").items[0]["text"]) == 16 << 20
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(
+    sys.platform == "win32", reason="Windows has no SIGKILL; SQLite deletes its temporary file there on close"
+)
+def test_a_store_without_a_path_leaves_nothing_behind_when_it_is_killed(tmp_path: Path) -> None:
+    places = dict.fromkeys(("TMPDIR", "SQLITE_TMPDIR"), str(tmp_path))
+    ended = subprocess.run([sys.executable, "-c", KILLED], env={**os.environ, **places}, timeout=60)
+    assert ended.returncode == -signal.SIGKILL
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_disk_that_is_slow_holds_up_nobody(tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def check_resource(given: dict[str, Any]) -> None:
         assert tool.keys() >= {"type", "name", "description"}
     if given["usage"] is not None:
         check(given["usage"], dict.fromkeys(("input_tokens", "output_tokens", "total_tokens"), int))
-        check(given["usage"]["input_tokens_details"], {"cached_tokens": int})
+        check(given["usage"]["input_tokens_details"], {"cached_tokens": int, "cache_write_tokens": int})
         check(given["usage"]["output_tokens_details"], {"reasoning_tokens": int})
 
 
