@@ -18,7 +18,7 @@ from app.gui.texts import in_language, tr, trn
 from app.gui.viewmodels.read import ReadSettings, recognizer_for
 from app.gui.viewmodels.signal import Signal
 from app.window_engine import Cancellable, JobRunner, StreamRunner
-from engine.errors import BadRequest, ErrorText, GrusError
+from engine.errors import GrusError
 from engine.pipelines.reading.reader import DocumentRead, ReadOptions
 from engine.pipelines.reading.session import ReadingSession
 from engine.pipelines.reading.watching import WatchedFolder, WholeFile, result_settings
@@ -182,8 +182,6 @@ class _Watching:
             if self._ended:
                 return []
             if self._held is None:
-                if not self._folder.folder.is_dir():  # else it would be made
-                    raise BadRequest(ErrorText("There is no folder {path}.", path=self._folder.folder), "files")
                 with ExitStack() as stack:
                     stack.enter_context(self._folder.held())
                     self._held = stack.pop_all()

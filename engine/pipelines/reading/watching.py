@@ -59,6 +59,8 @@ class WatchedFolder:
     @contextmanager
     def held(self) -> Iterator[None]:
         """While this process watches the folder, no other does."""
+        if not self.folder.is_dir():  # else it would be made
+            raise BadRequest(ErrorText("There is no folder {path}.", path=self.folder), "files")
         self._out.mkdir(parents=True, exist_ok=True)
         with exclusive(self._out / _LOCK, self._refuse):
             self._read = _kept(self._out / _STATE)

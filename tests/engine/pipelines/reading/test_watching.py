@@ -132,6 +132,9 @@ def test_two_do_not_watch_one_folder(tmp_path: Path) -> None:
 def test_a_folder_that_went_away_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(BadRequest, match="cannot be read"):
         watch(tmp_path / "gone", Clock()).ready()
+    with pytest.raises(BadRequest, match="There is no folder"), watch(tmp_path / "gone", Clock()).held():
+        pass
+    assert not (tmp_path / "gone").exists()
     (tmp_path / ".grus-read.json").write_text('{"a": 1, "b": [}')
     watched = watch(tmp_path, Clock())
     with watched.held():
