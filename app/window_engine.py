@@ -415,6 +415,7 @@ def local_service(
             backend=preferences.get("backend", "auto"),
             device=preferences.get("device", "auto"),
             replicas=preferences.get("replicas", 1),
+            tensor_parallel=preferences.get("tensor_parallel", 1),
             cache_dir=preferences.get("cache_dir"),
             download=source in models.values(),
             progress=DownloadProgress(report, source),

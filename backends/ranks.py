@@ -13,6 +13,7 @@ from __future__ import annotations
 import weakref
 from collections import deque
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 import numpy as np
@@ -33,6 +34,7 @@ from backends.ops import Array
 from backends.plan import make_plan, roll_back_drafts
 
 Message = tuple[Any, ...]  # plain data: numbers, strings, bytes, lists and tuples of them
+Answer = Message | list[Message] | int | None  # None: the leader waits for no answer
 
 
 class RanksLost(Exception):
@@ -62,6 +64,9 @@ class Link(Protocol):
 
     def lost(self, error: BaseException) -> RanksLost:
         """End the ranks after the leader's own `error`. The result holds the first reason that is known."""
+
+    def reading(self) -> AbstractContextManager[None]:
+        """While the leader waits for a step's results. On a GPU, operations between ranks block only there."""
 
     @property
     def over(self) -> bool:
@@ -256,7 +261,8 @@ class _LeadingStep:
 
     def read(self) -> dict[Slot, SegmentOutput]:
         try:
-            return self._own.read()
+            with self._link.reading():
+                return self._own.read()
         except Exception as error:
             raise self._link.lost(error) from error
 
@@ -281,10 +287,11 @@ class Follower:
         self._slots: dict[int, Slot] = {}
         self._snapshots: dict[int, KVSnapshot] = {}
 
-    def obey(self, message: Message) -> Any:
+    def obey(self, message: Message) -> Answer:
         """Carry out one message. Returns the answer of a message that has one."""
         what, *given = message
-        return getattr(self, f"_{what}")(*given)
+        answer: Answer = getattr(self, f"_{what}")(*given)
+        return answer
 
     def _open(self, number: int, n: int) -> None:
         slot = self._kv.open(n)
@@ -298,33 +305,39 @@ class Follower:
     def _close(self, number: int) -> None:
         self._kv.close(self._slots.pop(number))
 
-    def _snapshot(self, number: int, rows: bool, name: int) -> Any:
+    def _snapshot(self, number: int, rows: bool, name: int) -> Answer:
         self._snapshots[name] = self._kv.snapshot(self._slots[number], rows=rows)
+        return None
 
-    def _restore(self, number: int, name: int) -> Any:
+    def _restore(self, number: int, name: int) -> Answer:
         self._kv.restore(self._slots[number], self._snapshots[name])
+        return None
 
     def _forget(self, names: Sequence[int]) -> None:
         for name in names:
             del self._snapshots[name]
 
-    def _copy(self, source: int, target: int, length: int) -> Any:
+    def _copy(self, source: int, target: int, length: int) -> Answer:
         self._kv.copy(self._slots[source], self._slots[target], length)
+        return None
 
-    def _truncate(self, number: int, length: int) -> Any:
+    def _truncate(self, number: int, length: int) -> Answer:
         self._kv.truncate(self._slots[number], length)
+        return None
 
     def _checkpoint(self, number: int) -> None:
         self._kv.checkpoint(self._slots[number])
 
-    def _rollback(self, number: int, keep: int) -> Any:
+    def _rollback(self, number: int, keep: int) -> Answer:
         self._kv.rollback(self._slots[number], keep)
+        return None
 
-    def _export(self, name: int) -> Any:
+    def _export(self, name: int) -> Answer:
         return [_packed(array) for array in self._kv.export_snapshot(self._snapshots[name])]
 
-    def _import(self, name: int, length: int, arrays: Sequence[Message]) -> Any:
+    def _import(self, name: int, length: int, arrays: Sequence[Message]) -> Answer:
         self._snapshots[name] = self._kv.import_snapshot(length, [_array(packed) for packed in arrays])
+        return None
 
     def _run(self, segments: Sequence[Any]) -> None:
         self._runner.run([self._segment(one) for one in segments])

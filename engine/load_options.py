@@ -23,7 +23,9 @@ class LoadOptions:
     backend: str = "auto"
     device: str = "auto"
     dtype: str = "auto"
-    memory_limit: int | None = None  # bytes for weights and KV cache together; None: a share of the device
+    memory_limit: int | str | float | None = (
+        None  # for weights and KV cache together: bytes, "5G", or a share of each device
+    )
     kv_bits: int | None = None  # 32: as computed, 16, 8, 4; None: as suits the weights
     quant: str = "auto"  # none, q8_0, q4_0, q4_k, q6_k; auto: q8_0 for 16-bit weights on a CPU
     cache_dir: str | None = None

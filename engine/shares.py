@@ -25,6 +25,7 @@ from engine.models.registry import ARCHITECTURES, RECOGNIZERS, find_architecture
 from engine.parallel.first_rank import DryModel, FirstKVCache, FirstRunner
 from engine.parallel.replicas import Replicas
 from engine.parallel.team import Team
+from engine.types import memory_limit
 from engine.weights.fit import check_kv_bits, choose_quant, fitted, grown_bytes, kept_bits
 from engine.weights.lora import LoraFiles
 from engine.weights.merged import Merged
@@ -298,7 +299,7 @@ def _checked(model: TokenModel, kv_bits: int | None) -> TokenModel:
     return model
 
 
-def kv_budget(backend: Backend, weight_bytes: int, limit: int | None, beside: int = 1) -> int:
+def kv_budget(backend: Backend, weight_bytes: int, limit: int | str | float | None, beside: int = 1) -> int:
     """Bytes for the KV cache and recurrent states, beside the weights. `beside`: ranks that share the device."""
     total = device_total(backend, limit) // beside
     left = total - weight_bytes
@@ -314,9 +315,11 @@ def kv_budget(backend: Backend, weight_bytes: int, limit: int | None, beside: in
     return left
 
 
-def device_total(backend: Backend, limit: int | None) -> int:
-    """Bytes of the device that may be used."""
-    return limit if limit is not None else int(KV_SHARE * backend.memory().total)
+def device_total(backend: Backend, limit: int | str | float | None) -> int:
+    """Bytes of the device that may be used. A share is of this device: ranks and replicas may have devices of several sizes."""
+    if isinstance(limit, int):
+        return limit
+    return memory_limit(KV_SHARE if limit is None else limit, backend.memory().total)
 
 
 def gigabytes(n: int) -> str:

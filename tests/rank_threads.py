@@ -6,6 +6,7 @@ import marshal
 import queue
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -22,9 +23,11 @@ class ThreadTeam:
         self._folder = TemporaryDirectory(prefix="ranks-")
         self.place = Path(self._folder.name) / "meeting"
         self.reason: str | None = None
+        self._failed: BaseException | None = None  # the first error of a rank
         self._calls: list[queue.SimpleQueue[Any]] = [queue.SimpleQueue() for _ in devices[1:]]
         self._answers: list[queue.SimpleQueue[Any]] = [queue.SimpleQueue() for _ in devices[1:]]
         self.messages: list[Message] = []
+        self._groups: list[Any] = []
         for index in range(1, len(devices)):
             threading.Thread(target=self._live, args=(index, name, dict(options)), daemon=True).start()
 
@@ -39,7 +42,8 @@ class ThreadTeam:
     def _live(self, index: int, name: str, options: dict[str, Any]) -> None:
         calls, answers = self._calls[index - 1], self._answers[index - 1]
         try:
-            share, _ = load_rank(name, options, index, self.place)
+            share, group = load_rank(name, options, index, self.place)
+            self._groups.append(group)
             one = {"budget": share.kv.budget, "bytes": share.kv.bytes_for(1), "weights": share.nbytes}
             answers.put(one)
             follower = Follower(share.kv, share.runner)
@@ -50,6 +54,14 @@ class ThreadTeam:
                     answers.put(answer)
         except BaseException as error:
             answers.put(error)
+            self._fail(error)
+
+    def _fail(self, error: BaseException) -> None:
+        """Wake all that wait for a rank which has failed: neither the leader nor a test waits for ever."""
+        if self._failed is None:
+            self._failed, self.reason = error, f"a rank failed: {error}"
+        for group in [*self._groups, *([self.group] if self.group is not None else [])]:
+            group.abort()
 
     def _answer(self, answers: queue.SimpleQueue[Any]) -> Any:
         answer = answers.get(timeout=120)
@@ -75,8 +87,12 @@ class ThreadTeam:
             calls.put((True, message))
         return [self._answer(answers) for answers in self._answers]
 
+    def reading(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
     def lost(self, error: BaseException) -> RanksLost:
-        raise error
+        self._fail(error)
+        raise self._failed or error
 
     def close(self) -> None:
         for calls in self._calls:

@@ -26,13 +26,12 @@ from engine.loading import (
     fetch,
     fetch_adapter,
     load_any,
-    pick_backend,
     split_piece,
     weight_bytes,
 )
 from engine.metrics import EngineStats, RequestMetrics
 from engine.tasks import Task, Work
-from engine.types import Request, RequestHandle, Result, Settings, memory_limit
+from engine.types import Request, RequestHandle, Result, Settings
 from engine.weights.lora import LoraFiles, open_lora
 
 if TYPE_CHECKING:
@@ -98,8 +97,7 @@ def open_service(
     def load(source: str) -> Loaded:
         how = placed(source)
         if how.memory_limit is None:
-            limit = memory_limit(chosen.gpu_memory_limit, pick_backend(how).memory().total)
-            how = replace(how, memory_limit=limit)
+            how = replace(how, memory_limit=chosen.gpu_memory_limit)
         loaded = load_any(source, how)
         if chosen.max_seq_len and isinstance(loaded, LoadedModel) and loaded.context:
             loaded.context = min(loaded.context, chosen.max_seq_len)

@@ -212,30 +212,31 @@ class FirstRank(Follower):
         slot = self._slots[number]
         return answer, slot.length, dict(slot.place.firsts)
 
-    def _snapshot(self, number: int, rows: bool, name: int) -> Any:
+    def _snapshot(self, number: int, rows: bool, name: int) -> Message:
         super()._snapshot(number, rows, name)
         return self._snapshots[name].length, self._snapshots[name].nbytes
 
-    def _import(self, name: int, length: int, arrays: Any) -> Any:
+    def _import(self, name: int, length: int, arrays: Any) -> Message:
         self._snapshots[name] = self._kv.import_snapshot(length, unpacked(arrays))
         return length, self._snapshots[name].nbytes
 
-    def _export(self, name: int) -> Any:
-        return packed(self._kv.export_snapshot(self._snapshots[name]))
+    def _export(self, name: int) -> list[Message]:
+        content: list[Message] = packed(self._kv.export_snapshot(self._snapshots[name]))
+        return content
 
-    def _restore(self, number: int, name: int) -> Any:
+    def _restore(self, number: int, name: int) -> Message:
         super()._restore(number, name)
         return self._place(number)
 
-    def _copy(self, source: int, target: int, length: int) -> Any:
+    def _copy(self, source: int, target: int, length: int) -> Message:
         super()._copy(source, target, length)
         return self._place(target)
 
-    def _truncate(self, number: int, length: int) -> Any:
+    def _truncate(self, number: int, length: int) -> Message:
         super()._truncate(number, length)
         return self._place(number)
 
-    def _rollback(self, number: int, keep: int) -> Any:
+    def _rollback(self, number: int, keep: int) -> Message:
         return self._place(number, self._kv.rollback(self._slots[number], keep))
 
     def _step(self, number: int, segments: Sequence[Any]) -> None:
@@ -247,9 +248,10 @@ class FirstRank(Follower):
         rows = None if want is None else range(*want)
         return Segment(**{**fields, "slot": self._slots[fields["slot"]], "want": rows})
 
-    def _read(self, number: int) -> Any:
+    def _read(self, number: int) -> list[Message]:
         for earlier in [one for one in self._pending if one < number]:
             del self._pending[earlier]  # nobody reads a step that only repeats accepted draft tokens
         pending, slots = self._pending.pop(number)
         outputs = pending.read()
-        return packed([outputs[slot] for slot in slots])
+        content: list[Message] = packed([outputs[slot] for slot in slots])
+        return content

@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from typing import IO, Any
 
-from engine.parallel.pipes import PipeWriter, read_message, serve_leader
+from engine.parallel.pipes import PipeWriter, end_with_leader, read_message, serve_leader
 
 BEAT = 0.2  # seconds between two reports that the process is alive
 
@@ -54,19 +54,20 @@ class _Rank:
                 os._exit(0)
             time.sleep(BEAT)
 
-    def _activity(self) -> tuple[int, int, float]:
-        """Counters that grow while this rank makes progress: commands and group operations, page faults, seconds of CPU."""
+    def _activity(self) -> tuple[int, int, int, float]:
+        """Counters that grow while this rank makes progress: calls, operations of the group, page faults, seconds of CPU."""
         faults = 0
         if sys.platform != "win32":
             import resource
 
             faults = resource.getrusage(resource.RUSAGE_SELF).ru_majflt
         operations = 0 if self._group is None else self._group.activity.count
-        return self._done + operations, faults, time.process_time()
+        return self._done, operations, faults, time.process_time()
 
     def live(self, messages: queue.SimpleQueue[Any]) -> None:
         try:
             follower = self._load()
+            end_with_leader()  # from now on there is no folder to delete
             while True:
                 what, wants, *message = messages.get()
                 if what == "end":

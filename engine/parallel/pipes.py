@@ -68,11 +68,15 @@ def how_ended(process: subprocess.Popen[bytes]) -> str:
 
 
 def serve_leader() -> tuple[IO[bytes], PipeWriter]:
-    """In the child: where commands arrive and where reports leave. The child ends with its leader, even where it is stopped, as
-    far as the system can do that."""
+    """In the child: where commands arrive and where reports leave."""
     commands, reports = os.fdopen(os.dup(0), "rb"), PipeWriter(os.fdopen(os.dup(1), "wb"))
     os.dup2(2, 1)  # what a library prints must not be read as a report
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the leader's
     return commands, reports
+
+
+def end_with_leader() -> None:
+    """In the child: the system kills it when its leader ends, even where it is stopped, as far as the system can do that. A child
+    that has files to delete first reads the end of its pipe instead."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)

@@ -19,7 +19,7 @@ from engine.errors import EngineFault, GrusError
 from engine.load_options import LoadOptions
 from engine.loading import load_any
 from engine.parallel.messages import packed, unpacked
-from engine.parallel.pipes import PipeWriter, read_message, serve_leader
+from engine.parallel.pipes import PipeWriter, end_with_leader, read_message, serve_leader
 from engine.types import Failed, Request, RequestHandle, Settings
 
 BEAT = 0.2  # seconds between two reports that the process is alive
@@ -27,6 +27,7 @@ BEAT = 0.2  # seconds between two reports that the process is alive
 
 def main() -> None:
     commands, reports = serve_leader()
+    end_with_leader()
     begun = read_message(commands)
     if begun["cpus"]:
         os.sched_setaffinity(0, begun["cpus"])

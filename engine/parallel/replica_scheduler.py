@@ -19,11 +19,22 @@ from engine.metrics import EngineContext
 from engine.parallel.replicas import PromptHistory, Replica, Replicas
 from engine.prefix_cache import common_prefix
 from engine.sequence import RequestState
-from engine.types import Done, Embedded, Event, Failed, Finished, Frames, PromptScores, Text
+from engine.types import Done, Embedded, Event, Failed, Finished, Frames, PromptScores, Request, Text
 
 log = logging.getLogger("grus.engine")
 LEAST_SHARED = 32  # tokens; for fewer the less busy replica is better
 WAITING_BEYOND = 2  # sequences sent to another process beyond its batch, so that it never waits for this one
+
+
+def prompt_key(request: Request) -> list[int]:
+    """What two prompts have in common as far as a prefix cache sees it: tokens, and a number for each picture where it begins,
+    since prompts with different pictures have the same tokens."""
+    key, place = list(request.prompt_ids), 0
+    for picture in request.pictures:
+        if picture.tokens:
+            key[int(request.positions[place])] = -1 - hash(picture.key)
+        place += picture.tokens
+    return key
 
 
 class OwnExecutor(Protocol):
@@ -119,9 +130,7 @@ class ReplicaScheduler:
             or request.track is not None
             or request.embeds is not None
         )
-        key = list(request.prompt_ids)
-        for picture in request.pictures:  # two prompts with different images have the same tokens
-            key[int(request.positions[0])] = -1 - hash(picture.key)
+        key = prompt_key(request)
         replica = None if here else self._choose(key, count)
         if replica is None and not here:
             return False

@@ -22,6 +22,7 @@ from engine.types import Event, Request, Settings
 
 log = logging.getLogger("grus.engine")
 KEPT_PREFIXES = 64  # prompts of a replica, by which it is preferred
+STOOD_STILL = 1.0  # seconds that a tick took: the machine was suspended, or too busy for this process
 NODES = Path("/sys/devices/system/node")
 _TICK = 0.1
 
@@ -233,8 +234,12 @@ class Replicas:
 
     def _watch(self) -> None:
         while not self._closing:
+            before = time.monotonic()
             time.sleep(_TICK)
             now, patience = time.monotonic(), self._patience
+            if now - before > STOOD_STILL:  # nothing is known of the others, which may have stood still too
+                for replica in self.all:
+                    replica.last_report = now
             for replica in self.ready:
                 silent = now - replica.last_report > patience.beat
                 stuck = replica.load > 0 and now - replica.last_event > patience.busy

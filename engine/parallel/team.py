@@ -14,8 +14,8 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,12 +32,14 @@ class Patience:
     start: float = 600.0  # for a rank to load its share
     come: float = 120.0  # for its process to start
     beat: float = 3.0  # without a sign of life
-    hang: float = 3.0  # while the leader waits and no rank makes progress
+    hang: float = 3.0  # without progress, while the leader waits for ranks or one has calls to carry out
+    step: float = 10.0  # without progress, while the leader waits for its own device: a GPU's ranks do so in every step
     busy: float = 120.0  # while the leader waits and a rank makes progress
     end: float = 2.0  # for a process to end by itself
 
 
 IDLE_SHARE = 0.05  # of a CPU: a rank that uses less makes no progress
+STOOD_STILL = 1.0  # seconds that a tick took: the machine was suspended, or too busy for this process
 _TICK = 0.1
 
 
@@ -49,11 +51,17 @@ class _Follower:
         self.commands, self.reports = PipeWriter(process.stdin), process.stdout
         self.answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self.last_report = time.monotonic()
-        self.activity: tuple[float, ...] = (0, 0, 0.0)
+        self.activity: tuple[float, ...] = (0, 0, 0, 0.0)
+        self.calls = 0  # that were sent to it
 
     @property
     def called(self) -> str:
         return f"rank {self.index} ({self.device})"
+
+    @property
+    def behind(self) -> bool:
+        """Whether it has calls to carry out."""
+        return self.activity[0] < self.calls
 
 
 class Team:
@@ -76,6 +84,7 @@ class Team:
         self.complete = self._closing = False
         self._guard = threading.Lock()
         self._busy_since: float | None = None  # when the leader began to write a message or to wait for an answer
+        self._reading_since: float | None = None  # when it began to wait for a step's results
         self.group: RankGroup | None = None
         self._processes: list[_Follower] = []  # of all ranks but the leader
         self._followers: list[_Follower] = []  # that repeat the first rank's calls
@@ -173,11 +182,20 @@ class Team:
         try:
             for i, follower in enumerate(whom):
                 follower.commands.write(("do", wants, messages[i if len(messages) > 1 else 0]))
+                follower.calls += 1
         except (OSError, ValueError):
             time.sleep(_TICK)  # its exit status is a better reason than the broken pipe
             raise self._give_up(f"{follower.called} has ended") from None
         finally:
             self._busy_since = None
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        self._reading_since = time.monotonic()
+        try:
+            yield
+        finally:
+            self._reading_since = None
 
     def lost(self, error: BaseException) -> RanksLost:
         if isinstance(error, RanksLost):
@@ -223,34 +241,45 @@ class Team:
                 self._give_up(f"{follower.called} {how_ended(follower.process)}")
 
     def _watch(self) -> None:
-        waiting: float | None = None
+        waiting: float | None = None  # since when no progress has been seen that somebody waits for
         seen: list[tuple[float, ...]] = []
         while not self._closing and self._reason is None:
+            before = time.monotonic()
             time.sleep(_TICK)
             now = time.monotonic()
+            if now - before > STOOD_STILL:  # nothing is known of the ranks, which may have stood still too
+                waiting = None
+                for follower in self._processes:
+                    follower.last_report = now
             for follower in self._processes:
                 if self.complete and now - follower.last_report > self._patience.beat:
                     self._give_up(f"{follower.called} did not respond for {self._patience.beat:.0f} seconds")
-            since = self._waits()
-            if since is None or not self.complete:
+            since, allowed = self._waits()
+            if allowed is None or not self.complete:
                 waiting = None
                 continue
             present = [follower.activity for follower in self._processes]
             if (
                 waiting is None
-                or waiting < since
+                or (since is not None and waiting < since)
                 or any(_made_progress(a, b, now - waiting) for a, b in zip(seen, present))
             ):
                 waiting, seen = now, present
-            elif now - waiting > self._patience.hang or now - since > self._patience.busy:
+            elif now - waiting > allowed or (since is not None and now - since > self._patience.busy):
                 names = " and ".join(follower.called for follower in self._processes)
-                self._give_up(f"{names} made no progress for {now - since:.0f} seconds")
+                began = waiting if since is None else since
+                self._give_up(f"{names} made no progress for {now - began:.0f} seconds")
 
-    def _waits(self) -> float | None:
-        """When the leader began to wait for others; None while it does not wait."""
+    def _waits(self) -> tuple[float | None, float | None]:
+        """When the leader began to wait, None while it does not; and for how many seconds ranks may make no progress, None
+        while nothing is expected of them."""
         activity = GroupActivity() if self.group is None else self.group.activity
         times = [since for since in (activity.since, self._busy_since) if since is not None]
-        return min(times, default=None)
+        if times:
+            return min(times), self._patience.hang
+        if any(follower.behind for follower in self._processes):
+            return self._reading_since, self._patience.hang
+        return self._reading_since, None if self._reading_since is None else self._patience.step
 
     def close(self) -> None:
         self._closing = True
@@ -273,7 +302,7 @@ class Team:
 
 
 def _made_progress(before: tuple[float, ...], now: tuple[float, ...], seconds: float) -> bool:
-    return before[:2] != now[:2] or now[2] - before[2] > IDLE_SHARE * max(seconds, 1.0)
+    return before[:-1] != now[:-1] or now[-1] - before[-1] > IDLE_SHARE * max(seconds, 1.0)
 
 
 def _write_addresses(place: Path, count: int) -> None:

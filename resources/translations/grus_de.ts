@@ -284,6 +284,11 @@
         <translation>Immer erlauben</translation>
     </message>
     <message>
+        <source>Among how many devices a text model is split, which compute it together. Applies to models loaded from now on.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Auf wie viele Geräte ein Textmodell aufgeteilt wird, die es gemeinsam berechnen. Gilt für Modelle, die ab jetzt geladen werden.</translation>
+    </message>
+    <message>
         <source>An audiobook is written as {kinds}, not as {ending}.</source>
         <extracomment>engine/media/audiobook_file.py</extracomment>
         <translation>Ein Hörbuch wird als {kinds} geschrieben, nicht als {ending}.</translation>
@@ -3258,6 +3263,11 @@
         <source>Temperature</source>
         <extracomment>app/gui/viewmodels/sampling.py</extracomment>
         <translation>Temperatur</translation>
+    </message>
+    <message>
+        <source>Tensor parallelism</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Tensorparallelität</translation>
     </message>
     <message>
         <source>Text</source>

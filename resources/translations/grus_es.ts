@@ -284,6 +284,11 @@
         <translation>Permitir siempre</translation>
     </message>
     <message>
+        <source>Among how many devices a text model is split, which compute it together. Applies to models loaded from now on.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Entre cuántos dispositivos se reparte un modelo de texto, que lo calculan juntos. Se aplica a los modelos que se carguen desde ahora.</translation>
+    </message>
+    <message>
         <source>An audiobook is written as {kinds}, not as {ending}.</source>
         <extracomment>engine/media/audiobook_file.py</extracomment>
         <translation>Un audiolibro se escribe como {kinds}, no como {ending}.</translation>
@@ -3258,6 +3263,11 @@
         <source>Temperature</source>
         <extracomment>app/gui/viewmodels/sampling.py</extracomment>
         <translation>Temperatura</translation>
+    </message>
+    <message>
+        <source>Tensor parallelism</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Paralelismo de tensores</translation>
     </message>
     <message>
         <source>Text</source>

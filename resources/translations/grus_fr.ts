@@ -284,6 +284,11 @@
         <translation>Toujours autoriser</translation>
     </message>
     <message>
+        <source>Among how many devices a text model is split, which compute it together. Applies to models loaded from now on.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Nombre de périphériques entre lesquels un modèle de texte est réparti, qui le calculent ensemble. S’applique aux modèles chargés à partir de maintenant.</translation>
+    </message>
+    <message>
         <source>An audiobook is written as {kinds}, not as {ending}.</source>
         <extracomment>engine/media/audiobook_file.py</extracomment>
         <translation>Un livre audio s’écrit en {kinds}, pas en {ending}.</translation>
@@ -3258,6 +3263,11 @@
         <source>Temperature</source>
         <extracomment>app/gui/viewmodels/sampling.py</extracomment>
         <translation>Température</translation>
+    </message>
+    <message>
+        <source>Tensor parallelism</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Parallélisme de tenseurs</translation>
     </message>
     <message>
         <source>Text</source>

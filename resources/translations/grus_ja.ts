@@ -284,6 +284,11 @@
         <translation>常に許可</translation>
     </message>
     <message>
+        <source>Among how many devices a text model is split, which compute it together. Applies to models loaded from now on.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>テキストモデルを分割して一緒に計算するデバイスの数です。今後読み込むモデルに適用されます。</translation>
+    </message>
+    <message>
         <source>An audiobook is written as {kinds}, not as {ending}.</source>
         <extracomment>engine/media/audiobook_file.py</extracomment>
         <translation>オーディオブックは {kinds} で書き出します。{ending} では書き出せません。</translation>
@@ -3256,6 +3261,11 @@
         <source>Temperature</source>
         <extracomment>app/gui/viewmodels/sampling.py</extracomment>
         <translation>温度</translation>
+    </message>
+    <message>
+        <source>Tensor parallelism</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>テンソル並列</translation>
     </message>
     <message>
         <source>Text</source>

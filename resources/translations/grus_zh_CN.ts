@@ -284,6 +284,11 @@
         <translation>始终允许</translation>
     </message>
     <message>
+        <source>Among how many devices a text model is split, which compute it together. Applies to models loaded from now on.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>将文本模型拆分到多少个设备上共同计算。适用于之后加载的模型。</translation>
+    </message>
+    <message>
         <source>An audiobook is written as {kinds}, not as {ending}.</source>
         <extracomment>engine/media/audiobook_file.py</extracomment>
         <translation>有声书可写为 {kinds}，不能写为 {ending}。</translation>
@@ -3256,6 +3261,11 @@
         <source>Temperature</source>
         <extracomment>app/gui/viewmodels/sampling.py</extracomment>
         <translation>温度</translation>
+    </message>
+    <message>
+        <source>Tensor parallelism</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>张量并行</translation>
     </message>
     <message>
         <source>Text</source>

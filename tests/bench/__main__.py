@@ -38,6 +38,7 @@ BENCHES = {
     "server": ("The server over the engine, on a fake model", "server", "rows"),
     "long-prompts": ("/health while prompts of 3.5 MB arrive by every protocol", "long_prompts", "rows"),
     "libraries": ("Questions to a library of 100,000 made-up pages", "libraries", "rows"),
+    "ranks": ("A model split among ranks on this CPU: what telling them costs", "ranks", "rows"),
     "walks": (
         "Files of our own that three pieces of work enter (the files: python -m tests.bench.walks)",
         "walks",

@@ -37,8 +37,8 @@ from app.gui.texts import mark, size, tr
 from app.gui.theme import APPEARANCES, GRID
 from app.gui.viewmodels.settings import (
     BACKENDS,
+    COUNTS,
     DEVICES,
-    REPLICAS,
     ComputeSettings,
     NetworkSettings,
     StoredData,
@@ -294,7 +294,10 @@ class SettingsPane(Pane):
         self.language = self._choice("language", tr("Language"), languages)
         self.backend = self._choice("backend", tr("Backend"), [(n, tr(t)) for n, t in BACKENDS], self.computing)
         self.device = self._choice("device", tr("Device"), [(n, tr(t)) for n, t in DEVICES], self.computing)
-        self.replicas = self._choice("replicas", tr("Replicas"), [(n, str(n)) for n in REPLICAS], self.computing)
+        self.replicas = self._choice("replicas", tr("Replicas"), [(n, str(n)) for n in COUNTS], self.computing)
+        self.split = self._choice(
+            "tensor_parallel", tr("Tensor parallelism"), [(n, str(n)) for n in COUNTS], self.computing
+        )
         self.limit = QLineEdit()
         self.limit.setAccessibleName(tr("Memory limit"))
         self.limit.setPlaceholderText("70 %")
@@ -339,6 +342,13 @@ class SettingsPane(Pane):
             self.replicas,
             tr(
                 "How many times a text model is loaded, on a device each, for many requests at once. Applies to models loaded from now on."
+            ),
+        )
+        computed.add(
+            tr("Tensor parallelism"),
+            self.split,
+            tr(
+                "Among how many devices a text model is split, which compute it together. Applies to models loaded from now on."
             ),
         )
         computed.add(tr("Memory limit"), self.limit, tr("For all models together, as a share or a size."))
@@ -489,6 +499,7 @@ class SettingsPane(Pane):
             (self.backend, "auto"),
             (self.device, "auto"),
             (self.replicas, 1),
+            (self.split, 1),
         ):
             box.setCurrentIndex(_nearest(box, preferences.get(box.objectName(), usual)))
         for check, key in ((self.motion, "reduce_motion"), (self.figures, "chat.figures")):

@@ -35,8 +35,8 @@ _JSON = {"messages": ("calls", "attachments", "figures"), "results": ("body",)}
 _LIVE = dict.fromkeys(("conversations", "messages", "results"), " WHERE deleted IS NULL")
 _SPARE = 256 << 20  # bytes of the disk that stay free
 # of this machine, or of what is open now
-_STAYS = ("window", "conversation", "pane", "server.on", "read.watches", "read.watched_folder", "downloads", "backend", "device", "memory_limit", "cache_dir",
-          "model_folders", "models_folder", "models")  # fmt: skip
+_STAYS = ("window", "conversation", "pane", "server.on", "read.watches", "read.watched_folder", "downloads", "backend", "device", "memory_limit", "replicas", "tensor_parallel",
+          "cache_dir", "model_folders", "models_folder", "models")  # fmt: skip
 
 
 @dataclass(frozen=True)

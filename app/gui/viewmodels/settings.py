@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
 BACKENDS = (("auto", mark("Automatic")), ("mlx", "MLX"), ("torch", "PyTorch"))
 DEVICES = (("auto", mark("Automatic")), ("metal", "Metal"), ("cuda", "CUDA"), ("cpu", "CPU"))
-REPLICAS = (1, 2, 3, 4, 6, 8)
-_KEYS = ("backend", "device", "memory_limit", "replicas")
+COUNTS = (1, 2, 3, 4, 6, 8)  # of replicas, and of devices that a model is split among
+_KEYS = ("backend", "device", "memory_limit", "replicas", "tensor_parallel")
+_EITHER = {"replicas": "tensor_parallel", "tensor_parallel": "replicas"}  # a model is split or has replicas
 DEFAULT_SHARE = 0.7
 
 
@@ -68,6 +69,8 @@ class ComputeSettings:
 
     def choose(self, key: str, value: Any) -> None:
         self._preferences.put(key, value)
+        if key in _EITHER and value > 1:
+            self._preferences.put(_EITHER[key], 1)
         self.altered = self._chosen() != self._before
         self.changed()
         self.look()

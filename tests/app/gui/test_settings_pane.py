@@ -104,6 +104,10 @@ def test_choices_of_computing_say_what_they_come_to(open_settings: Any) -> None:
     assert pane.applies.isVisible()
     pick(pane.replicas, 2)
     assert grus.context.preferences.get("replicas") == 2
+    pick(pane.split, 4)  # a model is split among devices, or has replicas
+    chosen = [grus.context.preferences.get(key) for key in ("tensor_parallel", "replicas")]
+    assert chosen == [4, 1]
+    grus.until(lambda: (pane.split.currentData(), pane.replicas.currentData()) == (4, 1))
 
 
 def test_the_memory_limit_is_written_as_a_person_would(open_settings: Any) -> None:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
 from backends.base import Affine, Blocks, Dense, Raw
 from engine.errors import Unsupported
+from engine.models.config import text_fields
+from engine.models.registry import find_architecture
 from engine.weights import affine
 from engine.weights.gguf.blocks import decode, dequantize
 from engine.weights.gguf.encode import encode
 from engine.weights.portions import ALONE, Portion, Rank, cut, cut_axis, cut_first
+from engine.weights.source import Tensors
+from engine.weights.view import survey
 from tests.asserting import every
+from tests.engine.models.test_published_sizes import SIZES, published
 
 ROWS, COLUMNS = 12, 512
 
@@ -121,6 +128,28 @@ def test_what_cannot_be_split_is_said_in_a_sentence() -> None:
         Rank(0, 4).heads(2, 1)
     with pytest.raises(Unsupported, match="cannot be split among 3 devices: it has 2 numbers"):
         Rank(0, 3).portion(64, 32)
+
+
+# Gemma 3n's matrices of streams and per-layer inputs, and Granite 4's recurrent layers with one group, are whole on each rank
+MORE_WHOLE = {"gemma-3n-e2b": 0.12, "gemma-3n-e4b": 0.145, "granite-4.0-h-tiny": 0.07}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(SIZES))
+def test_each_rank_of_a_published_size_has_its_share_of_the_weights(name: str) -> None:
+    config, shapes = published(name)
+    make = find_architecture(config, name)
+    raws = {
+        tensor: Raw(tensor, "file", 0, 2 * math.prod(shape), "BF16", shape, memoryview(b""))
+        for tensor, shape in shapes.items()
+    }
+    for count in (2, 3, 4, 8):
+        if count > text_fields(config).int("num_attention_heads"):
+            continue
+        for index in range(count):
+            found = survey(lambda view: make(view, config), Tensors("here", raws), rank=Rank(index, count))
+            most = 1 / count + MORE_WHOLE.get(name, 0.05)
+            assert found.rank_bytes <= most * found.weight_bytes, (count, index)
 
 
 def test_alone_everything_is_whole() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import marshal
 import random
 from collections.abc import Callable
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 
 from app.runtime.vectors import EmbeddingModel
+from backends.ranks import Follower
 from backends.torch.kernels import library
 from engine import shares
 from engine.engine import Engine
@@ -143,6 +145,25 @@ def test_prefixes_eviction_drafts_and_offloading_change_nothing(
     assert seen >= {"open", "close", "run", "snapshot", "forget", "restore", "export", "import", "rollback", "last"}
 
 
+def test_a_rank_that_fails_leaves_nobody_waiting(
+    folder: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The leader waits in a sum for a rank that does not come any more."""
+    split = opened(folder("llama"), 2)
+
+    def fails(follower: Follower, segments: Any) -> None:
+        raise KeyError("a broken rank")
+
+    monkeypatch.setattr(Follower, "_run", fails)
+    engine = Engine(lambda _: split, start=False)
+    handle = engine.submit(Request("m", [1, 2, 3], SamplingParams(max_tokens=4)))
+    while not engine.idle:
+        engine.turn()
+    with pytest.raises(GrusError, match="a broken rank"):
+        handle.result()
+    engine.close()
+
+
 def test_every_rank_forgets_what_nobody_holds(folder: Callable[[str], Path]) -> None:
     split = opened(folder("llama"), 2)
     slot = split.kv.open(16)
@@ -178,7 +199,17 @@ SLOW = pytest.mark.slow
 def test_files_of_blocks(quant: str, ranks: int, tmp_path: Path) -> None:
     whole = save("llama", tmp_path / "m", intermediate_size=512, hidden_size=256, head_dim=64)
     file = convert(whole, tmp_path / "m.gguf", "gguf", quant)
-    compare(file, ranks)
+    compare(file, ranks, 32)
+
+
+@pytest.mark.parametrize("ranks", [pytest.param(n, marks=SLOW) for n in (2, 3, 4)])
+@pytest.mark.parametrize("name", ["llama", "qwen3_5", "qwen3_moe"])
+def test_four_bits_of_mlx(name: str, ranks: int, tmp_path: Path) -> None:
+    moe = dict(moe_intermediate_size=128) if name == "qwen3_moe" else {}
+    whole = save(name, tmp_path / "m", hidden_size=256, intermediate_size=512, **moe)
+    packed = convert(whole, tmp_path / "q", "mlx", "q4_k")
+    assert json.loads((packed / "config.json").read_text())["quantization"]["bits"] == 4
+    compare(packed, ranks, 32)
 
 
 @SLOW

@@ -5,13 +5,16 @@ from __future__ import annotations
 import marshal
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -19,6 +22,7 @@ import numpy as np
 import psutil
 import pytest
 
+from engine import shares
 from engine.engine import Engine
 from engine.errors import (
     BadRequest,
@@ -31,15 +35,19 @@ from engine.errors import (
 from engine.load_options import LoadOptions
 from engine.loading import LoadedModel, load
 from engine.media.inputs import Picture
+from engine.model_files import open_model
 from engine.parallel import replicas as processes
 from engine.parallel.messages import packed, unpacked
+from engine.parallel.replica_scheduler import prompt_key
 from engine.parallel.replicas import Replica, Replicas, node_cpus
 from engine.prefix_cache import common_prefix
 from engine.types import Failed, Grammar, Request, RequestHandle, SamplingParams, Settings, Text, TokenLogprob, outcome
+from tests import gemma3_checkpoints, vision_checkpoints
 from tests.app.fresh import several
 from tests.app.test_adapters import post, served
 from tests.checkpoints import save
 from tests.engine.parallel.test_team import gone
+from tests.engine.vision.pictures import drawn
 
 HOW: dict[str, Any] = dict(backend="torch", device="cpu", dtype="f32", quant="none")
 
@@ -253,6 +261,121 @@ def test_a_replica_computes_on_the_cores_of_one_numa_node(tmp_path: Path) -> Non
         (tmp_path / f"node{node}" / "cpulist").write_text(cpus + "\n")
     assert [node_cpus(i, tmp_path) for i in range(4)] == [[0, 1, 4, 5], [2, 3, 6], [8], [0, 1, 4, 5]]
     assert node_cpus(1, tmp_path / "none") == []
+
+
+def test_each_process_begins_on_its_node(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[Any] = []
+    monkeypatch.setattr(processes, "node_cpus", lambda index: [10 * index, 10 * index + 1])
+    monkeypatch.setattr(processes, "start_child", lambda *given: subprocess.Popen(["cat"], stdin=-1, stdout=-1))
+    monkeypatch.setattr(Replica, "begin", lambda replica, process, message: begun.append((process, message)))
+    Replicas("m", {}, ["cpu"] * 3, [None] * 3)
+    Replicas("m", {}, ["cuda:0", "cuda:1"], [None] * 2)
+    for process, _ in begun:
+        process.communicate()
+    assert [message["cpus"] for _, message in begun] == [[10, 11], [20, 21], []]  # a GPU's process may use all
+    assert [message["options"]["device"] for _, message in begun] == ["cpu", "cpu", "cuda:1"]
+
+
+def test_a_memory_limit_given_as_a_share_is_of_each_device(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second GPU stands in for one with a third of the memory."""
+    begun: list[Any] = []
+    backend = shares.pick_backend(LoadOptions(**HOW))
+
+    def sized(total: int) -> Any:
+        return SimpleNamespace(memory=lambda: SimpleNamespace(total=total))
+
+    monkeypatch.setattr(shares, "rank_devices", lambda options: ("cuda:0", "cuda:1"))
+    monkeypatch.setattr(shares, "pick_backend", lambda options: backend)
+    monkeypatch.setattr(shares, "Replicas", lambda *given: begun.append(given))
+    options = LoadOptions(backend="torch", replicas=2, memory_limit="0.5")
+    own, _ = shares.start_replicas("m", folder, open_model(folder), options)
+    (_, given, devices, limits), *_ = begun
+    assert (own.memory_limit, given["memory_limit"], devices, limits) == (
+        "0.5",
+        "0.5",
+        ("cuda:0", "cuda:1"),
+        [None, None],
+    )
+    assert [shares.device_total(sized(n << 30), given["memory_limit"]) >> 20 for n in (24, 8)] == [12288, 4096]
+    assert shares.device_total(sized(8 << 30), "3G") == shares.device_total(sized(24 << 30), 3 << 30) == 3 << 30
+
+
+def test_prompts_with_different_pictures_have_nothing_in_common() -> None:
+    def key(*names: str) -> list[int]:
+        pictures = [Picture(np.ones((4, 3), np.float32), (1, 2, 2), 2, name) for name in names]
+        ids = [1, 2, *[7, 9, 9, 8] * len(names), 3]
+        positions = np.array([place for i in range(len(names)) for place in (3 + 4 * i, 4 + 4 * i)])
+        return prompt_key(Request("m", ids, pictures=pictures, positions=positions))
+
+    assert prompt_key(Request("m", [1, 2, 3])) == [1, 2, 3]
+    assert key("a", "b") == key("a", "b")
+    assert common_prefix(key("a", "b"), key("c", "b")) == 3
+    assert common_prefix(key("a", "b"), key("a", "c")) == 7  # the second picture's place
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["qwen3_vl", "gemma3"])
+def test_replicas_of_a_vision_model_encode_pictures_themselves(name: str, tmp_path: Path) -> None:
+    marks: Any = gemma3_checkpoints if name == "gemma3" else vision_checkpoints
+    place = marks.save(tmp_path / "m") if name == "gemma3" else marks.save(name, tmp_path / "m")
+
+    def requests(loaded: LoadedModel) -> list[Request]:
+        vision = loaded.vision
+        assert vision is not None
+        made = []
+        for seed in range(4):
+            pictures = [vision.prepare(drawn(48, 32, seed)), vision.prepare(drawn(16, 64, 9))]
+            seen = [marks.START, marks.IMAGE, marks.END]
+            ids, positions = vision.expand([5, 17, *seen, 90, *seen, 11], pictures)
+            rope = vision.rope(ids, pictures)
+            how = replace(greedy(), logprobs=True)
+            made.append(Request("m", ids, how, pictures=pictures, positions=positions, rope=rope))
+        return made
+
+    def answers(engine: Engine, loaded: LoadedModel) -> list[Any]:
+        results = engine.batch(requests(loaded))
+        said = [result for result in results if not isinstance(result, GrusError)]
+        firsts.append({round(result.logprobs[0].logprob, 4) for result in said if result.logprobs})
+        return [result.ids for result in said]
+
+    firsts: list[set[float]] = []
+    alone, made = load(str(place), LoadOptions(**HOW)), opened(place)
+    alone.name = made.name = "m"
+    with Engine(lambda _: alone) as engine:
+        expected = answers(engine, alone)
+    assert len(firsts[0]) == 4  # pictures make a difference
+    with Engine(lambda _: made) as engine:
+        engine.load("m")
+        assert made.replicas is not None
+        (other,) = made.replicas.all
+        assert answers(engine, made) == expected
+        there = [other.history.shared(prompt_key(one), common_prefix) == len(one.prompt_ids) for one in requests(made)]
+        assert 0 < sum(there) < 4  # both have computed some
+        assert answers(engine, made) == expected
+        assert other.load == 0
+        assert engine.stats().leaks == 0
+
+
+@pytest.mark.slow
+def test_each_replica_has_the_draft_model(folder: Path, tmp_path: Path) -> None:
+    asked = [prompt(seed) for seed in range(8)]
+    with Engine(lambda _: load(str(folder), LoadOptions(**HOW))) as engine:
+        expected = ids_of(engine, asked)
+    copied = shutil.copytree(folder, tmp_path / "draft")  # it drafts what the model says
+    target, draft = opened(folder), load(str(copied), LoadOptions(**HOW))
+    settings = Settings(speculation="draft", draft_model="draft", gpu_memory_limit="1T")
+    with Engine({"m": target, "draft": draft}.__getitem__, settings) as engine:
+        engine.load("m")
+        assert target.replicas is not None
+        (other,) = target.replicas.all
+        results = [engine.submit(Request("m", ids, greedy())) for ids in asked]
+        finished = [handle.result(240) for handle in results]
+        assert [one.ids for one in finished] == expected
+        there = [other.history.shared(ids, common_prefix) == len(ids) for ids in asked]
+        assert 0 < sum(there) < 8
+        drafted = [one.timings.accepted > 0 for one in finished]
+        assert drafted == [True] * 8  # in both processes
+        assert draft.kv.used == 0
 
 
 @pytest.mark.slow

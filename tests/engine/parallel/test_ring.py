@@ -56,7 +56,7 @@ def opened(folder: Path, ranks: int = 2, **more: Any) -> LoadedModel:
 
 def compare(folder: Path, ranks: int = 2, **how: Any) -> None:
     alone, split = opened(folder, 1, **how), opened(folder, ranks, **how)
-    asked = prompts(8, alone.vocab)
+    asked = prompts(32, alone.vocab)
     assert_alike(replies(alone, asked), replies(split, asked))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -25,6 +26,7 @@ from tests.app.server.scripted import until
 from tests.asserting import every
 from tests.checkpoints import save
 
+SLOW = pytest.mark.slow
 SOON = 8.0  # seconds: five, and what a machine that does other things takes
 
 
@@ -92,6 +94,13 @@ def listening(pids: list[int]) -> list[str]:
     return [connection.laddr.ip for connection in found if connection.status == psutil.CONN_LISTEN]
 
 
+def listening_by_ss(pids: list[int]) -> list[str]:
+    """The same, as the system's own program has it."""
+    lines = subprocess.run(["ss", "-Hltnp"], capture_output=True, text=True, check=True).stdout.splitlines()
+    owned = [line.split()[3] for line in lines if any(f"pid={pid}," in line for pid in pids)]
+    return [place.rpartition(":")[0].strip("[]") for place in owned]
+
+
 def test_two_processes_answer_again_after_one_was_killed(folder: Path) -> None:
     alone = opened(folder, 1)
     engine = Engine(lambda _: alone)
@@ -103,6 +112,8 @@ def test_two_processes_answer_again_after_one_was_killed(folder: Path) -> None:
         addresses = listening([os.getpid(), *one.pids])
         assert addresses
         assert every(address == "127.0.0.1" for address in addresses)
+        if shutil.which("ss") is not None:
+            assert listening_by_ss([os.getpid(), *one.pids]) == addresses
         handle = one.ask(3000)
         events = iter(handle)
         next(events)
@@ -131,21 +142,40 @@ def test_a_rank_that_stops_is_given_up(folder: Path) -> None:
 
 LEADER = """
 import sys, time
-from tests.engine.parallel.test_team import opened
 from pathlib import Path
-loaded = opened(Path(sys.argv[1]))
-print(*loaded.team.pids, loaded.team.place.parent, flush=True)
+from tests.engine.parallel.test_team import Running
+one, moment = Running(Path(sys.argv[1]), 3), sys.argv[2]
+for event in one.ask(4 if moment == "Done" else 3000, 3500 if moment == "Started" else 5):
+    print(type(event).__name__, flush=True)
 time.sleep(600)
 """
 
 
-def test_nothing_is_left_of_a_leader_that_was_killed(folder: Path) -> None:
-    with subprocess.Popen([sys.executable, "-c", LEADER, str(folder)], stdout=subprocess.PIPE, text=True) as leader:
+@pytest.mark.parametrize(
+    "moment", ["Done", pytest.param("load", marks=SLOW), *(pytest.param(at, marks=SLOW) for at in ("Started", "Text"))]
+)
+def test_nothing_is_left_of_a_leader_that_was_killed(moment: str, folder: Path, tmp_path: Path) -> None:
+    """While the ranks load, in prefill, in decode and idle."""
+    command = [sys.executable, "-c", LEADER, str(folder), moment]
+    here = {**os.environ, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=here) as leader:
         assert leader.stdout is not None
-        *pids, place = leader.stdout.readline().split()
+        if moment == "load":
+            until(lambda: len(psutil.Process(leader.pid).children()) == 2, 120)
+            assert list(tmp_path.glob("grus-ranks-*"))
+            until(lambda: all(alive_for(child, 1.0) for child in psutil.Process(leader.pid).children()), 120)
+        else:
+            next(line for line in leader.stdout if line.strip() == moment)
+        pids = [child.pid for child in psutil.Process(leader.pid).children()]
         leader.kill()
-    assert gone([int(pid) for pid in pids])
-    assert not Path(place).exists()
+    assert len(pids) == 2
+    assert gone(pids)
+    assert list(tmp_path.glob("grus-ranks-*")) == []
+
+
+def alive_for(process: psutil.Process, seconds: float) -> bool:
+    """Whether it has computed for so long: it has begun, and has not loaded its share."""
+    return sum(process.cpu_times()[:2]) > seconds
 
 
 def ended_with_a_sentence(handle: Any) -> None:
@@ -195,6 +225,23 @@ def test_a_rank_that_runs_out_of_memory_ends_the_request(folder: Path) -> None:
         with pytest.raises(EngineFault, match=r"rank 1 \(cpu\) (ran out of memory|failed)"):
             one.ask(4, 3900).result(120)
         assert one.ask().result(120).ids
+
+
+@SLOW
+def test_a_leader_that_runs_out_of_memory_ends_the_request(folder: Path) -> None:
+    with running(folder) as one:
+        one.ask().result(120)
+        pids, (loaded,) = one.pids, one.made
+
+        def no_room(segments: Any) -> Any:
+            raise MemoryError
+
+        loaded.runner.own.run = no_room
+        with pytest.raises(EngineFault, match="do not work together any more: rank 0 ran out of memory"):
+            one.ask().result(120)
+        assert gone(pids)
+        assert one.ask().result(120).ids
+        assert one.engine.stats().leaks == 0
 
 
 @pytest.mark.slow

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import psutil
@@ -26,17 +28,17 @@ sys.path.insert(0, {root!r})
 from engine.parallel.pipes import PipeWriter, read_message
 commands, reports = os.fdopen(0, "rb"), PipeWriter(os.fdopen(1, "wb"))
 begun = read_message(commands)
-def beat(busy=False):
-    n = 0
+done = 0
+def beat():
     while True:
-        n += busy
-        reports.write(("beat", (n, 0, 0.0)))
+        reports.write(("beat", (done, 0, 0, 0.0)))
         time.sleep(0.05)
 {body}
 while True:
     what, wants, *message = read_message(commands)
     if what == "end":
         break
+    done += 1
     if wants:
         reports.write(("answer", list(message[0])))
 """
@@ -115,18 +117,65 @@ def test_a_rank_that_gets_nothing_done_is_given_up(made: Callable[..., Team]) ->
         team.send([("open", 0, 5)])
 
 
+def given_up(team: Team) -> str:
+    deadline = time.monotonic() + 120
+    while team.reason is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+    team.close()
+    return team.reason or ""
+
+
+def test_a_rank_that_carries_out_nothing_is_given_up_while_nobody_waits(made: Callable[..., Team]) -> None:
+    """A GPU's leader goes on: operations between ranks do not block it."""
+    team = made(READY + BEATS + "time.sleep(600)\n")
+    team.ready()
+    assert team.reason is None
+    team.send([("open", 0, 5)])
+    assert "rank 1 (cpu) and rank 2 (cpu) made no progress" in given_up(team)
+
+
+def test_a_step_that_does_not_end_is_given_up(made: Callable[..., Team]) -> None:
+    """Devices that wait for each other: every rank has carried out its calls."""
+    team = made(READY + BEATS, replace(HURRY, step=0.5))
+    team.ready()
+    team.ask(("run", 0))
+    time.sleep(1.0)
+    assert team.reason is None  # nothing is expected of ranks that are idle
+    with team.reading():
+        assert "made no progress" in given_up(team)
+
+
+def test_ranks_are_not_given_up_because_the_machine_stood_still(
+    made: Callable[..., Team], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    team = made(READY + BEATS, replace(HURRY, beat=5.0, hang=60.0))
+    team.ready()
+    jumped = threading.Event()
+
+    def later() -> float:
+        return time.monotonic() + (1000.0 if jumped.is_set() else 0.0)
+
+    monkeypatch.setattr(teams, "time", SimpleNamespace(monotonic=later, sleep=time.sleep))
+    time.sleep(0.5)
+    jumped.set()
+    time.sleep(1.0)
+    assert team.reason is None
+    team.close()
+
+
 @pytest.mark.parametrize(
     ("now", "progressed"),
     [
-        ((7, 3, 1.0), False),
-        ((8, 3, 1.0), True),  # an operation was done
-        ((7, 4, 1.0), True),  # a page was read from disk
-        ((7, 3, 1.1), False),  # what a thread that only waits takes
-        ((7, 3, 2.5), True),  # computes
+        ((7, 9, 3, 1.0), False),
+        ((8, 9, 3, 1.0), True),  # a call was carried out
+        ((7, 10, 3, 1.0), True),  # an operation was done
+        ((7, 9, 4, 1.0), True),  # a page was read from disk
+        ((7, 9, 3, 1.1), False),  # what a thread that only waits takes
+        ((7, 9, 3, 2.5), True),  # computes
     ],
 )
 def test_ranks_that_work_are_waited_for(now: tuple[float, ...], progressed: bool) -> None:
-    assert teams._made_progress((7, 3, 1.0), now, 3.0) is progressed
+    assert teams._made_progress((7, 9, 3, 1.0), now, 3.0) is progressed
 
 
 def test_a_rank_that_gives_no_sign_of_life_is_given_up(made: Callable[..., Team]) -> None:
