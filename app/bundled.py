@@ -32,6 +32,13 @@ def is_bundled() -> bool:
     return bool(getattr(sys, "frozen", False))
 
 
+def has_nvidia_driver() -> bool:
+    """Here and not with the CUDA pack: every start of a bundle asks, and imports the pack's code only where a driver is."""
+    import shutil
+
+    return Path("/proc/driver/nvidia/version").exists() or shutil.which("nvidia-smi") is not None
+
+
 def program() -> list[str]:
     """The command that starts this Grus again, from any folder."""
     if is_bundled():

@@ -33,7 +33,8 @@ COMMANDS = (
 
 
 def parser(command: str | None = None) -> argparse.ArgumentParser:
-    """All commands and their options; or of `command` alone, so that the modules of the others are not imported."""
+    """All commands and their options; or of `command` alone, so that the modules of the others are not imported; or of none with
+    `--version`."""
     top = _Parser(
         prog="grus",
         description="Private AI on your own machine.",
@@ -42,6 +43,8 @@ def parser(command: str | None = None) -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"grus {_version()}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_Command)
+    if command == "--version":
+        return top
     for module in [COMMANDS[command]] if command in COMMANDS else COMMANDS.values():
         import_module(f"app.commands.{module}").add_to(commands)
     return top

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import resources
-from app.bundled import is_bundled
+from app.bundled import has_nvidia_driver, is_bundled
 from app.updates import ReleaseFile, download
 from engine.errors import DiskFull, ErrorText, GrusError, Offline, Unsupported
 from engine.hub import offline
@@ -27,10 +27,6 @@ FOLDER = "GRUS_CUDA_FOLDER"  # the variable that names another place for gigabyt
 _DONE = "unpacked.txt"  # the digests of the wheels that are whole in an unfinished folder
 _ROOM = 3  # bytes of disk for each byte to download: CUDA's libraries are half their size in a wheel, and one wheel lies beside them
 Progress = Callable[[int, int], None]
-
-
-def has_nvidia_driver() -> bool:
-    return Path("/proc/driver/nvidia/version").exists() or shutil.which("nvidia-smi") is not None
 
 
 def packs_folder() -> Path:

@@ -30,6 +30,8 @@ SYSTEMS = {
     "ubuntu-22.04": ("jammy", "http://archive.ubuntu.com/ubuntu"),
     "ubuntu-24.04": ("noble", "http://archive.ubuntu.com/ubuntu"),
 }
+SCRIPTS = Path("/usr/share/debootstrap/scripts")
+UBUNTU_KEYS = Path("/usr/share/keyrings/ubuntu-archive-keyring.gpg")
 _APART = (
     "unshare",
     "-m",
@@ -101,37 +103,32 @@ def mirror_of_this_machine(apt: Path = Path("/etc/apt")) -> str:
     return ""
 
 
+def debootstrap_words(name: str, root: Path, archive: str) -> list[str]:
+    """What debootstrap is called with. Ubuntu has libraries of the window in `universe`, which its installer turns on."""
+    suite, ubuntu = SYSTEMS[name][0], name.startswith("ubuntu")
+    words = ["--variant=minbase", "--include=ca-certificates"]
+    if ubuntu:
+        words += ["--components=main,universe"]
+        words += [f"--keyring={UBUNTU_KEYS}"] if UBUNTU_KEYS.exists() else []
+    # A debootstrap that is older than the suite has no script for it; all suites of a distribution have the same one.
+    return [*words, suite, str(root), archive, str(SCRIPTS / ("gutsy" if ubuntu else "sid"))]
+
+
 @contextmanager
-def clean_system(name: str, scratch: Path) -> Iterator[CleanSystem | None]:
-    """A fresh root folder; None where the archive is not to be had. Removed at the end."""
-    suite, archive = SYSTEMS[name]
-    if name.startswith("debian") and (here := mirror_of_this_machine()):
-        archive = here
+def clean_system(name: str, scratch: Path, bases: Path | None = None) -> Iterator[CleanSystem | None]:
+    """A fresh root folder; None where the archive is not to be had. Removed at the end. `bases`: where fresh ones are kept."""
     root = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=scratch))
-    root.chmod(0o755)  # it is "/" to whoever is not root there, too
     try:
-        keys = "/usr/share/keyrings/ubuntu-archive-keyring.gpg"
-        more = [f"--keyring={keys}"] if name.startswith("ubuntu") and Path(keys).exists() else []
-        scripts = Path("/usr/share/debootstrap/scripts") / suite
-        made = scripts.exists() and subprocess.run(
-            [
-                *_APART,
-                "debootstrap",
-                "--variant=minbase",
-                "--include=ca-certificates",
-                *more,
-                suite,
-                str(root),
-                archive,
-            ],
-            capture_output=True,
-            text=True,
-        )
-        if not made or made.returncode:
-            why = made.stdout.strip().splitlines()[-1:] if made else ["debootstrap does not know it"]
-            print(f"{name}: its archive is not to be had here: {''.join(why)}", flush=True)
+        base = bases / name if bases else root
+        if base.exists() and base != root:
+            print(f"{name}: the system in {base}", flush=True)
+        elif why := debootstrapped(name, base):
+            print(f"{name}: its archive is not to be had here: {why}", flush=True)
             yield None
             return
+        if base != root:
+            subprocess.run(["cp", "-a", f"{base}/.", str(root)], check=True)
+        root.chmod(0o755)  # it is "/" to whoever is not root there, too
         for file in ("/etc/resolv.conf", "/etc/hosts", *map(str, Path("/etc/apt/apt.conf.d").glob("*proxy*"))):
             if Path(file).exists():
                 shutil.copyfile(file, root / file.lstrip("/"))
@@ -140,6 +137,23 @@ def clean_system(name: str, scratch: Path) -> Iterator[CleanSystem | None]:
         yield system
     finally:
         shutil.rmtree(root, ignore_errors=True)
+
+
+def debootstrapped(name: str, folder: Path) -> str:
+    """Make the system in `folder`, whole or not at all. Why it cannot be made, else nothing."""
+    archive = SYSTEMS[name][1]
+    if name.startswith("debian") and (here := mirror_of_this_machine()):
+        archive = here
+    unfinished = folder.with_name(f"{folder.name}.part")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    unfinished.mkdir(parents=True)
+    command = [*_APART, "debootstrap", *debootstrap_words(name, unfinished, archive)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        return (done.stdout + done.stderr).strip().splitlines()[-1]
+    unfinished.rename(folder)  # over an empty folder too
+    return ""
 
 
 SERVE = """
@@ -234,10 +248,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--appimage", type=Path)
     parser.add_argument("--only", nargs="+", choices=list(SYSTEMS), default=list(SYSTEMS))
     parser.add_argument("--scratch", type=Path, default=Path("/var/tmp"))
+    parser.add_argument("--bases", type=Path, help="keep the fresh systems here, for the next time")
     given = parser.parse_args(arguments)
     tried: list[CleanSystem] = []
     for name in given.only:
-        with clean_system(name, given.scratch) as system:
+        with clean_system(name, given.scratch, given.bases) as system:
             if system is not None:
                 tried.append(system)
                 try_package(system, given.package, given.before)

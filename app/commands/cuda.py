@@ -6,7 +6,8 @@ import argparse
 from typing import Any
 
 from app import cuda_pack
-from app.cuda_pack import CudaPack, has_nvidia_driver
+from app.bundled import has_nvidia_driver
+from app.cuda_pack import CudaPack
 
 DESCRIPTION = """\
 Lets a Grus that came as a .deb, .rpm, AppImage or setup program compute on an NVIDIA GPU: it comes with PyTorch's build for CPUs, and

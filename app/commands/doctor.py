@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, distributions, version
 from typing import Any
 
-from app.bundled import grus_version, is_bundled
+from app.bundled import grus_version, has_nvidia_driver, is_bundled
 from app.commands.cuda import described
-from app.cuda_pack import CudaPack, has_nvidia_driver
+from app.cuda_pack import CudaPack
 from engine.errors import GrusError
 from engine.loading import LoadOptions, gigabytes
 from engine.machine import Machine, look

@@ -16,4 +16,4 @@ case $(uname -s) in
   Linux) export PIP_EXTRA_INDEX_URL="${PIP_EXTRA_INDEX_URL:-https://download.pytorch.org/whl/cpu}" ;;
 esac
 "$bin/python" -m pip install --quiet -c packaging/constraints.txt "$wheel"
-"$bin/python" -m pip install --quiet -r packaging/requirements.txt
+"$bin/python" -m pip install --quiet "$(grep '^pyinstaller' packaging/requirements.txt)"

@@ -2,13 +2,15 @@
 
 import sys
 
-from app.bundled import begin
-from app.cuda_pack import use
+from app.bundled import begin, has_nvidia_driver
 
-use()
+if has_nvidia_driver():
+    from app.cuda_pack import use
+
+    use()
 if begin(sys.argv[1:]):
     sys.exit(0)
 
-from app.cli import main  # noqa: E402 - what it imports may be in the pack
+from app.cli import main  # after the pack is found: what it imports may be in it
 
 sys.exit(main())

@@ -45,6 +45,14 @@ def test_the_entry_point_is_the_command_line() -> None:
     assert done.stdout == f"grus {bundled.grus_version()}\n".replace("grus 0\n", "grus (not installed)\n")
 
 
+def test_the_version_is_said_before_any_command_is_imported() -> None:
+    done = run("-X", "importtime", str(START), "--version")
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert (done.returncode, "app.cli" in imported) == (0, True)
+    assert sorted(name for name in imported if name.startswith("app.commands")) == []
+    assert bundled.has_nvidia_driver() or "app.cuda_pack" not in imported
+
+
 def test_a_child_process_is_this_program_with_the_name_of_a_module() -> None:
     """In a bundle `sys.executable` is Grus: it is started as Python would be, `-m engine.machine`."""
     asked = {"backend": "torch", "device": "cpu", "cache_dir": None, "limit": None, "again": False}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -40,6 +42,74 @@ def test_a_list_that_apt_does_not_read_is_not_read(apt: Path) -> None:
     assert clean_systems.mirror_of_this_machine(apt) == ""
 
 
+@pytest.mark.parametrize("keys", [True, False])
+def test_a_suite_needs_no_script_of_its_own_and_ubuntu_its_universe(
+    keys: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keyring = tmp_path / "keys.gpg"
+    if keys:
+        keyring.touch()
+    monkeypatch.setattr(clean_systems, "UBUNTU_KEYS", keyring)
+    debian = clean_systems.debootstrap_words("debian-13", tmp_path, "http://mirror.example/debian")
+    assert debian[-4:] == [
+        "trixie",
+        str(tmp_path),
+        "http://mirror.example/debian",
+        "/usr/share/debootstrap/scripts/sid",
+    ]
+    ubuntu = clean_systems.debootstrap_words("ubuntu-24.04", tmp_path, "http://mirror.example/ubuntu")
+    assert (ubuntu[-4], ubuntu[-1]) == ("noble", "/usr/share/debootstrap/scripts/gutsy")
+    assert "--components=main,universe" in ubuntu
+    assert (f"--keyring={keyring}" in ubuntu) is keys
+    assert not any("universe" in word or "keyring" in word for word in debian)
+
+
+_DEBOOTSTRAP = """#!/bin/sh
+for word; do case $word in /*.part) root=$word ;; esac; done
+[ ! -e "$(dirname "$0")/refuses" ] || { echo "E: no such archive"; exit 1; }
+echo made >>"$(dirname "$0")/count"
+echo fresh >"$root/etc"
+"""
+
+
+@pytest.fixture
+def debootstrap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of one that makes a system of one file, and of `count` and `refuses`."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    (folder / "debootstrap").write_text(_DEBOOTSTRAP)
+    (folder / "debootstrap").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setattr(clean_systems, "_APART", ())
+    monkeypatch.setattr(clean_systems.CleanSystem, "run", lambda *_: None)
+    monkeypatch.setattr(clean_systems.shutil, "copyfile", lambda *_: None)
+    return folder
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="debootstrap is for Linux")
+def test_fresh_systems_are_kept_where_it_is_asked_for(debootstrap: Path, tmp_path: Path) -> None:
+    scratch, bases = tmp_path / "scratch", tmp_path / "bases"
+    scratch.mkdir()
+    for kept in (bases, bases, None):
+        with clean_systems.clean_system("debian-13", scratch, kept) as system:
+            assert (system.root / "etc").read_text() == "fresh\n"
+            (system.root / "etc").write_text("used")
+        assert list(scratch.iterdir()) == []
+    assert (bases / "debian-13" / "etc").read_text() == "fresh\n"
+    assert (debootstrap / "count").read_text() == "made\n" * 2  # for the first, and for the one that keeps none
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="debootstrap is for Linux")
+def test_a_system_that_could_not_be_made_is_said_and_not_kept(
+    debootstrap: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (debootstrap / "refuses").touch()
+    with clean_systems.clean_system("debian-13", tmp_path, tmp_path / "bases") as system:
+        assert system is None
+    assert "not to be had here: E: no such archive" in capsys.readouterr().out
+    assert list((tmp_path / "bases").iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("code", "said", "result"), [(0, "grus 1.2.3", "ok"), (0, "another program", "FAILED"), (1, "grus 1.2.3", "FAILED")]
 )
@@ -64,7 +134,7 @@ def test_a_step_needs_its_exit_code_and_its_words(
 def test_no_system_is_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import contextlib
 
-    monkeypatch.setattr(clean_systems, "clean_system", lambda name, scratch: contextlib.nullcontext(None))
+    monkeypatch.setattr(clean_systems, "clean_system", lambda name, scratch, bases: contextlib.nullcontext(None))
     assert clean_systems.main([str(tmp_path / "grus.deb")]) == 1
 
 

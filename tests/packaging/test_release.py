@@ -136,6 +136,23 @@ def test_a_workflows_scripts_are_there(path: Path) -> None:
     assert {name for line in re.findall(r"\bmake ([a-z -]+)", text) for name in line.split()} <= targets
 
 
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_the_actions_of_a_workflow_are_pinned(path: Path) -> None:
+    """A tag can be moved onto other code; a commit cannot."""
+    used = re.findall(r"uses: (\S+)@(\S+)(?: # (\S+))?", path.read_text(encoding="utf-8"))
+    loose = {
+        name for name, commit, said in used if not (re.fullmatch(r"[0-9a-f]{40}", commit) and said.startswith("v"))
+    }
+    assert used
+    assert loose <= {"pypa/gh-action-pypi-publish"}  # its makers say to use the branch `release/v1`
+
+
+def test_every_system_is_tested_with_every_python() -> None:
+    jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8"))["jobs"]
+    pythons = {name: jobs[name]["strategy"]["matrix"]["python"] for name in ("linux", "macos", "windows")}
+    assert pythons == {name: ["3.11", "3.12", "3.13", "3.14"] for name in pythons}
+
+
 def test_workflows_follow_their_schema() -> None:
     command = [need_tool("check-jsonschema"), "--builtin-schema", "vendor.github-workflows", *map(str, WORKFLOWS)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
@@ -193,3 +210,29 @@ def test_a_release_has_every_file_and_a_trial_is_nobodys_update(tag: str, kind: 
     said = (tmp_path / "said").read_text().splitlines()
     assert said == ["release", "create", tag, "--verify-tag", "--notes-file", "notes.md", *kind,
                     f"{dist}/grus 1.whl", f"{dist}/latest.json"]  # fmt: skip
+
+
+@pytest.mark.parametrize(("tag", "newest"), [("v1.2.3", True), ("v1.2.3rc1", False)])
+def test_images_are_built_from_the_templates_and_a_trial_is_not_the_newest(
+    tag: str, newest: bool, dist: Path, tmp_path: Path
+) -> None:
+    release.fill(dist, tag[1:], "Someone/Grus")
+    program = tmp_path / "bin" / "docker"
+    program.parent.mkdir()
+    program.write_text(
+        f'#!/bin/sh\necho "$@" >>"{tmp_path}/said"\n[ "$1" != build ] || grep "pip install" >>"{tmp_path}/built"\n'
+    )
+    program.chmod(0o755)
+    script = str(ROOT / "packaging" / "bundle" / "images.sh")
+    command = ["bash", script, tag, str(dist / "packages" / "docker"), "Someone/Grus"]
+    subprocess.run(command, check=True, env={"PATH": f"{program.parent}:/usr/bin:/bin"}, timeout=60)
+    said = (tmp_path / "said").read_text().splitlines()
+    image = "ghcr.io/someone/grus"
+    expected = []
+    for suffix in ("", "-cuda"):
+        names = [f"{image}:{tag[1:]}{suffix}", *([f"{image}:latest{suffix}"] if newest else [])]
+        expected += [f"build --pull {' '.join(f'--tag={name}' for name in names)} -", *(f"push {n}" for n in names)]
+    assert said == expected
+    built = (tmp_path / "built").read_text().splitlines()
+    assert [f'"grus=={tag[1:]}"' in line for line in built] == [True, True]
+    assert ["whl/cpu" in line for line in built] == [True, False]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from app import cuda_pack
-from app.cuda_pack import CudaPack, has_nvidia_driver
+from app.bundled import has_nvidia_driver
+from app.cuda_pack import CudaPack
 from app.gui.texts import size, tr
 from app.gui.viewmodels.signal import Signal
 from engine.errors import GrusError
