@@ -108,10 +108,11 @@ def applied_template(conversation: ChatRequest, model: LoadedModel) -> str:
 
 
 def calls_tools(model: LoadedModel) -> bool:
-    """Whether its chat template shows it tools. Of a model elsewhere it is not known."""
+    """Whether its chat template shows it tools, or writes calls. Of a model elsewhere it is not known."""
     if hasattr(model, "prepare_elsewhere"):
         return True
-    return bool(model.template.names) and "tools" in model.template.source(tools=True)
+    source = model.template.source(tools=True) if model.template.names else ""
+    return "tools" in source or shows_convention(str(model.config.get("model_type", "")), source)
 
 
 def reasoning_off(model: LoadedModel, tools: bool = False) -> Literal[False] | None:
@@ -265,7 +266,7 @@ class _Preparation:
         if not self.chat.add_generation_prompt and not self.chat.continue_last:
             more["add_generation_prompt"] = False
         tools = self.chat.tools if self.offers_tools else None
-        messages: Sequence[Mapping[str, Any]] = adapted(self.chat.messages, self.template, self.kind)
+        messages: Sequence[Mapping[str, Any]] = adapted(self.chat.messages, self.template, self.kind, tools)
         try:
             return self._rendered(messages, tools, {**variables, **more})
         except TemplateError:

@@ -216,10 +216,8 @@ class Decoder(Layers):
 
     norm_plus = 0.0  # see `Traits`
     long_from = 0  # the length beyond which a text has another rope, see `Rope.long`; 0: there is one rope
-    logit_scale, softcap = (
-        1.0,
-        0.0,
-    )  # logits are multiplied by the one, then kept below the other by a tangent; 0: they are not
+    logit_scale = 1.0  # logits are multiplied by it
+    softcap = 0.0  # a tangent keeps them below it; 0: it does not
 
     def __init__(
         self,

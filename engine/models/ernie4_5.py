@@ -48,9 +48,8 @@ def ernie4_5_moe(w: View, config: Mapping[str, Any]) -> Decoder:
         v = v.sub("mlp")
         if (i + 1) % every or i < first or i > (c.layers if last < 0 else last):
             return Mlp(v, c.hidden, c.ffn, traits.mlp_bias)
-        routing = Routing(
-            bias=None if v.has("switch_mlp.gate_proj.weight") and not v.has(BIAS) else BIAS
-        )  # MLX drops it
+        dropped = v.has("switch_mlp.gate_proj.weight") and not v.has(BIAS)  # by MLX's converter
+        routing = Routing(bias=None if dropped else BIAS)
         return SharedMoe(v, mixture, "shared_experts", shared, routing) if shared else SparseMoe(v, mixture, routing)
 
     w.ignore(r"^model\.mtp_")  # layers that guess ahead

@@ -85,10 +85,8 @@ class Laurel:
     def __init__(self, w: View, c: TextConfig) -> None:
         rank = c.fields.int("laurel_rank", default=64)
         self.ops, self.eps = w.backend.ops, c.eps
-        self.left, self.right = (
-            w.linear(("linear_left", rank), inp=c.hidden),
-            w.linear(("linear_right", c.hidden), inp=rank),
-        )
+        self.left = w.linear(("linear_left", rank), inp=c.hidden)
+        self.right = w.linear(("linear_right", c.hidden), inp=rank)
         self.norm = w.norm("post_laurel_norm", c.hidden)
 
     def __call__(self, x: Array) -> Array:

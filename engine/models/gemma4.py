@@ -91,9 +91,8 @@ class PerLayerInputs:
         self.project = w.linear(("per_layer_model_projection", c.layers * width), inp=c.hidden)
         self.norm = w.norm("per_layer_projection_norm", width)
         self.known = None
-        if (
-            rows < c.vocab and not w.dry
-        ):  # tokens beyond the table stand for pictures and sound: theirs is the first row
+        # tokens beyond the table stand for pictures and sound: theirs is the first row
+        if rows < c.vocab and not w.dry:
             ids = np.arange(c.vocab, dtype=np.int32)
             self.known = self.ops.array(np.where(ids < rows, ids, 0))
 

@@ -1,7 +1,7 @@
 """gpt-oss: attention with sinks, a window in every other layer, and a mixture of experts with biases and a clamped gate.
 
 Experts come as MXFP4 or as plain tensors with inputs before outputs, gates and ups alternating (OpenAI's layout); or with gates
-and ups in tensors of their own (GGUF files).
+and ups in tensors of their own (GGUF files, and what mlx-lm saves).
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ class ClampedMoe:
             raise ConfigError(f"{f.where}: num_experts_per_tok ({chosen}) exceeds num_local_experts ({count}).")
         alpha, limit = f.float("swiglu_alpha", default=1.702), f.float("swiglu_limit", default=7.0, above=0)
         self.router = w.linear(("router", count), inp=c.hidden, bias=True)
-        alternating = not w.has("switch_mlp.gate_proj.weight")
-        if alternating:
+        stacked = next((name for name in ("switch_mlp", "experts") if w.has(f"{name}.gate_proj.weight")), None)
+        alternating = stacked is None
+        if stacked is None:
             inner = w.sub("experts")
             own = inner.experts_width(c.ffn, "down_proj", count, c.hidden)
             both = own.times(2)
@@ -39,14 +40,13 @@ class ClampedMoe:
             gate_up_bias = inner.tensor("gate_up_proj_bias", (count, 2 * c.ffn), part=both, axis=1)
             down_bias = inner.tensor("down_proj_bias", (count, c.hidden))
         else:
-            parts = [("experts.{}.gate_proj", c.ffn), ("experts.{}.up_proj", c.ffn)]
-            own = w.experts_width(c.ffn, "experts.{}.down_proj", count, c.hidden)
-            gate_up = w.experts(parts, count, c.hidden, rows=own)
-            down = w.experts([("experts.{}.down_proj", c.hidden)], count, c.ffn, columns=own)
-            names = [f"switch_mlp.{name}_proj.bias" for name in ("gate", "up")]
-            biases = [w.tensor(name, (count, c.ffn), part=own, axis=1) for name in names]
+            inner = w.sub(stacked)
+            own = inner.experts_width(c.ffn, "down_proj", count, c.hidden)
+            gate_up = inner.experts([("gate_proj", c.ffn), ("up_proj", c.ffn)], count, c.hidden, rows=own)
+            down = inner.experts([("down_proj", c.hidden)], count, c.ffn, columns=own)
+            biases = [inner.tensor(f"{name}_proj.bias", (count, c.ffn), part=own, axis=1) for name in ("gate", "up")]
             gate_up_bias = ops.cat(biases, 1)
-            down_bias = w.tensor("switch_mlp.down_proj.bias", (count, c.hidden))
+            down_bias = inner.tensor("down_proj.bias", (count, c.hidden))
         self.experts = w.mixture(
             MixtureParts(
                 gate_up,

@@ -19,10 +19,9 @@ from engine.models.moe import ExpertRouter, Routing, SparseMoe
 from engine.models.rope import text_rope
 from engine.weights.view import View
 
-ATTENTION, MAMBA = (
-    ("attention", "full_attention"),
-    ("mamba", "linear_attention"),
-)  # in published files, and as 5.x saves them
+# kinds of layers, in published files and as 5.x saves them
+ATTENTION = ("attention", "full_attention")
+MAMBA = ("mamba", "linear_attention")
 
 
 class GraniteMoe(SparseMoe):
@@ -79,12 +78,10 @@ def granite_hybrid(w: View, config: Mapping[str, Any]) -> Decoder:
         raise ConfigError(f"{f.where}: layer_types must name {' or '.join(known)} for each layer.")
     size = mamba_sizes(c) if set(kinds) & set(MAMBA) else None
 
+    experts = f.int("num_local_experts", "num_experts", default=0, least=0)
+
     def mlp(v: View, i: int) -> MlpLike:
-        return (
-            GraniteSharedMoe(v, c)
-            if f.int("num_local_experts", "num_experts", default=0, least=0)
-            else _shared_mlp(v, c)
-        )
+        return GraniteSharedMoe(v, c) if experts else _shared_mlp(v, c)
 
     return _granite(w, c, mlp, [kind in MAMBA for kind in kinds], size)
 

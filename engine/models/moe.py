@@ -69,9 +69,8 @@ def gated_experts(w: View, count: int, hidden: int, ffn: int) -> tuple[Linear, L
     gate, up, down = ("w1", "w3", "w2") if w.has("experts.0.w1.weight") else ("gate_proj", "up_proj", "down_proj")
     lowering = "experts.down_proj" if joined("down_proj") else f"experts.{{}}.{down}"
     own = w.experts_width(ffn, lowering, count, hidden)
-    turned = (
-        w.shape("experts.gate_up_proj") == (count, hidden, 2 * ffn) != (count, 2 * ffn, hidden)
-    )  # as Qwen3-VL's are
+    # inputs first, as Qwen3-VL's are
+    turned = w.shape("experts.gate_up_proj") == (count, hidden, 2 * ffn) != (count, 2 * ffn, hidden)
     if joined("gate_up_proj"):
         gate_up = w.whole_experts("experts.gate_up_proj", count, 2 * ffn, hidden, turned, rows=own.repeated(2))
     else:

@@ -403,6 +403,14 @@ FAMILIES: tuple[Family, ...] = (
         ("lfm2", "lfm3"),
     ),
     Family(
+        "olmo",
+        ("<function_calls>",),
+        _literal(PYTHON, ("<function_calls>",), ("</function_calls>",), ("",)),
+        CallSpelling("<function_calls>", "{name}(", ")", between="\n", grouped=True, close="</function_calls>",
+                     arguments="python"),
+        ("olmo3",),
+    ),
+    Family(
         "nemotron",
         ("<TOOLCALL>",),
         _json_list("<TOOLCALL>", "</TOOLCALL>"),
@@ -471,6 +479,7 @@ FAMILIES: tuple[Family, ...] = (
         ("<tool_call>",),
         _qwen,
         CallSpelling("<tool_call>", "\n" + _JSON_HEAD, "}\n", end="</tool_call>", between="\n"),
+        ("smollm3",),
     ),
     Family("llama", ("<|python_tag|>", "<|start_header_id|>"), _llama, None, ("llama",)),
 )  # fmt: skip

@@ -11,18 +11,26 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
-from engine.text.families import CallSpelling, Family, family_of
+from engine.text.families import CallSpelling, Family, MessageSpelling, family_of, shows_convention
 
 _NINE = re.compile(r"[A-Za-z0-9]{9}")
 _THINKING_PARTS = re.compile(r"\[?['\"]?type['\"]?\]?\s*==\s*['\"]thinking['\"]")
+_TOOLS_OF_A_MESSAGE = re.compile(r"['\"]tools['\"] in message|message\[['\"]tools['\"]\]")
 _REASONING = ("reasoning_content", "thinking", "reasoning")
 
 
-def adapted(messages: Sequence[Mapping[str, Any]], template: str, model_type: str) -> list[dict[str, Any]]:
-    """The messages, changed where this template would refuse them or drop a part."""
+def adapted(
+    messages: Sequence[Mapping[str, Any]],
+    template: str,
+    model_type: str,
+    tools: Sequence[Mapping[str, Any]] | None = None,
+) -> list[dict[str, Any]]:
+    """The messages, changed where this template would refuse them or drop a part. `tools`: the functions that are offered."""
     chat = [copy.copy(dict(message)) for message in messages]
+    if tools and "tools" not in _TOOLS_OF_A_MESSAGE.sub("", template):
+        chat = _tools_in_system_message(chat, tools, template, model_type)
     family = family_of(model_type, template)
     if family.name == "harmony" or "single tool-calls" in template:
         chat = _one_call_each(chat)
@@ -54,6 +62,24 @@ def completed(tools: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
             if isinstance(value, dict):
                 value.setdefault("description", "")
     return made
+
+
+def _tools_in_system_message(
+    chat: Sequence[dict[str, Any]], tools: Sequence[Mapping[str, Any]], template: str, model_type: str
+) -> list[dict[str, Any]]:
+    """Tools for a template that is given none: Phi-4-mini's reads those of its system message, others only write calls."""
+    functions = [json.dumps(tool.get("function", tool), ensure_ascii=False) for tool in tools]
+    system = chat[0] if chat and chat[0].get("role") == "system" else {"role": "system", "content": ""}
+    rest = chat[1:] if chat and system is chat[0] else chat
+    spelling = family_of(model_type, template).spelling
+    if _TOOLS_OF_A_MESSAGE.search(template):
+        text = system["content"] or "You are a helpful assistant with some tools."
+        return [{**system, "content": text, "tools": f"[{', '.join(functions)}]"}, *rest]
+    if not shows_convention(model_type, template) or not _as_text(spelling) or not isinstance(system["content"], str):
+        return list(chat)
+    example = _calls_text([{"name": "NAME", "arguments": {"PARAMETER": "VALUE"}}], spelling)
+    listed = "\n".join(["You may call these functions:", *functions, "To call one, write:", example])
+    return [{**system, "content": "\n\n".join(filter(None, (system["content"], listed)))}, *rest]
 
 
 def _reasoning(message: Mapping[str, Any]) -> Any:
@@ -120,22 +146,30 @@ def _reasoning_as_part(message: dict[str, Any]) -> None:
     message["content"] = [{"type": "thinking", "thinking": reasoning}, *text]
 
 
+def _as_text(spelling: CallSpelling | MessageSpelling | None) -> TypeGuard[CallSpelling]:
+    """Whether calls of this spelling can be written here."""
+    return isinstance(spelling, CallSpelling) and spelling.arguments in ("json", "python")
+
+
 def _calls_as_text(message: dict[str, Any], family: Family) -> None:
     """Calls that the template would leave out become a part of the text, as the model has written them."""
     calls, spelling = message.get("tool_calls"), family.spelling
-    if not calls or not isinstance(spelling, CallSpelling) or spelling.arguments not in ("json", "python"):
+    if not calls or not _as_text(spelling):
         return
-    texts = [_written(call.get("function", call), spelling) for call in calls]
-    if spelling.grouped:
-        text = spelling.marker + spelling.open + spelling.between.join(texts) + spelling.close
-    else:
-        text = spelling.between.join(spelling.marker + text for text in texts)
+    text = _calls_text([call.get("function", call) for call in calls], spelling)
     content = message.get("content") or ""
     del message["tool_calls"]
     if isinstance(content, list):
         message["content"] = [*content, {"type": "text", "text": text}]
     else:
         message["content"] = f"{content}\n{text}" if content else text
+
+
+def _calls_text(functions: Sequence[Mapping[str, Any]], spelling: CallSpelling) -> str:
+    texts = [_written(function, spelling) for function in functions]
+    if spelling.grouped:
+        return spelling.marker + spelling.open + spelling.between.join(texts) + spelling.close
+    return spelling.between.join(spelling.marker + text for text in texts)
 
 
 def _written(function: Mapping[str, Any], spelling: CallSpelling) -> str:

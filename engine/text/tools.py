@@ -69,7 +69,8 @@ class Convention:
 
     opens: Mapping[str, MakeReader]  # a call may begin after this, anywhere
     closes: tuple[str, ...] = ()  # dropped where they follow a call, in this order
-    joins: Mapping[str, MakeReader] = field(default_factory=dict)  # right after a call, these begin another
+    # right after a call, these begin another; an empty one: whatever comes before the group is closed
+    joins: Mapping[str, MakeReader] = field(default_factory=dict)
     bare: MakeReader | None = None  # a reply may begin with a call that nothing marks
     only_calls: bool = False  # a reply cannot be anything else
 
@@ -165,15 +166,19 @@ class ToolParser:
                 self._closes = self._closes[at + 1 :]
                 return body[len(close) :]
         space = self._held[: len(self._held) - len(body)]
-        for join, make in self._convention.joins.items():
-            if body.startswith(join):
+        joins = self._convention.joins
+        for join, make in joins.items():
+            if join and body.startswith(join):
                 self._gap, self._held = space, ""
                 self._begin(make, join)
                 return body[len(join) :]
-        if not body or any(literal.startswith(body) for literal in (*self._closes, *self._convention.joins)):
+        if not body or any(literal.startswith(body) for literal in (*self._closes, *joins)):
             return ""
         self._gap, self._held = space, ""
-        self._state = self._in_text
+        if "" in joins and self._closes:
+            self._begin(joins[""], "")
+        else:
+            self._state = self._in_text
         return body
 
     def _begin(self, make: MakeReader, opening: str) -> None:

@@ -27,12 +27,16 @@ def made_up(memory: int, bandwidth: int, backend: str = "torch") -> Machine:
 MACHINES = {
     "8 GB at 20 GB/s": made_up(8, 20),
     "16 GB at 50 GB/s": made_up(16, 50),
+    "24 GB at 60 GB/s": made_up(24, 60),
+    "32 GB at 80 GB/s": made_up(32, 80),
     "64 GB at 400 GB/s": made_up(64, 400),
     "64 GB at 400 GB/s, MLX": made_up(64, 400, "mlx"),
 }
 FIRST = {
     "8 GB at 20 GB/s": ["Gemma 4 E2B", "Qwen3.5 2B", "LFM2.5 1.2B"],
     "16 GB at 50 GB/s": ["Ministral 3 8B", "LFM2.5 8B A1B", "Gemma 4 E4B"],
+    "24 GB at 60 GB/s": ["gpt-oss 20B", "Qwen3.5 9B", "Ministral 3 8B"],
+    "32 GB at 80 GB/s": ["GLM-4.7-Flash", "Gemma 4 26B A4B", "gpt-oss 20B"],
     "64 GB at 400 GB/s": ["Qwen3.6 35B A3B", "GLM-4.7-Flash", "Gemma 4 31B"],
     "64 GB at 400 GB/s, MLX": ["Qwen3.6 35B A3B", "GLM-4.7-Flash", "Gemma 4 31B"],
 }

@@ -16,10 +16,9 @@ from engine.text.template import ChatTemplate
 from tests.app.server.live import Live, serving
 from tests.app.server.scripted import ScriptedEngine, scripted_model
 from tests.asserting import every
-from tests.engine.text.test_families import CALLS, FAMILIES, TOOLS, without_end, written
+from tests.engine.text.test_families import CALLS, FAMILIES, MESSAGES, SINGLE, TOOLS, without_end, written
 
 ASKED = {"role": "user", "content": "How is it?"}
-SINGLE = ("gpt-oss", "llama3")
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +51,7 @@ def reply_of(name: str) -> str:
     tags = tags_for(*FAMILIES[name][:2])
     if name == "gpt-oss":
         return f"{tags.open}I look.{tags.close}{calls}<|call|>"  # type: ignore[union-attr]
-    if name == "muse":
+    if name in MESSAGES:
         return f"{tags.open}I look.{tags.close}{calls}<|eot|>"  # type: ignore[union-attr]
     return calls if tags is None else f"{tags.open}\nI look.\n{tags.close}\n{calls}"
 
@@ -73,6 +72,7 @@ def test_a_round_trip(live: Live, client: openai.OpenAI, name: str) -> None:
     wanted = [call["function"]["arguments"] for call in (CALLS[:1] if name in SINGLE else CALLS)]
     said: Any = client.chat.completions.create(model=name, messages=[ASKED], tools=TOOLS)  # type: ignore[list-item, call-overload]
     message = said.choices[0].message
+    assert "It is so." in prompt(live, name)  # the functions are shown
     assert said.choices[0].finish_reason == "tool_calls"
     assert [json.loads(call.function.arguments) for call in message.tool_calls] == wanted
     assert {call.function.name for call in message.tool_calls} == {"weather"}
@@ -178,7 +178,7 @@ def test_budgets_that_differ_are_refused(client: openai.OpenAI) -> None:
         )
 
 
-@pytest.mark.parametrize("name", ["gpt-oss", "muse"])
+@pytest.mark.parametrize("name", [name for name in MESSAGES if name in FAMILIES])
 def test_an_answer_in_json_comes_after_the_notes(live: Live, client: openai.OpenAI, name: str) -> None:
     tags: Any = tags_for(*FAMILIES[name][:2])
     live.engine.reply = f'{tags.open}hm{tags.close}{tags.answers}{{"a": 1}}'

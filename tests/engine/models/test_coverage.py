@@ -1,6 +1,7 @@
 """Every architecture is held by every kind of test, or this file says why not.
 
-Parity of logits and greedy tokens, chunks, decoding and bf16 (`test_parity`, all of `MODELS`); adapters (`test_lora`, the same); the
+Parity of logits and greedy tokens, chunks, decoding and bf16, in either spelling of the config (`test_parity`, all of `MODELS`);
+checkpoints that mlx-lm quantized (`test_quantized`); adapters (`test_lora`, the same); the
 published sizes; prefixes reused, drafts rejected, preemption and offloading through the engine, and windows that move on
 (`test_window_parity`, `test_recurrent`); llama.cpp's greedy text; calls of tools in its template's words (`text/test_families` and
 `app/server/test_families`).
@@ -17,7 +18,7 @@ import pytest
 from engine.models.registry import ARCHITECTURES
 from tests import llamacpp_files
 from tests.checkpoints import MODELS
-from tests.engine.models import test_published_sizes, test_recurrent, test_window_parity
+from tests.engine.models import test_published_sizes, test_quantized, test_recurrent, test_window_parity
 from tests.engine.text.test_families import FAMILIES
 from tests.engine.weights.gguf import test_llamacpp
 
@@ -49,10 +50,16 @@ TYPES = sorted({SAME.get(kind, kind) for kind in ARCHITECTURES} - NOT_TEXT)
 
 EXCEPTIONS: dict[str, dict[str, str]] = {
     "engine": dict.fromkeys(("llama", "qwen3", "qwen3_5_text"), "tests/engine is made of them"),
+    "mlx": {
+        "bitnet": "mlx-lm packs its ternary weights in a way of its own (`test_bitnet`)",
+        **dict.fromkeys(
+            ("gemma4_unified_text", "granitemoeshared", "hunyuan_v1_moe", "lfm3"), "mlx-lm has no such architecture"
+        ),
+    },
     "gguf": {"lfm3": "llama.cpp has no such architecture"},
     "tools": {
         **dict.fromkeys(
-            ("bitnet", "deepseek_v2", "exaone4", "olmo2", "olmo3", "gemma3_text", "gemma3n_text"),
+            ("bitnet", "deepseek_v2", "exaone4", "olmo2", "gemma3_text", "gemma3n_text"),
             "its published template writes no calls, or calls of a family that is here",
         ),
         **dict.fromkeys(
@@ -82,13 +89,15 @@ def held(kind: str) -> set[str]:
         return {type_of(prefix) for prefix, _ in test_published_sizes.SIZES.values()}
     if kind == "engine":
         return types_of([*test_window_parity.NAMES, *test_window_parity.WHOLE, *test_recurrent.NAMES])
+    if kind == "mlx":
+        return types_of(architecture for architecture, *_ in test_quantized.KINDS.values())
     if kind == "gguf":
         converted = ("gemma4_unified",)  # of which `test_llama_cpp` converts a folder
         return types_of([*llamacpp_files.FAMILIES, *test_llamacpp.NAMES, *converted])
     return {SAME.get(model_type, model_type) for model_type, _, _ in FAMILIES.values()}
 
 
-@pytest.mark.parametrize("kind", ["parity", "sizes", "engine", "gguf", "tools"])
+@pytest.mark.parametrize("kind", ["parity", "sizes", "engine", "mlx", "gguf", "tools"])
 def test_every_architecture_is_held(kind: str) -> None:
     excused = set(EXCEPTIONS.get(kind, {}))
     missing = set(TYPES) - held(kind) - excused

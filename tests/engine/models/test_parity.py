@@ -17,6 +17,7 @@ from tests.checkpoints import MODELS, reference_cached, save
 from tests.driver import Driver
 
 BACKENDS = ("torch", "mlx")
+SPELLINGS = {"torch": "old", "mlx": "new"}  # of config.json: each architecture is held in both
 NAMES = [name for name in MODELS if name != "phi3_long"]
 PROMPT = [5, 17, 33, 41, 8, 9, 60, 3, 200, 7, 7, 150, 99, 31, 64, 128, 254, 1, 2, 90, 77, 12, 180]
 GREEDY = 64
@@ -29,13 +30,12 @@ def drivers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., 
     root = tmp_path_factory.mktemp("checkpoints")
 
     @cache
-    def folder(name: str, spread: float) -> Path:
-        spelling = "new" if name == "qwen3_5" else "old"
-        return save(name, root / f"{name}-{spread}", spelling, spread=spread)
+    def folder(name: str, spread: float, spelling: str) -> Path:
+        return save(name, root / f"{name}-{spread}-{spelling}", spelling, spread=spread)
 
     @cache
     def driver(name: str, backend: str, dtype: str = "f32", spread: float = WIDE) -> Driver:
-        return Driver(folder(name, spread), backend, dtype)
+        return Driver(folder(name, spread, SPELLINGS[backend]), backend, dtype)
 
     yield driver
     driver.cache_clear()

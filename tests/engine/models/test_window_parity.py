@@ -116,7 +116,7 @@ def test_a_talker_with_a_window(tmp_path: Path, backend: str) -> None:
 
 @pytest.mark.parametrize("bits", [32, 16, 8, 4])
 @pytest.mark.parametrize("backend", ["torch", "mlx"])
-@pytest.mark.parametrize("name", ["qwen3_window", "gemma4"])
+@pytest.mark.parametrize("name", ["qwen3_window", "gemma4", "gpt_oss"])
 def test_whatever_keys_and_values_are_kept_in(
     folder: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, name: str, backend: str, bits: int
 ) -> None:

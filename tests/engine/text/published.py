@@ -53,11 +53,6 @@ COMMAND = (
     + _END + "{%- if add_generation_prompt %}{{- '<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>' }}"
     "{%- if not enable_thinking | default(true) %}{{- '<|START_THINKING|><|END_THINKING|>' }}{% endif %}{% endif %}"
 )  # fmt: skip
-PHI4 = (
-    "{%- if tools %}{{- '<|system|><|tool|>' + tools | tojson + '<|/tool|><|end|>' }}{% endif %}" + _OPEN
-    + "{{- '<|' + m.role + '|>' + m.content + '<|end|>' }}" + _END
-    + "{%- if add_generation_prompt %}{{- '<|assistant|>' }}{% endif %}"
-)  # fmt: skip
 MUSE = (
     "{%- if tools %}{{- '<|start|>system<|message|>Write <atem:function_calls>. ' + tools | tojson + '<|eot|>' }}{% endif %}"
     + _OPEN + "{%- if m.role == 'assistant' %}"

@@ -57,7 +57,7 @@ def pack_by_mlx(folder: Path, mode: str) -> None:
     said(folder, quantization={"bits": bits, "group_size": group, "mode": mode})
 
 
-def pack_experts(folder: Path) -> None:
+def pack_experts(folder: Path, scales: tuple[int, int] = (110, 130)) -> None:
     """gpt-oss's experts in MXFP4, of random bytes."""
     from safetensors.numpy import load_file, save_file
 
@@ -68,7 +68,7 @@ def pack_experts(folder: Path) -> None:
             continue
         count, inputs, outputs = value.shape
         tensors[f"{key}_blocks"] = rng.integers(0, 256, (count, outputs, inputs // 32, 16), np.uint8)
-        tensors[f"{key}_scales"] = rng.integers(110, 130, (count, outputs, inputs // 32), np.uint8)
+        tensors[f"{key}_scales"] = rng.integers(*scales, (count, outputs, inputs // 32), np.uint8)
     save_file(tensors, path)
     said(folder, quantization_config={"quant_method": "mxfp4"})
 
