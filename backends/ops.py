@@ -222,6 +222,23 @@ class Ops(Protocol):
         its next piece (None: silence). With `snake` (rate, size) the input goes through `x + sin(x * rate) ** 2 * size`
         first (not with a depthwise weight, which adds nothing either). A stream's result does not depend on the other streams."""
 
+    def same_conv(
+        self,
+        x: Array,
+        weight: Any,
+        *,
+        dilation: int = 1,
+        scale: tuple[Array, Array] | None = None,
+        snake: tuple[Array, Array] | None = None,
+        add: Array | None = None,
+    ) -> Array:
+        """A convolution of a whole signal that keeps its length, with silence at either end: `x [L, C]` -> `[L, out]`, plus `add`.
+        `weight` is of `stream_weight`, with an odd kernel, and not depthwise. The input is `x * scale + shift` where these
+        are given, through the snake of `stream_conv` where that is."""
+
+    def channel_scale(self, x: Array, gain: Array, bias: Array, eps: float) -> tuple[Array, Array]:
+        """The scale and shift `[C]` with which `x * scale + shift` is `group_norm` of `x [L, C]` by each channel; f32 inside."""
+
     def batch_norm(self, x: Array, mean: Array, var: Array, w: Array, b: Array, eps: float) -> Array:
         """Over the last axis, with the statistics of training."""
 

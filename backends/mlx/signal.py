@@ -115,6 +115,30 @@ class MlxSignalOps:
         y = mx.concatenate([self.conv1d(each[None], w, b, dilation=dilation, groups=groups)[0] for each in streams])
         return y if add is None else y + add, [each[each.shape[0] - keep :] for each in streams]
 
+    def same_conv(
+        self,
+        x: mx.array,
+        weight: tuple[mx.array, mx.array, int],
+        *,
+        dilation: int = 1,
+        scale: tuple[mx.array, mx.array] | None = None,
+        snake: tuple[mx.array, mx.array] | None = None,
+        add: mx.array | None = None,
+    ) -> mx.array:
+        w, b, _ = weight
+        if scale is not None:
+            x = x * scale[0] + scale[1]
+        if snake is not None:
+            x = _snake(x, *snake)
+        y = self.conv1d(x[None], w, b, padding=(w.shape[1] - 1) * dilation // 2, dilation=dilation)[0]
+        return y if add is None else y + add
+
+    def channel_scale(self, x: mx.array, gain: mx.array, bias: mx.array, eps: float) -> tuple[mx.array, mx.array]:
+        wide = x.astype(mx.float32)
+        factor = gain.astype(mx.float32) * mx.rsqrt(mx.var(wide, 0) + eps)
+        shift = bias.astype(mx.float32) - mx.mean(wide, 0) * factor
+        return factor.astype(x.dtype), shift.astype(x.dtype)
+
     def batch_norm(self, x: mx.array, mean: mx.array, var: mx.array, w: mx.array, b: mx.array, eps: float) -> mx.array:
         scale = w.astype(mx.float32) * mx.rsqrt(var.astype(mx.float32) + eps)
         shift = b.astype(mx.float32) - mean.astype(mx.float32) * scale

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from backends.ops import SILENT, out_length
 from backends.torch.kernels import library
-from backends.torch.kernels.conv import ConvWeight, DepthwiseWeight
+from backends.torch.kernels.conv import ConvWeight, DepthwiseWeight, channel_scale
 
 # Positions up to which a dense kernel on a CPU is one matrix product: torch's convolutions do not read large weights
 # well for a few positions (measured at 1024 -> 1536 channels, 7 taps: 4.6x slower at 16 positions, alike from 128 on).
@@ -160,6 +160,36 @@ class TorchSignalOps:
             ]
         )
         return y if add is None else y + add, [each[len(each) - keep :] for each in streams]
+
+    def same_conv(
+        self,
+        x: Tensor,
+        weight: StreamWeight,
+        *,
+        dilation: int = 1,
+        scale: tuple[Tensor, Tensor] | None = None,
+        snake: tuple[Tensor, Tensor] | None = None,
+        add: Tensor | None = None,
+    ) -> Tensor:
+        if isinstance(weight.packed, ConvWeight):
+            return weight.packed.same(x, dilation, scale, snake, add)
+        assert weight.w is not None
+        if scale is not None:
+            x = torch.addcmul(scale[1], x, scale[0])
+        if snake is not None:
+            wave = torch.sin(x * snake[0])
+            x = x + wave * wave * snake[1]
+        padding = (weight.w.shape[3] - 1) * dilation // 2
+        y = self.conv1d(x[None], weight.w, weight.b, padding=padding, dilation=dilation)[0]
+        return y if add is None else y + add
+
+    def channel_scale(self, x: Tensor, gain: Tensor, bias: Tensor, eps: float) -> tuple[Tensor, Tensor]:
+        if x.device.type == "cpu" and x.dtype == torch.float32 and len(x) and library.available():
+            return channel_scale(x, gain, bias, eps)
+        wide = x.float()
+        variance, mean = torch.var_mean(wide, 0, correction=0) if len(x) else (wide.new_zeros(x.shape[1]),) * 2
+        factor = gain.float() * torch.rsqrt(variance + eps)
+        return factor.to(x.dtype), (bias.float() - mean * factor).to(x.dtype)
 
     def batch_norm(self, x: Tensor, mean: Tensor, var: Tensor, w: Tensor, b: Tensor, eps: float) -> Tensor:
         scale = w.float() * torch.rsqrt(var.float() + eps)

@@ -33,24 +33,29 @@ def leaky(ops: Ops, x: Array, slope: float) -> Array:
 
 
 class SameConv:
-    """A convolution that keeps the length: a causal one over a row that is padded behind, which the CPU has a kernel for."""
+    """A convolution that keeps the length."""
 
     def __init__(
         self, w: View, inp: int, out: int, kernel: int, dilation: int = 1, bias: bool = True, normed: bool = True
     ) -> None:
         """`normed`: its weight is stored as a direction and a length."""
         ops = self.ops = w.backend.ops
-        self.dilation, self.behind = dilation, (kernel - 1) * dilation // 2
+        self.dilation = dilation
         weight = plain_weight(w, (out, inp, kernel)) if normed else w.tensor("weight", (out, inp, kernel), "f32")
         shift = w.tensor("bias", (out,), "f32") if bias else ops.array(np.zeros(out, np.float32), "f32")
         if not w.dry:
             self.w = ops.stream_weight(weight, shift)
 
-    def __call__(self, x: Array, snake: tuple[Array, Array] | None = None) -> Array:
-        """`[1, L, inp]` -> `[1, L, out]`; `snake`: see `Ops.stream_conv`."""
-        row = self.ops.pad(x[0], [(0, self.behind), (0, 0)]) if self.behind else x[0]
-        made, _ = self.ops.stream_conv(row, self.w, [row.shape[0]], [None], dilation=self.dilation, snake=snake)
-        return made[None, self.behind :]
+    def __call__(
+        self,
+        x: Array,
+        scale: tuple[Array, Array] | None = None,
+        snake: tuple[Array, Array] | None = None,
+        add: Array | None = None,
+    ) -> Array:
+        """`[1, L, inp]` -> `[1, L, out]`; see `Ops.same_conv`."""
+        more = None if add is None else add[0]
+        return self.ops.same_conv(x[0], self.w, dilation=self.dilation, scale=scale, snake=snake, add=more)[None]
 
 
 class _AdaptiveNorm:
@@ -63,12 +68,13 @@ class _AdaptiveNorm:
         self.scale = w.tensor("norm.weight", (dim,), "f32") if learned else None
         self.shift = w.tensor("norm.bias", (dim,), "f32") if learned else None
 
-    def __call__(self, x: Array, style: Array) -> Array:
+    def __call__(self, x: Array, style: Array) -> tuple[Array, Array]:
+        """What `x` is to be multiplied with, and what is then to be added."""
         gain, shift = self.ops.split(self.adapt(style)[0], [self.dim, self.dim], 0)
         gain = gain + 1.0
         if self.scale is not None:
             gain, shift = gain * self.scale, gain * self.shift + shift
-        return self.ops.group_norm(x, self.dim, gain, shift, _EPS)
+        return self.ops.channel_scale(x[0], gain, shift, _EPS)
 
 
 class AdaptiveBlock:
@@ -87,15 +93,19 @@ class AdaptiveBlock:
 
     def __call__(self, x: Array, style: Array) -> Array:
         ops = self.ops
-        y = leaky(ops, self.norms[0](x, style), _SLOPE)
+        y = self._activated(0, x, style)
         if self.upsample:
             y = ops.conv_transpose1d(
                 y, self.pool, self.pool_bias, stride=2, padding=1, output_padding=1, groups=self.inp
             )
             x = ops.stack([x, x], 2).reshape(1, 2 * x.shape[1], self.inp)
-        y = leaky(ops, self.norms[1](self.convs[0](y), style), _SLOPE)
+        y = self._activated(1, self.convs[0](y), style)
         kept = x if self.shortcut is None else self.shortcut(x)
-        return (self.convs[1](y) + kept) * (1 / math.sqrt(2))
+        return self.convs[1](y, add=kept) * (1 / math.sqrt(2))
+
+    def _activated(self, norm: int, x: Array, style: Array) -> Array:
+        scale, shift = self.norms[norm](x, style)
+        return leaky(self.ops, x * scale + shift, _SLOPE)
 
 
 class _SnakeBlock:
@@ -113,10 +123,10 @@ class _SnakeBlock:
     def __call__(self, x: Array, style: Array, budget: YieldBudget) -> Generator[None, None, Array]:
         for first, second in zip(self.steps[::2], self.steps[1::2]):
             y = x
-            for norm, snake, conv in (first, second):
-                y = conv(norm(y, style), snake)
+            for (norm, snake, conv), add in ((first, None), (second, x)):
+                y = conv(y, norm(y, style), snake, add)
                 yield from budget.pause(y)
-            x = x + y
+            x = y
         return x
 
 

@@ -240,6 +240,21 @@ def stream_conv(lengths, x, w, b, rate=None, size=None, add=None, dilation=1):
     return y if add is None else y + add, np.concatenate([each[len(each) - keep :] for each in streams])
 
 
+def same_conv(x, w, b, scale=None, shift=None, rate=None, size=None, add=None, dilation=1):
+    if scale is not None:
+        x = x * scale + shift
+    if rate is not None:
+        x = x + np.sin(x * rate) ** 2 * size
+    padding = (w.shape[2] - 1) * dilation // 2
+    y = conv1d(x[None], w, b, padding=padding, dilation=dilation)[0]
+    return y if add is None else y + add
+
+
+def channel_scale(x, gain, bias, eps):
+    scale = gain / np.sqrt(x.var(0) + eps)
+    return scale, bias - x.mean(0) * scale
+
+
 def choose(logits, noise, random, temperature, top_k, top_p):
     ids = np.zeros(len(logits), np.int32)
     for i, row in enumerate(logits):

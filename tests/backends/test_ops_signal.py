@@ -58,7 +58,49 @@ def stream(
     )
 
 
+def same(name: str, length: int, w: tuple[int, int, int], dilation: int = 1, *, whole: bool = True) -> Case:
+    """`whole`: with a scale and shift, a snake and a sum."""
+    inputs = [normal(length, w[1]), normal(*w, seed=1), normal(w[0], seed=2)]
+    if whole:
+        inputs += [normal(w[1], seed=3), normal(w[1], seed=4), np.exp(normal(w[1], seed=5)), normal(w[1], seed=6)]
+        inputs += [normal(length, w[0], seed=7)]
+
+    def call(ops, x, w, b, scale=None, shift=None, rate=None, size=None, add=None):
+        return ops.same_conv(
+            x,
+            ops.stream_weight(w, b),
+            dilation=dilation,
+            scale=None if scale is None else (scale, shift),
+            snake=None if rate is None else (rate, size),
+            add=add,
+        )
+
+    want = lambda *given: reference_ops.same_conv(*given, dilation=dilation)  # noqa: E731
+    return Case("same_conv", name, inputs, call=call, want=want, slack=6)
+
+
 CASES = [
+    same("plain", 9, (5, 3, 3), whole=False),
+    same("whole", 300, (20, 16, 7)),
+    same("dilated", 40, (33, 6, 11), 5),
+    same("shorter-than-its-kernel", 3, (4, 3, 7), 3),
+    same("kernel-1", 5, (4, 3, 1)),
+    same("empty", 0, (4, 3, 3), whole=False),
+    *(
+        Case(
+            "channel_scale",
+            name,
+            [normal(*shape) + far, normal(shape[1], seed=1), normal(shape[1], seed=2)],
+            {"eps": 1e-5},
+            slack=slack,
+        )
+        for name, shape, far, slack in (
+            ("rows", (7, 5), 0, 1),
+            ("many", (2100, 70), 0, 1),
+            ("one", (1, 33), 0, 1),
+            ("far-from-zero", (90, 64), 30, 20),
+        )
+    ),
     stream("plain", (9, 7), (5, 3, 3), first=4, whole=False),
     stream("whole", (9, 12, 3), (20, 16, 7), first=2, whole=True),
     stream("dilated", (40,), (3, 6, 7), dilation=3, first=30, whole=True),

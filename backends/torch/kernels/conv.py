@@ -65,7 +65,23 @@ class ConvWeight:
         add: Tensor | None,
     ) -> tuple[Tensor, list[Tensor]]:
         """See `backends.base.Ops.stream_conv`."""
-        made = ConvParams(
+        return _convolve(self.library.grus_conv, self._params(dilation), x, lengths, before, snake, add)
+
+    def same(
+        self,
+        x: Tensor,
+        dilation: int,
+        scale: tuple[Tensor, Tensor] | None,
+        snake: tuple[Tensor, Tensor] | None,
+        add: Tensor | None,
+    ) -> Tensor:
+        """See `backends.base.Ops.same_conv`."""
+        ahead = (self.taps - 1) * dilation // 2
+        made = self._params(dilation)
+        return _convolve(self.library.grus_conv, made, x, [len(x)], [None], snake, add, scale, ahead)[0]
+
+    def _params(self, dilation: int) -> ConvParams:
+        return ConvParams(
             self.w.data_ptr(),
             self.form,
             self.bias.data_ptr(),
@@ -74,7 +90,6 @@ class ConvWeight:
             self.taps,
             dilation,
         )
-        return _convolve(self.library.grus_conv, made, x, lengths, before, snake, add)
 
 
 class DepthwiseWeight:
@@ -110,11 +125,16 @@ def _convolve(
     before: Sequence[Tensor | None],
     snake: tuple[Tensor, Tensor] | None,
     add: Tensor | None,
+    affine: tuple[Tensor, Tensor] | None = None,
+    ahead: int | None = None,
 ) -> tuple[Tensor, list[Tensor]]:
+    """`ahead`: how far outputs look ahead in a whole signal, of which nothing is kept."""
     x = x.contiguous()
     keep = (conv.taps - 1) * conv.dilation
-    after, y = [x.new_empty(keep, conv.inputs) for _ in lengths], x.new_empty(len(x), conv.outputs)
+    after = [x.new_empty(keep, conv.inputs) for _ in lengths] if ahead is None else [None] * len(lengths)
+    y = x.new_empty(len(x), conv.outputs)
     rate, size = (None, None) if snake is None else (part.contiguous() for part in snake)
+    scale, shift = (None, None) if affine is None else (part.contiguous() for part in affine)
     kept = [None if part is None else part.contiguous() for part in before]
     add = None if add is None else add.contiguous()
     many = len(lengths)
@@ -124,15 +144,37 @@ def _convolve(
         many,
         ctypes.addressof(each),
         x.data_ptr(),
+        _at(scale),
+        _at(shift),
         _at(rate),
         _at(size),
         ctypes.addressof(old),
         ctypes.addressof(new),
         _at(add),
         y.data_ptr(),
+        ahead or 0,
     )
     call(ctypes.byref(conv), ctypes.byref(piece), torch.get_num_threads())
-    return y, after
+    return y, [part for part in after if part is not None]
+
+
+def channel_scale(x: Tensor, gain: Tensor, bias: Tensor, eps: float) -> tuple[Tensor, Tensor]:
+    """See `backends.base.Ops.channel_scale`; `x [L, C]`, with L not zero."""
+    x, gain, bias = x.contiguous(), gain.contiguous(), bias.contiguous()
+    rows, n = x.shape
+    scale, shift = x.new_empty(n), x.new_empty(n)
+    library().grus_channel_scale(
+        x.data_ptr(),
+        rows,
+        n,
+        gain.data_ptr(),
+        bias.data_ptr(),
+        eps,
+        scale.data_ptr(),
+        shift.data_ptr(),
+        torch.get_num_threads(),
+    )
+    return scale, shift
 
 
 def _at(x: Tensor | None) -> int | None:

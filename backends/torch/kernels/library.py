@@ -197,7 +197,11 @@ class ConvChunk(ctypes.Structure):
 
     _fields_ = [
         ("streams", c_int64),
-        *((name, c_void_p) for name in ("lengths", "x", "rate", "size", "before", "after", "add", "y")),
+        *(
+            (name, c_void_p)
+            for name in ("lengths", "x", "scale", "shift", "rate", "size", "before", "after", "add", "y")
+        ),
+        ("ahead", c_int64),
     ]
 
 
@@ -289,6 +293,7 @@ _SIGNATURES: dict[str, tuple[object, list[object]]] = {
     "grus_conv_winograd_weights": (None, [c_void_p, c_int64, c_int64, c_void_p, c_int32]),
     "grus_conv_depthwise": (None, [POINTER(ConvParams), POINTER(ConvChunk), c_int32]),
     "grus_conv": (None, [POINTER(ConvParams), POINTER(ConvChunk), c_int32]),
+    "grus_channel_scale": (None, [c_void_p, c_int64, c_int64, *(c_void_p,) * 2, c_float, *(c_void_p,) * 2, c_int32]),
     "grus_mixture": (
         None,
         [POINTER(MixtureParams), c_void_p, c_int64, c_void_p, c_int64, c_int64, c_void_p, c_int64, c_int32],

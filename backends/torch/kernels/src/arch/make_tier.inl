@@ -98,6 +98,7 @@ Tier make_tier(const char* name) {
     tier.positions = kPositions;
     tier.panels = kPanels;
     tier.snake = snake_row;
+    tier.moments = add_moments;
     tier.depthwise = depthwise_row;
     tier.winograd_input = winograd_input;
     tier.winograd_output = winograd_output;

@@ -93,8 +93,8 @@ struct UnitRows {
 };
 
 // A convolution of f32, whose numbers are the sums of two bf16 each: a high half and what it leaves, the low half.
-struct UnitRow {  // one position's inputs, and the snake they go through (null: none)
-    const float *x, *rate, *size;
+struct UnitRow {  // one position's inputs, their scale and shift, and the snake they then go through (null: none)
+    const float *x, *scale, *shift, *rate, *size;
     int64_t inputs;
 };
 
@@ -328,6 +328,8 @@ struct Tier {
     void (*depthwise)(const float* const* rows, int64_t taps, const float* w, const float* b, int64_t n, float* out);
     // out = x + sin(x * rate)^2 * size, for one row.
     void (*snake)(const float* x, const float* rate, const float* size, int64_t n, float* out);
+    // Adds the sums of x - pivot and of its squares, over `rows` of n channels, to `sums` and `squares`.
+    void (*moments)(const float* x, int64_t rows, int64_t n, const float* pivot, double* sums, double* squares);
     void (*decode_attention)(const DecodeAttention&, float* scratch);
     void (*store_kv)(const float* x, const KVRows& to);  // one row
     void (*load_kv)(const KVRows&, int64_t rows, float* out);

@@ -23,13 +23,18 @@ struct Bf16x2Conv {
     const int64_t row = 2 * low + kBlock;  // a line's gap: rows a power of two apart would compete for one place in a cache
     const int64_t groups = (all.panels() + kWidth - 1) / kWidth;
 
-    const float* of(const Stream& s, int64_t t) const { return piece.x + (s.at + t) * conv.inputs; }
+    UnitRow of(const Stream& s, int64_t t) const {
+        return {piece.x + (s.at + t) * conv.inputs, piece.scale, piece.shift, piece.rate, piece.size, conv.inputs};
+    }
 
-    // Inputs of positions begin .. end of a stream; those below zero came before.
+    // Inputs of positions begin .. end of a stream; those below zero came before, those past its end are silent.
     void split(const Stream& s, int64_t begin, int64_t end, uint16_t* to) const {
         for (int64_t t = begin; t < end; ++t, to += row) {
-            if (t >= 0) unit.conv->split({of(s, t), piece.rate, piece.size, conv.inputs}, low, to);
-            else if (s.before) unit.conv->split({s.before + (all.keep + t) * conv.inputs, nullptr, nullptr, conv.inputs}, low, to);
+            if (t >= 0 && t < s.length) unit.conv->split(of(s, t), low, to);
+            else if (t < 0 && s.before) {
+                const float* before = s.before + (all.keep + t) * conv.inputs;
+                unit.conv->split({before, nullptr, nullptr, nullptr, nullptr, conv.inputs}, low, to);
+            }
             else std::fill_n(to, 2 * low, uint16_t{0});
         }
     }
@@ -39,7 +44,7 @@ struct Bf16x2Conv {
             for (int64_t i = 0; s.after && i < all.keep; ++i) {
                 const int64_t t = s.length - all.keep + i;
                 float* to = s.after + i * conv.inputs;
-                if (t >= 0) unit.conv->snake({of(s, t), piece.rate, piece.size, conv.inputs}, to);
+                if (t >= 0) unit.conv->snake(of(s, t), to);
                 else if (s.before) std::copy_n(s.before + (all.keep + t) * conv.inputs, conv.inputs, to);
                 else std::fill_n(to, conv.inputs, 0.0f);
             }
@@ -76,7 +81,7 @@ struct Bf16x2Conv {
                 const PositionRange& span = spans[static_cast<size_t>(i)];
                 const int64_t first = span.at - span.stream->at;
                 uint16_t* x = room(all.keep + span.count);
-                split(*span.stream, first - all.keep, first + span.count, x);
+                split(*span.stream, first - all.back, first - all.back + all.keep + span.count, x);
                 for (int64_t group = 0; group < groups; ++group) compute(x, group, span);
             }
             unit.end();
@@ -87,7 +92,7 @@ struct Bf16x2Conv {
         uint16_t* x = room(all.rows());
         for (const Stream& s : all.streams) {
             parallel(all.keep + s.length, (kFew >> 1) / low + 1, threads, [&](int64_t begin, int64_t end) {
-                split(s, begin - all.keep, end - all.keep, x + (s.row + begin) * row);
+                split(s, begin - all.back, end - all.back, x + (s.row + begin) * row);
             });
         }
         const int64_t share = up(all.positions() * groups / (16 * threads) + 1, 2 * kRows);

@@ -33,11 +33,22 @@ std::vector<PositionRange> Convolution::spans(int64_t most) const {
 
 void Convolution::input(const Tier& tier, const Stream& s, int64_t t, float* to) const {
     const int64_t n = conv.inputs;
+    if (t < 0) {
+        if (s.before) std::copy_n(s.before + (keep + t) * n, n, to);
+        else std::fill_n(to, n, 0.0f);
+        return;
+    }
+    if (t >= s.length) {
+        std::fill_n(to, n, 0.0f);
+        return;
+    }
     const float* x = piece.x + (s.at + t) * n;
-    if (t >= 0 && piece.rate) tier.snake(x, piece.rate, piece.size, n, to);
-    else if (t >= 0) std::copy_n(x, n, to);
-    else if (s.before) std::copy_n(s.before + (keep + t) * n, n, to);
-    else std::fill_n(to, n, 0.0f);
+    if (piece.scale) {
+        for (int64_t i = 0; i < n; ++i) to[i] = x[i] * piece.scale[i] + piece.shift[i];
+        x = to;
+    }
+    if (piece.rate) tier.snake(x, piece.rate, piece.size, n, to);
+    else if (x != to) std::copy_n(x, n, to);
 }
 
 void Convolution::remember(const Tier& tier) const {
@@ -60,7 +71,7 @@ struct Floats {
     const ConvChunk& piece = all.piece;
     const int64_t groups = (all.panels() + tier.panels - 1) / tier.panels;
     const int64_t size = conv.taps * conv.inputs * kRows;  // of a panel
-    const bool as_given = !all.keep && !piece.rate;        // inputs are used where they lie
+    const bool as_given = !all.keep && !piece.rate && !piece.scale;  // inputs are used where they lie
 
     void run() const {
         all.remember(tier);
@@ -87,7 +98,7 @@ struct Floats {
                 const float* x = piece.x + span.at * conv.inputs;
                 if (!as_given) {
                     float* made = room((all.keep + span.count) * conv.inputs);
-                    const int64_t first = span.at - span.stream->at - all.keep;
+                    const int64_t first = span.at - span.stream->at - all.back;
                     for (int64_t t = 0; t < all.keep + span.count; ++t)
                         all.input(tier, *span.stream, first + t, made + t * conv.inputs);
                     x = made;
@@ -117,7 +128,7 @@ struct Floats {
         float* to = room(all.rows() * n);
         for (const Stream& s : all.streams) {
             parallel(all.keep + s.length, kFew / n + 1, threads, [&](int64_t begin, int64_t end) {
-                for (int64_t t = begin; t < end; ++t) all.input(tier, s, t - all.keep, to + (s.row + t) * n);
+                for (int64_t t = begin; t < end; ++t) all.input(tier, s, t - all.back, to + (s.row + t) * n);
             });
         }
         return to;

@@ -27,11 +27,13 @@ struct ConvChunk {
     int64_t streams;
     const int64_t* lengths;
     const float* x;
+    const float *scale, *shift;  // of each input, x * scale + shift, before the snake; null: none
     const float *rate, *size;    // of the snake that the input goes through; null: it does not
     const float* const* before;  // a stream's (taps - 1) * dilation inputs before these, through their snake; null: silence
     float* const* after;         // room for what `before` is to the next piece
     const float* add;            // is added to the result; null: nothing
     float* y;
+    int64_t ahead;               // inputs behind its position that an output reads, silence past the end; with `ahead` nothing is kept
 };
 
 // Where a stream's inputs lie in one array of all: what came before its piece, then the piece.
@@ -51,6 +53,7 @@ struct Convolution {
     const Conv& conv;
     const ConvChunk& piece;
     const int64_t keep = (conv.taps - 1) * conv.dilation;
+    const int64_t back = keep - piece.ahead;  // from an output's position to what its first tap reads
     const std::vector<Stream> streams = streams_of(piece, keep);
 
     const float* floats() const { return static_cast<const float*>(conv.w); }
@@ -68,7 +71,7 @@ struct Convolution {
         return {reinterpret_cast<const uint8_t*>(w + size + size * tile / tiles), kRows * 4 / tiles};
     }
 
-    // A stream's inputs at position `t` of its piece, through their snake; those below zero came before.
+    // A stream's inputs at position `t` of its piece, scaled and through their snake; those below zero came before.
     void input(const Tier& tier, const Stream& s, int64_t t, float* to) const;
     // What the next pieces will need of these.
     void remember(const Tier& tier) const;

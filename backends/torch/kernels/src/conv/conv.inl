@@ -20,6 +20,46 @@ void snake_row(const float* x, const float* rate, const float* size, int64_t n, 
     for (int64_t i = 0; i < n; ++i) out[i] = x[i] + sine_squared(x[i] * rate[i]) * size[i];
 }
 
+// Sums in f32 of a few rows, those of all in f64. Channels in groups whose sums the registers hold.
+void add_moments(const float* x, int64_t rows, int64_t n, const float* pivot, double* sums, double* squares) {
+    constexpr int64_t kRun = 64;  // rows that are summed in f32
+    constexpr int V = 2;          // vectors of channels at once
+    for (int64_t begin = 0; begin < rows; begin += kRun) {
+        const int64_t end = begin + kRun < rows ? begin + kRun : rows;
+        int64_t c = 0;
+        for (; c + V * kRows <= n; c += V * kRows) {
+            Floats sum[V], square[V], from[V];
+            UNROLL for (int v = 0; v < V; ++v) {
+                sum[v] = square[v] = zeros();
+                from[v] = load_floats(pivot + c + v * kRows);
+            }
+            for (int64_t r = begin; r < end; ++r) {
+                UNROLL for (int v = 0; v < V; ++v) {
+                    const Floats d = sub(load_floats(x + r * n + c + v * kRows), from[v]);
+                    sum[v] = add(sum[v], d);
+                    square[v] = fma(d, d, square[v]);
+                }
+            }
+            float lanes[2 * V * kRows];
+            UNROLL for (int v = 0; v < V; ++v) {
+                store(lanes + v * kRows, sum[v]);
+                store(lanes + (V + v) * kRows, square[v]);
+            }
+            for (int64_t i = 0; i < V * kRows; ++i) {
+                sums[c + i] += lanes[i];
+                squares[c + i] += lanes[V * kRows + i];
+            }
+        }
+        for (; c < n; ++c) {
+            for (int64_t r = begin; r < end; ++r) {
+                const double d = static_cast<double>(x[r * n + c]) - static_cast<double>(pivot[c]);
+                sums[c] += d;
+                squares[c] += d * d;
+            }
+        }
+    }
+}
+
 void depthwise_row(const float* const* rows, int64_t taps, const float* w, const float* b, int64_t n, float* out) {
     int64_t i = 0;
     for (; i + kRows <= n; i += kRows) {

@@ -86,9 +86,8 @@ struct WinogradConv {
                                  output_tile.first == output_tiles[i - 1].first + kWinogradOutputs * conv.dilation;
             if (follows) std::rotate(rows, rows + kWinogradOutputs, rows + kWinogradPoints);
             for (int64_t k = follows ? kWinogradPoints - kWinogradOutputs : 0; k < kWinogradPoints; ++k) {
-                const int64_t t = output_tile.first + k * conv.dilation - all.keep;
-                if (t < output_tile.stream->length) all.input(tier, *output_tile.stream, t, rows[k]);
-                else std::fill_n(rows[k], n, 0.0f);
+                const int64_t t = output_tile.first + k * conv.dilation - all.back;
+                all.input(tier, *output_tile.stream, t, rows[k]);
             }
             tier.winograd_input(rows, n, values + i * n, many * n);
         }

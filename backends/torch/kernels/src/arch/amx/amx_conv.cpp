@@ -35,7 +35,8 @@ INLINE __m512 snaked(__m512 x, __m512 rate, __m512 size) {
 }
 
 INLINE __m512 row_at(const UnitRow& row, int64_t i, __mmask16 mask) {
-    const __m512 x = _mm512_maskz_loadu_ps(mask, row.x + i);
+    __m512 x = _mm512_maskz_loadu_ps(mask, row.x + i);
+    if (row.scale) x = _mm512_fmadd_ps(x, _mm512_maskz_loadu_ps(mask, row.scale + i), _mm512_maskz_loadu_ps(mask, row.shift + i));
     if (!row.rate) return x;
     return snaked(x, _mm512_maskz_loadu_ps(mask, row.rate + i), _mm512_maskz_loadu_ps(mask, row.size + i));
 }
