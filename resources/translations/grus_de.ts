@@ -160,7 +160,7 @@
     </message>
     <message>
         <source>Add a folder of documents…</source>
-        <extracomment>app/gui/chat/uses.py</extracomment>
+        <extracomment>app/gui/chat/menus.py</extracomment>
         <translation>Ordner mit Dokumenten hinzufügen…</translation>
     </message>
     <message>
@@ -194,6 +194,11 @@
         <translation>Dateien hinzufügen</translation>
     </message>
     <message>
+        <source>Add files…</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Dateien hinzufügen…</translation>
+    </message>
+    <message>
         <source>Add from JSON</source>
         <extracomment>app/gui/settings/tools.py</extracomment>
         <translation>Aus JSON hinzufügen</translation>
@@ -205,7 +210,7 @@
     </message>
     <message>
         <source>Add tools…</source>
-        <extracomment>app/gui/chat/uses.py</extracomment>
+        <extracomment>app/gui/chat/menus.py</extracomment>
         <translation>Werkzeuge hinzufügen …</translation>
     </message>
     <message>
@@ -519,9 +524,19 @@
         <translation>Wählen Sie entweder eine vorgegebene oder eine geklonte Stimme, nicht beides.</translation>
     </message>
     <message>
+        <source>Choose libraries…</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Bibliotheken wählen…</translation>
+    </message>
+    <message>
         <source>Choose the model</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Modell auswählen</translation>
+    </message>
+    <message>
+        <source>Choose tools…</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Werkzeuge wählen…</translation>
     </message>
     <message>
         <source>Clear the search</source>
@@ -879,6 +894,11 @@
         <translation>Nicht erlauben</translation>
     </message>
     <message>
+        <source>Done</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Fertig</translation>
+    </message>
+    <message>
         <source>Download</source>
         <extracomment>app/gui/chat/offer.py, app/gui/settings/cuda_pack.py, app/gui/settings/updates.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Herunterladen</translation>
@@ -1122,6 +1142,11 @@
         <source>File reader</source>
         <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>Dateileser</translation>
+    </message>
+    <message>
+        <source>Files</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Dateien</translation>
     </message>
     <message>
         <source>Filter this list</source>
@@ -1490,7 +1515,7 @@
     </message>
     <message>
         <source>Instructions</source>
-        <extracomment>app/gui/speak/pane.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/speak/pane.py</extracomment>
         <translation>Anweisungen</translation>
     </message>
     <message>
@@ -1610,7 +1635,7 @@
     </message>
     <message>
         <source>Libraries</source>
-        <extracomment>app/gui/libraries/pane.py, app/gui/pane.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/libraries/pane.py, app/gui/pane.py</extracomment>
         <translation>Bibliotheken</translation>
     </message>
     <message>
@@ -1750,7 +1775,7 @@
     </message>
     <message>
         <source>Model</source>
-        <extracomment>app/gui/model_box.py, app/gui/models/remote_form.py, app/gui/server/pane.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/model_box.py, app/gui/models/remote_form.py, app/gui/server/pane.py</extracomment>
         <translation>Modell</translation>
     </message>
     <message>
@@ -1805,7 +1830,7 @@
     </message>
     <message>
         <source>Name</source>
-        <extracomment>app/gui/models/remote_form.py, app/gui/settings/tools.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/models/remote_form.py, app/gui/settings/tools.py</extracomment>
         <translation>Name</translation>
     </message>
     <message>
@@ -1844,19 +1869,24 @@
         <translation>Neue Unterhaltung</translation>
     </message>
     <message>
-        <source>New folder</source>
+        <source>New conversation in this project</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>Neuer Ordner</translation>
-    </message>
-    <message>
-        <source>New folder…</source>
-        <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>Neuer Ordner …</translation>
+        <translation>Neue Unterhaltung in diesem Projekt</translation>
     </message>
     <message>
         <source>New line</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Neue Zeile</translation>
+    </message>
+    <message>
+        <source>New project</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/projects.py</extracomment>
+        <translation>Neues Projekt</translation>
+    </message>
+    <message>
+        <source>New project…</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Neues Projekt…</translation>
     </message>
     <message>
         <source>New voice</source>
@@ -1919,11 +1949,6 @@
         <translation>Bisher keine Fehler.</translation>
     </message>
     <message>
-        <source>No folder</source>
-        <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>Kein Ordner</translation>
-    </message>
-    <message>
         <source>No loudspeaker was found. Connect one, then play again.</source>
         <extracomment>app/gui/sound/devices.py</extracomment>
         <translation>Kein Lautsprecher gefunden. Schließen Sie einen an und spielen Sie noch einmal.</translation>
@@ -1957,6 +1982,11 @@
         <source>No places were found in the model&apos;s output.</source>
         <extracomment>engine/pipelines/reading/elements.py</extracomment>
         <translation>In der Ausgabe des Modells wurden keine Positionen gefunden.</translation>
+    </message>
+    <message>
+        <source>No project</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Kein Projekt</translation>
     </message>
     <message>
         <source>No results for {words} on Hugging Face.</source>
@@ -2449,6 +2479,16 @@
         <translation>Fortschritt des Downloads</translation>
     </message>
     <message>
+        <source>Project settings</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/project_dialog.py</extracomment>
+        <translation>Projekteinstellungen</translation>
+    </message>
+    <message>
+        <source>Project settings…</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Projekteinstellungen…</translation>
+    </message>
+    <message>
         <source>Python in a sandbox needs Linux on x86-64 or ARM64.</source>
         <extracomment>app/runtime/tools/sandbox.py</extracomment>
         <translation>Python in einer Sandbox braucht Linux auf x86-64 oder ARM64.</translation>
@@ -2520,7 +2560,7 @@
     </message>
     <message>
         <source>Reading the file.</source>
-        <extracomment>app/gui/chat/composer.py</extracomment>
+        <extracomment>app/gui/chat/composer.py, app/gui/chat/project_dialog.py</extracomment>
         <translation>Die Datei wird gelesen.</translation>
     </message>
     <message>
@@ -2642,14 +2682,14 @@
         <translation>Aus der Liste entfernen</translation>
     </message>
     <message>
-        <source>Remove the folder</source>
-        <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>Ordner entfernen</translation>
-    </message>
-    <message>
         <source>Remove the library</source>
         <extracomment>app/gui/libraries/pane.py</extracomment>
         <translation>Bibliothek entfernen</translation>
+    </message>
+    <message>
+        <source>Remove the project</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Projekt entfernen</translation>
     </message>
     <message>
         <source>Remove the token</source>
@@ -2687,9 +2727,9 @@
         <translation>Unterhaltung umbenennen</translation>
     </message>
     <message>
-        <source>Rename the folder</source>
+        <source>Rename the project</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>Ordner umbenennen</translation>
+        <translation>Projekt umbenennen</translation>
     </message>
     <message>
         <source>Repetition penalty</source>
@@ -2925,6 +2965,11 @@
         <source>Settings of this conversation</source>
         <extracomment>app/gui/chat/panel.py</extracomment>
         <translation>Einstellungen dieser Unterhaltung</translation>
+    </message>
+    <message>
+        <source>Settings of {name}</source>
+        <extracomment>app/gui/chat/composer.py</extracomment>
+        <translation>Einstellungen von {name}</translation>
     </message>
     <message>
         <source>Settings say to work offline</source>
@@ -3455,11 +3500,6 @@
         <translation>Die Datei mit Ihren Unterhaltungen war beschädigt. Sie wurde als {file} gespeichert, und Grus hat mit einer neuen begonnen.</translation>
     </message>
     <message>
-        <source>The folder was removed. Its conversations are still here.</source>
-        <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
-        <translation>Der Ordner wurde entfernt. Die Unterhaltungen darin bleiben erhalten.</translation>
-    </message>
-    <message>
         <source>The format {kind} is not supported. Choose a format from the list.</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Das Format {kind} wird nicht unterstützt. Wählen Sie ein Format aus der Liste.</translation>
@@ -3585,6 +3625,11 @@
         <translation>Das Mikrofon wurde getrennt. Die bisherige Aufnahme bleibt erhalten. Schließen Sie ein Mikrofon an und versuchen Sie es erneut.</translation>
     </message>
     <message>
+        <source>The model chosen last</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Das zuletzt gewählte Modell</translation>
+    </message>
+    <message>
         <source>The model is not sure of this text.</source>
         <extracomment>engine/pipelines/reading/recognizer.py</extracomment>
         <translation>Das Modell ist bei diesem Text unsicher.</translation>
@@ -3596,7 +3641,7 @@
     </message>
     <message>
         <source>The model may call this tool.</source>
-        <extracomment>app/gui/chat/composer.py</extracomment>
+        <extracomment>app/gui/chat/composer.py, app/gui/chat/project_dialog.py</extracomment>
         <translation>Das Modell darf dieses Werkzeug aufrufen.</translation>
     </message>
     <message>
@@ -3653,6 +3698,11 @@
         <source>The process that answered has ended: {why}. Send the request again.</source>
         <extracomment>engine/parallel/replica_scheduler.py</extracomment>
         <translation>Der Prozess, der geantwortet hat, ist beendet: {why}. Senden Sie die Anfrage noch einmal.</translation>
+    </message>
+    <message>
+        <source>The project was removed. Its conversations are still here.</source>
+        <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
+        <translation>Das Projekt wurde entfernt. Seine Unterhaltungen sind noch da.</translation>
     </message>
     <message>
         <source>The prompt has {tokens} tokens; the context holds {limit}, and a reply needs room too. Shorten it.</source>
@@ -3910,6 +3960,11 @@
         <translation>Es gab nichts zu sprechen.</translation>
     </message>
     <message>
+        <source>These hold for all conversations in the project, also for those that are there already.</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Dies gilt für alle Unterhaltungen im Projekt, auch für solche, die es schon gibt.</translation>
+    </message>
+    <message>
         <source>This JSON file contains no conversation: it has no list of messages.</source>
         <extracomment>app/gui/viewmodels/chat/exchange.py</extracomment>
         <translation>Diese JSON-Datei enthält keine Unterhaltung: Eine Liste von Nachrichten fehlt.</translation>
@@ -4151,7 +4206,7 @@
     </message>
     <message>
         <source>Tools</source>
-        <extracomment>app/gui/settings/tools.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/settings/tools.py</extracomment>
         <translation>Werkzeuge</translation>
     </message>
     <message>
@@ -4406,7 +4461,7 @@
     </message>
     <message>
         <source>What the model should know and how it should answer.</source>
-        <extracomment>app/gui/chat/panel.py</extracomment>
+        <extracomment>app/gui/chat/panel.py, app/gui/chat/project_dialog.py</extracomment>
         <translation>Was das Modell wissen und wie es antworten soll.</translation>
     </message>
     <message>
@@ -5211,11 +5266,27 @@
         <translation>{n} Downloads pro Monat</translation>
     </message>
     <message numerus="yes">
+        <source>{n} files</source>
+        <extracomment>app/gui/viewmodels/chat/project_form.py</extracomment>
+        <translation>
+            <numerusform>{n} Datei</numerusform>
+            <numerusform>{n} Dateien</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>{n} files read</source>
         <extracomment>app/gui/viewmodels/read_watch.py</extracomment>
         <translation>
             <numerusform>{n} Datei gelesen</numerusform>
             <numerusform>{n} Dateien gelesen</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} libraries</source>
+        <extracomment>app/gui/viewmodels/chat/project_form.py</extracomment>
+        <translation>
+            <numerusform>{n} Bibliothek</numerusform>
+            <numerusform>{n} Bibliotheken</numerusform>
         </translation>
     </message>
     <message>
@@ -5270,7 +5341,7 @@
     </message>
     <message numerus="yes">
         <source>{n} tools</source>
-        <extracomment>app/gui/settings/tools.py</extracomment>
+        <extracomment>app/gui/settings/tools.py, app/gui/viewmodels/chat/project_form.py</extracomment>
         <translation>
             <numerusform>{n} Werkzeug</numerusform>
             <numerusform>{n} Werkzeuge</numerusform>

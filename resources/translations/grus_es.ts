@@ -160,7 +160,7 @@
     </message>
     <message>
         <source>Add a folder of documents…</source>
-        <extracomment>app/gui/chat/uses.py</extracomment>
+        <extracomment>app/gui/chat/menus.py</extracomment>
         <translation>Añadir una carpeta de documentos…</translation>
     </message>
     <message>
@@ -194,6 +194,11 @@
         <translation>Añadir archivos</translation>
     </message>
     <message>
+        <source>Add files…</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Añadir archivos…</translation>
+    </message>
+    <message>
         <source>Add from JSON</source>
         <extracomment>app/gui/settings/tools.py</extracomment>
         <translation>Añadir desde JSON</translation>
@@ -205,7 +210,7 @@
     </message>
     <message>
         <source>Add tools…</source>
-        <extracomment>app/gui/chat/uses.py</extracomment>
+        <extracomment>app/gui/chat/menus.py</extracomment>
         <translation>Añadir herramientas…</translation>
     </message>
     <message>
@@ -519,9 +524,19 @@
         <translation>Elige una voz predefinida o una clonada, no ambas.</translation>
     </message>
     <message>
+        <source>Choose libraries…</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Elegir bibliotecas…</translation>
+    </message>
+    <message>
         <source>Choose the model</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Elegir el modelo</translation>
+    </message>
+    <message>
+        <source>Choose tools…</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Elegir herramientas…</translation>
     </message>
     <message>
         <source>Clear the search</source>
@@ -879,6 +894,11 @@
         <translation>No permitir</translation>
     </message>
     <message>
+        <source>Done</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Listo</translation>
+    </message>
+    <message>
         <source>Download</source>
         <extracomment>app/gui/chat/offer.py, app/gui/settings/cuda_pack.py, app/gui/settings/updates.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Descargar</translation>
@@ -1122,6 +1142,11 @@
         <source>File reader</source>
         <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>Lector de archivos</translation>
+    </message>
+    <message>
+        <source>Files</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Archivos</translation>
     </message>
     <message>
         <source>Filter this list</source>
@@ -1490,7 +1515,7 @@
     </message>
     <message>
         <source>Instructions</source>
-        <extracomment>app/gui/speak/pane.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/speak/pane.py</extracomment>
         <translation>Instrucciones</translation>
     </message>
     <message>
@@ -1610,7 +1635,7 @@
     </message>
     <message>
         <source>Libraries</source>
-        <extracomment>app/gui/libraries/pane.py, app/gui/pane.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/libraries/pane.py, app/gui/pane.py</extracomment>
         <translation>Bibliotecas</translation>
     </message>
     <message>
@@ -1750,7 +1775,7 @@
     </message>
     <message>
         <source>Model</source>
-        <extracomment>app/gui/model_box.py, app/gui/models/remote_form.py, app/gui/server/pane.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/model_box.py, app/gui/models/remote_form.py, app/gui/server/pane.py</extracomment>
         <translation>Modelo</translation>
     </message>
     <message>
@@ -1805,7 +1830,7 @@
     </message>
     <message>
         <source>Name</source>
-        <extracomment>app/gui/models/remote_form.py, app/gui/settings/tools.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/models/remote_form.py, app/gui/settings/tools.py</extracomment>
         <translation>Nombre</translation>
     </message>
     <message>
@@ -1844,19 +1869,24 @@
         <translation>Nueva conversación</translation>
     </message>
     <message>
-        <source>New folder</source>
+        <source>New conversation in this project</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>Nueva carpeta</translation>
-    </message>
-    <message>
-        <source>New folder…</source>
-        <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>Nueva carpeta…</translation>
+        <translation>Nueva conversación en este proyecto</translation>
     </message>
     <message>
         <source>New line</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Nueva línea</translation>
+    </message>
+    <message>
+        <source>New project</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/projects.py</extracomment>
+        <translation>Nuevo proyecto</translation>
+    </message>
+    <message>
+        <source>New project…</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Nuevo proyecto…</translation>
     </message>
     <message>
         <source>New voice</source>
@@ -1919,11 +1949,6 @@
         <translation>Sin errores hasta ahora.</translation>
     </message>
     <message>
-        <source>No folder</source>
-        <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>Sin carpeta</translation>
-    </message>
-    <message>
         <source>No loudspeaker was found. Connect one, then play again.</source>
         <extracomment>app/gui/sound/devices.py</extracomment>
         <translation>No se encontró ningún altavoz. Conecta uno y reproduce de nuevo.</translation>
@@ -1957,6 +1982,11 @@
         <source>No places were found in the model&apos;s output.</source>
         <extracomment>engine/pipelines/reading/elements.py</extracomment>
         <translation>No se encontraron posiciones en la salida del modelo.</translation>
+    </message>
+    <message>
+        <source>No project</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Ningún proyecto</translation>
     </message>
     <message>
         <source>No results for {words} on Hugging Face.</source>
@@ -2449,6 +2479,16 @@
         <translation>Progreso de la descarga</translation>
     </message>
     <message>
+        <source>Project settings</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/project_dialog.py</extracomment>
+        <translation>Ajustes del proyecto</translation>
+    </message>
+    <message>
+        <source>Project settings…</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Ajustes del proyecto…</translation>
+    </message>
+    <message>
         <source>Python in a sandbox needs Linux on x86-64 or ARM64.</source>
         <extracomment>app/runtime/tools/sandbox.py</extracomment>
         <translation>Python en un entorno aislado necesita Linux en x86-64 o ARM64.</translation>
@@ -2520,7 +2560,7 @@
     </message>
     <message>
         <source>Reading the file.</source>
-        <extracomment>app/gui/chat/composer.py</extracomment>
+        <extracomment>app/gui/chat/composer.py, app/gui/chat/project_dialog.py</extracomment>
         <translation>Leyendo el archivo.</translation>
     </message>
     <message>
@@ -2642,14 +2682,14 @@
         <translation>Quitar de la lista</translation>
     </message>
     <message>
-        <source>Remove the folder</source>
-        <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>Quitar la carpeta</translation>
-    </message>
-    <message>
         <source>Remove the library</source>
         <extracomment>app/gui/libraries/pane.py</extracomment>
         <translation>Quitar la biblioteca</translation>
+    </message>
+    <message>
+        <source>Remove the project</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Quitar el proyecto</translation>
     </message>
     <message>
         <source>Remove the token</source>
@@ -2687,9 +2727,9 @@
         <translation>Renombrar la conversación</translation>
     </message>
     <message>
-        <source>Rename the folder</source>
+        <source>Rename the project</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>Renombrar la carpeta</translation>
+        <translation>Cambiar el nombre del proyecto</translation>
     </message>
     <message>
         <source>Repetition penalty</source>
@@ -2925,6 +2965,11 @@
         <source>Settings of this conversation</source>
         <extracomment>app/gui/chat/panel.py</extracomment>
         <translation>Ajustes de esta conversación</translation>
+    </message>
+    <message>
+        <source>Settings of {name}</source>
+        <extracomment>app/gui/chat/composer.py</extracomment>
+        <translation>Ajustes de {name}</translation>
     </message>
     <message>
         <source>Settings say to work offline</source>
@@ -3455,11 +3500,6 @@
         <translation>El archivo con tus conversaciones estaba dañado. Se guardó como {file} y Grus empezó con uno nuevo.</translation>
     </message>
     <message>
-        <source>The folder was removed. Its conversations are still here.</source>
-        <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
-        <translation>Se ha quitado la carpeta. Sus conversaciones siguen aquí.</translation>
-    </message>
-    <message>
         <source>The format {kind} is not supported. Choose a format from the list.</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>El formato {kind} no es compatible. Elige un formato de la lista.</translation>
@@ -3585,6 +3625,11 @@
         <translation>El micrófono se desconectó. Se conserva lo grabado hasta ahora. Conecta un micrófono e inténtalo de nuevo.</translation>
     </message>
     <message>
+        <source>The model chosen last</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>El último modelo elegido</translation>
+    </message>
+    <message>
         <source>The model is not sure of this text.</source>
         <extracomment>engine/pipelines/reading/recognizer.py</extracomment>
         <translation>El modelo no está seguro de este texto.</translation>
@@ -3596,7 +3641,7 @@
     </message>
     <message>
         <source>The model may call this tool.</source>
-        <extracomment>app/gui/chat/composer.py</extracomment>
+        <extracomment>app/gui/chat/composer.py, app/gui/chat/project_dialog.py</extracomment>
         <translation>El modelo puede llamar a esta herramienta.</translation>
     </message>
     <message>
@@ -3653,6 +3698,11 @@
         <source>The process that answered has ended: {why}. Send the request again.</source>
         <extracomment>engine/parallel/replica_scheduler.py</extracomment>
         <translation>El proceso que respondía ha terminado: {why}. Envíe la solicitud de nuevo.</translation>
+    </message>
+    <message>
+        <source>The project was removed. Its conversations are still here.</source>
+        <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
+        <translation>El proyecto se quitó. Sus conversaciones siguen aquí.</translation>
     </message>
     <message>
         <source>The prompt has {tokens} tokens; the context holds {limit}, and a reply needs room too. Shorten it.</source>
@@ -3910,6 +3960,11 @@
         <translation>No había nada que leer.</translation>
     </message>
     <message>
+        <source>These hold for all conversations in the project, also for those that are there already.</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Esto vale para todas las conversaciones del proyecto, también para las que ya existen.</translation>
+    </message>
+    <message>
         <source>This JSON file contains no conversation: it has no list of messages.</source>
         <extracomment>app/gui/viewmodels/chat/exchange.py</extracomment>
         <translation>Este archivo JSON no contiene ninguna conversación: no tiene una lista de mensajes.</translation>
@@ -4151,7 +4206,7 @@
     </message>
     <message>
         <source>Tools</source>
-        <extracomment>app/gui/settings/tools.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/settings/tools.py</extracomment>
         <translation>Herramientas</translation>
     </message>
     <message>
@@ -4406,7 +4461,7 @@
     </message>
     <message>
         <source>What the model should know and how it should answer.</source>
-        <extracomment>app/gui/chat/panel.py</extracomment>
+        <extracomment>app/gui/chat/panel.py, app/gui/chat/project_dialog.py</extracomment>
         <translation>Lo que el modelo debe saber y cómo debe responder.</translation>
     </message>
     <message>
@@ -5211,11 +5266,27 @@
         <translation>{n} descargas al mes</translation>
     </message>
     <message numerus="yes">
+        <source>{n} files</source>
+        <extracomment>app/gui/viewmodels/chat/project_form.py</extracomment>
+        <translation>
+            <numerusform>{n} archivo</numerusform>
+            <numerusform>{n} archivos</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>{n} files read</source>
         <extracomment>app/gui/viewmodels/read_watch.py</extracomment>
         <translation>
             <numerusform>{n} archivo leído</numerusform>
             <numerusform>{n} archivos leídos</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} libraries</source>
+        <extracomment>app/gui/viewmodels/chat/project_form.py</extracomment>
+        <translation>
+            <numerusform>{n} biblioteca</numerusform>
+            <numerusform>{n} bibliotecas</numerusform>
         </translation>
     </message>
     <message>
@@ -5270,7 +5341,7 @@
     </message>
     <message numerus="yes">
         <source>{n} tools</source>
-        <extracomment>app/gui/settings/tools.py</extracomment>
+        <extracomment>app/gui/settings/tools.py, app/gui/viewmodels/chat/project_form.py</extracomment>
         <translation>
             <numerusform>{n} herramienta</numerusform>
             <numerusform>{n} herramientas</numerusform>

@@ -160,7 +160,7 @@
     </message>
     <message>
         <source>Add a folder of documents…</source>
-        <extracomment>app/gui/chat/uses.py</extracomment>
+        <extracomment>app/gui/chat/menus.py</extracomment>
         <translation>Ajouter un dossier de documents…</translation>
     </message>
     <message>
@@ -194,6 +194,11 @@
         <translation>Ajouter des fichiers</translation>
     </message>
     <message>
+        <source>Add files…</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Ajouter des fichiers…</translation>
+    </message>
+    <message>
         <source>Add from JSON</source>
         <extracomment>app/gui/settings/tools.py</extracomment>
         <translation>Ajouter depuis le JSON</translation>
@@ -205,7 +210,7 @@
     </message>
     <message>
         <source>Add tools…</source>
-        <extracomment>app/gui/chat/uses.py</extracomment>
+        <extracomment>app/gui/chat/menus.py</extracomment>
         <translation>Ajouter des outils…</translation>
     </message>
     <message>
@@ -519,9 +524,19 @@
         <translation>Choisissez une voix prédéfinie ou une voix clonée, pas les deux.</translation>
     </message>
     <message>
+        <source>Choose libraries…</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Choisir des bibliothèques…</translation>
+    </message>
+    <message>
         <source>Choose the model</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Choisir le modèle</translation>
+    </message>
+    <message>
+        <source>Choose tools…</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Choisir des outils…</translation>
     </message>
     <message>
         <source>Clear the search</source>
@@ -879,6 +894,11 @@
         <translation>Ne pas autoriser</translation>
     </message>
     <message>
+        <source>Done</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Terminé</translation>
+    </message>
+    <message>
         <source>Download</source>
         <extracomment>app/gui/chat/offer.py, app/gui/settings/cuda_pack.py, app/gui/settings/updates.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Télécharger</translation>
@@ -1122,6 +1142,11 @@
         <source>File reader</source>
         <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>Lecteur de fichiers</translation>
+    </message>
+    <message>
+        <source>Files</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Fichiers</translation>
     </message>
     <message>
         <source>Filter this list</source>
@@ -1490,7 +1515,7 @@
     </message>
     <message>
         <source>Instructions</source>
-        <extracomment>app/gui/speak/pane.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/speak/pane.py</extracomment>
         <translation>Instructions</translation>
     </message>
     <message>
@@ -1610,7 +1635,7 @@
     </message>
     <message>
         <source>Libraries</source>
-        <extracomment>app/gui/libraries/pane.py, app/gui/pane.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/libraries/pane.py, app/gui/pane.py</extracomment>
         <translation>Bibliothèques</translation>
     </message>
     <message>
@@ -1750,7 +1775,7 @@
     </message>
     <message>
         <source>Model</source>
-        <extracomment>app/gui/model_box.py, app/gui/models/remote_form.py, app/gui/server/pane.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/model_box.py, app/gui/models/remote_form.py, app/gui/server/pane.py</extracomment>
         <translation>Modèle</translation>
     </message>
     <message>
@@ -1805,7 +1830,7 @@
     </message>
     <message>
         <source>Name</source>
-        <extracomment>app/gui/models/remote_form.py, app/gui/settings/tools.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/models/remote_form.py, app/gui/settings/tools.py</extracomment>
         <translation>Nom</translation>
     </message>
     <message>
@@ -1844,19 +1869,24 @@
         <translation>Nouvelle conversation</translation>
     </message>
     <message>
-        <source>New folder</source>
+        <source>New conversation in this project</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>Nouveau dossier</translation>
-    </message>
-    <message>
-        <source>New folder…</source>
-        <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>Nouveau dossier…</translation>
+        <translation>Nouvelle conversation dans ce projet</translation>
     </message>
     <message>
         <source>New line</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Nouvelle ligne</translation>
+    </message>
+    <message>
+        <source>New project</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/projects.py</extracomment>
+        <translation>Nouveau projet</translation>
+    </message>
+    <message>
+        <source>New project…</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Nouveau projet…</translation>
     </message>
     <message>
         <source>New voice</source>
@@ -1919,11 +1949,6 @@
         <translation>Aucune erreur pour l’instant.</translation>
     </message>
     <message>
-        <source>No folder</source>
-        <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>Aucun dossier</translation>
-    </message>
-    <message>
         <source>No loudspeaker was found. Connect one, then play again.</source>
         <extracomment>app/gui/sound/devices.py</extracomment>
         <translation>Aucun haut-parleur trouvé. Connectez-en un, puis relancez la lecture.</translation>
@@ -1957,6 +1982,11 @@
         <source>No places were found in the model&apos;s output.</source>
         <extracomment>engine/pipelines/reading/elements.py</extracomment>
         <translation>Aucune position trouvée dans la sortie du modèle.</translation>
+    </message>
+    <message>
+        <source>No project</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Aucun projet</translation>
     </message>
     <message>
         <source>No results for {words} on Hugging Face.</source>
@@ -2449,6 +2479,16 @@
         <translation>Progression du téléchargement</translation>
     </message>
     <message>
+        <source>Project settings</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/project_dialog.py</extracomment>
+        <translation>Paramètres du projet</translation>
+    </message>
+    <message>
+        <source>Project settings…</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Paramètres du projet…</translation>
+    </message>
+    <message>
         <source>Python in a sandbox needs Linux on x86-64 or ARM64.</source>
         <extracomment>app/runtime/tools/sandbox.py</extracomment>
         <translation>Python dans un bac à sable nécessite Linux sur x86-64 ou ARM64.</translation>
@@ -2520,7 +2560,7 @@
     </message>
     <message>
         <source>Reading the file.</source>
-        <extracomment>app/gui/chat/composer.py</extracomment>
+        <extracomment>app/gui/chat/composer.py, app/gui/chat/project_dialog.py</extracomment>
         <translation>Lecture du fichier.</translation>
     </message>
     <message>
@@ -2642,14 +2682,14 @@
         <translation>Retirer de la liste</translation>
     </message>
     <message>
-        <source>Remove the folder</source>
-        <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>Retirer le dossier</translation>
-    </message>
-    <message>
         <source>Remove the library</source>
         <extracomment>app/gui/libraries/pane.py</extracomment>
         <translation>Retirer la bibliothèque</translation>
+    </message>
+    <message>
+        <source>Remove the project</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Retirer le projet</translation>
     </message>
     <message>
         <source>Remove the token</source>
@@ -2687,9 +2727,9 @@
         <translation>Renommer la conversation</translation>
     </message>
     <message>
-        <source>Rename the folder</source>
+        <source>Rename the project</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>Renommer le dossier</translation>
+        <translation>Renommer le projet</translation>
     </message>
     <message>
         <source>Repetition penalty</source>
@@ -2925,6 +2965,11 @@
         <source>Settings of this conversation</source>
         <extracomment>app/gui/chat/panel.py</extracomment>
         <translation>Paramètres de cette conversation</translation>
+    </message>
+    <message>
+        <source>Settings of {name}</source>
+        <extracomment>app/gui/chat/composer.py</extracomment>
+        <translation>Paramètres de {name}</translation>
     </message>
     <message>
         <source>Settings say to work offline</source>
@@ -3455,11 +3500,6 @@
         <translation>Le fichier de vos conversations était endommagé. Il a été enregistré sous {file}, et Grus en a commencé un nouveau.</translation>
     </message>
     <message>
-        <source>The folder was removed. Its conversations are still here.</source>
-        <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
-        <translation>Le dossier a été retiré. Ses conversations sont toujours là.</translation>
-    </message>
-    <message>
         <source>The format {kind} is not supported. Choose a format from the list.</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Le format {kind} n’est pas pris en charge. Choisissez un format de la liste.</translation>
@@ -3585,6 +3625,11 @@
         <translation>Le micro a été déconnecté. L’enregistrement jusque-là est conservé. Connectez un micro, puis réessayez.</translation>
     </message>
     <message>
+        <source>The model chosen last</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Le dernier modèle choisi</translation>
+    </message>
+    <message>
         <source>The model is not sure of this text.</source>
         <extracomment>engine/pipelines/reading/recognizer.py</extracomment>
         <translation>Le modèle n’est pas sûr de ce texte.</translation>
@@ -3596,7 +3641,7 @@
     </message>
     <message>
         <source>The model may call this tool.</source>
-        <extracomment>app/gui/chat/composer.py</extracomment>
+        <extracomment>app/gui/chat/composer.py, app/gui/chat/project_dialog.py</extracomment>
         <translation>Le modèle peut appeler cet outil.</translation>
     </message>
     <message>
@@ -3653,6 +3698,11 @@
         <source>The process that answered has ended: {why}. Send the request again.</source>
         <extracomment>engine/parallel/replica_scheduler.py</extracomment>
         <translation>Le processus qui répondait s’est terminé : {why}. Envoyez à nouveau la requête.</translation>
+    </message>
+    <message>
+        <source>The project was removed. Its conversations are still here.</source>
+        <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
+        <translation>Le projet a été retiré. Ses conversations sont toujours là.</translation>
     </message>
     <message>
         <source>The prompt has {tokens} tokens; the context holds {limit}, and a reply needs room too. Shorten it.</source>
@@ -3910,6 +3960,11 @@
         <translation>Il n’y avait rien à lire.</translation>
     </message>
     <message>
+        <source>These hold for all conversations in the project, also for those that are there already.</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Ceci vaut pour toutes les conversations du projet, y compris celles qui existent déjà.</translation>
+    </message>
+    <message>
         <source>This JSON file contains no conversation: it has no list of messages.</source>
         <extracomment>app/gui/viewmodels/chat/exchange.py</extracomment>
         <translation>Ce fichier JSON ne contient pas de conversation&#xa0;: il n’a pas de liste de messages.</translation>
@@ -4151,7 +4206,7 @@
     </message>
     <message>
         <source>Tools</source>
-        <extracomment>app/gui/settings/tools.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/settings/tools.py</extracomment>
         <translation>Outils</translation>
     </message>
     <message>
@@ -4406,7 +4461,7 @@
     </message>
     <message>
         <source>What the model should know and how it should answer.</source>
-        <extracomment>app/gui/chat/panel.py</extracomment>
+        <extracomment>app/gui/chat/panel.py, app/gui/chat/project_dialog.py</extracomment>
         <translation>Ce que le modèle doit savoir et comment il doit répondre.</translation>
     </message>
     <message>
@@ -5211,11 +5266,27 @@
         <translation>{n} téléchargements par mois</translation>
     </message>
     <message numerus="yes">
+        <source>{n} files</source>
+        <extracomment>app/gui/viewmodels/chat/project_form.py</extracomment>
+        <translation>
+            <numerusform>{n} fichier</numerusform>
+            <numerusform>{n} fichiers</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>{n} files read</source>
         <extracomment>app/gui/viewmodels/read_watch.py</extracomment>
         <translation>
             <numerusform>{n} fichier lu</numerusform>
             <numerusform>{n} fichiers lus</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} libraries</source>
+        <extracomment>app/gui/viewmodels/chat/project_form.py</extracomment>
+        <translation>
+            <numerusform>{n} bibliothèque</numerusform>
+            <numerusform>{n} bibliothèques</numerusform>
         </translation>
     </message>
     <message>
@@ -5270,7 +5341,7 @@
     </message>
     <message numerus="yes">
         <source>{n} tools</source>
-        <extracomment>app/gui/settings/tools.py</extracomment>
+        <extracomment>app/gui/settings/tools.py, app/gui/viewmodels/chat/project_form.py</extracomment>
         <translation>
             <numerusform>{n} outil</numerusform>
             <numerusform>{n} outils</numerusform>

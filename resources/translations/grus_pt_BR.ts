@@ -160,7 +160,7 @@
     </message>
     <message>
         <source>Add a folder of documents…</source>
-        <extracomment>app/gui/chat/uses.py</extracomment>
+        <extracomment>app/gui/chat/menus.py</extracomment>
         <translation>Adicionar uma pasta de documentos…</translation>
     </message>
     <message>
@@ -194,6 +194,11 @@
         <translation>Adicionar arquivos</translation>
     </message>
     <message>
+        <source>Add files…</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Adicionar arquivos…</translation>
+    </message>
+    <message>
         <source>Add from JSON</source>
         <extracomment>app/gui/settings/tools.py</extracomment>
         <translation>Adicionar do JSON</translation>
@@ -205,7 +210,7 @@
     </message>
     <message>
         <source>Add tools…</source>
-        <extracomment>app/gui/chat/uses.py</extracomment>
+        <extracomment>app/gui/chat/menus.py</extracomment>
         <translation>Adicionar ferramentas…</translation>
     </message>
     <message>
@@ -519,9 +524,19 @@
         <translation>Escolha uma voz predefinida ou uma clonada, não ambas.</translation>
     </message>
     <message>
+        <source>Choose libraries…</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Escolher bibliotecas…</translation>
+    </message>
+    <message>
         <source>Choose the model</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Escolher o modelo</translation>
+    </message>
+    <message>
+        <source>Choose tools…</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Escolher ferramentas…</translation>
     </message>
     <message>
         <source>Clear the search</source>
@@ -879,6 +894,11 @@
         <translation>Não permitir</translation>
     </message>
     <message>
+        <source>Done</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Concluir</translation>
+    </message>
+    <message>
         <source>Download</source>
         <extracomment>app/gui/chat/offer.py, app/gui/settings/cuda_pack.py, app/gui/settings/updates.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Baixar</translation>
@@ -1122,6 +1142,11 @@
         <source>File reader</source>
         <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>Leitor de arquivos</translation>
+    </message>
+    <message>
+        <source>Files</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Arquivos</translation>
     </message>
     <message>
         <source>Filter this list</source>
@@ -1490,7 +1515,7 @@
     </message>
     <message>
         <source>Instructions</source>
-        <extracomment>app/gui/speak/pane.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/speak/pane.py</extracomment>
         <translation>Instruções</translation>
     </message>
     <message>
@@ -1610,7 +1635,7 @@
     </message>
     <message>
         <source>Libraries</source>
-        <extracomment>app/gui/libraries/pane.py, app/gui/pane.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/libraries/pane.py, app/gui/pane.py</extracomment>
         <translation>Bibliotecas</translation>
     </message>
     <message>
@@ -1750,7 +1775,7 @@
     </message>
     <message>
         <source>Model</source>
-        <extracomment>app/gui/model_box.py, app/gui/models/remote_form.py, app/gui/server/pane.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/model_box.py, app/gui/models/remote_form.py, app/gui/server/pane.py</extracomment>
         <translation>Modelo</translation>
     </message>
     <message>
@@ -1805,7 +1830,7 @@
     </message>
     <message>
         <source>Name</source>
-        <extracomment>app/gui/models/remote_form.py, app/gui/settings/tools.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/models/remote_form.py, app/gui/settings/tools.py</extracomment>
         <translation>Nome</translation>
     </message>
     <message>
@@ -1844,19 +1869,24 @@
         <translation>Nova conversa</translation>
     </message>
     <message>
-        <source>New folder</source>
+        <source>New conversation in this project</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>Nova pasta</translation>
-    </message>
-    <message>
-        <source>New folder…</source>
-        <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>Nova pasta…</translation>
+        <translation>Nova conversa neste projeto</translation>
     </message>
     <message>
         <source>New line</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Nova linha</translation>
+    </message>
+    <message>
+        <source>New project</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/projects.py</extracomment>
+        <translation>Novo projeto</translation>
+    </message>
+    <message>
+        <source>New project…</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Novo projeto…</translation>
     </message>
     <message>
         <source>New voice</source>
@@ -1919,11 +1949,6 @@
         <translation>Nenhum erro até agora.</translation>
     </message>
     <message>
-        <source>No folder</source>
-        <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>Nenhuma pasta</translation>
-    </message>
-    <message>
         <source>No loudspeaker was found. Connect one, then play again.</source>
         <extracomment>app/gui/sound/devices.py</extracomment>
         <translation>Nenhum alto-falante foi encontrado. Conecte um e reproduza novamente.</translation>
@@ -1957,6 +1982,11 @@
         <source>No places were found in the model&apos;s output.</source>
         <extracomment>engine/pipelines/reading/elements.py</extracomment>
         <translation>Nenhuma posição foi encontrada na saída do modelo.</translation>
+    </message>
+    <message>
+        <source>No project</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Nenhum projeto</translation>
     </message>
     <message>
         <source>No results for {words} on Hugging Face.</source>
@@ -2449,6 +2479,16 @@
         <translation>Progresso do download</translation>
     </message>
     <message>
+        <source>Project settings</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/project_dialog.py</extracomment>
+        <translation>Configurações do projeto</translation>
+    </message>
+    <message>
+        <source>Project settings…</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Configurações do projeto…</translation>
+    </message>
+    <message>
         <source>Python in a sandbox needs Linux on x86-64 or ARM64.</source>
         <extracomment>app/runtime/tools/sandbox.py</extracomment>
         <translation>Python em um ambiente isolado precisa de Linux em x86-64 ou ARM64.</translation>
@@ -2520,7 +2560,7 @@
     </message>
     <message>
         <source>Reading the file.</source>
-        <extracomment>app/gui/chat/composer.py</extracomment>
+        <extracomment>app/gui/chat/composer.py, app/gui/chat/project_dialog.py</extracomment>
         <translation>Lendo o arquivo.</translation>
     </message>
     <message>
@@ -2642,14 +2682,14 @@
         <translation>Remover da lista</translation>
     </message>
     <message>
-        <source>Remove the folder</source>
-        <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>Remover a pasta</translation>
-    </message>
-    <message>
         <source>Remove the library</source>
         <extracomment>app/gui/libraries/pane.py</extracomment>
         <translation>Remover a biblioteca</translation>
+    </message>
+    <message>
+        <source>Remove the project</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Remover o projeto</translation>
     </message>
     <message>
         <source>Remove the token</source>
@@ -2687,9 +2727,9 @@
         <translation>Renomear a conversa</translation>
     </message>
     <message>
-        <source>Rename the folder</source>
+        <source>Rename the project</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>Renomear a pasta</translation>
+        <translation>Renomear o projeto</translation>
     </message>
     <message>
         <source>Repetition penalty</source>
@@ -2925,6 +2965,11 @@
         <source>Settings of this conversation</source>
         <extracomment>app/gui/chat/panel.py</extracomment>
         <translation>Configurações desta conversa</translation>
+    </message>
+    <message>
+        <source>Settings of {name}</source>
+        <extracomment>app/gui/chat/composer.py</extracomment>
+        <translation>Configurações de {name}</translation>
     </message>
     <message>
         <source>Settings say to work offline</source>
@@ -3455,11 +3500,6 @@
         <translation>O arquivo com suas conversas estava danificado. Ele foi salvo como {file}, e o Grus começou com um novo.</translation>
     </message>
     <message>
-        <source>The folder was removed. Its conversations are still here.</source>
-        <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
-        <translation>A pasta foi removida. As conversas dela continuam aqui.</translation>
-    </message>
-    <message>
         <source>The format {kind} is not supported. Choose a format from the list.</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>O formato {kind} não é compatível. Escolha um formato da lista.</translation>
@@ -3585,6 +3625,11 @@
         <translation>O microfone foi desconectado. A gravação até aqui foi mantida. Conecte um microfone e tente novamente.</translation>
     </message>
     <message>
+        <source>The model chosen last</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>O último modelo escolhido</translation>
+    </message>
+    <message>
         <source>The model is not sure of this text.</source>
         <extracomment>engine/pipelines/reading/recognizer.py</extracomment>
         <translation>O modelo não tem certeza deste texto.</translation>
@@ -3596,7 +3641,7 @@
     </message>
     <message>
         <source>The model may call this tool.</source>
-        <extracomment>app/gui/chat/composer.py</extracomment>
+        <extracomment>app/gui/chat/composer.py, app/gui/chat/project_dialog.py</extracomment>
         <translation>O modelo pode chamar esta ferramenta.</translation>
     </message>
     <message>
@@ -3653,6 +3698,11 @@
         <source>The process that answered has ended: {why}. Send the request again.</source>
         <extracomment>engine/parallel/replica_scheduler.py</extracomment>
         <translation>O processo que respondia terminou: {why}. Envie a solicitação novamente.</translation>
+    </message>
+    <message>
+        <source>The project was removed. Its conversations are still here.</source>
+        <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
+        <translation>O projeto foi removido. As conversas dele continuam aqui.</translation>
     </message>
     <message>
         <source>The prompt has {tokens} tokens; the context holds {limit}, and a reply needs room too. Shorten it.</source>
@@ -3910,6 +3960,11 @@
         <translation>Não havia nada para falar.</translation>
     </message>
     <message>
+        <source>These hold for all conversations in the project, also for those that are there already.</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Isto vale para todas as conversas do projeto, também para as que já existem.</translation>
+    </message>
+    <message>
         <source>This JSON file contains no conversation: it has no list of messages.</source>
         <extracomment>app/gui/viewmodels/chat/exchange.py</extracomment>
         <translation>Este arquivo JSON não contém uma conversa: falta a lista de mensagens.</translation>
@@ -4151,7 +4206,7 @@
     </message>
     <message>
         <source>Tools</source>
-        <extracomment>app/gui/settings/tools.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/settings/tools.py</extracomment>
         <translation>Ferramentas</translation>
     </message>
     <message>
@@ -4406,7 +4461,7 @@
     </message>
     <message>
         <source>What the model should know and how it should answer.</source>
-        <extracomment>app/gui/chat/panel.py</extracomment>
+        <extracomment>app/gui/chat/panel.py, app/gui/chat/project_dialog.py</extracomment>
         <translation>O que o modelo deve saber e como deve responder.</translation>
     </message>
     <message>
@@ -5211,11 +5266,27 @@
         <translation>{n} downloads por mês</translation>
     </message>
     <message numerus="yes">
+        <source>{n} files</source>
+        <extracomment>app/gui/viewmodels/chat/project_form.py</extracomment>
+        <translation>
+            <numerusform>{n} arquivo</numerusform>
+            <numerusform>{n} arquivos</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>{n} files read</source>
         <extracomment>app/gui/viewmodels/read_watch.py</extracomment>
         <translation>
             <numerusform>{n} arquivo lido</numerusform>
             <numerusform>{n} arquivos lidos</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} libraries</source>
+        <extracomment>app/gui/viewmodels/chat/project_form.py</extracomment>
+        <translation>
+            <numerusform>{n} biblioteca</numerusform>
+            <numerusform>{n} bibliotecas</numerusform>
         </translation>
     </message>
     <message>
@@ -5270,7 +5341,7 @@
     </message>
     <message numerus="yes">
         <source>{n} tools</source>
-        <extracomment>app/gui/settings/tools.py</extracomment>
+        <extracomment>app/gui/settings/tools.py, app/gui/viewmodels/chat/project_form.py</extracomment>
         <translation>
             <numerusform>{n} ferramenta</numerusform>
             <numerusform>{n} ferramentas</numerusform>

@@ -160,7 +160,7 @@
     </message>
     <message>
         <source>Add a folder of documents…</source>
-        <extracomment>app/gui/chat/uses.py</extracomment>
+        <extracomment>app/gui/chat/menus.py</extracomment>
         <translation>添加文档文件夹…</translation>
     </message>
     <message>
@@ -194,6 +194,11 @@
         <translation>添加文件</translation>
     </message>
     <message>
+        <source>Add files…</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>添加文件…</translation>
+    </message>
+    <message>
         <source>Add from JSON</source>
         <extracomment>app/gui/settings/tools.py</extracomment>
         <translation>从 JSON 添加</translation>
@@ -205,7 +210,7 @@
     </message>
     <message>
         <source>Add tools…</source>
-        <extracomment>app/gui/chat/uses.py</extracomment>
+        <extracomment>app/gui/chat/menus.py</extracomment>
         <translation>添加工具…</translation>
     </message>
     <message>
@@ -519,9 +524,19 @@
         <translation>请选择预设声音或克隆声音，不能同时选择。</translation>
     </message>
     <message>
+        <source>Choose libraries…</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>选择资料库…</translation>
+    </message>
+    <message>
         <source>Choose the model</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>选择模型</translation>
+    </message>
+    <message>
+        <source>Choose tools…</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>选择工具…</translation>
     </message>
     <message>
         <source>Clear the search</source>
@@ -879,6 +894,11 @@
         <translation>不允许</translation>
     </message>
     <message>
+        <source>Done</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>完成</translation>
+    </message>
+    <message>
         <source>Download</source>
         <extracomment>app/gui/chat/offer.py, app/gui/settings/cuda_pack.py, app/gui/settings/updates.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>下载</translation>
@@ -1122,6 +1142,11 @@
         <source>File reader</source>
         <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>文件读取器</translation>
+    </message>
+    <message>
+        <source>Files</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>文件</translation>
     </message>
     <message>
         <source>Filter this list</source>
@@ -1490,7 +1515,7 @@
     </message>
     <message>
         <source>Instructions</source>
-        <extracomment>app/gui/speak/pane.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/speak/pane.py</extracomment>
         <translation>指令</translation>
     </message>
     <message>
@@ -1610,7 +1635,7 @@
     </message>
     <message>
         <source>Libraries</source>
-        <extracomment>app/gui/libraries/pane.py, app/gui/pane.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/libraries/pane.py, app/gui/pane.py</extracomment>
         <translation>资料库</translation>
     </message>
     <message>
@@ -1750,7 +1775,7 @@
     </message>
     <message>
         <source>Model</source>
-        <extracomment>app/gui/model_box.py, app/gui/models/remote_form.py, app/gui/server/pane.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/model_box.py, app/gui/models/remote_form.py, app/gui/server/pane.py</extracomment>
         <translation>模型</translation>
     </message>
     <message>
@@ -1805,7 +1830,7 @@
     </message>
     <message>
         <source>Name</source>
-        <extracomment>app/gui/models/remote_form.py, app/gui/settings/tools.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/models/remote_form.py, app/gui/settings/tools.py</extracomment>
         <translation>名称</translation>
     </message>
     <message>
@@ -1844,19 +1869,24 @@
         <translation>新建对话</translation>
     </message>
     <message>
-        <source>New folder</source>
+        <source>New conversation in this project</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>新建文件夹</translation>
-    </message>
-    <message>
-        <source>New folder…</source>
-        <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>新建文件夹…</translation>
+        <translation>在此项目中新建对话</translation>
     </message>
     <message>
         <source>New line</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>换行</translation>
+    </message>
+    <message>
+        <source>New project</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/projects.py</extracomment>
+        <translation>新建项目</translation>
+    </message>
+    <message>
+        <source>New project…</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>新建项目…</translation>
     </message>
     <message>
         <source>New voice</source>
@@ -1919,11 +1949,6 @@
         <translation>目前没有错误。</translation>
     </message>
     <message>
-        <source>No folder</source>
-        <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>无文件夹</translation>
-    </message>
-    <message>
         <source>No loudspeaker was found. Connect one, then play again.</source>
         <extracomment>app/gui/sound/devices.py</extracomment>
         <translation>未找到扬声器。请连接后重新播放。</translation>
@@ -1957,6 +1982,11 @@
         <source>No places were found in the model&apos;s output.</source>
         <extracomment>engine/pipelines/reading/elements.py</extracomment>
         <translation>模型输出中未找到位置信息。</translation>
+    </message>
+    <message>
+        <source>No project</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>无项目</translation>
     </message>
     <message>
         <source>No results for {words} on Hugging Face.</source>
@@ -2449,6 +2479,16 @@
         <translation>下载进度</translation>
     </message>
     <message>
+        <source>Project settings</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/project_dialog.py</extracomment>
+        <translation>项目设置</translation>
+    </message>
+    <message>
+        <source>Project settings…</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>项目设置…</translation>
+    </message>
+    <message>
         <source>Python in a sandbox needs Linux on x86-64 or ARM64.</source>
         <extracomment>app/runtime/tools/sandbox.py</extracomment>
         <translation>沙盒中的 Python 需要 x86-64 或 ARM64 上的 Linux。</translation>
@@ -2520,7 +2560,7 @@
     </message>
     <message>
         <source>Reading the file.</source>
-        <extracomment>app/gui/chat/composer.py</extracomment>
+        <extracomment>app/gui/chat/composer.py, app/gui/chat/project_dialog.py</extracomment>
         <translation>正在读取文件。</translation>
     </message>
     <message>
@@ -2641,14 +2681,14 @@
         <translation>从列表中移除</translation>
     </message>
     <message>
-        <source>Remove the folder</source>
-        <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>移除文件夹</translation>
-    </message>
-    <message>
         <source>Remove the library</source>
         <extracomment>app/gui/libraries/pane.py</extracomment>
         <translation>移除资料库</translation>
+    </message>
+    <message>
+        <source>Remove the project</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>移除项目</translation>
     </message>
     <message>
         <source>Remove the token</source>
@@ -2686,9 +2726,9 @@
         <translation>重命名对话</translation>
     </message>
     <message>
-        <source>Rename the folder</source>
+        <source>Rename the project</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>重命名文件夹</translation>
+        <translation>重命名项目</translation>
     </message>
     <message>
         <source>Repetition penalty</source>
@@ -2924,6 +2964,11 @@
         <source>Settings of this conversation</source>
         <extracomment>app/gui/chat/panel.py</extracomment>
         <translation>此对话的设置</translation>
+    </message>
+    <message>
+        <source>Settings of {name}</source>
+        <extracomment>app/gui/chat/composer.py</extracomment>
+        <translation>{name} 的设置</translation>
     </message>
     <message>
         <source>Settings say to work offline</source>
@@ -3453,11 +3498,6 @@
         <translation>对话文件已损坏。它已保存为 {file}，Grus 使用了新文件。</translation>
     </message>
     <message>
-        <source>The folder was removed. Its conversations are still here.</source>
-        <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
-        <translation>文件夹已移除，其中的对话仍在。</translation>
-    </message>
-    <message>
         <source>The format {kind} is not supported. Choose a format from the list.</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>不支持 {kind} 格式。请从列表中选择格式。</translation>
@@ -3583,6 +3623,11 @@
         <translation>麦克风已断开。已录内容会保留。请连接麦克风后重试。</translation>
     </message>
     <message>
+        <source>The model chosen last</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>上次选择的模型</translation>
+    </message>
+    <message>
         <source>The model is not sure of this text.</source>
         <extracomment>engine/pipelines/reading/recognizer.py</extracomment>
         <translation>模型对此文本没有把握。</translation>
@@ -3594,7 +3639,7 @@
     </message>
     <message>
         <source>The model may call this tool.</source>
-        <extracomment>app/gui/chat/composer.py</extracomment>
+        <extracomment>app/gui/chat/composer.py, app/gui/chat/project_dialog.py</extracomment>
         <translation>模型可以调用此工具。</translation>
     </message>
     <message>
@@ -3651,6 +3696,11 @@
         <source>The process that answered has ended: {why}. Send the request again.</source>
         <extracomment>engine/parallel/replica_scheduler.py</extracomment>
         <translation>正在回答的进程已结束：{why}。请重新发送请求。</translation>
+    </message>
+    <message>
+        <source>The project was removed. Its conversations are still here.</source>
+        <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
+        <translation>项目已移除。其中的对话仍然保留。</translation>
     </message>
     <message>
         <source>The prompt has {tokens} tokens; the context holds {limit}, and a reply needs room too. Shorten it.</source>
@@ -3908,6 +3958,11 @@
         <translation>没有可朗读的内容。</translation>
     </message>
     <message>
+        <source>These hold for all conversations in the project, also for those that are there already.</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>这些设置适用于项目中的所有对话，包括已有的对话。</translation>
+    </message>
+    <message>
         <source>This JSON file contains no conversation: it has no list of messages.</source>
         <extracomment>app/gui/viewmodels/chat/exchange.py</extracomment>
         <translation>此 JSON 文件不包含对话：没有消息列表。</translation>
@@ -4149,7 +4204,7 @@
     </message>
     <message>
         <source>Tools</source>
-        <extracomment>app/gui/settings/tools.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/settings/tools.py</extracomment>
         <translation>工具</translation>
     </message>
     <message>
@@ -4404,7 +4459,7 @@
     </message>
     <message>
         <source>What the model should know and how it should answer.</source>
-        <extracomment>app/gui/chat/panel.py</extracomment>
+        <extracomment>app/gui/chat/panel.py, app/gui/chat/project_dialog.py</extracomment>
         <translation>模型应了解的内容以及回答方式。</translation>
     </message>
     <message>
@@ -5202,10 +5257,24 @@
         <translation>每月下载 {n} 次</translation>
     </message>
     <message numerus="yes">
+        <source>{n} files</source>
+        <extracomment>app/gui/viewmodels/chat/project_form.py</extracomment>
+        <translation>
+            <numerusform>{n} 个文件</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>{n} files read</source>
         <extracomment>app/gui/viewmodels/read_watch.py</extracomment>
         <translation>
             <numerusform>已读取 {n} 个文件</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} libraries</source>
+        <extracomment>app/gui/viewmodels/chat/project_form.py</extracomment>
+        <translation>
+            <numerusform>{n} 个资料库</numerusform>
         </translation>
     </message>
     <message>
@@ -5255,7 +5324,7 @@
     </message>
     <message numerus="yes">
         <source>{n} tools</source>
-        <extracomment>app/gui/settings/tools.py</extracomment>
+        <extracomment>app/gui/settings/tools.py, app/gui/viewmodels/chat/project_form.py</extracomment>
         <translation>
             <numerusform>{n} 个工具</numerusform>
         </translation>

@@ -24,6 +24,7 @@ from app.gui.chat.find_bar import FindBar
 from app.gui.chat.offer import OfferView
 from app.gui.chat.panel import Panel
 from app.gui.chat.picture_bar import PictureBar
+from app.gui.chat.projects import ChatProjects
 from app.gui.chat.talk_bar import TalkBar
 from app.gui.chat.transcript import TranscriptView
 from app.gui.chat.uses import ConversationUses
@@ -32,6 +33,7 @@ from app.gui.pane import AppContext, Pane
 from app.gui.store import conversations, messages
 from app.gui.store.conversations import ConversationSummary
 from app.gui.store.messages import GivenPassage, StoredMessage
+from app.gui.store.projects import Project
 from app.gui.texts import mark, tr
 from app.gui.theme import GRID
 from app.gui.viewmodels.chat import guide
@@ -99,7 +101,9 @@ class ChatPane(Pane):
         self.picture_bar = PictureBar(context.look, self._read_pictures, self._use_model, self._get_vision)
         self.composer.put_above(self.picture_bar)
         self.model_box = ModelBox(context, "chat")
-        self.uses = ConversationUses(context, self.talk, self.composer)
+        known = lambda: self.model_box.known or ()  # noqa: E731
+        self.projects = ChatProjects(context, self.talk, self.conversation_list, self, known)
+        self.uses = ConversationUses(context, self.talk, self.composer, self.projects)
         self.panel = Panel(context.look, self.talk, context.store)
         self.empty = EmptyState(context.look, "crane", tr("Ask anything"), tr("Replies are generated on this machine."))
         self.offer = ModelOffer(context.core, context.preferences, context.downloads, context.machinery, read_catalogue)
@@ -255,10 +259,11 @@ class ChatPane(Pane):
 
     # -- conversations
 
-    def begin(self) -> None:
-        """A new conversation."""
+    def begin(self, project: Project | None = None) -> None:
+        """A new conversation, in this project."""
         self._end_edit()
-        self.talk.new(self.model_box.default)
+        own = project.model if project is not None else ""
+        self.talk.new(own or self.model_box.default, project)
         self.composer.field.setFocus()
 
     def open(self, id: int) -> None:
