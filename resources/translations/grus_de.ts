@@ -59,6 +59,11 @@
         <translation>In einer anderen Unterhaltung wird gerade eine Antwort geschrieben. Warten Sie, oder stoppen Sie sie.</translation>
     </message>
     <message>
+        <source>A reply is being written. Wait for it, or stop it.</source>
+        <extracomment>app/gui/viewmodels/chat/comparison.py</extracomment>
+        <translation>Es wird gerade eine Antwort geschrieben. Warten Sie darauf, oder stoppen Sie sie.</translation>
+    </message>
+    <message>
         <source>A saved voice is not sent to a server elsewhere.</source>
         <extracomment>app/runtime/remote/model.py</extracomment>
         <translation>Eine gespeicherte Stimme wird nicht an einen entfernten Server gesendet.</translation>
@@ -304,6 +309,16 @@
         <translation>Ein anderer Prozess erstellt dieses Hörbuch gerade: {folder}.</translation>
     </message>
     <message>
+        <source>Answers next: {models}.</source>
+        <extracomment>app/gui/chat/compare_view.py</extracomment>
+        <translation>Antwortet danach: {models}.</translation>
+    </message>
+    <message>
+        <source>Answers the next message, too.</source>
+        <extracomment>app/gui/chat/composer.py</extracomment>
+        <translation>Beantwortet die nächste Nachricht ebenfalls.</translation>
+    </message>
+    <message>
         <source>Appearance</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Darstellung</translation>
@@ -347,6 +362,11 @@
         <source>Asking the server for its models.</source>
         <extracomment>app/gui/models/remote_form.py</extracomment>
         <translation>Der Server wird nach seinen Modellen gefragt.</translation>
+    </message>
+    <message>
+        <source>At most {n} models are compared.</source>
+        <extracomment>app/gui/viewmodels/chat/comparison.py</extracomment>
+        <translation>Höchstens {n} Modelle werden verglichen.</translation>
     </message>
     <message>
         <source>Attach files</source>
@@ -534,6 +554,11 @@
         <translation>Modell auswählen</translation>
     </message>
     <message>
+        <source>Choose the reply to continue with.</source>
+        <extracomment>app/gui/chat/pane.py</extracomment>
+        <translation>Wählen Sie die Antwort, mit der es weitergeht.</translation>
+    </message>
+    <message>
         <source>Choose tools…</source>
         <extracomment>app/gui/chat/project_dialog.py</extracomment>
         <translation>Werkzeuge wählen…</translation>
@@ -599,6 +624,11 @@
         <translation>Befehlspalette</translation>
     </message>
     <message>
+        <source>Compare models</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Modelle vergleichen</translation>
+    </message>
+    <message>
         <source>Compute</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Hardware</translation>
@@ -642,6 +672,26 @@
         <source>Continue the answer</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Antwort fortsetzen</translation>
+    </message>
+    <message>
+        <source>Continue with the first reply</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Mit der ersten Antwort fortfahren</translation>
+    </message>
+    <message>
+        <source>Continue with the second reply</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Mit der zweiten Antwort fortfahren</translation>
+    </message>
+    <message>
+        <source>Continue with the third reply</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Mit der dritten Antwort fortfahren</translation>
+    </message>
+    <message>
+        <source>Continue with this</source>
+        <extracomment>app/gui/chat/compare_view.py</extracomment>
+        <translation>Damit fortfahren</translation>
     </message>
     <message>
         <source>Conversation</source>
@@ -2752,6 +2802,11 @@
         <translation>Antwort</translation>
     </message>
     <message>
+        <source>Reply of {model}</source>
+        <extracomment>app/gui/chat/compare_view.py</extracomment>
+        <translation>Antwort von {model}</translation>
+    </message>
+    <message>
         <source>Repository</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Repository</translation>
@@ -3913,6 +3968,11 @@
         <source>There is no folder {path}.</source>
         <extracomment>app/gui/viewmodels/read_watch.py, app/runtime/library/folders.py, app/runtime/library/indexer.py</extracomment>
         <translation>Den Ordner {path} gibt es nicht.</translation>
+    </message>
+    <message>
+        <source>There is no other model</source>
+        <extracomment>app/gui/chat/menus.py</extracomment>
+        <translation>Es gibt kein anderes Modell</translation>
     </message>
     <message>
         <source>There is no room for another model while those that are loaded work.</source>

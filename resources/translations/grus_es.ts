@@ -59,6 +59,11 @@
         <translation>Se está escribiendo una respuesta en otra conversación. Espera a que termine o detenla.</translation>
     </message>
     <message>
+        <source>A reply is being written. Wait for it, or stop it.</source>
+        <extracomment>app/gui/viewmodels/chat/comparison.py</extracomment>
+        <translation>Se está escribiendo una respuesta. Espere a que termine o deténgala.</translation>
+    </message>
+    <message>
         <source>A saved voice is not sent to a server elsewhere.</source>
         <extracomment>app/runtime/remote/model.py</extracomment>
         <translation>Una voz guardada no se envía a un servidor remoto.</translation>
@@ -304,6 +309,16 @@
         <translation>Otro proceso está creando ahora este audiolibro: {folder}.</translation>
     </message>
     <message>
+        <source>Answers next: {models}.</source>
+        <extracomment>app/gui/chat/compare_view.py</extracomment>
+        <translation>Responde después: {models}.</translation>
+    </message>
+    <message>
+        <source>Answers the next message, too.</source>
+        <extracomment>app/gui/chat/composer.py</extracomment>
+        <translation>También responde al próximo mensaje.</translation>
+    </message>
+    <message>
         <source>Appearance</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Apariencia</translation>
@@ -347,6 +362,11 @@
         <source>Asking the server for its models.</source>
         <extracomment>app/gui/models/remote_form.py</extracomment>
         <translation>Preguntando al servidor por sus modelos.</translation>
+    </message>
+    <message>
+        <source>At most {n} models are compared.</source>
+        <extracomment>app/gui/viewmodels/chat/comparison.py</extracomment>
+        <translation>Se comparan como máximo {n} modelos.</translation>
     </message>
     <message>
         <source>Attach files</source>
@@ -534,6 +554,11 @@
         <translation>Elegir el modelo</translation>
     </message>
     <message>
+        <source>Choose the reply to continue with.</source>
+        <extracomment>app/gui/chat/pane.py</extracomment>
+        <translation>Elija la respuesta con la que continuar.</translation>
+    </message>
+    <message>
         <source>Choose tools…</source>
         <extracomment>app/gui/chat/project_dialog.py</extracomment>
         <translation>Elegir herramientas…</translation>
@@ -599,6 +624,11 @@
         <translation>Paleta de comandos</translation>
     </message>
     <message>
+        <source>Compare models</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Comparar modelos</translation>
+    </message>
+    <message>
         <source>Compute</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Hardware</translation>
@@ -642,6 +672,26 @@
         <source>Continue the answer</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Continuar la respuesta</translation>
+    </message>
+    <message>
+        <source>Continue with the first reply</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Continuar con la primera respuesta</translation>
+    </message>
+    <message>
+        <source>Continue with the second reply</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Continuar con la segunda respuesta</translation>
+    </message>
+    <message>
+        <source>Continue with the third reply</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Continuar con la tercera respuesta</translation>
+    </message>
+    <message>
+        <source>Continue with this</source>
+        <extracomment>app/gui/chat/compare_view.py</extracomment>
+        <translation>Continuar con esta</translation>
     </message>
     <message>
         <source>Conversation</source>
@@ -2752,6 +2802,11 @@
         <translation>Respuesta</translation>
     </message>
     <message>
+        <source>Reply of {model}</source>
+        <extracomment>app/gui/chat/compare_view.py</extracomment>
+        <translation>Respuesta de {model}</translation>
+    </message>
+    <message>
         <source>Repository</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Repositorio</translation>
@@ -3913,6 +3968,11 @@
         <source>There is no folder {path}.</source>
         <extracomment>app/gui/viewmodels/read_watch.py, app/runtime/library/folders.py, app/runtime/library/indexer.py</extracomment>
         <translation>No existe la carpeta {path}.</translation>
+    </message>
+    <message>
+        <source>There is no other model</source>
+        <extracomment>app/gui/chat/menus.py</extracomment>
+        <translation>No hay ningún otro modelo</translation>
     </message>
     <message>
         <source>There is no room for another model while those that are loaded work.</source>

@@ -59,6 +59,11 @@
         <translation>別の会話で回答を生成しています。完了を待つか、停止してください。</translation>
     </message>
     <message>
+        <source>A reply is being written. Wait for it, or stop it.</source>
+        <extracomment>app/gui/viewmodels/chat/comparison.py</extracomment>
+        <translation>返信を作成中です。完了を待つか、停止してください。</translation>
+    </message>
+    <message>
         <source>A saved voice is not sent to a server elsewhere.</source>
         <extracomment>app/runtime/remote/model.py</extracomment>
         <translation>保存した声はリモートサーバーに送信されません。</translation>
@@ -304,6 +309,16 @@
         <translation>別のプロセスがこのオーディオブックを作成中です: {folder}</translation>
     </message>
     <message>
+        <source>Answers next: {models}.</source>
+        <extracomment>app/gui/chat/compare_view.py</extracomment>
+        <translation>次に回答: {models}。</translation>
+    </message>
+    <message>
+        <source>Answers the next message, too.</source>
+        <extracomment>app/gui/chat/composer.py</extracomment>
+        <translation>次のメッセージにも回答します。</translation>
+    </message>
+    <message>
         <source>Appearance</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>外観</translation>
@@ -347,6 +362,11 @@
         <source>Asking the server for its models.</source>
         <extracomment>app/gui/models/remote_form.py</extracomment>
         <translation>サーバーにモデルを問い合わせています。</translation>
+    </message>
+    <message>
+        <source>At most {n} models are compared.</source>
+        <extracomment>app/gui/viewmodels/chat/comparison.py</extracomment>
+        <translation>比較できるモデルは最大 {n} 個です。</translation>
     </message>
     <message>
         <source>Attach files</source>
@@ -534,6 +554,11 @@
         <translation>モデルを選択</translation>
     </message>
     <message>
+        <source>Choose the reply to continue with.</source>
+        <extracomment>app/gui/chat/pane.py</extracomment>
+        <translation>続ける返信を選択してください。</translation>
+    </message>
+    <message>
         <source>Choose tools…</source>
         <extracomment>app/gui/chat/project_dialog.py</extracomment>
         <translation>ツールを選択…</translation>
@@ -599,6 +624,11 @@
         <translation>コマンドパレット</translation>
     </message>
     <message>
+        <source>Compare models</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>モデルを比較</translation>
+    </message>
+    <message>
         <source>Compute</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>ハードウェア</translation>
@@ -642,6 +672,26 @@
         <source>Continue the answer</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>回答を続ける</translation>
+    </message>
+    <message>
+        <source>Continue with the first reply</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>1 番目の返信で続ける</translation>
+    </message>
+    <message>
+        <source>Continue with the second reply</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>2 番目の返信で続ける</translation>
+    </message>
+    <message>
+        <source>Continue with the third reply</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>3 番目の返信で続ける</translation>
+    </message>
+    <message>
+        <source>Continue with this</source>
+        <extracomment>app/gui/chat/compare_view.py</extracomment>
+        <translation>これで続ける</translation>
     </message>
     <message>
         <source>Conversation</source>
@@ -2751,6 +2801,11 @@
         <translation>回答</translation>
     </message>
     <message>
+        <source>Reply of {model}</source>
+        <extracomment>app/gui/chat/compare_view.py</extracomment>
+        <translation>{model} の返信</translation>
+    </message>
+    <message>
         <source>Repository</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>リポジトリ</translation>
@@ -3911,6 +3966,11 @@
         <source>There is no folder {path}.</source>
         <extracomment>app/gui/viewmodels/read_watch.py, app/runtime/library/folders.py, app/runtime/library/indexer.py</extracomment>
         <translation>フォルダー {path} はありません。</translation>
+    </message>
+    <message>
+        <source>There is no other model</source>
+        <extracomment>app/gui/chat/menus.py</extracomment>
+        <translation>他のモデルはありません</translation>
     </message>
     <message>
         <source>There is no room for another model while those that are loaded work.</source>

@@ -59,6 +59,11 @@
         <translation>Uma resposta está sendo escrita em outra conversa. Aguarde ou pare-a.</translation>
     </message>
     <message>
+        <source>A reply is being written. Wait for it, or stop it.</source>
+        <extracomment>app/gui/viewmodels/chat/comparison.py</extracomment>
+        <translation>Uma resposta está sendo escrita. Aguarde ou pare-a.</translation>
+    </message>
+    <message>
         <source>A saved voice is not sent to a server elsewhere.</source>
         <extracomment>app/runtime/remote/model.py</extracomment>
         <translation>Uma voz salva não é enviada a um servidor remoto.</translation>
@@ -304,6 +309,16 @@
         <translation>Outro processo está criando este audiolivro agora: {folder}.</translation>
     </message>
     <message>
+        <source>Answers next: {models}.</source>
+        <extracomment>app/gui/chat/compare_view.py</extracomment>
+        <translation>Responde em seguida: {models}.</translation>
+    </message>
+    <message>
+        <source>Answers the next message, too.</source>
+        <extracomment>app/gui/chat/composer.py</extracomment>
+        <translation>Também responde à próxima mensagem.</translation>
+    </message>
+    <message>
         <source>Appearance</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Aparência</translation>
@@ -347,6 +362,11 @@
         <source>Asking the server for its models.</source>
         <extracomment>app/gui/models/remote_form.py</extracomment>
         <translation>Perguntando ao servidor por seus modelos.</translation>
+    </message>
+    <message>
+        <source>At most {n} models are compared.</source>
+        <extracomment>app/gui/viewmodels/chat/comparison.py</extracomment>
+        <translation>No máximo {n} modelos são comparados.</translation>
     </message>
     <message>
         <source>Attach files</source>
@@ -534,6 +554,11 @@
         <translation>Escolher o modelo</translation>
     </message>
     <message>
+        <source>Choose the reply to continue with.</source>
+        <extracomment>app/gui/chat/pane.py</extracomment>
+        <translation>Escolha a resposta com a qual continuar.</translation>
+    </message>
+    <message>
         <source>Choose tools…</source>
         <extracomment>app/gui/chat/project_dialog.py</extracomment>
         <translation>Escolher ferramentas…</translation>
@@ -599,6 +624,11 @@
         <translation>Paleta de comandos</translation>
     </message>
     <message>
+        <source>Compare models</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Comparar modelos</translation>
+    </message>
+    <message>
         <source>Compute</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Hardware</translation>
@@ -642,6 +672,26 @@
         <source>Continue the answer</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Continuar a resposta</translation>
+    </message>
+    <message>
+        <source>Continue with the first reply</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Continuar com a primeira resposta</translation>
+    </message>
+    <message>
+        <source>Continue with the second reply</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Continuar com a segunda resposta</translation>
+    </message>
+    <message>
+        <source>Continue with the third reply</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Continuar com a terceira resposta</translation>
+    </message>
+    <message>
+        <source>Continue with this</source>
+        <extracomment>app/gui/chat/compare_view.py</extracomment>
+        <translation>Continuar com esta</translation>
     </message>
     <message>
         <source>Conversation</source>
@@ -2752,6 +2802,11 @@
         <translation>Resposta</translation>
     </message>
     <message>
+        <source>Reply of {model}</source>
+        <extracomment>app/gui/chat/compare_view.py</extracomment>
+        <translation>Resposta de {model}</translation>
+    </message>
+    <message>
         <source>Repository</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Repositório</translation>
@@ -3913,6 +3968,11 @@
         <source>There is no folder {path}.</source>
         <extracomment>app/gui/viewmodels/read_watch.py, app/runtime/library/folders.py, app/runtime/library/indexer.py</extracomment>
         <translation>A pasta {path} não existe.</translation>
+    </message>
+    <message>
+        <source>There is no other model</source>
+        <extracomment>app/gui/chat/menus.py</extracomment>
+        <translation>Não há outro modelo</translation>
     </message>
     <message>
         <source>There is no room for another model while those that are loaded work.</source>

@@ -59,6 +59,11 @@
         <translation>另一个对话正在生成回复。请等待其完成，或将其停止。</translation>
     </message>
     <message>
+        <source>A reply is being written. Wait for it, or stop it.</source>
+        <extracomment>app/gui/viewmodels/chat/comparison.py</extracomment>
+        <translation>正在生成回复。请等待完成或停止它。</translation>
+    </message>
+    <message>
         <source>A saved voice is not sent to a server elsewhere.</source>
         <extracomment>app/runtime/remote/model.py</extracomment>
         <translation>已保存的声音不会发送到远程服务器。</translation>
@@ -304,6 +309,16 @@
         <translation>另一个进程正在制作此有声书：{folder}。</translation>
     </message>
     <message>
+        <source>Answers next: {models}.</source>
+        <extracomment>app/gui/chat/compare_view.py</extracomment>
+        <translation>接下来回答：{models}。</translation>
+    </message>
+    <message>
+        <source>Answers the next message, too.</source>
+        <extracomment>app/gui/chat/composer.py</extracomment>
+        <translation>也会回答下一条消息。</translation>
+    </message>
+    <message>
         <source>Appearance</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>外观</translation>
@@ -347,6 +362,11 @@
         <source>Asking the server for its models.</source>
         <extracomment>app/gui/models/remote_form.py</extracomment>
         <translation>正在向服务器查询其模型。</translation>
+    </message>
+    <message>
+        <source>At most {n} models are compared.</source>
+        <extracomment>app/gui/viewmodels/chat/comparison.py</extracomment>
+        <translation>最多比较 {n} 个模型。</translation>
     </message>
     <message>
         <source>Attach files</source>
@@ -534,6 +554,11 @@
         <translation>选择模型</translation>
     </message>
     <message>
+        <source>Choose the reply to continue with.</source>
+        <extracomment>app/gui/chat/pane.py</extracomment>
+        <translation>请选择要继续的回复。</translation>
+    </message>
+    <message>
         <source>Choose tools…</source>
         <extracomment>app/gui/chat/project_dialog.py</extracomment>
         <translation>选择工具…</translation>
@@ -599,6 +624,11 @@
         <translation>命令面板</translation>
     </message>
     <message>
+        <source>Compare models</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>比较模型</translation>
+    </message>
+    <message>
         <source>Compute</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>硬件</translation>
@@ -642,6 +672,26 @@
         <source>Continue the answer</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>继续回答</translation>
+    </message>
+    <message>
+        <source>Continue with the first reply</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>用第一个回复继续</translation>
+    </message>
+    <message>
+        <source>Continue with the second reply</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>用第二个回复继续</translation>
+    </message>
+    <message>
+        <source>Continue with the third reply</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>用第三个回复继续</translation>
+    </message>
+    <message>
+        <source>Continue with this</source>
+        <extracomment>app/gui/chat/compare_view.py</extracomment>
+        <translation>用此回复继续</translation>
     </message>
     <message>
         <source>Conversation</source>
@@ -2751,6 +2801,11 @@
         <translation>回复</translation>
     </message>
     <message>
+        <source>Reply of {model}</source>
+        <extracomment>app/gui/chat/compare_view.py</extracomment>
+        <translation>{model} 的回复</translation>
+    </message>
+    <message>
         <source>Repository</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>仓库</translation>
@@ -3911,6 +3966,11 @@
         <source>There is no folder {path}.</source>
         <extracomment>app/gui/viewmodels/read_watch.py, app/runtime/library/folders.py, app/runtime/library/indexer.py</extracomment>
         <translation>没有文件夹 {path}。</translation>
+    </message>
+    <message>
+        <source>There is no other model</source>
+        <extracomment>app/gui/chat/menus.py</extracomment>
+        <translation>没有其他模型</translation>
     </message>
     <message>
         <source>There is no room for another model while those that are loaded work.</source>

@@ -142,6 +142,7 @@ class Composer(QWidget):
         self.libraries = icon_button(look, "libraries", tr("Use a library"), size=20)
         self.tools = icon_button(look, "tool", tr("Use tools"), size=20)
         self._project_row = FlowRow(GRID)
+        self._compared_row = FlowRow(GRID)  # the other models that answer the next message
         self._used_row = FlowRow(GRID)  # the libraries that are asked
         self._tools_row = FlowRow(GRID)  # the tools that the model may call
         self.dictate = icon_button(look, "mic", tr("Dictate"), size=20)
@@ -176,6 +177,7 @@ class Composer(QWidget):
         mode.addWidget(self.mode_end)
         inner.addLayout(mode)
         inner.addLayout(self._project_row)
+        inner.addLayout(self._compared_row)
         inner.addLayout(self._used_row)
         inner.addLayout(self._tools_row)
         inner.addWidget(self.files)
@@ -255,6 +257,13 @@ class Composer(QWidget):
         empty_row(self._project_row)
         if name:
             self._project_row.addWidget(Chip(self._look, name, "folder", tip, leave, settings))
+
+    def show_compared(self, models: Sequence[str], remove: Callable[[str], Any]) -> None:
+        """A chip for each other model that answers the next message."""
+        empty_row(self._compared_row)
+        tip = tr("Answers the next message, too.")
+        for model in models:
+            self._compared_row.addWidget(Chip(self._look, model, "compare", tip, partial(remove, model)))
 
     def show_libraries(self, folders: Sequence[str], remove: Callable[[str], Any]) -> None:
         """A chip for each library of the conversation."""

@@ -53,6 +53,18 @@ def open_tool_menu(
     context.work.run(lambda: context.core.tools.names(), show, context.show_error)
 
 
+def open_model_menu(button: QWidget, models: Sequence[str], chosen: Sequence[str], use: Use) -> None:
+    menu = _menu(button)
+    for name in models:
+        line = menu.addAction(name.replace("&", "&&"))
+        line.setCheckable(True)
+        line.setChecked(name in chosen)
+        line.toggled.connect(partial(use, name))
+    if not models:
+        menu.addAction(tr("There is no other model")).setEnabled(False)
+    menu.popup(button.mapToGlobal(button.rect().bottomLeft()))
+
+
 def _menu(button: QWidget) -> QMenu:
     menu = QMenu(button.parentWidget())
     menu.aboutToHide.connect(menu.deleteLater)

@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QWidget
 
 from app.gui.chat.composer import Composer
-from app.gui.chat.menus import open_library_menu, open_tool_menu
+from app.gui.chat.menus import open_library_menu, open_model_menu, open_tool_menu
 from app.gui.chat.projects import ChatProjects
 from app.gui.pane import AppContext
+from app.gui.viewmodels.chat.comparison import Comparison
 from app.gui.viewmodels.chat.conversation import OpenConversation
 from app.gui.viewmodels.chat.project_form import summary
 
 
 class ConversationUses(QObject):
-    def __init__(self, context: AppContext, talk: OpenConversation, composer: Composer, projects: ChatProjects) -> None:
+    def __init__(
+        self,
+        context: AppContext,
+        talk: OpenConversation,
+        composer: Composer,
+        projects: ChatProjects,
+        comparison: Comparison,
+    ) -> None:
         super().__init__(composer)
         self._context, self._talk, self._composer, self._projects = context, talk, composer, projects
+        self._comparison = comparison
+        comparison.chosen.connect(self._show_compared)
         talk.configured.connect(self._show)
 
     def choose_libraries(self) -> None:
@@ -25,6 +37,14 @@ class ConversationUses(QObject):
 
     def choose_tools(self) -> None:
         open_tool_menu(self._context, self._composer.tools, self._talk.head.tools, self._use_tool)
+
+    def choose_compared(self, button: QWidget, models: Sequence[str]) -> None:
+        """Other models, that answer the next message, too."""
+        others = [name for name in models if name != self._talk.head.model]
+        open_model_menu(button, others, self._comparison.others, self._comparison.use)
+
+    def _show_compared(self) -> None:
+        self._composer.show_compared(self._comparison.others, lambda model: self._comparison.use(model, False))
 
     def _use_library(self, folder: str, used: bool) -> None:
         self._talk.configure(libraries=_with(self._talk.head.libraries, folder, used))

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from app.runtime.public_web import is_public
 from app.runtime import public_web
+from app.runtime.public_web import is_public
 from tests.app.server.live import Live, scripted
 from tests.app.server.web import LOOPBACK, Web, reply
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from app.runtime.public_web import Fetcher, is_public
 from app.runtime import public_web
+from app.runtime.public_web import Fetcher, is_public
 from engine.errors import BadRequest
 from tests.app.server.web import DOT, LOOPBACK, Answer, Web, reply, trickle
 

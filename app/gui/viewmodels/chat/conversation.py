@@ -245,6 +245,11 @@ class OpenConversation:
         else:
             self._change(replace(old, text=text.strip()))
 
+    def answer_by(self, question: int | None, model: str) -> None:
+        """Another answer to a message, by this model."""
+        if not self.writing:
+            self._answer(question, model)
+
     def regenerate(self, id: int) -> None:
         """Another answer beside this one."""
         message = self.tree[id]
@@ -351,11 +356,12 @@ class OpenConversation:
 
         self._store.ask(write, written)
 
-    def _answer(self, parent: int | None) -> None:
+    def _answer(self, parent: int | None, model: str = "") -> None:
         conversation = self.id
         if conversation is None:
             return
         blank = replace(self._blank(), parent=parent)
+        blank = replace(blank, model=model or blank.model)
 
         def written(message: StoredMessage) -> None:
             if self.id == conversation:
@@ -376,8 +382,9 @@ class OpenConversation:
     def _start(self, message: StoredMessage, go_on: bool = False) -> None:
         path = self.tree.path(message.id if go_on else message.parent)
         history = for_model(self.head.system, path, self.head.project)
+        model = self.head.model if go_on else message.model
         ask = ReplyRequest(
-            self.head.model,
+            model,
             history,
             options.sampling(self.head.sampling),
             options.reasoning(self.head.sampling),
@@ -387,7 +394,7 @@ class OpenConversation:
             passages=self._passages(message, path, go_on),
         )
         question = next((m.text for m in reversed(path) if m.role == "user"), "")
-        rewrite = partial(guide.in_window, question) if guide.is_guide(self.head.model) else None
+        rewrite = partial(guide.in_window, question) if guide.is_guide(model) else None
         note = lambda sentence: self._say(sentence, "warning")  # noqa: E731
         self.reply = ReplyStream(message, self._reply_changed, self._save, self._later, rewrite, note, bool(ask.tools))
         self._change(self.reply.message)
