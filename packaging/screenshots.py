@@ -111,11 +111,11 @@ def until(app: Any, condition: Callable[[], Any], seconds: float = 600) -> None:
 
 def fill_chat(context: Any) -> None:
     """Some conversations, one of them open."""
-    from app.gui.store import conversations, messages
+    from app.gui.store import conversations, messages, projects
     from app.gui.store.messages import ReplyStatistics, StoredMessage
 
     def fill(db: Any) -> int:
-        folder = conversations.create_folder(db, "Home")
+        folder = projects.create(db, "Home")
         for i, (asked, answered) in enumerate(OTHERS):
             id = conversations.create(db, "Qwen3-0.6B", title=asked, folder=folder if i == 2 else None)
             first = messages.add(db, id, StoredMessage(0, None, "user", asked))

@@ -76,6 +76,8 @@ def _list(options: argparse.Namespace) -> int:
 
     settings = ToolSettings()
     servers, builtin, permissions = settings.servers(), settings.builtin(), settings.permissions()
+    for why in settings.unusable().values():
+        print(plain(why), file=sys.stderr)
     if options.json:
         found = [{"name": one.name, "where": one.where, "enabled": one.enabled} for one in servers]
         print(json.dumps({"servers": found, "builtin": builtin, "permissions": permissions}, ensure_ascii=False))

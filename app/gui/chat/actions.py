@@ -32,6 +32,8 @@ from app.runtime.imports.exports import is_export
 
 ACTIONS = (
     ActionSpec("new", mark("New conversation"), "Ctrl+N", "compose", lambda chat: chat.pane.begin()),
+    ActionSpec("new_project", mark("New project"), "Ctrl+Alt+N", "folder", lambda chat: chat.pane.projects.add()),
+    ActionSpec("project", mark("Project settings"), "Ctrl+Alt+P", "folder", lambda chat: chat.pane.projects.show_own_settings()),
     ActionSpec("search", mark("Search in all conversations"), "Ctrl+F", "search", lambda chat: chat.pane.search()),
     ActionSpec("find", mark("Find in this conversation"), "Ctrl+Shift+F", "search", lambda chat: chat.pane.find_bar.open()),
     ActionSpec("latest", mark("Jump to the latest message"), "Ctrl+End", "down", lambda chat: chat.pane.transcript.to_end()),
@@ -54,6 +56,10 @@ ACTIONS = (
     ActionSpec("talk", mark("Talk"), "Ctrl+Shift+T", "talk", lambda chat: chat.pane.talk_aloud()),
     ActionSpec("interrupt", mark("Interrupt the voice"), "Ctrl+Shift+X", "", lambda chat: chat.pane.talk_bar.handsfree.interrupt()),
     ActionSpec("model", mark("Choose the model"), "Ctrl+M", "models", lambda chat: chat.pane.model_box.showPopup()),
+    ActionSpec("compare", mark("Compare models"), "Ctrl+Alt+C", "compare", lambda chat: chat.pane.uses.choose_compared(chat.pane.compare_button, chat.pane.model_box.known or ())),
+    ActionSpec("compare_1", mark("Continue with the first reply"), "Ctrl+Alt+1", "", lambda chat: chat.pane.go_on_with(0)),
+    ActionSpec("compare_2", mark("Continue with the second reply"), "Ctrl+Alt+2", "", lambda chat: chat.pane.go_on_with(1)),
+    ActionSpec("compare_3", mark("Continue with the third reply"), "Ctrl+Alt+3", "", lambda chat: chat.pane.go_on_with(2)),
     ActionSpec("panel", mark("System prompt and sampling"), "Ctrl+.", "sliders", lambda chat: chat.pane.toggle_panel()),
     ActionSpec("before", mark("Previous message"), "Alt+Up", "", lambda chat: chat.pane.choose(-1)),
     ActionSpec("after", mark("Next message"), "Alt+Down", "", lambda chat: chat.pane.choose(1)),
@@ -180,10 +186,11 @@ class ChatActions:
     def list_menu(self, line: ConversationLine, where: Any) -> None:
         pane, conversation_list = self.pane, self.pane.conversation_list
         menu = QMenu(pane)
-        if line.folder is not None:
-            folder = line.folder.id
-            menu.addAction(tr("Rename the folder"), lambda: pane.conversation_list_view.edit_folder(folder))
-            menu.addAction(tr("Remove the folder"), lambda: conversation_list.delete_folder(folder))
+        if (project := line.project) is not None:
+            menu.addAction(tr("New conversation in this project"), lambda: pane.begin(project))
+            menu.addAction(tr("Project settings…"), lambda: pane.projects.show_settings(project.id))
+            menu.addAction(tr("Rename the project"), lambda: pane.conversation_list_view.edit_project(project.id))
+            menu.addAction(tr("Remove the project"), lambda: conversation_list.remove_project(project.id))
             menu.popup(where)
             return
         assert line.conversation is not None
@@ -192,15 +199,15 @@ class ChatActions:
         menu.addAction(
             tr("Unpin") if summary.pinned else tr("Pin"), lambda: conversation_list.pin(id, not summary.pinned)
         )
-        folders = menu.addMenu(tr("Move to"))
-        for folder_of in conversation_list.folders:
-            folders.addAction(folder_of.name, partial(conversation_list.move, id, folder_of.id))
-        if conversation_list.folders:
-            folders.addSeparator()
-        ask = pane.conversation_list_view.edit_folder  # its name, in its place
-        folders.addAction(tr("New folder…"), lambda: conversation_list.move_to_new(id, tr("New folder"), ask))
-        if summary.folder is not None:
-            folders.addAction(tr("No folder"), lambda: conversation_list.move(id, None))
+        projects = menu.addMenu(tr("Move to"))
+        for one in conversation_list.projects:
+            projects.addAction(one.name.replace("&", "&&"), partial(conversation_list.move, id, one.id))
+        if conversation_list.projects:
+            projects.addSeparator()
+        ask = pane.conversation_list_view.edit_project  # its name, in its place
+        projects.addAction(tr("New project…"), lambda: conversation_list.add_project(tr("New project"), ask, id))
+        if conversation_list.project(summary.project) is not None:
+            projects.addAction(tr("No project"), lambda: conversation_list.move(id, None))
         menu.addAction(tr("Duplicate"), lambda: self.duplicate(id))
         export = menu.addMenu(tr("Export"))
         for kind, title in (("md", tr("Markdown")), ("html", tr("HTML")), ("json", tr("JSON")), ("pdf", tr("PDF"))):

@@ -141,6 +141,8 @@ class Composer(QWidget):
         self.attach = icon_button(look, "attach", tr("Attach files"), size=20)
         self.libraries = icon_button(look, "libraries", tr("Use a library"), size=20)
         self.tools = icon_button(look, "tool", tr("Use tools"), size=20)
+        self._project_row = FlowRow(GRID)
+        self._compared_row = FlowRow(GRID)  # the other models that answer the next message
         self._used_row = FlowRow(GRID)  # the libraries that are asked
         self._tools_row = FlowRow(GRID)  # the tools that the model may call
         self.dictate = icon_button(look, "mic", tr("Dictate"), size=20)
@@ -161,6 +163,7 @@ class Composer(QWidget):
         draft.failed.connect(self.show_error)
         look.on_change(self, self._dress)
         self._show_files()
+        self.show_project("")
         self.show_libraries((), lambda folder: None)
         self.show_tools((), lambda name: None)
         self.edit_mode("")
@@ -173,6 +176,8 @@ class Composer(QWidget):
         mode.addWidget(self.mode, 1)
         mode.addWidget(self.mode_end)
         inner.addLayout(mode)
+        inner.addLayout(self._project_row)
+        inner.addLayout(self._compared_row)
         inner.addLayout(self._used_row)
         inner.addLayout(self._tools_row)
         inner.addWidget(self.files)
@@ -241,16 +246,35 @@ class Composer(QWidget):
         self.files.setVisible(bool(self._draft.files or self._draft.reading))
         self._enable()
 
+    def show_project(
+        self,
+        name: str,
+        tip: str = "",
+        leave: Callable[[], Any] = lambda: None,
+        settings: Callable[[], Any] | None = None,
+    ) -> None:
+        """A chip for the project of the conversation; none: an empty name."""
+        empty_row(self._project_row)
+        if name:
+            self._project_row.addWidget(Chip(self._look, name, "folder", tip, leave, settings))
+
+    def show_compared(self, models: Sequence[str], remove: Callable[[str], Any]) -> None:
+        """A chip for each other model that answers the next message."""
+        empty_row(self._compared_row)
+        tip = tr("Answers the next message, too.")
+        for model in models:
+            self._compared_row.addWidget(Chip(self._look, model, "compare", tip, partial(remove, model)))
+
     def show_libraries(self, folders: Sequence[str], remove: Callable[[str], Any]) -> None:
         """A chip for each library of the conversation."""
-        _empty(self._used_row)
+        empty_row(self._used_row)
         for folder in folders:
             name = Path(folder).name or folder
             self._used_row.addWidget(Chip(self._look, name, "libraries", folder, partial(remove, folder)))
 
     def show_tools(self, names: Sequence[str], remove: Callable[[str], Any]) -> None:
         """A chip for each server and built-in tool that the model may call."""
-        _empty(self._tools_row)
+        empty_row(self._tools_row)
         tip = tr("The model may call this tool.")
         for name in names:
             self._tools_row.addWidget(Chip(self._look, tool_title(name), "tool", tip, partial(remove, name)))
@@ -279,7 +303,7 @@ class Composer(QWidget):
             self.send_wanted.emit(self.field.toPlainText())
 
 
-def _empty(row: FlowRow) -> None:
+def empty_row(row: FlowRow) -> None:
     while (item := row.takeAt(0)) is not None:
         if (widget := item.widget()) is not None:
             widget.hide()
@@ -287,9 +311,17 @@ def _empty(row: FlowRow) -> None:
 
 
 class Chip(QWidget):
-    """A file that waits to be sent, a library that is asked, or a tool that may be called."""
+    """A file that waits to be sent, a library that is asked, or a tool that may be called. `settings` opens those of what it is."""
 
-    def __init__(self, look: Look, name: str, icon_name: str, tip: str, remove: Callable[[], Any]) -> None:
+    def __init__(
+        self,
+        look: Look,
+        name: str,
+        icon_name: str,
+        tip: str,
+        remove: Callable[[], Any],
+        settings: Callable[[], Any] | None = None,
+    ) -> None:
         super().__init__()
         self.setProperty("kind", "bubble")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
@@ -301,6 +333,8 @@ class Chip(QWidget):
         row.addWidget(icon)
         text = label(self.fontMetrics().elidedText(name, Qt.TextElideMode.ElideMiddle, 220))
         row.addWidget(text)
+        if settings is not None:
+            row.addWidget(icon_button(look, "sliders", tr("Settings of {name}", name=name), settings, size=12))
         row.addWidget(icon_button(look, "close", tr("Remove {name}", name=name), remove, size=12))
         self.setToolTip(tip)
 

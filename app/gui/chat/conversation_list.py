@@ -67,7 +67,7 @@ class ConversationListModel(QAbstractListModel):
         line = self._list.lines[index.row()]
         if line.conversation is not None:
             return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEditable
-        if line.folder is not None:
+        if line.project is not None:
             return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsEditable
         return Qt.ItemFlag.NoItemFlags
 
@@ -75,8 +75,8 @@ class ConversationListModel(QAbstractListModel):
         line = self._list.lines[index.row()]
         if line.conversation is not None:
             self._list.rename(line.conversation.id, str(value))
-        elif line.folder is not None:
-            self._list.rename_folder(line.folder.id, str(value))
+        elif line.project is not None:
+            self._list.configure_project(line.project.id, name=str(value))
         return True
 
 
@@ -122,7 +122,7 @@ class _Painter(QStyledItemDelegate):
         painter.setFont(font)
         painter.setPen(QColor(self._look.theme.second))
         inner = room.adjusted(GRID, 0, -GRID, -4)
-        if line.folder is not None:
+        if line.project is not None:
             ratio = painter.device().devicePixelRatioF()
             mark = pixmap("folder", self._look.theme.second, 14, ratio)
             painter.drawPixmap(QPoint(inner.left(), inner.bottom() - 15), mark)
@@ -220,9 +220,9 @@ class ConversationListView(QWidget):
             if line.conversation is not None and line.conversation.id == id:
                 self.list.edit(self.list.model().index(i, 0))
 
-    def edit_folder(self, id: int) -> None:
+    def edit_project(self, id: int) -> None:
         for i, line in enumerate(self.conversation_list.lines):
-            if line.folder is not None and line.folder.id == id:
+            if line.project is not None and line.project.id == id:
                 self.list.edit(self.list.model().index(i, 0))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -264,5 +264,5 @@ class ConversationListView(QWidget):
 
     def _menu(self, where: QPoint) -> None:
         line = self.list.indexAt(where).data(_LINE)
-        if line is not None and (line.conversation is not None or line.folder is not None):
+        if line is not None and (line.conversation is not None or line.project is not None):
             self.menu_wanted.emit(line, self.list.viewport().mapToGlobal(where))

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayou
 
 from app.gui.actions import wear
 from app.gui.chat.actions import ChatActions, Files
+from app.gui.chat.compare_view import CompareView
 from app.gui.chat.composer import Composer, Dictation
 from app.gui.chat.conversation_list import ConversationListView
 from app.gui.chat.drawn import FormulaImages
@@ -24,6 +25,7 @@ from app.gui.chat.find_bar import FindBar
 from app.gui.chat.offer import OfferView
 from app.gui.chat.panel import Panel
 from app.gui.chat.picture_bar import PictureBar
+from app.gui.chat.projects import ChatProjects
 from app.gui.chat.talk_bar import TalkBar
 from app.gui.chat.transcript import TranscriptView
 from app.gui.chat.uses import ConversationUses
@@ -32,9 +34,11 @@ from app.gui.pane import AppContext, Pane
 from app.gui.store import conversations, messages
 from app.gui.store.conversations import ConversationSummary
 from app.gui.store.messages import GivenPassage, StoredMessage
+from app.gui.store.projects import Project
 from app.gui.texts import mark, tr
 from app.gui.theme import GRID
 from app.gui.viewmodels.chat import guide
+from app.gui.viewmodels.chat.comparison import Comparison
 from app.gui.viewmodels.chat.conversation import OpenConversation
 from app.gui.viewmodels.chat.conversation_list import ConversationList
 from app.gui.viewmodels.chat.draft import MessageDraft, picture_advice, place_of
@@ -83,12 +87,12 @@ class ChatPane(Pane):
         self._editing: int | None = None
         self._answering: int | None = None
         self.conversation_list_view = ConversationListView(context.look, self.conversation_list, self.begin)
-        self.transcript = TranscriptView(
-            context.look,
-            FormulaImages(context.look, context.work),
-            lambda *what: self.chat_actions.perform(*what),
-            self._read,
-        )
+        formulas = FormulaImages(context.look, context.work)
+        perform: Callable[..., Any] = lambda *what: self.chat_actions.perform(*what)  # noqa: E731
+        self.transcript = TranscriptView(context.look, formulas, perform, self._read)
+        self.comparison = Comparison(self.talk, context.say)
+        rows = lambda message: self._views_of(message, False)  # noqa: E731
+        self.compare_view = CompareView(context.look, formulas, perform, self.comparison, rows)
         self.finder = ConversationFind()
         self.find_bar = FindBar(context.look, self.finder, self._search_here)
         self._shown: int | None = None  # which conversation the rows are of
@@ -99,7 +103,9 @@ class ChatPane(Pane):
         self.picture_bar = PictureBar(context.look, self._read_pictures, self._use_model, self._get_vision)
         self.composer.put_above(self.picture_bar)
         self.model_box = ModelBox(context, "chat")
-        self.uses = ConversationUses(context, self.talk, self.composer)
+        known = lambda: self.model_box.known or ()  # noqa: E731
+        self.projects = ChatProjects(context, self.talk, self.conversation_list, self, known)
+        self.uses = ConversationUses(context, self.talk, self.composer, self.projects, self.comparison)
         self.panel = Panel(context.look, self.talk, context.store)
         self.empty = EmptyState(context.look, "crane", tr("Ask anything"), tr("Replies are generated on this machine."))
         self.offer = ModelOffer(context.core, context.preferences, context.downloads, context.machinery, read_catalogue)
@@ -126,7 +132,10 @@ class ChatPane(Pane):
         wear(self.composer.talk, self.context.actions["chat.talk"])
         head = QHBoxLayout()
         head.setContentsMargins(GRID * 2, GRID, GRID * 2, GRID)
+        wear(compare := icon_button(self.context.look, "compare", ""), self.context.actions["chat.compare"])
+        self.compare_button = compare
         head.addWidget(self.model_box)
+        head.addWidget(compare)
         head.addStretch(1)
         head.addWidget(self.title)
         head.addStretch(1)
@@ -135,6 +144,7 @@ class ChatPane(Pane):
         self.stack.installEventFilter(self)
         self.stack.addWidget(self.empty)
         self.stack.addWidget(self.transcript)
+        self.stack.addWidget(self.compare_view)
         middle = QWidget()
         middle.setMinimumWidth(360)
         column = QVBoxLayout(middle)
@@ -170,6 +180,7 @@ class ChatPane(Pane):
         talk.grew.connect(self._grew)
         talk.busy.connect(self._show_busy)
         talk.busy.connect(self._resolve)
+        self.comparison.changed.connect(self._show_middle)
         talk.begun.connect(self.draft.follow)
         talk.listed.connect(self.conversation_list.look)
         talk.configured.connect(self._show_settings)
@@ -225,7 +236,7 @@ class ChatPane(Pane):
         if self.find_bar.shut():
             self.composer.field.setFocus()
             return True
-        if self.talk_bar.end() or self.dictation.stop() or self.talk.stop():
+        if self.talk_bar.end() or self.dictation.stop() or self.talk.stop() or self.comparison.close():
             return True
         if self.transcript.chosen is not None:
             self.transcript.choose(None)
@@ -255,10 +266,11 @@ class ChatPane(Pane):
 
     # -- conversations
 
-    def begin(self) -> None:
-        """A new conversation."""
+    def begin(self, project: Project | None = None) -> None:
+        """A new conversation, in this project."""
         self._end_edit()
-        self.talk.new(self.model_box.default)
+        own = project.model if project is not None else ""
+        self.talk.new(own or self.model_box.default, project)
         self.composer.field.setFocus()
 
     def open(self, id: int) -> None:
@@ -360,7 +372,9 @@ class ChatPane(Pane):
             answering, self._answering = self._answering, None
             self._end_edit()
             self.talk.answer_call(answering, text)
-        elif self.talk.send(text, self.draft.files):
+        elif self.comparison.active:
+            self.context.say(tr("Choose the reply to continue with."), level="warning")
+        elif (self.comparison if self.comparison.others else self.talk).send(text, self.draft.files):
             self.draft.clear()
         self.transcript.to_end()
 
@@ -382,6 +396,18 @@ class ChatPane(Pane):
     def permit(self, id: int, answer: PermissionAnswer) -> None:
         self.talk.answer_permission(id, answer)
         self.composer.field.setFocus()
+
+    # -- comparing models
+
+    def go_on_with(self, at: int) -> None:
+        """With one of the replies that are side by side."""
+        if at < len(self.comparison.shown):
+            self.comparison.go_on_with(self.comparison.shown[at])
+            self.composer.field.setFocus()
+
+    def _show_middle(self) -> None:
+        conversation = self.transcript if self.talk.path else self.empty
+        self.stack.setCurrentWidget(self.compare_view if self.comparison.active else conversation)
 
     def _end_edit(self) -> None:
         if self.composer.mode.isVisibleTo(self.composer):
@@ -420,7 +446,7 @@ class ChatPane(Pane):
             self._read_ahead()
         self.transcript.chosen = None
         self.transcript.show_views(self._all_views(), to_end=True)
-        self.stack.setCurrentWidget(self.transcript if self.talk.path else self.empty)
+        self._show_middle()
         self.conversation_list_view.show_current(self.talk.id)
         self.context.preferences.put("conversation", self.talk.id)
         self._keep_draft_place()
@@ -476,6 +502,7 @@ class ChatPane(Pane):
         return self.views.of(message, *self.talk.versions(message.id), doing, last, question)
 
     def _grew(self, message: StoredMessage) -> None:
+        self.compare_view.show_reply(message)
         path = self.talk.path
         if any(message.id == shown.id for shown in path):
             self.transcript.replace(message.id, self._views_of(message, message.id == path[-1].id))

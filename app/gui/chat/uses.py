@@ -1,61 +1,50 @@
-"""What a conversation uses beside its model, libraries and tools: a menu to choose from, and a chip for each."""
+"""What a conversation uses beside its model, its project, libraries and tools: a menu to choose from, and a chip for each."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtCore import QObject, QPoint
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QWidget
 
 from app.gui.chat.composer import Composer
+from app.gui.chat.menus import open_library_menu, open_model_menu, open_tool_menu
+from app.gui.chat.projects import ChatProjects
 from app.gui.pane import AppContext
-from app.gui.store import records
-from app.gui.store.records import LIBRARY, StoredResult
-from app.gui.texts import tr
+from app.gui.viewmodels.chat.comparison import Comparison
 from app.gui.viewmodels.chat.conversation import OpenConversation
-from app.gui.viewmodels.chat.message_views import tool_title
+from app.gui.viewmodels.chat.project_form import summary
 
 
 class ConversationUses(QObject):
-    def __init__(self, context: AppContext, talk: OpenConversation, composer: Composer) -> None:
+    def __init__(
+        self,
+        context: AppContext,
+        talk: OpenConversation,
+        composer: Composer,
+        projects: ChatProjects,
+        comparison: Comparison,
+    ) -> None:
         super().__init__(composer)
-        self._context, self._talk, self._composer = context, talk, composer
+        self._context, self._talk, self._composer, self._projects = context, talk, composer, projects
+        self._comparison = comparison
+        comparison.chosen.connect(self._show_compared)
         talk.configured.connect(self._show)
 
     def choose_libraries(self) -> None:
-        def show(found: list[StoredResult]) -> None:
-            menu = self._menu()
-            for library in found:
-                line = menu.addAction(library.title.replace("&", "&&"))
-                line.setToolTip(library.source)
-                line.setCheckable(True)
-                line.setChecked(library.source in self._talk.head.libraries)
-                line.toggled.connect(partial(self._use_library, library.source))
-            menu.addSeparator()
-            add = tr("Add a folder of documents…")
-            menu.addAction(add, lambda: self._context.open_pane("libraries").choose())
-            _open_above(menu, self._composer.libraries)
-
-        self._context.store.ask(lambda db: records.results(db, LIBRARY), show)
+        open_library_menu(self._context, self._composer.libraries, self._talk.head.libraries, self._use_library)
 
     def choose_tools(self) -> None:
-        def show(names: list[str]) -> None:
-            menu = self._menu()
-            for name in names:
-                line = menu.addAction(tool_title(name).replace("&", "&&"))
-                line.setCheckable(True)
-                line.setChecked(name in self._talk.head.tools)
-                line.toggled.connect(partial(self._use_tool, name))
-            menu.addSeparator()
-            menu.addAction(tr("Add tools…"), lambda: self._context.open_pane("settings").show_tools())
-            _open_above(menu, self._composer.tools)
+        open_tool_menu(self._context, self._composer.tools, self._talk.head.tools, self._use_tool)
 
-        self._context.work.run(lambda: self._context.core.tools.names(), show, self._context.show_error)
+    def choose_compared(self, button: QWidget, models: Sequence[str]) -> None:
+        """Other models, that answer the next message, too."""
+        others = [name for name in models if name != self._talk.head.model]
+        open_model_menu(button, others, self._comparison.others, self._comparison.use)
 
-    def _menu(self) -> QMenu:
-        menu = QMenu(self._composer)
-        menu.aboutToHide.connect(menu.deleteLater)
-        return menu
+    def _show_compared(self) -> None:
+        self._composer.show_compared(self._comparison.others, lambda model: self._comparison.use(model, False))
 
     def _use_library(self, folder: str, used: bool) -> None:
         self._talk.configure(libraries=_with(self._talk.head.libraries, folder, used))
@@ -65,6 +54,11 @@ class ConversationUses(QObject):
 
     def _show(self) -> None:
         head = self._talk.head
+        if (project := head.project) is not None:
+            settings = partial(self._projects.show_settings, project.id)
+            self._composer.show_project(project.name, summary(project), self._projects.leave, settings)
+        else:
+            self._composer.show_project("")
         self._composer.show_libraries(head.libraries, lambda folder: self._use_library(folder, False))
         self._composer.show_tools(head.tools, lambda name: self._use_tool(name, False))
 
@@ -72,7 +66,3 @@ class ConversationUses(QObject):
 def _with(others: tuple[str, ...], one: str, used: bool) -> tuple[str, ...]:
     left = tuple(other for other in others if other != one)
     return (*left, one) if used else left
-
-
-def _open_above(menu: QMenu, button: QWidget) -> None:
-    menu.popup(button.mapToGlobal(button.rect().topLeft()) - QPoint(0, menu.sizeHint().height()))

@@ -18,7 +18,7 @@ class ServerDialog(QDialog):
     """Stays until the server has answered, so that what was typed can be corrected."""
 
     def __init__(self, parent: QWidget, form: ServerForm) -> None:
-        super().__init__(parent.window())
+        super().__init__(parent)
         self._form = form
         self.setWindowTitle(tr("Add a server"))
         self.setModal(True)

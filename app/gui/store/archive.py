@@ -31,8 +31,8 @@ _HERE = "{grus}/"  # the data folder, in paths
 _MOST_FILES, _LARGEST_CONTENT, _LARGEST_FILE, _LARGEST = 500_000, 2 << 30, 16 << 30, 256 << 30  # bytes, unpacked
 _CONVERSATIONS = ("folders", "conversations", "messages")
 _ALL = (*_CONVERSATIONS, "presets", "results")
-_JSON = {"messages": ("calls", "attachments", "figures"), "results": ("body",)}
-_LIVE = dict.fromkeys(("conversations", "messages", "results"), " WHERE deleted IS NULL")
+_JSON = {"folders": ("attachments",), "messages": ("calls", "attachments", "figures"), "results": ("body",)}
+_LIVE = dict.fromkeys(("folders", "conversations", "messages", "results"), " WHERE deleted IS NULL")
 _SPARE = 256 << 20  # bytes of the disk that stay free
 # of this machine, or of what is open now
 _STAYS = ("window", "conversation", "pane", "server.on", "read.watches", "read.watched_folder", "downloads", "backend", "device", "memory_limit", "replicas", "tensor_parallel",
@@ -211,9 +211,10 @@ def _add_row(
     known = [column["name"] for column in db.execute(f"PRAGMA table_info({table})")]
     row = {column: _mapped(row[column], lambda text: _absolute(text, data)) for column in known if column in row}
     for column in _JSON.get(table, ()):
-        row[column] = json.dumps(row[column], ensure_ascii=False)
+        if column in row or table != "folders":  # an older archive has no settings of projects
+            row[column] = json.dumps(row[column], ensure_ascii=False)
     if table == "folders":
-        same = db.execute("SELECT id FROM folders WHERE name = ?", (row["name"],)).fetchone()
+        same = db.execute("SELECT id FROM folders WHERE name = ? AND deleted IS NULL", (row["name"],)).fetchone()
         if same is not None:
             ids[table][row["id"]] = same["id"]
             return

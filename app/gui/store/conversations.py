@@ -1,4 +1,4 @@
-"""Conversations and their folders: list, search, rename, pin, move, duplicate, delete and take back.
+"""Conversations: list, search, rename, pin, move to a project, duplicate, delete and take back.
 
 Every function is a question for the store: it takes the connection first.
 """
@@ -12,13 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from app.gui.store import projects
 from app.gui.store.database import next_id
-
-
-@dataclass(frozen=True)
-class Folder:
-    id: int
-    name: str
+from app.gui.store.projects import Project
 
 
 @dataclass(frozen=True)
@@ -27,7 +23,7 @@ class ConversationSummary:
 
     id: int
     title: str
-    folder: int | None
+    project: int | None
     pinned: bool
     changed: float
     found: str = ""  # a piece of the text that matched a search
@@ -47,6 +43,7 @@ class ConversationHead:
     sampling: Mapping[str, Any]
     libraries: tuple[str, ...] = ()  # folders whose documents are asked
     tools: tuple[str, ...] = ()  # servers and built-in tools that the model may call
+    project: Project | None = None
 
 
 def create(
@@ -95,6 +92,7 @@ def head(db: sqlite3.Connection, id: int) -> ConversationHead | None:
         json.loads(row["sampling"]),
         tuple(json.loads(row["libraries"])),
         tuple(json.loads(row["tools"])),
+        projects.project(db, row["folder"]),
     )
 
 
@@ -146,7 +144,7 @@ def _with_excerpt(db: sqlite3.Connection, summary: ConversationSummary, word: st
     return ConversationSummary(
         summary.id,
         summary.title,
-        summary.folder,
+        summary.project,
         summary.pinned,
         summary.changed,
         ("…" if start else "") + excerpt,
@@ -215,25 +213,3 @@ def duplicate(db: sqlite3.Connection, id: int, title: str) -> int:
     leaf = db.execute("SELECT leaf FROM conversations WHERE id = ?", (id,)).fetchone()["leaf"]
     db.execute("UPDATE conversations SET leaf = ? WHERE id = ?", (new_ids.get(leaf), copy))
     return copy
-
-
-def folders(db: sqlite3.Connection) -> list[Folder]:
-    return [
-        Folder(row["id"], row["name"])
-        for row in db.execute("SELECT * FROM folders ORDER BY place, name COLLATE NOCASE, id")
-    ]
-
-
-def create_folder(db: sqlite3.Connection, name: str) -> int:
-    id = next_id(db, "folders")
-    db.execute("INSERT INTO folders(id, name) VALUES (?, ?)", (id, name))
-    return id
-
-
-def rename_folder(db: sqlite3.Connection, id: int, name: str) -> None:
-    db.execute("UPDATE folders SET name = ? WHERE id = ?", (name, id))
-
-
-def delete_folder(db: sqlite3.Connection, id: int) -> None:
-    """Its conversations stay, without a folder."""
-    db.execute("DELETE FROM folders WHERE id = ?", (id,))

@@ -147,6 +147,15 @@ MIGRATIONS: tuple[str, ...] = (
     """
     ALTER TABLE conversations ADD COLUMN tools TEXT NOT NULL DEFAULT '[]';
     """,
+    # a folder of conversations is a project: what holds for all of them; one that is removed can be brought back
+    """
+    ALTER TABLE folders ADD COLUMN system TEXT NOT NULL DEFAULT '';
+    ALTER TABLE folders ADD COLUMN model TEXT NOT NULL DEFAULT '';
+    ALTER TABLE folders ADD COLUMN attachments TEXT NOT NULL DEFAULT '[]';
+    ALTER TABLE folders ADD COLUMN libraries TEXT NOT NULL DEFAULT '[]';
+    ALTER TABLE folders ADD COLUMN tools TEXT NOT NULL DEFAULT '[]';
+    ALTER TABLE folders ADD COLUMN deleted REAL;
+    """,
 )
 
 
@@ -442,12 +451,13 @@ def purge(db: sqlite3.Connection, before: float) -> list[str] | None:
     was nothing to delete."""
     conversations = _ids(db, "conversations", before)
     files = [*_files_of_messages(db, before), *_files_of_results(db, before)]
+    files += _attached(db.execute("SELECT attachments FROM folders WHERE deleted < ?", (before,)))
     for id in conversations:
         files += _attached(db.execute("SELECT attachments FROM drafts WHERE place = ?", (str(id),)))
         db.execute("DELETE FROM drafts WHERE place = ?", (str(id),))
     gone = len(conversations)
     gone += db.execute("DELETE FROM conversations WHERE deleted < ?", (before,)).rowcount
-    for table in ("messages", "results"):
+    for table in ("messages", "results", "folders"):
         gone += db.execute(f"DELETE FROM {table} WHERE deleted < ?", (before,)).rowcount
     if not gone:
         return None
@@ -457,7 +467,7 @@ def purge(db: sqlite3.Connection, before: float) -> list[str] | None:
 
 def next_due(db: sqlite3.Connection) -> float | None:
     """When the next row was marked that waits for its purge."""
-    parts = [f"SELECT min(deleted) AS at FROM {table}" for table in ("conversations", "messages", "results")]
+    parts = [f"SELECT min(deleted) AS at FROM {table}" for table in ("conversations", "messages", "results", "folders")]
     found: float | None = db.execute(f"SELECT min(at) FROM ({' UNION ALL '.join(parts)})").fetchone()[0]
     return found
 
@@ -471,9 +481,10 @@ def unused(db: sqlite3.Connection, files: list[str]) -> list[str]:
 
 
 def referenced(db: sqlite3.Connection) -> Iterator[str]:
-    """Every file that a message, a draft or a result refers to."""
+    """Every file that a message, a draft, a project or a result refers to."""
     yield from _attached(db.execute("SELECT attachments FROM messages WHERE attachments != '[]'"))
     yield from _attached(db.execute("SELECT attachments FROM drafts WHERE attachments != '[]'"))
+    yield from _attached(db.execute("SELECT attachments FROM folders WHERE attachments != '[]'"))
     for row in db.execute("SELECT source, file FROM results"):
         yield from filter(None, row)
 

@@ -62,6 +62,7 @@ class ServerEntry:
 class _Found:
     builtin: list[BuiltinEntry] = field(default_factory=list)
     servers: list[ToolServer] = field(default_factory=list)
+    problem: str = ""  # of entries that cannot be used
 
 
 class AddedTools:
@@ -196,7 +197,7 @@ class AddedTools:
 
         def taken(answer: tuple[str, _Found]) -> None:
             self.done, found = answer
-            self.problem = ""
+            self.problem = found.problem
             before = {entry.server.name: entry for entry in self.servers}
             self.builtin = found.builtin
             self.servers = [
@@ -228,7 +229,7 @@ def _found(tools: OpenTools) -> _Found:
         why = missing(name)
         tool = _listed(tools, builtin_tool(name, on[name])) if name in on and not why else None
         entries.append(BuiltinEntry(name, name in on, name in WITH_FOLDERS, on.get(name, ()), why, tool))
-    return _Found(entries, tools.settings.servers())
+    return _Found(entries, tools.settings.servers(), "\n".join(tools.settings.unusable().values()))
 
 
 def _listed(tools: OpenTools, tool: Tool) -> ListedTool:

@@ -150,13 +150,29 @@ class ToolSettings:
         return self.file.with_name("tool-logs")
 
     def servers(self) -> list[ToolServer]:
-        """In the order of their names."""
-        return [_server(name, one) for name, one in sorted(self._read("mcpServers").items())]
+        """In the order of their names, without those that cannot be used."""
+        return self._checked()[0]
+
+    def unusable(self) -> dict[str, str]:
+        """By the names of entries that a person or another program wrote: why they cannot be used, in sentences."""
+        return self._checked()[1]
+
+    def _checked(self) -> tuple[list[ToolServer], dict[str, str]]:
+        found, problems = [], {}
+        for name, one in sorted(self._read("mcpServers").items()):
+            try:
+                found.append(_server(name, one))
+            except BadRequest as error:
+                problems[name] = str(error)
+        return found, problems
 
     def server(self, name: str) -> ToolServer:
-        found = next((one for one in self.servers() if one.name == name), None)
+        servers, problems = self._checked()
+        if name in problems:
+            raise BadRequest(problems[name], "name")
+        found = next((one for one in servers if one.name == name), None)
         if found is None:
-            have = ", ".join(one.name for one in self.servers()) or "none"
+            have = ", ".join(one.name for one in servers) or "none"
             raise BadRequest(
                 ErrorText("There is no tool server {name}. Added: {have}.", name=repr(name[:100]), have=have), "name"
             )

@@ -53,6 +53,8 @@ class Toolbox:
         builtin = self.settings.builtin()
         servers = {one.name: one for one in self.settings.servers()}
         wanted = [*builtin, *(name for name, one in servers.items() if one.enabled)] if only is None else list(only)
+        unusable = self.settings.unusable()
+        self.problems += unusable.values() if only is None else ()
         found: list[Tool] = []
         asked: list[tuple[str, ToolServer]] = []
         for name in dict.fromkeys(wanted):
@@ -67,6 +69,8 @@ class Toolbox:
                 found.append(builtin_tool(own, builtin[own]))
             elif first in servers:
                 asked.append((tool, servers[first]))
+            elif first in unusable:
+                raise BadRequest(unusable[first], "tools")
             else:
                 have = ", ".join([*builtin, *servers]) or "none; `grus tools --help` says how one is added"
                 raise BadRequest(f"There is no tool {name[:100]!r} here. Added: {have}.", "tools")

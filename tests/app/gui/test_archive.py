@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from app.gui.preferences import Preferences
-from app.gui.store import archive, conversations, messages, records
+from app.gui.store import archive, conversations, messages, projects, records
 from app.gui.store.messages import Attachment, StoredMessage
 from app.gui.store.records import Preset, StoredResult
 from app.gui.store.worker import AppStore
@@ -63,7 +63,9 @@ def filled(folder: Path) -> Grus:
         file.write_bytes(b"bytes of " + file.name.encode())
 
     def write(db: Any) -> None:
-        room = conversations.create_folder(db, "Birds")
+        room = projects.create(db, "Birds")
+        notes = Attachment("notes.txt", "text", str(grus.data / "attachments" / "notes.txt"), 5, "Notes")
+        projects.configure(db, room, system="Be kind.", files=(notes,), tools=("date",))
         id = conversations.create(db, "tiny", "Be brief.", {"temperature": 0.2}, room, title="Cranes")
         file = Attachment("crane.png", "image", str(picture), 9)
         first = messages.add(db, id, StoredMessage(0, None, "user", "Look {grus}/", attachments=(file,)))
@@ -112,7 +114,9 @@ def test_everything_goes_to_another_machine_as_one_file(tmp_path: Path) -> None:
     assert Path(first.attachments[0].path) == there.data / "attachments" / "abc.png"
     assert Path(first.attachments[0].path).read_bytes() == b"bytes of abc.png"
     assert (there.data / "voices" / "mine" / "voice.json").is_file()
-    assert [folder.name for folder in there.ask(conversations.folders)] == ["Birds"]
+    (birds,) = there.ask(projects.listed)
+    assert (birds.name, birds.system, birds.tools) == ("Birds", "Be kind.", ("date",))
+    assert [file.path for file in birds.files] == [str(there.data / "attachments" / "notes.txt")]
     assert there.ask(records.presets) == [Preset("Calm", {"temperature": 0.1}, "Hush.")]
     (result,) = there.ask(lambda db: records.results(db, "read"))
     assert (result.source, result.body["copy"]) == ("/elsewhere/a.pdf", first.attachments[0].path)
@@ -134,7 +138,7 @@ def test_all_conversations_alone(tmp_path: Path) -> None:
         there.transfer.take(file)
         there.settle()
     assert [each.title for each in there.ask(conversations.listed)] == ["Cranes", "Cranes"]
-    assert [folder.name for folder in there.ask(conversations.folders)] == ["Birds"]
+    assert [project.name for project in there.ask(projects.listed)] == ["Birds"]
     assert (there.preferences.all(), there.ask(records.presets)) == ({}, [])
 
 

@@ -147,16 +147,16 @@ def test_find_in_the_conversation_walks_from_place_to_place(long_talk: tuple[Ope
     assert marked(pane) == []
 
 
-def test_a_new_folder_asks_for_its_name(long_talk: tuple[Opened, Any]) -> None:
+def test_a_new_project_asks_for_its_name(long_talk: tuple[Opened, Any]) -> None:
     grus, id = long_talk
     pane = grus.window.panes["chat"]
     view = pane.conversation_list_view
-    pane.conversation_list.move_to_new(id, "New folder", view.edit_folder)
+    pane.conversation_list.add_project("New project", view.edit_project, id)
     grus.until(lambda: view.list.findChild(QLineEdit) is not None)
     editor = view.list.findChild(QLineEdit)
     grus.qtbot.keyClicks(editor, "Birds")
     grus.qtbot.keyClick(editor, Qt.Key.Key_Return)
-    grus.until(lambda: [folder.name for folder in pane.conversation_list.folders] == ["Birds"])
+    grus.until(lambda: [project.name for project in pane.conversation_list.projects] == ["Birds"])
 
 
 def test_a_long_paste_becomes_a_file_and_a_short_one_stays_text(grus: Opened, tmp_path: Path) -> None:

@@ -319,7 +319,7 @@ def test_the_list_has_sections(bench: Bench) -> None:
     made = conversation_list(bench)
     assert titles(made) == ["Today", "c", "b", "a"]
     made.pin(ids[0], True)
-    made.move_to_new(ids[1], "Work")
+    made.add_project("Work", lambda project: None, ids[1])
     bench.settle()
     assert titles(made) == ["Pinned", "a", "Work", "b", "Today", "c"]
     later = conversation_list(bench, datetime.date.today() + datetime.timedelta(days=1))

@@ -216,7 +216,7 @@ def test_sound_needs_a_model_that_listens_and_is_written_down_then(grus: Opened,
     grus.until(lambda: grus.window.notice.sentence.text())
     assert "No speech recognition model is installed" in grus.window.notice.sentence.text()
     assert pane.draft.files == []
-    pane.draft._transcribe = lambda file, then, failed: then("Cranes call at dawn.")
+    pane.draft._files._transcribe = lambda file, then, failed: then("Cranes call at dawn.")
     pane.draft.add([sound])
     grus.until(lambda: pane.draft.files)
     assert pane.draft.files[0].text == "Cranes call at dawn."

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from app.gui.store import conversations, messages, records
+from app.gui.store import conversations, database, messages, projects, records
 from app.gui.store.messages import Attachment, ReplyStatistics, StoredMessage, ToolUse
+from app.gui.store.projects import Project
 from app.gui.store.worker import AppStore
 
 
@@ -116,11 +117,21 @@ def test_pinned_come_first_then_the_newest(store: AppStore) -> None:
     assert [line.title for line in store.ask(conversations.listed).result()] == ["a", "c", "b"]
 
 
-def test_a_folder_that_is_deleted_leaves_its_conversations(store: AppStore) -> None:
-    folder = store.ask(lambda db: conversations.create_folder(db, "Work")).result()
-    id = store.ask(lambda db: conversations.create(db, title="In it", folder=folder)).result()
-    store.ask(lambda db: conversations.delete_folder(db, folder)).result()
-    assert [(line.id, line.folder) for line in store.ask(conversations.listed).result()] == [(id, None)]
+def test_a_project_that_is_removed_leaves_its_conversations_and_can_be_brought_back(store: AppStore) -> None:
+    project = store.ask(lambda db: projects.create(db, "Work")).result()
+    store.ask(lambda db: projects.configure(db, project, system="Be brief.", tools=("date",))).result()
+    id = store.ask(lambda db: conversations.create(db, title="In it", folder=project)).result()
+    kept = store.ask(lambda db: conversations.head(db, id).project).result()
+    assert kept == Project(project, "Work", "Be brief.", tools=("date",))
+    store.ask(lambda db: projects.delete(db, project)).result()
+    assert store.ask(projects.listed).result() == []
+    assert store.ask(lambda db: conversations.head(db, id).project).result() is None
+    assert store.ask(lambda db: projects.restore(db, project)).result()
+    assert store.ask(lambda db: conversations.head(db, id).project).result() == kept
+    store.ask(lambda db: projects.delete(db, project)).result()
+    store.ask(lambda db: database.purge(db, float("inf"))).result()
+    assert not store.ask(lambda db: projects.restore(db, project)).result()
+    assert [(line.id, line.project) for line in store.ask(conversations.listed).result()] == [(id, None)]
 
 
 def test_what_was_being_written_when_the_process_died_is_marked_as_stopped(store: AppStore) -> None:

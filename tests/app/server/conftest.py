@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from app.server import images
-from app.server.images import is_public
+from app.runtime import public_web
+from app.runtime.public_web import is_public
 from tests.app.server.live import Live, scripted
 from tests.app.server.web import LOOPBACK, Web, reply
 
@@ -53,6 +53,6 @@ def web(_web: Web) -> Web:
 def internet(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[Any]]:
     """What names lead to. Loopback counts as public, as the only address that a test can reach."""
     names: dict[str, list[Any]] = {"pictures.example": [LOOPBACK]}
-    monkeypatch.setattr(images, "lookup", lambda host, port: names.get(host) or [ip_address(host)])
-    monkeypatch.setattr(images, "is_public", lambda address: address == LOOPBACK or is_public(address))
+    monkeypatch.setattr(public_web, "lookup", lambda host, port: names.get(host) or [ip_address(host)])
+    monkeypatch.setattr(public_web, "is_public", lambda address: address == LOOPBACK or is_public(address))
     return names

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from app.server import images
-from app.server.images import Fetcher, is_public
+from app.runtime import public_web
+from app.runtime.public_web import Fetcher, is_public
 from engine.errors import BadRequest
 from tests.app.server.web import DOT, LOOPBACK, Answer, Web, reply, trickle
 
@@ -135,7 +135,7 @@ def test_the_connection_goes_to_the_address_that_was_checked(monkeypatch: pytest
         reached.append(host)
         raise ConnectionRefusedError
 
-    monkeypatch.setattr(images, "lookup", lambda host, port: next(answers))
+    monkeypatch.setattr(public_web, "lookup", lambda host, port: next(answers))
     monkeypatch.setattr(asyncio, "open_connection", connect)
     with pytest.raises(BadRequest, match="did not answer"):
         fetch("http://rebinding.example/x.png")
@@ -238,14 +238,14 @@ def test_a_bad_reply_is_a_bad_request(web: Web, internet: Any, answer: Answer, s
     ],
 )
 def test_bad_urls_are_refused_before_anybody_is_asked(url: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(images, "lookup", lambda *_: pytest.fail("it asked"))
+    monkeypatch.setattr(public_web, "lookup", lambda *_: pytest.fail("it asked"))
     with pytest.raises(BadRequest, match=said):
         fetch(url)
 
 
 def test_a_slow_name_server_does_not_hold_up_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     released = threading.Event()
-    monkeypatch.setattr(images, "lookup", lambda *_: released.wait(5))
+    monkeypatch.setattr(public_web, "lookup", lambda *_: released.wait(5))
 
     async def run() -> int:
         slow = asyncio.ensure_future(Fetcher(seconds=0.2).fetch("http://slow.example/"))

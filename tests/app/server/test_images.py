@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from app.server import images
+from app.runtime import public_web
 from app.server.config import ServerSettings
 from app.server.images import MAX_IMAGE, MAX_IMAGES, ImagePart, Images
 from engine.errors import BadRequest, ContextOverflow
@@ -94,7 +94,7 @@ def test_images_that_fill_the_context_are_not_all_read(look: Look, monkeypatch: 
 
 
 def test_the_switch_turns_fetching_off(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(images, "lookup", lambda *_: pytest.fail("it asked"))
+    monkeypatch.setattr(public_web, "lookup", lambda *_: pytest.fail("it asked"))
     with pytest.raises(Exception, match="fetches no images from URLs"):
         look(ImagePart("x", "https://pictures.example/x.png"), remote_images=False)
     assert look(ImagePart("x", DATA), remote_images=False)

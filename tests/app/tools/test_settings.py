@@ -13,8 +13,10 @@ from app.runtime.tools.loop import ToolStep, run_tools
 from app.runtime.tools.permissions import PermissionAnswer, PermissionRequest, Permissions
 from app.runtime.tools.settings import ToolServer, ToolSettings, servers_in
 from app.runtime.tools.tool import PythonTool, Tool
+from app.runtime.tools.toolbox import Toolbox
 from engine.errors import BadRequest
 from tests.app.test_tool_loop import ASK, Call, Script
+from tests.app.tools.conftest import stdio_server
 
 CLAUDE = {"mcpServers": {"files": {"command": "npx", "args": ["-y", "server-files", "/tmp"], "env": {"A": "b"}}}}
 CURSOR = {"mcpServers": {"docs": {"url": "https://example.org/mcp", "headers": {"Authorization": "Bearer ${KEY}"}}}}
@@ -158,3 +160,25 @@ def test_another_command_under_the_same_name_inherits_no_permission(settings: To
     assert settings.permissions() == {}
     with pytest.raises(BadRequest, match="no tool server"):
         settings.remove("other")
+
+
+def test_an_entry_with_a_bad_name_is_named_and_the_others_stay_in_use(settings: ToolSettings) -> None:
+    settings.keep_servers([stdio_server(), stdio_server(name="other")])
+    data = json.loads(settings.file.read_text("utf-8"))
+    data["mcpServers"]["no such name"] = {"command": "x"}
+    data["mcpServers"]["both"] = {"command": "x", "url": "https://example.org"}
+    settings.file.write_text(json.dumps(data), "utf-8")
+    assert [one.name for one in settings.servers()] == ["other", "test"]
+    assert list(settings.unusable()) == ["both", "no such name"]
+    with Toolbox(settings) as box:
+        assert {one.label.partition("/")[0] for one in box.tools} == {"other", "test"}
+        assert box.problems == list(settings.unusable().values())
+    with Toolbox(settings, ["test/add"]) as box:
+        assert ([one.label for one in box.tools], box.problems) == (["test/add"], [])
+    with pytest.raises(BadRequest, match="'no such name' does not fit"):
+        Toolbox(settings, ["no such name"])
+    with pytest.raises(BadRequest, match="must have a command, or a url, and not both"):
+        settings.server("both")
+    settings.remove("no such name")
+    settings.remove("both")
+    assert settings.unusable() == {}

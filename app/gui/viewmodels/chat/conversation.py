@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from app.gui.store import conversations, messages, records
 from app.gui.store.conversations import ConversationHead
 from app.gui.store.messages import Attachment, GivenPassage, StoredMessage
+from app.gui.store.projects import Project
 from app.gui.store.worker import AppStore
 from app.gui.texts import tr
 from app.gui.viewmodels import sampling as options
@@ -141,9 +142,9 @@ class OpenConversation:
 
     # -- which conversation
 
-    def new(self, model: str = "") -> None:
+    def new(self, model: str = "", project: Project | None = None) -> None:
         """An empty one. It is stored with its first message."""
-        kept_settings = replace(_fresh(), model=model or self.head.model)
+        kept_settings = replace(_fresh(), model=model or self.head.model, project=project)
         self._show(None, kept_settings, MessageTree())
 
     def open(self, id: int, then: Callable[[], Any] | None = None) -> None:
@@ -182,9 +183,15 @@ class OpenConversation:
             self._store.ask(lambda db: conversations.configure(db, id, **values))
         self.configured()
 
+    def take_project(self, project: Project | None) -> None:
+        """The project that the conversation is in now, with its settings as they are now."""
+        if project != self.head.project:
+            self.head = replace(self.head, project=project)
+            self.configured()
+
     # -- messages
 
-    def send(self, text: str, attachments: Sequence[Attachment] = (), folder: int | None = None) -> bool:
+    def send(self, text: str, attachments: Sequence[Attachment] = ()) -> bool:
         """False when there is nothing to send, or no model. While a reply is written, the message waits for its end."""
         text = text.strip()
         if not text and not attachments:
@@ -195,7 +202,7 @@ class OpenConversation:
         question = StoredMessage(0, self.head.leaf, "user", text, attachments=tuple(attachments))
         if self.writing:
             return self._queue(question)
-        self._add_and_answer(question, folder, from_draft=True)
+        self._add_and_answer(question, from_draft=True)
         return True
 
     def _queue(self, question: StoredMessage) -> bool:
@@ -237,6 +244,11 @@ class OpenConversation:
             self._add_and_answer(replace(old, id=0, text=text.strip(), created=0.0))
         else:
             self._change(replace(old, text=text.strip()))
+
+    def answer_by(self, question: int | None, model: str) -> None:
+        """Another answer to a message, by this model."""
+        if not self.writing:
+            self._answer(question, model)
 
     def regenerate(self, id: int) -> None:
         """Another answer beside this one."""
@@ -310,7 +322,7 @@ class OpenConversation:
 
     # -- inside
 
-    def _add_and_answer(self, question: StoredMessage, folder: int | None = None, *, from_draft: bool = False) -> None:
+    def _add_and_answer(self, question: StoredMessage, *, from_draft: bool = False) -> None:
         """`from_draft`: the message was the draft, which is deleted with it."""
         head, known = self.head, self.id
         blank = self._blank()
@@ -318,6 +330,7 @@ class OpenConversation:
         def write(db: Any) -> tuple[int, StoredMessage, StoredMessage]:
             conversation = known
             if conversation is None:
+                folder = head.project.id if head.project is not None else None
                 conversation = conversations.create(
                     db, head.model, head.system, head.sampling, folder, libraries=head.libraries, tools=head.tools
                 )
@@ -343,11 +356,12 @@ class OpenConversation:
 
         self._store.ask(write, written)
 
-    def _answer(self, parent: int | None) -> None:
+    def _answer(self, parent: int | None, model: str = "") -> None:
         conversation = self.id
         if conversation is None:
             return
         blank = replace(self._blank(), parent=parent)
+        blank = replace(blank, model=model or blank.model)
 
         def written(message: StoredMessage) -> None:
             if self.id == conversation:
@@ -367,19 +381,20 @@ class OpenConversation:
 
     def _start(self, message: StoredMessage, go_on: bool = False) -> None:
         path = self.tree.path(message.id if go_on else message.parent)
-        history = for_model(self.head.system, path)
+        history = for_model(self.head.system, path, self.head.project)
+        model = self.head.model if go_on else message.model
         ask = ReplyRequest(
-            self.head.model,
+            model,
             history,
             options.sampling(self.head.sampling),
             options.reasoning(self.head.sampling),
-            tools=self.head.tools,
+            tools=self._with_project("tools"),
             granted=self._granted.setdefault(self.head.id, set()),
             continue_last=go_on and history[-1]["role"] == "assistant",  # else the model reads what tools returned
             passages=self._passages(message, path, go_on),
         )
         question = next((m.text for m in reversed(path) if m.role == "user"), "")
-        rewrite = partial(guide.in_window, question) if guide.is_guide(self.head.model) else None
+        rewrite = partial(guide.in_window, question) if guide.is_guide(model) else None
         note = lambda sentence: self._say(sentence, "warning")  # noqa: E731
         self.reply = ReplyStream(message, self._reply_changed, self._save, self._later, rewrite, note, bool(ask.tools))
         self._change(self.reply.message)
@@ -392,11 +407,16 @@ class OpenConversation:
         """What the reply is given of the libraries. A reply that is continued has it already."""
         if go_on and message.passages:
             return lambda service: message.passages
-        folders = self.head.libraries
+        folders = self._with_project("libraries")
         question = next((m.text for m in reversed(path) if m.role == "user" and m.text), "")
         if not folders or not question or go_on:
             return None
         return lambda service: self._find(folders, question, service)
+
+    def _with_project(self, kind: str) -> tuple[str, ...]:
+        """The conversation's own, and those of its project."""
+        of_project = getattr(self.head.project, kind) if self.head.project is not None else ()
+        return tuple(dict.fromkeys((*of_project, *getattr(self.head, kind))))
 
     def _reply_changed(self, reply: ReplyStream) -> None:
         if reply.message.id in self.tree:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from app.gui.store import conversations
-from app.gui.store.conversations import ConversationSummary, Folder
+from app.gui.store import conversations, projects
+from app.gui.store.conversations import ConversationSummary
+from app.gui.store.projects import Project
 from app.gui.store.worker import AppStore
 from app.gui.texts import tr
 from app.gui.viewmodels.signal import Signal
@@ -17,11 +18,11 @@ from app.gui.viewmodels.signal import Signal
 
 @dataclass(frozen=True)
 class ConversationLine:
-    """A heading, or a conversation. A folder's heading knows its folder."""
+    """A heading, or a conversation. A project's heading knows its project."""
 
     title: str
     conversation: ConversationSummary | None = None
-    folder: Folder | None = None
+    project: Project | None = None
 
     @property
     def heading(self) -> bool:
@@ -36,7 +37,7 @@ class ConversationList:
         self.changed, self.deleted, self.restored = Signal(), Signal(), Signal()
         self.words = ""
         self.all: list[ConversationSummary] = []
-        self.folders: list[Folder] = []
+        self.projects: list[Project] = []
         self.lines: list[ConversationLine] = []
         self._asked = 0
 
@@ -45,14 +46,14 @@ class ConversationList:
         self._asked += 1
         asked, words = self._asked, self.words
 
-        def got(answer: tuple[list[ConversationSummary], list[Folder]]) -> None:
+        def got(answer: tuple[list[ConversationSummary], list[Project]]) -> None:
             if asked == self._asked:
-                self.all, self.folders = answer
+                self.all, self.projects = answer
                 self.lines = self._sorted()
                 self.changed()
                 then()
 
-        self._store.ask(lambda db: (conversations.search(db, words), conversations.folders(db)), got)
+        self._store.ask(lambda db: (conversations.search(db, words), projects.listed(db)), got)
 
     def search(self, words: str) -> None:
         if words != self.words:
@@ -78,27 +79,41 @@ class ConversationList:
     def pin(self, id: int, pinned: bool) -> None:
         self._do(lambda db: conversations.pin(db, id, pinned))
 
-    def move(self, id: int, folder: int | None) -> None:
-        self._do(lambda db: conversations.move(db, id, folder))
+    def move(self, id: int, project: int | None) -> None:
+        self._do(lambda db: conversations.move(db, id, project))
 
-    def move_to_new(self, id: int, name: str, then: Callable[[int], Any] = lambda folder: None) -> None:
-        """`then(folder)` when the new folder is in the list."""
+    # -- projects
 
-        def move(db: Any) -> int:
-            folder = conversations.create_folder(db, name)
-            conversations.move(db, id, folder)
-            return folder
+    def project(self, id: int | None) -> Project | None:
+        return next((project for project in self.projects if project.id == id), None)
+
+    def add_project(self, name: str, then: Callable[[int], Any], conversation: int | None = None) -> None:
+        """`then(project)` when it is in the list. `conversation`: is moved into it."""
+
+        def add(db: Any) -> int:
+            project = projects.create(db, name)
+            if conversation is not None:
+                conversations.move(db, conversation, project)
+            return project
 
         if name.strip():
-            self._store.ask(move, lambda folder: self.look(partial(then, folder)))
+            self._store.ask(add, lambda project: self.look(partial(then, project)))
 
-    def rename_folder(self, id: int, name: str) -> None:
-        if name.strip():
-            self._do(lambda db: conversations.rename_folder(db, id, name.strip()))
+    def configure_project(self, id: int, then: Callable[[], Any] = lambda: None, **values: Any) -> None:
+        """`name`, `system`, `model`, `files`, `libraries` or `tools`; a project without a name keeps the one it has."""
+        values |= {"name": " ".join(values["name"].split())} if "name" in values else {}
+        if values.get("name", "-"):
+            self._store.ask(lambda db: projects.configure(db, id, **values), lambda _: self.look(then))
 
-    def delete_folder(self, id: int) -> None:
-        self._do(lambda db: conversations.delete_folder(db, id))
-        self._say(tr("The folder was removed. Its conversations are still here."))
+    def remove_project(self, id: int) -> None:
+        """Its conversations stay; the sentence that says so has an Undo."""
+
+        def done(_: None) -> None:
+            self.look()
+            back = (tr("Undo"), lambda: self._do(lambda db: projects.restore(db, id)))
+            self._say(tr("The project was removed. Its conversations are still here."), undo=back)
+
+        self._store.delete(lambda db: projects.delete(db, id), done)
 
     def duplicate(self, id: int, then: Callable[[int], Any] | None = None) -> None:
         title = next((line.title for line in self.all if line.id == id), "")
@@ -134,7 +149,7 @@ class ConversationList:
     def forget(self) -> None:
         """Everything was deleted."""
         self._asked += 1  # what is still on its way was read before
-        self.words, self.all, self.folders, self.lines = "", [], [], []
+        self.words, self.all, self.projects, self.lines = "", [], [], []
         self.changed()
 
     def _do(self, change: Callable[[Any], Any]) -> None:
@@ -150,12 +165,12 @@ class ConversationList:
         pinned = [s for s in self.all if s.pinned]
         if pinned:
             lines += [ConversationLine(tr("Pinned")), *(ConversationLine(s.title, s) for s in pinned)]
-        for folder in self.folders:
-            inside = [s for s in self.all if s.folder == folder.id and not s.pinned]
-            lines += [ConversationLine(folder.name, folder=folder), *(ConversationLine(s.title, s) for s in inside)]
-        section = ""
+        for project in self.projects:
+            inside = [s for s in self.all if s.project == project.id and not s.pinned]
+            lines += [ConversationLine(project.name, project=project), *(ConversationLine(s.title, s) for s in inside)]
+        section, there = "", {project.id for project in self.projects}
         for summary in self.all:
-            if summary.pinned or summary.folder is not None:
+            if summary.pinned or summary.project in there:
                 continue
             name = self._age(summary.changed)
             if name != section:

@@ -183,12 +183,40 @@ def picture_advice(
 ReadText = Callable[[Path, Callable[[str], Any], Callable[[str], Any]], Any]
 
 
+class FileReading:
+    """Reads files that are attached, off the UI thread."""
+
+    def __init__(self, store: AppStore, work: JobRunner, transcribe: ReadText | None = None) -> None:
+        """`transcribe` turns sound into text for models that take text only."""
+        self._store, self._work, self._transcribe = store, work, transcribe
+
+    def begin(
+        self, read: Callable[[], Attachment], taken: Callable[[Attachment], Any], failed: Callable[[str], Any]
+    ) -> None:
+        """`taken(file)`: its copy is in use until the caller has stored a row with it, and releases it."""
+
+        def done(file: Attachment) -> None:
+            if file.kind == "sound" and self._transcribe is not None:
+                self._transcribe(
+                    Path(file.path), lambda words: taken(replace(file, text=words)), lambda why: refused(file, why)
+                )
+            else:
+                taken(file)
+
+        def refused(file: Attachment, sentence: str) -> None:
+            release(file.path)
+            self._store.drop_files(file.path)
+            failed(sentence)
+
+        self._work.run(read, done, failed)
+
+
 class MessageDraft:
     """`loaded`: another draft is here, text and all. `files_changed`: files came or went. `failed(sentence)`; an empty one: it works again."""
 
     def __init__(self, store: AppStore, work: JobRunner, folder: Path, transcribe: ReadText | None = None) -> None:
-        """`transcribe` turns sound into text for models that take text only."""
-        self._store, self._work, self._folder, self._transcribe = store, work, folder, transcribe
+        self._store, self._folder = store, folder
+        self._files = FileReading(store, work, transcribe)
         self.loaded, self.files_changed, self.failed = Signal(), Signal(), Signal()
         self.place = "new"
         self._opened = 0  # how often; an answer to an earlier opening is too late
@@ -291,25 +319,12 @@ class MessageDraft:
             self.files_changed()
             self._keep(lambda: release(file.path))
 
-        def done(file: Attachment) -> None:
-            if file.kind == "sound" and self._transcribe is not None:
-                self._transcribe(
-                    Path(file.path), lambda words: taken(replace(file, text=words)), lambda why: refused(file, why)
-                )
-            else:
-                taken(file)
-
-        def refused(file: Attachment, sentence: str) -> None:
-            release(file.path)
-            self._store.drop_files(file.path)
-            failed(sentence)
-
         def failed(sentence: str) -> None:
             self.reading -= 1
             self.files_changed()
             self.failed(sentence)
 
-        self._work.run(read, done, failed)
+        self._files.begin(read, taken, failed)
 
     def _keep(self, then: Callable[[], Any] | None = None) -> None:
         self._write(self.place, self.text, tuple(self.files), then)

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from app.gui.store.messages import Attachment, StoredMessage, ToolUse
+from app.gui.store.projects import Project
 from app.gui.viewmodels.chat import guide
 
 
-def for_model(system: str, path: Sequence[StoredMessage]) -> list[dict[str, Any]]:
+def for_model(system: str, path: Sequence[StoredMessage], project: Project | None = None) -> list[dict[str, Any]]:
     """Replies that ended before their first word are left out. What was said around one is one message: many templates want
-    a reply after each."""
+    a reply after each. The instructions of the project come first, its files with the first message."""
+    if project is not None:
+        system = "\n\n".join(filter(None, (project.system.strip(), system.strip())))
+        path = _with_files(path, project.files)
     history: list[dict[str, Any]] = [{"role": "system", "content": system}] if system.strip() else []
     for message in path:
         if message.role == "assistant" and not (message.text or message.calls):
@@ -25,6 +30,14 @@ def for_model(system: str, path: Sequence[StoredMessage]) -> list[dict[str, Any]
                 made["content"] = _together(history.pop()["content"], made["content"])
             history.append(made)
     return history
+
+
+def _with_files(path: Sequence[StoredMessage], files: Sequence[Attachment]) -> list[StoredMessage]:
+    first = next((at for at, message in enumerate(path) if message.role == "user"), len(path))
+    return [
+        replace(message, attachments=(*files, *message.attachments)) if at == first else message
+        for at, message in enumerate(path)
+    ]
 
 
 def _together(before: str | list[dict[str, Any]], after: str | list[dict[str, Any]]) -> str | list[dict[str, Any]]:
