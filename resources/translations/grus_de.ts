@@ -59,6 +59,11 @@
         <translation>In einer anderen Unterhaltung wird gerade eine Antwort geschrieben. Warten Sie, oder stoppen Sie sie.</translation>
     </message>
     <message>
+        <source>A reply is being written. Wait for it, or stop it.</source>
+        <extracomment>app/gui/viewmodels/chat/comparison.py</extracomment>
+        <translation>Es wird gerade eine Antwort geschrieben. Warten Sie darauf, oder stoppen Sie sie.</translation>
+    </message>
+    <message>
         <source>A saved voice is not sent to a server elsewhere.</source>
         <extracomment>app/runtime/remote/model.py</extracomment>
         <translation>Eine gespeicherte Stimme wird nicht an einen entfernten Server gesendet.</translation>
@@ -160,7 +165,7 @@
     </message>
     <message>
         <source>Add a folder of documents…</source>
-        <extracomment>app/gui/chat/uses.py</extracomment>
+        <extracomment>app/gui/chat/menus.py</extracomment>
         <translation>Ordner mit Dokumenten hinzufügen…</translation>
     </message>
     <message>
@@ -194,6 +199,11 @@
         <translation>Dateien hinzufügen</translation>
     </message>
     <message>
+        <source>Add files…</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Dateien hinzufügen…</translation>
+    </message>
+    <message>
         <source>Add from JSON</source>
         <extracomment>app/gui/settings/tools.py</extracomment>
         <translation>Aus JSON hinzufügen</translation>
@@ -205,7 +215,7 @@
     </message>
     <message>
         <source>Add tools…</source>
-        <extracomment>app/gui/chat/uses.py</extracomment>
+        <extracomment>app/gui/chat/menus.py</extracomment>
         <translation>Werkzeuge hinzufügen …</translation>
     </message>
     <message>
@@ -304,6 +314,16 @@
         <translation>Ein anderer Prozess erstellt dieses Hörbuch gerade: {folder}.</translation>
     </message>
     <message>
+        <source>Answers next: {models}.</source>
+        <extracomment>app/gui/chat/compare_view.py</extracomment>
+        <translation>Antwortet danach: {models}.</translation>
+    </message>
+    <message>
+        <source>Answers the next message, too.</source>
+        <extracomment>app/gui/chat/composer.py</extracomment>
+        <translation>Beantwortet die nächste Nachricht ebenfalls.</translation>
+    </message>
+    <message>
         <source>Appearance</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Darstellung</translation>
@@ -347,6 +367,11 @@
         <source>Asking the server for its models.</source>
         <extracomment>app/gui/models/remote_form.py</extracomment>
         <translation>Der Server wird nach seinen Modellen gefragt.</translation>
+    </message>
+    <message>
+        <source>At most {n} models are compared.</source>
+        <extracomment>app/gui/viewmodels/chat/comparison.py</extracomment>
+        <translation>Höchstens {n} Modelle werden verglichen.</translation>
     </message>
     <message>
         <source>Attach files</source>
@@ -524,9 +549,24 @@
         <translation>Wählen Sie entweder eine vorgegebene oder eine geklonte Stimme, nicht beides.</translation>
     </message>
     <message>
+        <source>Choose libraries…</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Bibliotheken wählen…</translation>
+    </message>
+    <message>
         <source>Choose the model</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Modell auswählen</translation>
+    </message>
+    <message>
+        <source>Choose the reply to continue with.</source>
+        <extracomment>app/gui/chat/pane.py</extracomment>
+        <translation>Wählen Sie die Antwort, mit der es weitergeht.</translation>
+    </message>
+    <message>
+        <source>Choose tools…</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Werkzeuge wählen…</translation>
     </message>
     <message>
         <source>Clear the search</source>
@@ -589,6 +629,11 @@
         <translation>Befehlspalette</translation>
     </message>
     <message>
+        <source>Compare models</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Modelle vergleichen</translation>
+    </message>
+    <message>
         <source>Compute</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Hardware</translation>
@@ -632,6 +677,26 @@
         <source>Continue the answer</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Antwort fortsetzen</translation>
+    </message>
+    <message>
+        <source>Continue with the first reply</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Mit der ersten Antwort fortfahren</translation>
+    </message>
+    <message>
+        <source>Continue with the second reply</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Mit der zweiten Antwort fortfahren</translation>
+    </message>
+    <message>
+        <source>Continue with the third reply</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Mit der dritten Antwort fortfahren</translation>
+    </message>
+    <message>
+        <source>Continue with this</source>
+        <extracomment>app/gui/chat/compare_view.py</extracomment>
+        <translation>Damit fortfahren</translation>
     </message>
     <message>
         <source>Conversation</source>
@@ -884,6 +949,11 @@
         <translation>Nicht erlauben</translation>
     </message>
     <message>
+        <source>Done</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Fertig</translation>
+    </message>
+    <message>
         <source>Download</source>
         <extracomment>app/gui/chat/offer.py, app/gui/settings/cuda_pack.py, app/gui/settings/updates.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Herunterladen</translation>
@@ -1127,6 +1197,11 @@
         <source>File reader</source>
         <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>Dateileser</translation>
+    </message>
+    <message>
+        <source>Files</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Dateien</translation>
     </message>
     <message>
         <source>Filter this list</source>
@@ -1495,7 +1570,7 @@
     </message>
     <message>
         <source>Instructions</source>
-        <extracomment>app/gui/speak/pane.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/speak/pane.py</extracomment>
         <translation>Anweisungen</translation>
     </message>
     <message>
@@ -1615,7 +1690,7 @@
     </message>
     <message>
         <source>Libraries</source>
-        <extracomment>app/gui/libraries/pane.py, app/gui/pane.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/libraries/pane.py, app/gui/pane.py</extracomment>
         <translation>Bibliotheken</translation>
     </message>
     <message>
@@ -1755,7 +1830,7 @@
     </message>
     <message>
         <source>Model</source>
-        <extracomment>app/gui/model_box.py, app/gui/models/remote_form.py, app/gui/server/pane.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/model_box.py, app/gui/models/remote_form.py, app/gui/server/pane.py</extracomment>
         <translation>Modell</translation>
     </message>
     <message>
@@ -1810,7 +1885,7 @@
     </message>
     <message>
         <source>Name</source>
-        <extracomment>app/gui/models/remote_form.py, app/gui/settings/tools.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/models/remote_form.py, app/gui/settings/tools.py</extracomment>
         <translation>Name</translation>
     </message>
     <message>
@@ -1849,19 +1924,24 @@
         <translation>Neue Unterhaltung</translation>
     </message>
     <message>
-        <source>New folder</source>
+        <source>New conversation in this project</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>Neuer Ordner</translation>
-    </message>
-    <message>
-        <source>New folder…</source>
-        <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>Neuer Ordner …</translation>
+        <translation>Neue Unterhaltung in diesem Projekt</translation>
     </message>
     <message>
         <source>New line</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Neue Zeile</translation>
+    </message>
+    <message>
+        <source>New project</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/projects.py</extracomment>
+        <translation>Neues Projekt</translation>
+    </message>
+    <message>
+        <source>New project…</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Neues Projekt…</translation>
     </message>
     <message>
         <source>New voice</source>
@@ -1924,11 +2004,6 @@
         <translation>Bisher keine Fehler.</translation>
     </message>
     <message>
-        <source>No folder</source>
-        <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>Kein Ordner</translation>
-    </message>
-    <message>
         <source>No loudspeaker was found. Connect one, then play again.</source>
         <extracomment>app/gui/sound/devices.py</extracomment>
         <translation>Kein Lautsprecher gefunden. Schließen Sie einen an und spielen Sie noch einmal.</translation>
@@ -1962,6 +2037,11 @@
         <source>No places were found in the model&apos;s output.</source>
         <extracomment>engine/pipelines/reading/elements.py</extracomment>
         <translation>In der Ausgabe des Modells wurden keine Positionen gefunden.</translation>
+    </message>
+    <message>
+        <source>No project</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Kein Projekt</translation>
     </message>
     <message>
         <source>No results for {words} on Hugging Face.</source>
@@ -2454,6 +2534,16 @@
         <translation>Fortschritt des Downloads</translation>
     </message>
     <message>
+        <source>Project settings</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/project_dialog.py</extracomment>
+        <translation>Projekteinstellungen</translation>
+    </message>
+    <message>
+        <source>Project settings…</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Projekteinstellungen…</translation>
+    </message>
+    <message>
         <source>Python in a sandbox needs Linux on x86-64 or ARM64.</source>
         <extracomment>app/runtime/tools/sandbox.py</extracomment>
         <translation>Python in einer Sandbox braucht Linux auf x86-64 oder ARM64.</translation>
@@ -2525,7 +2615,7 @@
     </message>
     <message>
         <source>Reading the file.</source>
-        <extracomment>app/gui/chat/composer.py</extracomment>
+        <extracomment>app/gui/chat/composer.py, app/gui/chat/project_dialog.py</extracomment>
         <translation>Die Datei wird gelesen.</translation>
     </message>
     <message>
@@ -2647,14 +2737,14 @@
         <translation>Aus der Liste entfernen</translation>
     </message>
     <message>
-        <source>Remove the folder</source>
-        <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>Ordner entfernen</translation>
-    </message>
-    <message>
         <source>Remove the library</source>
         <extracomment>app/gui/libraries/pane.py</extracomment>
         <translation>Bibliothek entfernen</translation>
+    </message>
+    <message>
+        <source>Remove the project</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Projekt entfernen</translation>
     </message>
     <message>
         <source>Remove the token</source>
@@ -2692,9 +2782,9 @@
         <translation>Unterhaltung umbenennen</translation>
     </message>
     <message>
-        <source>Rename the folder</source>
+        <source>Rename the project</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>Ordner umbenennen</translation>
+        <translation>Projekt umbenennen</translation>
     </message>
     <message>
         <source>Repetition penalty</source>
@@ -2715,6 +2805,11 @@
         <source>Reply</source>
         <extracomment>app/gui/chat/message_view.py, app/gui/viewmodels/chat/exchange.py</extracomment>
         <translation>Antwort</translation>
+    </message>
+    <message>
+        <source>Reply of {model}</source>
+        <extracomment>app/gui/chat/compare_view.py</extracomment>
+        <translation>Antwort von {model}</translation>
     </message>
     <message>
         <source>Repository</source>
@@ -2930,6 +3025,11 @@
         <source>Settings of this conversation</source>
         <extracomment>app/gui/chat/panel.py</extracomment>
         <translation>Einstellungen dieser Unterhaltung</translation>
+    </message>
+    <message>
+        <source>Settings of {name}</source>
+        <extracomment>app/gui/chat/composer.py</extracomment>
+        <translation>Einstellungen von {name}</translation>
     </message>
     <message>
         <source>Settings say to work offline</source>
@@ -3465,11 +3565,6 @@
         <translation>Die Datei mit Ihren Unterhaltungen war beschädigt. Sie wurde als {file} gespeichert, und Grus hat mit einer neuen begonnen.</translation>
     </message>
     <message>
-        <source>The folder was removed. Its conversations are still here.</source>
-        <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
-        <translation>Der Ordner wurde entfernt. Die Unterhaltungen darin bleiben erhalten.</translation>
-    </message>
-    <message>
         <source>The format {kind} is not supported. Choose a format from the list.</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Das Format {kind} wird nicht unterstützt. Wählen Sie ein Format aus der Liste.</translation>
@@ -3595,6 +3690,11 @@
         <translation>Das Mikrofon wurde getrennt. Die bisherige Aufnahme bleibt erhalten. Schließen Sie ein Mikrofon an und versuchen Sie es erneut.</translation>
     </message>
     <message>
+        <source>The model chosen last</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Das zuletzt gewählte Modell</translation>
+    </message>
+    <message>
         <source>The model is not sure of this text.</source>
         <extracomment>engine/pipelines/reading/recognizer.py</extracomment>
         <translation>Das Modell ist bei diesem Text unsicher.</translation>
@@ -3606,7 +3706,7 @@
     </message>
     <message>
         <source>The model may call this tool.</source>
-        <extracomment>app/gui/chat/composer.py</extracomment>
+        <extracomment>app/gui/chat/composer.py, app/gui/chat/project_dialog.py</extracomment>
         <translation>Das Modell darf dieses Werkzeug aufrufen.</translation>
     </message>
     <message>
@@ -3663,6 +3763,11 @@
         <source>The process that answered has ended: {why}. Send the request again.</source>
         <extracomment>engine/parallel/replica_scheduler.py</extracomment>
         <translation>Der Prozess, der geantwortet hat, ist beendet: {why}. Senden Sie die Anfrage noch einmal.</translation>
+    </message>
+    <message>
+        <source>The project was removed. Its conversations are still here.</source>
+        <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
+        <translation>Das Projekt wurde entfernt. Seine Unterhaltungen sind noch da.</translation>
     </message>
     <message>
         <source>The prompt has {tokens} tokens; the context holds {limit}, and a reply needs room too. Shorten it.</source>
@@ -3871,8 +3976,13 @@
     </message>
     <message>
         <source>There is no folder {path}.</source>
-        <extracomment>app/gui/viewmodels/read_watch.py, app/runtime/library/folders.py, app/runtime/library/indexer.py</extracomment>
+        <extracomment>engine/pipelines/reading/watching.py, app/runtime/library/folders.py, app/runtime/library/indexer.py</extracomment>
         <translation>Den Ordner {path} gibt es nicht.</translation>
+    </message>
+    <message>
+        <source>There is no other model</source>
+        <extracomment>app/gui/chat/menus.py</extracomment>
+        <translation>Es gibt kein anderes Modell</translation>
     </message>
     <message>
         <source>There is no room for another model while those that are loaded work.</source>
@@ -3918,6 +4028,11 @@
         <source>There was nothing to speak.</source>
         <extracomment>engine/media/sound.py</extracomment>
         <translation>Es gab nichts zu sprechen.</translation>
+    </message>
+    <message>
+        <source>These hold for all conversations in the project, also for those that are there already.</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Dies gilt für alle Unterhaltungen im Projekt, auch für solche, die es schon gibt.</translation>
     </message>
     <message>
         <source>This JSON file contains no conversation: it has no list of messages.</source>
@@ -4161,7 +4276,7 @@
     </message>
     <message>
         <source>Tools</source>
-        <extracomment>app/gui/settings/tools.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/settings/tools.py</extracomment>
         <translation>Werkzeuge</translation>
     </message>
     <message>
@@ -4416,7 +4531,7 @@
     </message>
     <message>
         <source>What the model should know and how it should answer.</source>
-        <extracomment>app/gui/chat/panel.py</extracomment>
+        <extracomment>app/gui/chat/panel.py, app/gui/chat/project_dialog.py</extracomment>
         <translation>Was das Modell wissen und wie es antworten soll.</translation>
     </message>
     <message>
@@ -5221,11 +5336,27 @@
         <translation>{n} Downloads pro Monat</translation>
     </message>
     <message numerus="yes">
+        <source>{n} files</source>
+        <extracomment>app/gui/viewmodels/chat/project_form.py</extracomment>
+        <translation>
+            <numerusform>{n} Datei</numerusform>
+            <numerusform>{n} Dateien</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>{n} files read</source>
         <extracomment>app/gui/viewmodels/read_watch.py</extracomment>
         <translation>
             <numerusform>{n} Datei gelesen</numerusform>
             <numerusform>{n} Dateien gelesen</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} libraries</source>
+        <extracomment>app/gui/viewmodels/chat/project_form.py</extracomment>
+        <translation>
+            <numerusform>{n} Bibliothek</numerusform>
+            <numerusform>{n} Bibliotheken</numerusform>
         </translation>
     </message>
     <message>
@@ -5280,7 +5411,7 @@
     </message>
     <message numerus="yes">
         <source>{n} tools</source>
-        <extracomment>app/gui/settings/tools.py</extracomment>
+        <extracomment>app/gui/settings/tools.py, app/gui/viewmodels/chat/project_form.py</extracomment>
         <translation>
             <numerusform>{n} Werkzeug</numerusform>
             <numerusform>{n} Werkzeuge</numerusform>

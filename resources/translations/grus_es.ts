@@ -59,6 +59,11 @@
         <translation>Se está escribiendo una respuesta en otra conversación. Espera a que termine o detenla.</translation>
     </message>
     <message>
+        <source>A reply is being written. Wait for it, or stop it.</source>
+        <extracomment>app/gui/viewmodels/chat/comparison.py</extracomment>
+        <translation>Se está escribiendo una respuesta. Espere a que termine o deténgala.</translation>
+    </message>
+    <message>
         <source>A saved voice is not sent to a server elsewhere.</source>
         <extracomment>app/runtime/remote/model.py</extracomment>
         <translation>Una voz guardada no se envía a un servidor remoto.</translation>
@@ -160,7 +165,7 @@
     </message>
     <message>
         <source>Add a folder of documents…</source>
-        <extracomment>app/gui/chat/uses.py</extracomment>
+        <extracomment>app/gui/chat/menus.py</extracomment>
         <translation>Añadir una carpeta de documentos…</translation>
     </message>
     <message>
@@ -194,6 +199,11 @@
         <translation>Añadir archivos</translation>
     </message>
     <message>
+        <source>Add files…</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Añadir archivos…</translation>
+    </message>
+    <message>
         <source>Add from JSON</source>
         <extracomment>app/gui/settings/tools.py</extracomment>
         <translation>Añadir desde JSON</translation>
@@ -205,7 +215,7 @@
     </message>
     <message>
         <source>Add tools…</source>
-        <extracomment>app/gui/chat/uses.py</extracomment>
+        <extracomment>app/gui/chat/menus.py</extracomment>
         <translation>Añadir herramientas…</translation>
     </message>
     <message>
@@ -304,6 +314,16 @@
         <translation>Otro proceso está creando ahora este audiolibro: {folder}.</translation>
     </message>
     <message>
+        <source>Answers next: {models}.</source>
+        <extracomment>app/gui/chat/compare_view.py</extracomment>
+        <translation>Responde después: {models}.</translation>
+    </message>
+    <message>
+        <source>Answers the next message, too.</source>
+        <extracomment>app/gui/chat/composer.py</extracomment>
+        <translation>También responde al próximo mensaje.</translation>
+    </message>
+    <message>
         <source>Appearance</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Apariencia</translation>
@@ -347,6 +367,11 @@
         <source>Asking the server for its models.</source>
         <extracomment>app/gui/models/remote_form.py</extracomment>
         <translation>Preguntando al servidor por sus modelos.</translation>
+    </message>
+    <message>
+        <source>At most {n} models are compared.</source>
+        <extracomment>app/gui/viewmodels/chat/comparison.py</extracomment>
+        <translation>Se comparan como máximo {n} modelos.</translation>
     </message>
     <message>
         <source>Attach files</source>
@@ -524,9 +549,24 @@
         <translation>Elige una voz predefinida o una clonada, no ambas.</translation>
     </message>
     <message>
+        <source>Choose libraries…</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Elegir bibliotecas…</translation>
+    </message>
+    <message>
         <source>Choose the model</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Elegir el modelo</translation>
+    </message>
+    <message>
+        <source>Choose the reply to continue with.</source>
+        <extracomment>app/gui/chat/pane.py</extracomment>
+        <translation>Elija la respuesta con la que continuar.</translation>
+    </message>
+    <message>
+        <source>Choose tools…</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Elegir herramientas…</translation>
     </message>
     <message>
         <source>Clear the search</source>
@@ -589,6 +629,11 @@
         <translation>Paleta de comandos</translation>
     </message>
     <message>
+        <source>Compare models</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Comparar modelos</translation>
+    </message>
+    <message>
         <source>Compute</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Hardware</translation>
@@ -632,6 +677,26 @@
         <source>Continue the answer</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Continuar la respuesta</translation>
+    </message>
+    <message>
+        <source>Continue with the first reply</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Continuar con la primera respuesta</translation>
+    </message>
+    <message>
+        <source>Continue with the second reply</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Continuar con la segunda respuesta</translation>
+    </message>
+    <message>
+        <source>Continue with the third reply</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Continuar con la tercera respuesta</translation>
+    </message>
+    <message>
+        <source>Continue with this</source>
+        <extracomment>app/gui/chat/compare_view.py</extracomment>
+        <translation>Continuar con esta</translation>
     </message>
     <message>
         <source>Conversation</source>
@@ -884,6 +949,11 @@
         <translation>No permitir</translation>
     </message>
     <message>
+        <source>Done</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Listo</translation>
+    </message>
+    <message>
         <source>Download</source>
         <extracomment>app/gui/chat/offer.py, app/gui/settings/cuda_pack.py, app/gui/settings/updates.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Descargar</translation>
@@ -1127,6 +1197,11 @@
         <source>File reader</source>
         <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>Lector de archivos</translation>
+    </message>
+    <message>
+        <source>Files</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Archivos</translation>
     </message>
     <message>
         <source>Filter this list</source>
@@ -1495,7 +1570,7 @@
     </message>
     <message>
         <source>Instructions</source>
-        <extracomment>app/gui/speak/pane.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/speak/pane.py</extracomment>
         <translation>Instrucciones</translation>
     </message>
     <message>
@@ -1615,7 +1690,7 @@
     </message>
     <message>
         <source>Libraries</source>
-        <extracomment>app/gui/libraries/pane.py, app/gui/pane.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/libraries/pane.py, app/gui/pane.py</extracomment>
         <translation>Bibliotecas</translation>
     </message>
     <message>
@@ -1755,7 +1830,7 @@
     </message>
     <message>
         <source>Model</source>
-        <extracomment>app/gui/model_box.py, app/gui/models/remote_form.py, app/gui/server/pane.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/model_box.py, app/gui/models/remote_form.py, app/gui/server/pane.py</extracomment>
         <translation>Modelo</translation>
     </message>
     <message>
@@ -1810,7 +1885,7 @@
     </message>
     <message>
         <source>Name</source>
-        <extracomment>app/gui/models/remote_form.py, app/gui/settings/tools.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/models/remote_form.py, app/gui/settings/tools.py</extracomment>
         <translation>Nombre</translation>
     </message>
     <message>
@@ -1849,19 +1924,24 @@
         <translation>Nueva conversación</translation>
     </message>
     <message>
-        <source>New folder</source>
+        <source>New conversation in this project</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>Nueva carpeta</translation>
-    </message>
-    <message>
-        <source>New folder…</source>
-        <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>Nueva carpeta…</translation>
+        <translation>Nueva conversación en este proyecto</translation>
     </message>
     <message>
         <source>New line</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Nueva línea</translation>
+    </message>
+    <message>
+        <source>New project</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/projects.py</extracomment>
+        <translation>Nuevo proyecto</translation>
+    </message>
+    <message>
+        <source>New project…</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Nuevo proyecto…</translation>
     </message>
     <message>
         <source>New voice</source>
@@ -1924,11 +2004,6 @@
         <translation>Sin errores hasta ahora.</translation>
     </message>
     <message>
-        <source>No folder</source>
-        <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>Sin carpeta</translation>
-    </message>
-    <message>
         <source>No loudspeaker was found. Connect one, then play again.</source>
         <extracomment>app/gui/sound/devices.py</extracomment>
         <translation>No se encontró ningún altavoz. Conecta uno y reproduce de nuevo.</translation>
@@ -1962,6 +2037,11 @@
         <source>No places were found in the model&apos;s output.</source>
         <extracomment>engine/pipelines/reading/elements.py</extracomment>
         <translation>No se encontraron posiciones en la salida del modelo.</translation>
+    </message>
+    <message>
+        <source>No project</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Ningún proyecto</translation>
     </message>
     <message>
         <source>No results for {words} on Hugging Face.</source>
@@ -2454,6 +2534,16 @@
         <translation>Progreso de la descarga</translation>
     </message>
     <message>
+        <source>Project settings</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/project_dialog.py</extracomment>
+        <translation>Ajustes del proyecto</translation>
+    </message>
+    <message>
+        <source>Project settings…</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Ajustes del proyecto…</translation>
+    </message>
+    <message>
         <source>Python in a sandbox needs Linux on x86-64 or ARM64.</source>
         <extracomment>app/runtime/tools/sandbox.py</extracomment>
         <translation>Python en un entorno aislado necesita Linux en x86-64 o ARM64.</translation>
@@ -2525,7 +2615,7 @@
     </message>
     <message>
         <source>Reading the file.</source>
-        <extracomment>app/gui/chat/composer.py</extracomment>
+        <extracomment>app/gui/chat/composer.py, app/gui/chat/project_dialog.py</extracomment>
         <translation>Leyendo el archivo.</translation>
     </message>
     <message>
@@ -2647,14 +2737,14 @@
         <translation>Quitar de la lista</translation>
     </message>
     <message>
-        <source>Remove the folder</source>
-        <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>Quitar la carpeta</translation>
-    </message>
-    <message>
         <source>Remove the library</source>
         <extracomment>app/gui/libraries/pane.py</extracomment>
         <translation>Quitar la biblioteca</translation>
+    </message>
+    <message>
+        <source>Remove the project</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Quitar el proyecto</translation>
     </message>
     <message>
         <source>Remove the token</source>
@@ -2692,9 +2782,9 @@
         <translation>Renombrar la conversación</translation>
     </message>
     <message>
-        <source>Rename the folder</source>
+        <source>Rename the project</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>Renombrar la carpeta</translation>
+        <translation>Cambiar el nombre del proyecto</translation>
     </message>
     <message>
         <source>Repetition penalty</source>
@@ -2715,6 +2805,11 @@
         <source>Reply</source>
         <extracomment>app/gui/chat/message_view.py, app/gui/viewmodels/chat/exchange.py</extracomment>
         <translation>Respuesta</translation>
+    </message>
+    <message>
+        <source>Reply of {model}</source>
+        <extracomment>app/gui/chat/compare_view.py</extracomment>
+        <translation>Respuesta de {model}</translation>
     </message>
     <message>
         <source>Repository</source>
@@ -2930,6 +3025,11 @@
         <source>Settings of this conversation</source>
         <extracomment>app/gui/chat/panel.py</extracomment>
         <translation>Ajustes de esta conversación</translation>
+    </message>
+    <message>
+        <source>Settings of {name}</source>
+        <extracomment>app/gui/chat/composer.py</extracomment>
+        <translation>Ajustes de {name}</translation>
     </message>
     <message>
         <source>Settings say to work offline</source>
@@ -3465,11 +3565,6 @@
         <translation>El archivo con tus conversaciones estaba dañado. Se guardó como {file} y Grus empezó con uno nuevo.</translation>
     </message>
     <message>
-        <source>The folder was removed. Its conversations are still here.</source>
-        <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
-        <translation>Se ha quitado la carpeta. Sus conversaciones siguen aquí.</translation>
-    </message>
-    <message>
         <source>The format {kind} is not supported. Choose a format from the list.</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>El formato {kind} no es compatible. Elige un formato de la lista.</translation>
@@ -3595,6 +3690,11 @@
         <translation>El micrófono se desconectó. Se conserva lo grabado hasta ahora. Conecta un micrófono e inténtalo de nuevo.</translation>
     </message>
     <message>
+        <source>The model chosen last</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>El último modelo elegido</translation>
+    </message>
+    <message>
         <source>The model is not sure of this text.</source>
         <extracomment>engine/pipelines/reading/recognizer.py</extracomment>
         <translation>El modelo no está seguro de este texto.</translation>
@@ -3606,7 +3706,7 @@
     </message>
     <message>
         <source>The model may call this tool.</source>
-        <extracomment>app/gui/chat/composer.py</extracomment>
+        <extracomment>app/gui/chat/composer.py, app/gui/chat/project_dialog.py</extracomment>
         <translation>El modelo puede llamar a esta herramienta.</translation>
     </message>
     <message>
@@ -3663,6 +3763,11 @@
         <source>The process that answered has ended: {why}. Send the request again.</source>
         <extracomment>engine/parallel/replica_scheduler.py</extracomment>
         <translation>El proceso que respondía ha terminado: {why}. Envíe la solicitud de nuevo.</translation>
+    </message>
+    <message>
+        <source>The project was removed. Its conversations are still here.</source>
+        <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
+        <translation>El proyecto se quitó. Sus conversaciones siguen aquí.</translation>
     </message>
     <message>
         <source>The prompt has {tokens} tokens; the context holds {limit}, and a reply needs room too. Shorten it.</source>
@@ -3871,8 +3976,13 @@
     </message>
     <message>
         <source>There is no folder {path}.</source>
-        <extracomment>app/gui/viewmodels/read_watch.py, app/runtime/library/folders.py, app/runtime/library/indexer.py</extracomment>
+        <extracomment>engine/pipelines/reading/watching.py, app/runtime/library/folders.py, app/runtime/library/indexer.py</extracomment>
         <translation>No existe la carpeta {path}.</translation>
+    </message>
+    <message>
+        <source>There is no other model</source>
+        <extracomment>app/gui/chat/menus.py</extracomment>
+        <translation>No hay ningún otro modelo</translation>
     </message>
     <message>
         <source>There is no room for another model while those that are loaded work.</source>
@@ -3918,6 +4028,11 @@
         <source>There was nothing to speak.</source>
         <extracomment>engine/media/sound.py</extracomment>
         <translation>No había nada que leer.</translation>
+    </message>
+    <message>
+        <source>These hold for all conversations in the project, also for those that are there already.</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Esto vale para todas las conversaciones del proyecto, también para las que ya existen.</translation>
     </message>
     <message>
         <source>This JSON file contains no conversation: it has no list of messages.</source>
@@ -4161,7 +4276,7 @@
     </message>
     <message>
         <source>Tools</source>
-        <extracomment>app/gui/settings/tools.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/settings/tools.py</extracomment>
         <translation>Herramientas</translation>
     </message>
     <message>
@@ -4416,7 +4531,7 @@
     </message>
     <message>
         <source>What the model should know and how it should answer.</source>
-        <extracomment>app/gui/chat/panel.py</extracomment>
+        <extracomment>app/gui/chat/panel.py, app/gui/chat/project_dialog.py</extracomment>
         <translation>Lo que el modelo debe saber y cómo debe responder.</translation>
     </message>
     <message>
@@ -5221,11 +5336,27 @@
         <translation>{n} descargas al mes</translation>
     </message>
     <message numerus="yes">
+        <source>{n} files</source>
+        <extracomment>app/gui/viewmodels/chat/project_form.py</extracomment>
+        <translation>
+            <numerusform>{n} archivo</numerusform>
+            <numerusform>{n} archivos</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>{n} files read</source>
         <extracomment>app/gui/viewmodels/read_watch.py</extracomment>
         <translation>
             <numerusform>{n} archivo leído</numerusform>
             <numerusform>{n} archivos leídos</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} libraries</source>
+        <extracomment>app/gui/viewmodels/chat/project_form.py</extracomment>
+        <translation>
+            <numerusform>{n} biblioteca</numerusform>
+            <numerusform>{n} bibliotecas</numerusform>
         </translation>
     </message>
     <message>
@@ -5280,7 +5411,7 @@
     </message>
     <message numerus="yes">
         <source>{n} tools</source>
-        <extracomment>app/gui/settings/tools.py</extracomment>
+        <extracomment>app/gui/settings/tools.py, app/gui/viewmodels/chat/project_form.py</extracomment>
         <translation>
             <numerusform>{n} herramienta</numerusform>
             <numerusform>{n} herramientas</numerusform>

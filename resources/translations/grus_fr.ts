@@ -59,6 +59,11 @@
         <translation>Une réponse est en cours d’écriture dans une autre conversation. Attendez-la, ou arrêtez-la.</translation>
     </message>
     <message>
+        <source>A reply is being written. Wait for it, or stop it.</source>
+        <extracomment>app/gui/viewmodels/chat/comparison.py</extracomment>
+        <translation>Une réponse est en cours. Attendez-la ou arrêtez-la.</translation>
+    </message>
+    <message>
         <source>A saved voice is not sent to a server elsewhere.</source>
         <extracomment>app/runtime/remote/model.py</extracomment>
         <translation>Une voix enregistrée n’est pas envoyée à un serveur distant.</translation>
@@ -160,7 +165,7 @@
     </message>
     <message>
         <source>Add a folder of documents…</source>
-        <extracomment>app/gui/chat/uses.py</extracomment>
+        <extracomment>app/gui/chat/menus.py</extracomment>
         <translation>Ajouter un dossier de documents…</translation>
     </message>
     <message>
@@ -194,6 +199,11 @@
         <translation>Ajouter des fichiers</translation>
     </message>
     <message>
+        <source>Add files…</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Ajouter des fichiers…</translation>
+    </message>
+    <message>
         <source>Add from JSON</source>
         <extracomment>app/gui/settings/tools.py</extracomment>
         <translation>Ajouter depuis le JSON</translation>
@@ -205,7 +215,7 @@
     </message>
     <message>
         <source>Add tools…</source>
-        <extracomment>app/gui/chat/uses.py</extracomment>
+        <extracomment>app/gui/chat/menus.py</extracomment>
         <translation>Ajouter des outils…</translation>
     </message>
     <message>
@@ -304,6 +314,16 @@
         <translation>Un autre processus crée ce livre audio en ce moment : {folder}.</translation>
     </message>
     <message>
+        <source>Answers next: {models}.</source>
+        <extracomment>app/gui/chat/compare_view.py</extracomment>
+        <translation>Répond ensuite : {models}.</translation>
+    </message>
+    <message>
+        <source>Answers the next message, too.</source>
+        <extracomment>app/gui/chat/composer.py</extracomment>
+        <translation>Répond aussi au prochain message.</translation>
+    </message>
+    <message>
         <source>Appearance</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Apparence</translation>
@@ -347,6 +367,11 @@
         <source>Asking the server for its models.</source>
         <extracomment>app/gui/models/remote_form.py</extracomment>
         <translation>Demande des modèles au serveur.</translation>
+    </message>
+    <message>
+        <source>At most {n} models are compared.</source>
+        <extracomment>app/gui/viewmodels/chat/comparison.py</extracomment>
+        <translation>On compare au plus {n} modèles.</translation>
     </message>
     <message>
         <source>Attach files</source>
@@ -524,9 +549,24 @@
         <translation>Choisissez une voix prédéfinie ou une voix clonée, pas les deux.</translation>
     </message>
     <message>
+        <source>Choose libraries…</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Choisir des bibliothèques…</translation>
+    </message>
+    <message>
         <source>Choose the model</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Choisir le modèle</translation>
+    </message>
+    <message>
+        <source>Choose the reply to continue with.</source>
+        <extracomment>app/gui/chat/pane.py</extracomment>
+        <translation>Choisissez la réponse avec laquelle continuer.</translation>
+    </message>
+    <message>
+        <source>Choose tools…</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Choisir des outils…</translation>
     </message>
     <message>
         <source>Clear the search</source>
@@ -589,6 +629,11 @@
         <translation>Palette de commandes</translation>
     </message>
     <message>
+        <source>Compare models</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Comparer des modèles</translation>
+    </message>
+    <message>
         <source>Compute</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Matériel</translation>
@@ -632,6 +677,26 @@
         <source>Continue the answer</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Continuer la réponse</translation>
+    </message>
+    <message>
+        <source>Continue with the first reply</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Continuer avec la première réponse</translation>
+    </message>
+    <message>
+        <source>Continue with the second reply</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Continuer avec la deuxième réponse</translation>
+    </message>
+    <message>
+        <source>Continue with the third reply</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Continuer avec la troisième réponse</translation>
+    </message>
+    <message>
+        <source>Continue with this</source>
+        <extracomment>app/gui/chat/compare_view.py</extracomment>
+        <translation>Continuer avec celle-ci</translation>
     </message>
     <message>
         <source>Conversation</source>
@@ -884,6 +949,11 @@
         <translation>Ne pas autoriser</translation>
     </message>
     <message>
+        <source>Done</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Terminé</translation>
+    </message>
+    <message>
         <source>Download</source>
         <extracomment>app/gui/chat/offer.py, app/gui/settings/cuda_pack.py, app/gui/settings/updates.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Télécharger</translation>
@@ -1127,6 +1197,11 @@
         <source>File reader</source>
         <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>Lecteur de fichiers</translation>
+    </message>
+    <message>
+        <source>Files</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Fichiers</translation>
     </message>
     <message>
         <source>Filter this list</source>
@@ -1495,7 +1570,7 @@
     </message>
     <message>
         <source>Instructions</source>
-        <extracomment>app/gui/speak/pane.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/speak/pane.py</extracomment>
         <translation>Instructions</translation>
     </message>
     <message>
@@ -1615,7 +1690,7 @@
     </message>
     <message>
         <source>Libraries</source>
-        <extracomment>app/gui/libraries/pane.py, app/gui/pane.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/libraries/pane.py, app/gui/pane.py</extracomment>
         <translation>Bibliothèques</translation>
     </message>
     <message>
@@ -1755,7 +1830,7 @@
     </message>
     <message>
         <source>Model</source>
-        <extracomment>app/gui/model_box.py, app/gui/models/remote_form.py, app/gui/server/pane.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/model_box.py, app/gui/models/remote_form.py, app/gui/server/pane.py</extracomment>
         <translation>Modèle</translation>
     </message>
     <message>
@@ -1810,7 +1885,7 @@
     </message>
     <message>
         <source>Name</source>
-        <extracomment>app/gui/models/remote_form.py, app/gui/settings/tools.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/models/remote_form.py, app/gui/settings/tools.py</extracomment>
         <translation>Nom</translation>
     </message>
     <message>
@@ -1849,19 +1924,24 @@
         <translation>Nouvelle conversation</translation>
     </message>
     <message>
-        <source>New folder</source>
+        <source>New conversation in this project</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>Nouveau dossier</translation>
-    </message>
-    <message>
-        <source>New folder…</source>
-        <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>Nouveau dossier…</translation>
+        <translation>Nouvelle conversation dans ce projet</translation>
     </message>
     <message>
         <source>New line</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Nouvelle ligne</translation>
+    </message>
+    <message>
+        <source>New project</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/projects.py</extracomment>
+        <translation>Nouveau projet</translation>
+    </message>
+    <message>
+        <source>New project…</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Nouveau projet…</translation>
     </message>
     <message>
         <source>New voice</source>
@@ -1924,11 +2004,6 @@
         <translation>Aucune erreur pour l’instant.</translation>
     </message>
     <message>
-        <source>No folder</source>
-        <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>Aucun dossier</translation>
-    </message>
-    <message>
         <source>No loudspeaker was found. Connect one, then play again.</source>
         <extracomment>app/gui/sound/devices.py</extracomment>
         <translation>Aucun haut-parleur trouvé. Connectez-en un, puis relancez la lecture.</translation>
@@ -1962,6 +2037,11 @@
         <source>No places were found in the model&apos;s output.</source>
         <extracomment>engine/pipelines/reading/elements.py</extracomment>
         <translation>Aucune position trouvée dans la sortie du modèle.</translation>
+    </message>
+    <message>
+        <source>No project</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Aucun projet</translation>
     </message>
     <message>
         <source>No results for {words} on Hugging Face.</source>
@@ -2454,6 +2534,16 @@
         <translation>Progression du téléchargement</translation>
     </message>
     <message>
+        <source>Project settings</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/project_dialog.py</extracomment>
+        <translation>Paramètres du projet</translation>
+    </message>
+    <message>
+        <source>Project settings…</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Paramètres du projet…</translation>
+    </message>
+    <message>
         <source>Python in a sandbox needs Linux on x86-64 or ARM64.</source>
         <extracomment>app/runtime/tools/sandbox.py</extracomment>
         <translation>Python dans un bac à sable nécessite Linux sur x86-64 ou ARM64.</translation>
@@ -2525,7 +2615,7 @@
     </message>
     <message>
         <source>Reading the file.</source>
-        <extracomment>app/gui/chat/composer.py</extracomment>
+        <extracomment>app/gui/chat/composer.py, app/gui/chat/project_dialog.py</extracomment>
         <translation>Lecture du fichier.</translation>
     </message>
     <message>
@@ -2647,14 +2737,14 @@
         <translation>Retirer de la liste</translation>
     </message>
     <message>
-        <source>Remove the folder</source>
-        <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>Retirer le dossier</translation>
-    </message>
-    <message>
         <source>Remove the library</source>
         <extracomment>app/gui/libraries/pane.py</extracomment>
         <translation>Retirer la bibliothèque</translation>
+    </message>
+    <message>
+        <source>Remove the project</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Retirer le projet</translation>
     </message>
     <message>
         <source>Remove the token</source>
@@ -2692,9 +2782,9 @@
         <translation>Renommer la conversation</translation>
     </message>
     <message>
-        <source>Rename the folder</source>
+        <source>Rename the project</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>Renommer le dossier</translation>
+        <translation>Renommer le projet</translation>
     </message>
     <message>
         <source>Repetition penalty</source>
@@ -2715,6 +2805,11 @@
         <source>Reply</source>
         <extracomment>app/gui/chat/message_view.py, app/gui/viewmodels/chat/exchange.py</extracomment>
         <translation>Réponse</translation>
+    </message>
+    <message>
+        <source>Reply of {model}</source>
+        <extracomment>app/gui/chat/compare_view.py</extracomment>
+        <translation>Réponse de {model}</translation>
     </message>
     <message>
         <source>Repository</source>
@@ -2930,6 +3025,11 @@
         <source>Settings of this conversation</source>
         <extracomment>app/gui/chat/panel.py</extracomment>
         <translation>Paramètres de cette conversation</translation>
+    </message>
+    <message>
+        <source>Settings of {name}</source>
+        <extracomment>app/gui/chat/composer.py</extracomment>
+        <translation>Paramètres de {name}</translation>
     </message>
     <message>
         <source>Settings say to work offline</source>
@@ -3465,11 +3565,6 @@
         <translation>Le fichier de vos conversations était endommagé. Il a été enregistré sous {file}, et Grus en a commencé un nouveau.</translation>
     </message>
     <message>
-        <source>The folder was removed. Its conversations are still here.</source>
-        <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
-        <translation>Le dossier a été retiré. Ses conversations sont toujours là.</translation>
-    </message>
-    <message>
         <source>The format {kind} is not supported. Choose a format from the list.</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Le format {kind} n’est pas pris en charge. Choisissez un format de la liste.</translation>
@@ -3595,6 +3690,11 @@
         <translation>Le micro a été déconnecté. L’enregistrement jusque-là est conservé. Connectez un micro, puis réessayez.</translation>
     </message>
     <message>
+        <source>The model chosen last</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Le dernier modèle choisi</translation>
+    </message>
+    <message>
         <source>The model is not sure of this text.</source>
         <extracomment>engine/pipelines/reading/recognizer.py</extracomment>
         <translation>Le modèle n’est pas sûr de ce texte.</translation>
@@ -3606,7 +3706,7 @@
     </message>
     <message>
         <source>The model may call this tool.</source>
-        <extracomment>app/gui/chat/composer.py</extracomment>
+        <extracomment>app/gui/chat/composer.py, app/gui/chat/project_dialog.py</extracomment>
         <translation>Le modèle peut appeler cet outil.</translation>
     </message>
     <message>
@@ -3663,6 +3763,11 @@
         <source>The process that answered has ended: {why}. Send the request again.</source>
         <extracomment>engine/parallel/replica_scheduler.py</extracomment>
         <translation>Le processus qui répondait s’est terminé : {why}. Envoyez à nouveau la requête.</translation>
+    </message>
+    <message>
+        <source>The project was removed. Its conversations are still here.</source>
+        <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
+        <translation>Le projet a été retiré. Ses conversations sont toujours là.</translation>
     </message>
     <message>
         <source>The prompt has {tokens} tokens; the context holds {limit}, and a reply needs room too. Shorten it.</source>
@@ -3871,8 +3976,13 @@
     </message>
     <message>
         <source>There is no folder {path}.</source>
-        <extracomment>app/gui/viewmodels/read_watch.py, app/runtime/library/folders.py, app/runtime/library/indexer.py</extracomment>
+        <extracomment>engine/pipelines/reading/watching.py, app/runtime/library/folders.py, app/runtime/library/indexer.py</extracomment>
         <translation>Le dossier {path} n’existe pas.</translation>
+    </message>
+    <message>
+        <source>There is no other model</source>
+        <extracomment>app/gui/chat/menus.py</extracomment>
+        <translation>Il n’y a pas d’autre modèle</translation>
     </message>
     <message>
         <source>There is no room for another model while those that are loaded work.</source>
@@ -3918,6 +4028,11 @@
         <source>There was nothing to speak.</source>
         <extracomment>engine/media/sound.py</extracomment>
         <translation>Il n’y avait rien à lire.</translation>
+    </message>
+    <message>
+        <source>These hold for all conversations in the project, also for those that are there already.</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Ceci vaut pour toutes les conversations du projet, y compris celles qui existent déjà.</translation>
     </message>
     <message>
         <source>This JSON file contains no conversation: it has no list of messages.</source>
@@ -4161,7 +4276,7 @@
     </message>
     <message>
         <source>Tools</source>
-        <extracomment>app/gui/settings/tools.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/settings/tools.py</extracomment>
         <translation>Outils</translation>
     </message>
     <message>
@@ -4416,7 +4531,7 @@
     </message>
     <message>
         <source>What the model should know and how it should answer.</source>
-        <extracomment>app/gui/chat/panel.py</extracomment>
+        <extracomment>app/gui/chat/panel.py, app/gui/chat/project_dialog.py</extracomment>
         <translation>Ce que le modèle doit savoir et comment il doit répondre.</translation>
     </message>
     <message>
@@ -5221,11 +5336,27 @@
         <translation>{n} téléchargements par mois</translation>
     </message>
     <message numerus="yes">
+        <source>{n} files</source>
+        <extracomment>app/gui/viewmodels/chat/project_form.py</extracomment>
+        <translation>
+            <numerusform>{n} fichier</numerusform>
+            <numerusform>{n} fichiers</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>{n} files read</source>
         <extracomment>app/gui/viewmodels/read_watch.py</extracomment>
         <translation>
             <numerusform>{n} fichier lu</numerusform>
             <numerusform>{n} fichiers lus</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} libraries</source>
+        <extracomment>app/gui/viewmodels/chat/project_form.py</extracomment>
+        <translation>
+            <numerusform>{n} bibliothèque</numerusform>
+            <numerusform>{n} bibliothèques</numerusform>
         </translation>
     </message>
     <message>
@@ -5280,7 +5411,7 @@
     </message>
     <message numerus="yes">
         <source>{n} tools</source>
-        <extracomment>app/gui/settings/tools.py</extracomment>
+        <extracomment>app/gui/settings/tools.py, app/gui/viewmodels/chat/project_form.py</extracomment>
         <translation>
             <numerusform>{n} outil</numerusform>
             <numerusform>{n} outils</numerusform>

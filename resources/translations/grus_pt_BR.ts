@@ -59,6 +59,11 @@
         <translation>Uma resposta está sendo escrita em outra conversa. Aguarde ou pare-a.</translation>
     </message>
     <message>
+        <source>A reply is being written. Wait for it, or stop it.</source>
+        <extracomment>app/gui/viewmodels/chat/comparison.py</extracomment>
+        <translation>Uma resposta está sendo escrita. Aguarde ou pare-a.</translation>
+    </message>
+    <message>
         <source>A saved voice is not sent to a server elsewhere.</source>
         <extracomment>app/runtime/remote/model.py</extracomment>
         <translation>Uma voz salva não é enviada a um servidor remoto.</translation>
@@ -160,7 +165,7 @@
     </message>
     <message>
         <source>Add a folder of documents…</source>
-        <extracomment>app/gui/chat/uses.py</extracomment>
+        <extracomment>app/gui/chat/menus.py</extracomment>
         <translation>Adicionar uma pasta de documentos…</translation>
     </message>
     <message>
@@ -194,6 +199,11 @@
         <translation>Adicionar arquivos</translation>
     </message>
     <message>
+        <source>Add files…</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Adicionar arquivos…</translation>
+    </message>
+    <message>
         <source>Add from JSON</source>
         <extracomment>app/gui/settings/tools.py</extracomment>
         <translation>Adicionar do JSON</translation>
@@ -205,7 +215,7 @@
     </message>
     <message>
         <source>Add tools…</source>
-        <extracomment>app/gui/chat/uses.py</extracomment>
+        <extracomment>app/gui/chat/menus.py</extracomment>
         <translation>Adicionar ferramentas…</translation>
     </message>
     <message>
@@ -304,6 +314,16 @@
         <translation>Outro processo está criando este audiolivro agora: {folder}.</translation>
     </message>
     <message>
+        <source>Answers next: {models}.</source>
+        <extracomment>app/gui/chat/compare_view.py</extracomment>
+        <translation>Responde em seguida: {models}.</translation>
+    </message>
+    <message>
+        <source>Answers the next message, too.</source>
+        <extracomment>app/gui/chat/composer.py</extracomment>
+        <translation>Também responde à próxima mensagem.</translation>
+    </message>
+    <message>
         <source>Appearance</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Aparência</translation>
@@ -347,6 +367,11 @@
         <source>Asking the server for its models.</source>
         <extracomment>app/gui/models/remote_form.py</extracomment>
         <translation>Perguntando ao servidor por seus modelos.</translation>
+    </message>
+    <message>
+        <source>At most {n} models are compared.</source>
+        <extracomment>app/gui/viewmodels/chat/comparison.py</extracomment>
+        <translation>No máximo {n} modelos são comparados.</translation>
     </message>
     <message>
         <source>Attach files</source>
@@ -524,9 +549,24 @@
         <translation>Escolha uma voz predefinida ou uma clonada, não ambas.</translation>
     </message>
     <message>
+        <source>Choose libraries…</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Escolher bibliotecas…</translation>
+    </message>
+    <message>
         <source>Choose the model</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Escolher o modelo</translation>
+    </message>
+    <message>
+        <source>Choose the reply to continue with.</source>
+        <extracomment>app/gui/chat/pane.py</extracomment>
+        <translation>Escolha a resposta com a qual continuar.</translation>
+    </message>
+    <message>
+        <source>Choose tools…</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Escolher ferramentas…</translation>
     </message>
     <message>
         <source>Clear the search</source>
@@ -589,6 +629,11 @@
         <translation>Paleta de comandos</translation>
     </message>
     <message>
+        <source>Compare models</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Comparar modelos</translation>
+    </message>
+    <message>
         <source>Compute</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Hardware</translation>
@@ -632,6 +677,26 @@
         <source>Continue the answer</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Continuar a resposta</translation>
+    </message>
+    <message>
+        <source>Continue with the first reply</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Continuar com a primeira resposta</translation>
+    </message>
+    <message>
+        <source>Continue with the second reply</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Continuar com a segunda resposta</translation>
+    </message>
+    <message>
+        <source>Continue with the third reply</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Continuar com a terceira resposta</translation>
+    </message>
+    <message>
+        <source>Continue with this</source>
+        <extracomment>app/gui/chat/compare_view.py</extracomment>
+        <translation>Continuar com esta</translation>
     </message>
     <message>
         <source>Conversation</source>
@@ -884,6 +949,11 @@
         <translation>Não permitir</translation>
     </message>
     <message>
+        <source>Done</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Concluir</translation>
+    </message>
+    <message>
         <source>Download</source>
         <extracomment>app/gui/chat/offer.py, app/gui/settings/cuda_pack.py, app/gui/settings/updates.py, app/gui/viewmodels/models/card.py</extracomment>
         <translation>Baixar</translation>
@@ -1127,6 +1197,11 @@
         <source>File reader</source>
         <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
         <translation>Leitor de arquivos</translation>
+    </message>
+    <message>
+        <source>Files</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Arquivos</translation>
     </message>
     <message>
         <source>Filter this list</source>
@@ -1495,7 +1570,7 @@
     </message>
     <message>
         <source>Instructions</source>
-        <extracomment>app/gui/speak/pane.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/speak/pane.py</extracomment>
         <translation>Instruções</translation>
     </message>
     <message>
@@ -1615,7 +1690,7 @@
     </message>
     <message>
         <source>Libraries</source>
-        <extracomment>app/gui/libraries/pane.py, app/gui/pane.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/libraries/pane.py, app/gui/pane.py</extracomment>
         <translation>Bibliotecas</translation>
     </message>
     <message>
@@ -1755,7 +1830,7 @@
     </message>
     <message>
         <source>Model</source>
-        <extracomment>app/gui/model_box.py, app/gui/models/remote_form.py, app/gui/server/pane.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/model_box.py, app/gui/models/remote_form.py, app/gui/server/pane.py</extracomment>
         <translation>Modelo</translation>
     </message>
     <message>
@@ -1810,7 +1885,7 @@
     </message>
     <message>
         <source>Name</source>
-        <extracomment>app/gui/models/remote_form.py, app/gui/settings/tools.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/models/remote_form.py, app/gui/settings/tools.py</extracomment>
         <translation>Nome</translation>
     </message>
     <message>
@@ -1849,19 +1924,24 @@
         <translation>Nova conversa</translation>
     </message>
     <message>
-        <source>New folder</source>
+        <source>New conversation in this project</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>Nova pasta</translation>
-    </message>
-    <message>
-        <source>New folder…</source>
-        <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>Nova pasta…</translation>
+        <translation>Nova conversa neste projeto</translation>
     </message>
     <message>
         <source>New line</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Nova linha</translation>
+    </message>
+    <message>
+        <source>New project</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/projects.py</extracomment>
+        <translation>Novo projeto</translation>
+    </message>
+    <message>
+        <source>New project…</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Novo projeto…</translation>
     </message>
     <message>
         <source>New voice</source>
@@ -1924,11 +2004,6 @@
         <translation>Nenhum erro até agora.</translation>
     </message>
     <message>
-        <source>No folder</source>
-        <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>Nenhuma pasta</translation>
-    </message>
-    <message>
         <source>No loudspeaker was found. Connect one, then play again.</source>
         <extracomment>app/gui/sound/devices.py</extracomment>
         <translation>Nenhum alto-falante foi encontrado. Conecte um e reproduza novamente.</translation>
@@ -1962,6 +2037,11 @@
         <source>No places were found in the model&apos;s output.</source>
         <extracomment>engine/pipelines/reading/elements.py</extracomment>
         <translation>Nenhuma posição foi encontrada na saída do modelo.</translation>
+    </message>
+    <message>
+        <source>No project</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Nenhum projeto</translation>
     </message>
     <message>
         <source>No results for {words} on Hugging Face.</source>
@@ -2454,6 +2534,16 @@
         <translation>Progresso do download</translation>
     </message>
     <message>
+        <source>Project settings</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/project_dialog.py</extracomment>
+        <translation>Configurações do projeto</translation>
+    </message>
+    <message>
+        <source>Project settings…</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Configurações do projeto…</translation>
+    </message>
+    <message>
         <source>Python in a sandbox needs Linux on x86-64 or ARM64.</source>
         <extracomment>app/runtime/tools/sandbox.py</extracomment>
         <translation>Python em um ambiente isolado precisa de Linux em x86-64 ou ARM64.</translation>
@@ -2525,7 +2615,7 @@
     </message>
     <message>
         <source>Reading the file.</source>
-        <extracomment>app/gui/chat/composer.py</extracomment>
+        <extracomment>app/gui/chat/composer.py, app/gui/chat/project_dialog.py</extracomment>
         <translation>Lendo o arquivo.</translation>
     </message>
     <message>
@@ -2647,14 +2737,14 @@
         <translation>Remover da lista</translation>
     </message>
     <message>
-        <source>Remove the folder</source>
-        <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>Remover a pasta</translation>
-    </message>
-    <message>
         <source>Remove the library</source>
         <extracomment>app/gui/libraries/pane.py</extracomment>
         <translation>Remover a biblioteca</translation>
+    </message>
+    <message>
+        <source>Remove the project</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Remover o projeto</translation>
     </message>
     <message>
         <source>Remove the token</source>
@@ -2692,9 +2782,9 @@
         <translation>Renomear a conversa</translation>
     </message>
     <message>
-        <source>Rename the folder</source>
+        <source>Rename the project</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
-        <translation>Renomear a pasta</translation>
+        <translation>Renomear o projeto</translation>
     </message>
     <message>
         <source>Repetition penalty</source>
@@ -2715,6 +2805,11 @@
         <source>Reply</source>
         <extracomment>app/gui/chat/message_view.py, app/gui/viewmodels/chat/exchange.py</extracomment>
         <translation>Resposta</translation>
+    </message>
+    <message>
+        <source>Reply of {model}</source>
+        <extracomment>app/gui/chat/compare_view.py</extracomment>
+        <translation>Resposta de {model}</translation>
     </message>
     <message>
         <source>Repository</source>
@@ -2930,6 +3025,11 @@
         <source>Settings of this conversation</source>
         <extracomment>app/gui/chat/panel.py</extracomment>
         <translation>Configurações desta conversa</translation>
+    </message>
+    <message>
+        <source>Settings of {name}</source>
+        <extracomment>app/gui/chat/composer.py</extracomment>
+        <translation>Configurações de {name}</translation>
     </message>
     <message>
         <source>Settings say to work offline</source>
@@ -3465,11 +3565,6 @@
         <translation>O arquivo com suas conversas estava danificado. Ele foi salvo como {file}, e o Grus começou com um novo.</translation>
     </message>
     <message>
-        <source>The folder was removed. Its conversations are still here.</source>
-        <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
-        <translation>A pasta foi removida. As conversas dela continuam aqui.</translation>
-    </message>
-    <message>
         <source>The format {kind} is not supported. Choose a format from the list.</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>O formato {kind} não é compatível. Escolha um formato da lista.</translation>
@@ -3595,6 +3690,11 @@
         <translation>O microfone foi desconectado. A gravação até aqui foi mantida. Conecte um microfone e tente novamente.</translation>
     </message>
     <message>
+        <source>The model chosen last</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>O último modelo escolhido</translation>
+    </message>
+    <message>
         <source>The model is not sure of this text.</source>
         <extracomment>engine/pipelines/reading/recognizer.py</extracomment>
         <translation>O modelo não tem certeza deste texto.</translation>
@@ -3606,7 +3706,7 @@
     </message>
     <message>
         <source>The model may call this tool.</source>
-        <extracomment>app/gui/chat/composer.py</extracomment>
+        <extracomment>app/gui/chat/composer.py, app/gui/chat/project_dialog.py</extracomment>
         <translation>O modelo pode chamar esta ferramenta.</translation>
     </message>
     <message>
@@ -3663,6 +3763,11 @@
         <source>The process that answered has ended: {why}. Send the request again.</source>
         <extracomment>engine/parallel/replica_scheduler.py</extracomment>
         <translation>O processo que respondia terminou: {why}. Envie a solicitação novamente.</translation>
+    </message>
+    <message>
+        <source>The project was removed. Its conversations are still here.</source>
+        <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
+        <translation>O projeto foi removido. As conversas dele continuam aqui.</translation>
     </message>
     <message>
         <source>The prompt has {tokens} tokens; the context holds {limit}, and a reply needs room too. Shorten it.</source>
@@ -3871,8 +3976,13 @@
     </message>
     <message>
         <source>There is no folder {path}.</source>
-        <extracomment>app/gui/viewmodels/read_watch.py, app/runtime/library/folders.py, app/runtime/library/indexer.py</extracomment>
+        <extracomment>engine/pipelines/reading/watching.py, app/runtime/library/folders.py, app/runtime/library/indexer.py</extracomment>
         <translation>A pasta {path} não existe.</translation>
+    </message>
+    <message>
+        <source>There is no other model</source>
+        <extracomment>app/gui/chat/menus.py</extracomment>
+        <translation>Não há outro modelo</translation>
     </message>
     <message>
         <source>There is no room for another model while those that are loaded work.</source>
@@ -3918,6 +4028,11 @@
         <source>There was nothing to speak.</source>
         <extracomment>engine/media/sound.py</extracomment>
         <translation>Não havia nada para falar.</translation>
+    </message>
+    <message>
+        <source>These hold for all conversations in the project, also for those that are there already.</source>
+        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <translation>Isto vale para todas as conversas do projeto, também para as que já existem.</translation>
     </message>
     <message>
         <source>This JSON file contains no conversation: it has no list of messages.</source>
@@ -4161,7 +4276,7 @@
     </message>
     <message>
         <source>Tools</source>
-        <extracomment>app/gui/settings/tools.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/settings/tools.py</extracomment>
         <translation>Ferramentas</translation>
     </message>
     <message>
@@ -4416,7 +4531,7 @@
     </message>
     <message>
         <source>What the model should know and how it should answer.</source>
-        <extracomment>app/gui/chat/panel.py</extracomment>
+        <extracomment>app/gui/chat/panel.py, app/gui/chat/project_dialog.py</extracomment>
         <translation>O que o modelo deve saber e como deve responder.</translation>
     </message>
     <message>
@@ -5221,11 +5336,27 @@
         <translation>{n} downloads por mês</translation>
     </message>
     <message numerus="yes">
+        <source>{n} files</source>
+        <extracomment>app/gui/viewmodels/chat/project_form.py</extracomment>
+        <translation>
+            <numerusform>{n} arquivo</numerusform>
+            <numerusform>{n} arquivos</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>{n} files read</source>
         <extracomment>app/gui/viewmodels/read_watch.py</extracomment>
         <translation>
             <numerusform>{n} arquivo lido</numerusform>
             <numerusform>{n} arquivos lidos</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>{n} libraries</source>
+        <extracomment>app/gui/viewmodels/chat/project_form.py</extracomment>
+        <translation>
+            <numerusform>{n} biblioteca</numerusform>
+            <numerusform>{n} bibliotecas</numerusform>
         </translation>
     </message>
     <message>
@@ -5280,7 +5411,7 @@
     </message>
     <message numerus="yes">
         <source>{n} tools</source>
-        <extracomment>app/gui/settings/tools.py</extracomment>
+        <extracomment>app/gui/settings/tools.py, app/gui/viewmodels/chat/project_form.py</extracomment>
         <translation>
             <numerusform>{n} ferramenta</numerusform>
             <numerusform>{n} ferramentas</numerusform>
