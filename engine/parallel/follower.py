@@ -69,10 +69,8 @@ class _Rank:
             follower = self._load()
             end_with_leader()  # from now on there is no folder to delete
             while True:
-                what, wants, *message = messages.get()
-                if what == "end":
-                    os._exit(0)
-                answer = follower.obey(tuple(message[0]))
+                wants, message = messages.get()
+                answer = follower.obey(tuple(message))
                 self._done += 1
                 if wants:
                     self._reports.write(("answer", answer))

@@ -251,7 +251,8 @@ class Replicas:
         self._closing = True
         processes = [(replica, replica.process) for replica in self.all if replica.process is not None]
         for replica, process in processes:
-            if not replica.ready:  # it is loading, and would not read the message
+            silent = time.monotonic() - replica.last_report > self._patience.beat / 2
+            if not replica.ready or silent:  # it is loading or hangs, and would not read the message
                 process.kill()
             replica.send("end")
             with contextlib.suppress(OSError, ValueError):

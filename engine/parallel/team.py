@@ -15,7 +15,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -104,7 +104,9 @@ class Team:
             if apart:
                 _write_addresses(self.place, len(devices))
         except OSError as error:
-            raise self.lost(error) from error
+            lost = self.lost(error)
+            self.close()
+            raise lost from error
         except BaseException:
             self.close()
             raise
@@ -181,7 +183,7 @@ class Team:
         follower = whom[0]
         try:
             for i, follower in enumerate(whom):
-                follower.commands.write(("do", wants, messages[i if len(messages) > 1 else 0]))
+                follower.commands.write((wants, messages[i if len(messages) > 1 else 0]))
                 follower.calls += 1
         except (OSError, ValueError):
             time.sleep(_TICK)  # its exit status is a better reason than the broken pipe
@@ -284,11 +286,9 @@ class Team:
     def close(self) -> None:
         self._closing = True
         for follower in self._processes:
-            try:
-                follower.commands.write(("end", False))
+            # a message could wait for ever: a rank that hangs does not empty its pipe
+            with suppress(OSError, ValueError):
                 follower.process.stdin.close()  # type: ignore[union-attr]
-            except (OSError, ValueError):
-                continue
         deadline = time.monotonic() + self._patience.end
         for follower in self._processes:
             try:

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from app.runtime.catalogue import Catalogue
-from app.runtime.remote import servers
+from app.runtime.remote import client, servers
 from app.runtime.remote.client import RemoteClient
 from app.runtime.remote.servers import RemoteServer, RemoteServers, check_url, keep_server, with_typed
 from engine.errors import RemoteAccessRefused
@@ -48,6 +48,7 @@ def proxy(real: RealServer) -> Iterator[Proxy]:
 def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "config" / "Grus"
     monkeypatch.setattr(servers, "servers_file", lambda: folder / "remote-servers.json")
+    monkeypatch.setattr(client, "_PROBE", SILENCE)
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
     return folder
 
@@ -113,7 +114,11 @@ def test_on_the_command_line(real: RealServer, proxy: Proxy, tmp_path: Path) -> 
         wrong = fresh("run", f"peer::{real.absent}", "Hi", "--max-tokens", 4, **where)
         assert wrong.code in (1, 2)
         assert wrong.err.startswith("grus: peer ")
-    proxy.key = "changed"
+    proxy.cut = 1
+    cut = fresh("run", f"peer::{real.model}", "Hi", **where)
+    assert cut.code in (1, 2)
+    assert cut.err == "grus: peer ended the connection before the reply was complete.\n"
+    proxy.cut, proxy.key = None, "changed"
     refused = fresh("run", f"peer::{real.model}", "Hi", **where)
     assert (refused.code, refused.err) == (2, "grus: peer refuses the key. Add it again, with the right one.\n")
     assert fresh("remote", "remove", "peer", **where).code == 0

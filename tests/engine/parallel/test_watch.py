@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import marshal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -33,14 +35,19 @@ def beat():
     while True:
         reports.write(("beat", (done, 0, 0, 0.0)))
         time.sleep(0.05)
+def seldom():
+    while True:
+        reports.write(("beat", (done, 0, 0, 0.0)))
+        time.sleep(2)
 {body}
 while True:
-    what, wants, *message = read_message(commands)
-    if what == "end":
+    try:
+        wants, message = read_message(commands)
+    except EOFError:
         break
     done += 1
     if wants:
-        reports.write(("answer", list(message[0])))
+        reports.write(("answer", list(message)))
 """
 READY = """
 reports.write(("here",)); reports.write(("ready", {"budget": 5, "bytes": 1, "weights": begun["index"]}))
@@ -148,7 +155,7 @@ def test_a_step_that_does_not_end_is_given_up(made: Callable[..., Team]) -> None
 def test_ranks_are_not_given_up_because_the_machine_stood_still(
     made: Callable[..., Team], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    team = made(READY + BEATS, replace(HURRY, beat=5.0, hang=60.0))
+    team = made(READY + BEATS.replace("beat", "seldom"), replace(HURRY, beat=5.0, hang=60.0))
     team.ready()
     jumped = threading.Event()
 
@@ -209,6 +216,33 @@ def test_ranks_that_do_not_start_are_ended(made: Callable[..., Team]) -> None:
     with pytest.raises(RanksLost, match="ended with status 4"):
         made("os._exit(4)\n")
     assert set(psutil.Process().children()) <= before
+
+
+def test_ranks_of_which_one_cannot_be_started_leave_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before, started = set(psutil.Process().children()), teams._started
+
+    def second_fails(ranks: int) -> subprocess.Popen[bytes]:
+        monkeypatch.setattr(teams, "_started", fails)
+        return started(ranks)
+
+    def fails(ranks: int) -> subprocess.Popen[bytes]:
+        raise OSError("Resource temporarily unavailable")
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(teams, "_started", second_fails)
+    with pytest.raises(RanksLost, match="Resource temporarily unavailable"):
+        Team("m", {}, ["cpu", "cpu", "cpu"], HURRY)
+    assert list(tmp_path.iterdir()) == []
+    assert set(psutil.Process().children()) <= before
+
+
+def test_a_rank_that_does_not_read_is_ended(made: Callable[..., Team]) -> None:
+    team = made(READY + BEATS + "time.sleep(600)\n", replace(HURRY, hang=60.0, end=0.2))
+    team.ready()
+    rest = (1 << 16) - 16 - len(marshal.dumps((False, ("import", b""))))  # of a pipe, but for a few bytes
+    team.send([("import", b"x" * rest)])
+    team.close()
+    assert not any(psutil.pid_exists(pid) for pid in team.pids)
 
 
 def test_the_leaders_own_failure_ends_the_ranks(made: Callable[..., Team]) -> None:
