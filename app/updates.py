@@ -41,7 +41,7 @@ class UpdateSource:
 
     @classmethod
     def installed(cls) -> UpdateSource | None:
-        """Of this installation; None from source."""
+        """Of this installation; None from source, and in a build that was not told where."""
         file = resources.path("update.json")
         if not file.is_file():
             return None

@@ -6,6 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+import resources
+
 DESCRIPTION = """\
 Looks for a newer release, shows what changed, downloads the file of this system, and says how to install it. Grus looks only
 when it is asked to. What is downloaded is used only if its signature is right.
@@ -34,7 +36,12 @@ def update(options: argparse.Namespace) -> int:
 
     source = UpdateSource.installed()
     if source is None:
-        print("This Grus runs from source, and looks for nothing: `git pull` brings what is new.")
+        if (resources.path().parent / "pyproject.toml").is_file():
+            print("This Grus runs from source, and looks for nothing: `git pull` brings what is new.")
+        else:
+            print(
+                "This Grus was built without a place to look for releases. Install the next one as you installed this one."
+            )
         return 0
     found = check(source)
     if found is None:

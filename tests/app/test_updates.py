@@ -150,6 +150,15 @@ def test_a_grus_from_source_never_looks(command: Callable[..., Outcome], site: R
     assert "from source" in command("update").out
 
 
+def test_a_wheel_that_was_not_told_where_to_look_does_not_call_itself_source(
+    command: Callable[..., Outcome], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("resources.path", lambda *names: tmp_path.joinpath("resources", *names))
+    said = command("update").out
+    assert "as you installed this one" in said
+    assert "git pull" not in said
+
+
 def test_the_command_shows_what_changed_and_says_how(
     command: Callable[..., Outcome], announced: UpdateSource, monkeypatch: pytest.MonkeyPatch
 ) -> None:

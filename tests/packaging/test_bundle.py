@@ -215,6 +215,26 @@ def test_the_manual_page_is_read_without_a_warning() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="Flatpak is for Linux")
+@pytest.mark.parametrize(
+    ("given", "used"), [({}, "/home/person/.cache/huggingface"), ({"HF_HOME": "/models"}, "/models")]
+)
+def test_models_of_the_flatpak_lie_in_the_cache_that_it_may_use(given: dict[str, str], used: str) -> None:
+    manifest = yaml.safe_load((ROOT / "packaging" / "bundle" / "flatpak.yml").read_text(encoding="utf-8"))
+    [module] = manifest["modules"]
+    [starter] = [source for source in module["sources"] if source["type"] == "script"]
+    lines = [line.replace("exec /app/lib/grus/grus", "printenv HF_HOME; :") for line in starter["commands"]]
+    home = {
+        "HOME": "/home/person",
+        "XDG_CACHE_HOME": "/home/person/.var/app/org.grus.Grus/cache",
+        "PATH": "/usr/bin:/bin",
+    }
+    done = subprocess.run(["sh", "-c", "\n".join(lines)], capture_output=True, text=True, env={**home, **given})
+    assert done.stdout.strip() == used
+    assert "--filesystem=~/.cache/huggingface:create" in manifest["finish-args"]
+    assert f"install -m 755 {starter['dest-filename']} /app/bin/{manifest['command']}" in module["build-commands"]
+
+
 @pytest.mark.parametrize(
     ("version", "packaged"),
     [("1.2.3", "1.2.3"), ("1.2.3rc1", "1.2.3~rc1"), ("1.2.3.dev4", "1.2.3~dev4"), ("1.2.3b2", "1.2.3~b2")],
