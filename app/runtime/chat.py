@@ -141,6 +141,8 @@ class _Preparation:
 
     def run(self, name: str) -> PreparedChat:
         forced = self.offers_tools and self.chat.tool_choice.kind in ("required", "named")
+        if self.offers_tools and not calls_tools(self.model):
+            self._ignore_hint("This model's chat template shows it no functions, and writes no calls.", "tools")
         grammar = self._grammar(forced)
         prompt, opened = self._prompt(constrained=forced or self.chat.grammar is not None)
         sampling = self.chat.sampling

@@ -73,7 +73,18 @@ def test_an_effort_is_ignored_by_a_model_that_does_not_reason(tmp_path: Path) ->
         assert reply.headers["x-grus-ignored"] == "reasoning.effort"
         assert [item["type"] for item in reply.json()["output"]] == ["message"]
         held = {**PATCH, "format": LARK}
-        assert ask(plain, tools=[held]).headers["x-grus-ignored"] == "tools.format"
+        assert ask(plain, tools=[held]).headers["x-grus-ignored"] == "tools, tools.format"
+
+
+def test_tools_that_no_template_shows_are_named(tmp_path: Path) -> None:
+    """As ignored, or refused where nothing may be."""
+    with scripted(tmp_path / "lenient", "qwen3_vl") as plain:
+        assert ask(plain, tools=[PATCH]).headers["x-grus-ignored"] == "tools"
+        assert "x-grus-ignored" not in ask(plain, tools=[PATCH], tool_choice="none").headers
+    with scripted(tmp_path / "strict", "qwen3_vl", strict=True) as strict:
+        reply = ask(strict, tools=[PATCH])
+        assert reply.status_code == 400
+        assert "shows it no functions" in reply.json()["error"]["message"]
 
 
 def test_any_number_of_tools(live: Live) -> None:
