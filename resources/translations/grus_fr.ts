@@ -34,6 +34,11 @@
         <translation>Une clé est un seul mot de lettres, de chiffres et de signes.</translation>
     </message>
     <message>
+        <source>A line for each word: word = how it is said. Phonemes between slashes are for Kokoro.</source>
+        <extracomment>app/gui/speak/pronunciation_panel.py</extracomment>
+        <translation>Une ligne par mot : mot = sa prononciation. Les phonèmes entre barres obliques sont pour Kokoro.</translation>
+    </message>
+    <message>
         <source>A model may call these in conversations where you switch them on. You are asked before each call.</source>
         <extracomment>app/gui/settings/tools.py</extracomment>
         <translation>Un modèle peut les appeler dans les conversations où vous les activez. Vous êtes consulté avant chaque appel.</translation>
@@ -545,7 +550,7 @@
     </message>
     <message>
         <source>Close the search</source>
-        <extracomment>app/gui/chat/find_bar.py</extracomment>
+        <extracomment>app/gui/chat/find_bar.py, app/gui/listen/replace_bar.py</extracomment>
         <translation>Fermer la recherche</translation>
     </message>
     <message>
@@ -839,6 +844,16 @@
         <translation>Dictée en cours. Appuyez à nouveau pour l’arrêter.</translation>
     </message>
     <message>
+        <source>Dictation into other apps needs X11. In a message, Ctrl+Shift+V dictates.</source>
+        <extracomment>app/gui/dictation_key.py</extracomment>
+        <translation>La dictée dans d’autres applications nécessite X11. Dans un message, Ctrl+Maj+V dicte.</translation>
+    </message>
+    <message>
+        <source>Dictation key</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Touche de dictée</translation>
+    </message>
+    <message>
         <source>Discard</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Abandonner</translation>
@@ -877,6 +892,11 @@
         <source>Don&apos;t allow</source>
         <extracomment>app/gui/chat/tool_call.py</extracomment>
         <translation>Ne pas autoriser</translation>
+    </message>
+    <message>
+        <source>Done</source>
+        <extracomment>app/gui/speak/pronunciation_panel.py</extracomment>
+        <translation>Terminé</translation>
     </message>
     <message>
         <source>Download</source>
@@ -1129,9 +1149,19 @@
         <translation>Filtrer cette liste</translation>
     </message>
     <message>
+        <source>Find</source>
+        <extracomment>app/gui/listen/replace_bar.py</extracomment>
+        <translation>Rechercher</translation>
+    </message>
+    <message>
         <source>Find an action, a conversation or a model</source>
         <extracomment>app/gui/palette.py</extracomment>
         <translation>Rechercher une action, une conversation ou un modèle</translation>
+    </message>
+    <message>
+        <source>Find and replace</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>Rechercher et remplacer</translation>
     </message>
     <message>
         <source>Find in this conversation</source>
@@ -1367,6 +1397,11 @@
         <source>History</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>Historique</translation>
+    </message>
+    <message>
+        <source>Hold it, speak, and let it go: the text appears at the cursor, in any app. Clear the field for none.</source>
+        <extracomment>app/gui/dictation_key.py</extracomment>
+        <translation>Maintenez-la, parlez, relâchez-la : le texte apparaît au curseur, dans toute application. Videz le champ pour n’en avoir aucune.</translation>
     </message>
     <message>
         <source>How many times a text model is loaded, on a device each, for many requests at once. Applies to models loaded from now on.</source>
@@ -1624,6 +1659,11 @@
         <translation>Clair</translation>
     </message>
     <message>
+        <source>Line {number} is not of the form: word = how it is said.</source>
+        <extracomment>engine/pipelines/speaking/pronunciation.py</extracomment>
+        <translation>La ligne {number} n’est pas de la forme : mot = sa prononciation.</translation>
+    </message>
+    <message>
         <source>Line {number} of {path} is not of the form: word = how it is said.</source>
         <extracomment>engine/pipelines/speaking/pronunciation.py</extracomment>
         <translation>La ligne {number} de {path} n’a pas la forme : mot = comment il se dit.</translation>
@@ -1719,6 +1759,11 @@
         <translation>Markdown</translation>
     </message>
     <message>
+        <source>Match case</source>
+        <extracomment>app/gui/listen/replace_bar.py</extracomment>
+        <translation>Respecter la casse</translation>
+    </message>
+    <message>
         <source>Maximum length</source>
         <extracomment>app/gui/viewmodels/sampling.py</extracomment>
         <translation>Longueur maximale</translation>
@@ -1737,6 +1782,11 @@
         <source>Memory limit</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Limite de mémoire</translation>
+    </message>
+    <message>
+        <source>Merge with the next segment</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>Fusionner avec le segment suivant</translation>
     </message>
     <message>
         <source>Message</source>
@@ -1885,7 +1935,7 @@
     </message>
     <message>
         <source>Next match (Enter)</source>
-        <extracomment>app/gui/chat/find_bar.py</extracomment>
+        <extracomment>app/gui/chat/find_bar.py, app/gui/listen/replace_bar.py</extracomment>
         <translation>Résultat suivant (Entrée)</translation>
     </message>
     <message>
@@ -2449,6 +2499,11 @@
         <translation>Progression du téléchargement</translation>
     </message>
     <message>
+        <source>Pronunciations</source>
+        <extracomment>app/gui/speak/pane.py, app/gui/speak/pronunciation_panel.py</extracomment>
+        <translation>Prononciations</translation>
+    </message>
+    <message>
         <source>Python in a sandbox needs Linux on x86-64 or ARM64.</source>
         <extracomment>app/runtime/tools/sandbox.py</extracomment>
         <translation>Python dans un bac à sable nécessite Linux sur x86-64 ou ARM64.</translation>
@@ -2612,6 +2667,11 @@
         <translation>Enregistrements</translation>
     </message>
     <message>
+        <source>Redo</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>Rétablir</translation>
+    </message>
+    <message>
         <source>Reduce motion</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Réduire les animations</translation>
@@ -2695,6 +2755,16 @@
         <source>Repetition penalty</source>
         <extracomment>app/gui/viewmodels/sampling.py</extracomment>
         <translation>Pénalité de répétition</translation>
+    </message>
+    <message>
+        <source>Replace all</source>
+        <extracomment>app/gui/listen/replace_bar.py</extracomment>
+        <translation>Tout remplacer</translation>
+    </message>
+    <message>
+        <source>Replace with</source>
+        <extracomment>app/gui/listen/replace_bar.py</extracomment>
+        <translation>Remplacer par</translation>
     </message>
     <message>
         <source>Replicas</source>
@@ -3125,6 +3195,11 @@
         <translation>Vitesse</translation>
     </message>
     <message>
+        <source>Split here</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>Diviser ici</translation>
+    </message>
+    <message>
         <source>Start or stop server</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Démarrer ou arrêter le serveur</translation>
@@ -3266,7 +3341,7 @@
     </message>
     <message>
         <source>Text of the segment</source>
-        <extracomment>app/gui/listen/pane.py</extracomment>
+        <extracomment>app/gui/listen/segment_table.py</extracomment>
         <translation>Texte du segment</translation>
     </message>
     <message>
@@ -3740,6 +3815,11 @@
         <translation>Le texte</translation>
     </message>
     <message>
+        <source>The text cannot be typed ({error}); it is in the clipboard. On Debian, install libxtst6.</source>
+        <extracomment>app/gui/dictation_key.py</extracomment>
+        <translation>Le texte ne peut pas être saisi ({error}) ; il est dans le presse-papiers. Sous Debian, installez libxtst6.</translation>
+    </message>
+    <message>
         <source>The text has {length} characters; the most is {most}.</source>
         <extracomment>engine/pipelines/reading/book.py, engine/pipelines/speaking/speech.py</extracomment>
         <translation>Le texte compte {length} caractères&#xa0;; le maximum est {most}.</translation>
@@ -4181,7 +4261,7 @@
     </message>
     <message>
         <source>Transcript</source>
-        <extracomment>app/gui/listen/pane.py</extracomment>
+        <extracomment>app/gui/listen/segment_table.py</extracomment>
         <translation>Transcription</translation>
     </message>
     <message>
@@ -4246,7 +4326,7 @@
     </message>
     <message>
         <source>Undo</source>
-        <extracomment>app/gui/bars.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
+        <extracomment>app/gui/bars.py, app/gui/listen/pane.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
         <translation>Annuler l’action</translation>
     </message>
     <message>
@@ -4558,6 +4638,14 @@
         <source>high</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>haute</translation>
+    </message>
+    <message numerus="yes">
+        <source>in {n} segments</source>
+        <extracomment>app/gui/listen/replace_bar.py</extracomment>
+        <translation>
+            <numerusform>dans {n} segment</numerusform>
+            <numerusform>dans {n} segments</numerusform>
+        </translation>
     </message>
     <message>
         <source>installed</source>
@@ -5255,6 +5343,14 @@
             <numerusform>{n} passages restent à vectoriser</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>{n} places replaced</source>
+        <extracomment>app/gui/listen/replace_bar.py</extracomment>
+        <translation>
+            <numerusform>{n} occurrence remplacée</numerusform>
+            <numerusform>{n} occurrences remplacées</numerusform>
+        </translation>
+    </message>
     <message>
         <source>{n} requests are waiting already. Try again later.</source>
         <extracomment>engine/engine.py</extracomment>
@@ -5286,7 +5382,7 @@
     </message>
     <message numerus="yes">
         <source>{n} words</source>
-        <extracomment>app/gui/speak/book_panel.py, app/gui/speak/pane.py</extracomment>
+        <extracomment>app/gui/speak/book_panel.py, app/gui/speak/pane.py, app/gui/speak/pronunciation_panel.py</extracomment>
         <translation>
             <numerusform>{n} mot</numerusform>
             <numerusform>{n} mots</numerusform>
