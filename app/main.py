@@ -77,6 +77,7 @@ def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any
     from app.bundled import DESKTOP_ID
     from app.gui.actions import Actions
     from app.gui.desktop import add_tray, app_icon
+    from app.gui.dictation_key import DictationKey
     from app.gui.hotkey import HotKey
     from app.gui.look import Look
     from app.gui.pane import AppContext
@@ -113,6 +114,7 @@ def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any
         preferences.put("model", next(iter(models)))
     window = Window(context)
     context.hotkey = HotKey(preferences, window.raise_up, window)
+    context.dictation = DictationKey(preferences, core, lambda sentence, **more: context.say(sentence, **more), window)
     window.open_pane(_first_pane(window, preferences.get("pane", "chat")))
     window.show()
     add_tray(window)
@@ -152,8 +154,9 @@ def close_context(window: Window) -> None:
 
     context = window.context
     offline.permit()
-    if context.hotkey is not None:
-        context.hotkey.release()
+    for key in (context.hotkey, context.dictation):
+        if key is not None:
+            key.release()
     window.gc_policy.end()
     context.core.close()
     QCoreApplication.processEvents()  # the last words of replies that were stopped

@@ -129,8 +129,8 @@ def test_every_library_that_the_wheels_load_is_listed() -> None:
 
 
 def test_nothing_is_listed_that_nobody_loads() -> None:
-    """PortAudio is opened by name: the wheel of sounddevice brings it for other systems only."""
-    assert set(listed("run", "brought")) - set(from_the_system()) == {"libportaudio.so.2"}
+    """Two are opened by name: PortAudio, which the wheel of sounddevice brings for other systems only, and XTEST by the dictation key."""
+    assert set(listed("run", "brought")) - set(from_the_system()) == {"libportaudio.so.2", "libXtst.so.6"}
 
 
 def test_what_is_brought_is_brought_by_a_package_that_is_installed_by_name() -> None:

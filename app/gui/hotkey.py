@@ -1,4 +1,4 @@
-"""The global shortcut that brings Grus to the front: parsing it, and registering it on X11, Windows and macOS.
+"""Global shortcuts, such as the one that brings Grus to the front: parsing them, and registering them on X11, Windows and macOS.
 
 Each system's own library is used through ctypes. Wayland gives no program a global shortcut.
 """
@@ -76,22 +76,29 @@ def _enough(modifiers: Iterable[str], key: str) -> bool:
     return key in FUNCTIONS or bool(set(modifiers) - {"Shift"})
 
 
-_PRESS, _ASYNC = 2, 1
+_PRESS, _RELEASE, _ASYNC = 2, 3, 1
 _LOCKS = (0, 2, 16, 18)  # with and without Caps Lock and Num Lock
 _EVENT = c_long * 24
 _X11_HANDLER = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p)
 
 
 class X11Key(QObject):
-    """Raises OSError where the key cannot be had."""
+    """`released`: the key itself was let go. Raises OSError where the key cannot be had."""
 
-    def __init__(self, keys: Combination, pressed: Callable[[], Any], parent: QObject) -> None:
+    def __init__(
+        self,
+        keys: Combination,
+        pressed: Callable[[], Any],
+        parent: QObject,
+        released: Callable[[], Any] = lambda: None,
+    ) -> None:
         super().__init__(parent)
-        self._pressed = pressed
-        self._x = _x11_library()
+        self._pressed, self._released = pressed, released
+        self._x = x11_library()
         self._display = self._x.XOpenDisplay(None)
         if not self._display:
             raise OSError("there is no X11 display")
+        self._x.XkbSetDetectableAutoRepeat(self._display, 1, None)  # else a held key is let go and pressed again
         self._root = self._x.XDefaultRootWindow(self._display)
         self._code = self._x.XKeysymToKeycode(self._display, keys.keysym)
         if not self._grabbed(keys.mask(X11_MASKS)):
@@ -126,11 +133,14 @@ class X11Key(QObject):
         event = _EVENT()
         while self._x.XPending(self._display):
             self._x.XNextEvent(self._display, ctypes.byref(event))
-            if ctypes.cast(event, POINTER(c_int))[0] == _PRESS:
+            kind = ctypes.cast(event, POINTER(c_int))[0]
+            if kind == _PRESS:
                 self._pressed()
+            elif kind == _RELEASE:
+                self._released()
 
 
-def _x11_library() -> Any:
+def x11_library() -> Any:
     x: Any = ctypes.CDLL("libX11.so.6")
     for name, result, arguments in (
         ("XOpenDisplay", c_void_p, [c_char_p]),
@@ -140,6 +150,8 @@ def _x11_library() -> Any:
         ("XSync", c_int, [c_void_p, c_int]),
         ("XSetErrorHandler", c_void_p, [c_void_p]),
         ("XConnectionNumber", c_int, [c_void_p]),
+        ("XkbSetDetectableAutoRepeat", c_int, [c_void_p, c_int, c_void_p]),
+        ("XQueryKeymap", c_int, [c_void_p, c_char_p]),
         ("XPending", c_int, [c_void_p]),
         ("XNextEvent", c_int, [c_void_p, c_void_p]),
         ("XCloseDisplay", c_int, [c_void_p]),
@@ -273,13 +285,15 @@ def system() -> System:
 class HotKey(QObject):
     """`changed`: the sentence for Settings changed."""
 
+    preference = PREFERENCE
+
     def __init__(self, preferences: Preferences, pressed: Callable[[], Any], parent: QObject) -> None:
         super().__init__(parent)
         self._preferences, self._pressed = preferences, pressed
         self._held: Any = None
         self.problem = ""
         self.changed = Signal()
-        preferences.changed.connect(lambda key: self.hold() if key == PREFERENCE else None)
+        preferences.changed.connect(lambda key: self.hold() if key == self.preference else None)
         self.hold()
 
     @property
@@ -302,7 +316,7 @@ class HotKey(QObject):
     def hold(self) -> None:
         """What the preferences say, from now on."""
         self.release()
-        written = str(self._preferences.get(PREFERENCE, ""))
+        written = str(self._preferences.get(self.preference, ""))
         self.problem = self._take(written) if written and self.possible else ""
         self.changed()
 
@@ -319,10 +333,13 @@ class HotKey(QObject):
                 keys=written,
             )
         try:
-            self._held = _class()(keys, self._pressed, self)
+            self._held = self._grab(keys)
         except (OSError, AttributeError) as error:
             return tr("{keys} cannot be used: {error}. Choose other keys.", keys=written, error=error)
         return ""
+
+    def _grab(self, keys: Combination) -> Any:
+        return _class()(keys, self._pressed, self)
 
 
 def _class() -> Any:

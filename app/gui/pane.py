@@ -22,6 +22,7 @@ from app.gui.viewmodels.signal import Signal
 if TYPE_CHECKING:
     from app.bridge import Work
     from app.gui.actions import Actions
+    from app.gui.dictation_key import DictationKey
     from app.gui.hotkey import HotKey
     from app.gui.look import Look
     from app.gui.preferences import AppFolders, Preferences
@@ -58,6 +59,7 @@ class AppContext:
     models_changed: Signal = field(default_factory=Signal)  # a model was added, removed, loaded or unloaded
     restart: Callable[[], Any] = lambda: None  # closes the window, and starts Grus again
     hotkey: HotKey | None = None  # the key that brings the window to the front
+    dictation: DictationKey | None = None  # the key that is held to dictate into any app
     wiped: Signal = field(default_factory=Signal)  # all stored data is being deleted: panes reset themselves
     reread: Signal = field(default_factory=Signal)  # stored data may differ from what panes show: they reload it
 

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QAbstractItemModel, QEvent, QModelIndex, QObject, QPersistentModelIndex, QRect, Qt
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QHBoxLayout,
-    QHeaderView,
     QMenu,
-    QPlainTextEdit,
     QStackedWidget,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QTableWidget,
     QTableWidgetItem,
     QVBoxLayout,
     QWidget,
@@ -28,6 +21,8 @@ from PySide6.QtWidgets import (
 from app.gui.actions import ActionSpec, wear
 from app.gui.dialogs import choose_files, choose_target
 from app.gui.flow import FlowRow
+from app.gui.listen.replace_bar import ReplaceBar
+from app.gui.listen.segment_table import TEXT, TIME, SegmentTable
 from app.gui.look import restate
 from app.gui.pane import AppContext, Pane
 from app.gui.results import ResultsPane
@@ -36,11 +31,10 @@ from app.gui.sound.player import Player, clock
 from app.gui.texts import mark, tr
 from app.gui.theme import GRID
 from app.gui.viewmodels.listen import FORMATS, RATE, SOUNDS, ListenRecording, ListenResults
+from app.gui.viewmodels.transcript_edits import word_at
 from app.gui.widgets import EmptyState, icon_button, label, text_button
 from engine.errors import BackendUnavailable
 
-Index = QModelIndex | QPersistentModelIndex
-_CELL_EDGE = 6  # pixels of border and padding of the kind "cell"
 _NOTHING = np.zeros(0, np.float32)
 _NAMES = {"txt": "Text (*.txt)", "srt": "SubRip (*.srt)", "vtt": "WebVTT (*.vtt)", "json": "JSON (*.json)"}
 
@@ -53,60 +47,15 @@ ACTIONS = (
     ActionSpec("export", mark("Export"), "Ctrl+S", "save", lambda pane: pane.on_current(pane.export)),
     ActionSpec("play", mark("Play or pause"), "Ctrl+Space", "play", lambda pane: pane.player.toggle()),
     ActionSpec("segment", mark("Play segment"), "Ctrl+Return", "", lambda pane: pane.play_segment()),
+    ActionSpec("merge", mark("Merge with the next segment"), "Ctrl+J", "", lambda pane: pane.merge()),
+    ActionSpec("find", mark("Find and replace"), "Ctrl+F", "search", lambda pane: pane.bar.open()),
+    ActionSpec("undo", mark("Undo"), "Ctrl+Z", "", lambda pane: pane.moved(pane.results.undo)),
+    ActionSpec("redo", mark("Redo"), "Ctrl+Shift+Z", "", lambda pane: pane.moved(pane.results.redo)),
     ActionSpec("remove", mark("Remove from the list"), "Ctrl+Shift+Backspace", "trash",
                lambda pane: pane.on_current(pane.results.remove)),
     ActionSpec("above", mark("Previous recording"), "Ctrl+PgUp", "", lambda pane: pane.results.step(-1)),
     ActionSpec("below", mark("Next recording"), "Ctrl+PgDown", "", lambda pane: pane.results.step(1)),
 )  # fmt: skip
-
-
-class _SegmentEditor(QStyledItemDelegate):
-    """Edits a segment's text with all its lines in sight. Enter keeps it; Esc leaves it as it was."""
-
-    def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
-        editor = QPlainTextEdit(parent)
-        editor.setProperty("kind", "cell")
-        editor.setAccessibleName(tr("Text of the segment"))
-        editor.setTabChangesFocus(True)
-        editor.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        editor.textChanged.connect(lambda: self._grow(editor))
-        return editor
-
-    def setEditorData(self, editor: QWidget, index: Index) -> None:
-        if isinstance(editor, QPlainTextEdit) and not editor.document().isModified():
-            editor.setPlainText(index.data())
-
-    def setModelData(self, editor: QWidget, model: QAbstractItemModel, index: Index) -> None:
-        if isinstance(editor, QPlainTextEdit):
-            model.setData(index, " ".join(editor.toPlainText().split()))
-
-    def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: Index) -> None:
-        editor.setGeometry(option.rect)
-        self._grow(editor)
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if (
-            isinstance(event, QKeyEvent)
-            and event.type() == QEvent.Type.KeyPress
-            and isinstance(watched, QPlainTextEdit)
-        ):
-            kept = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-            if kept:
-                self.commitData.emit(watched)
-                self.closeEditor.emit(watched)
-                return True
-        return super().eventFilter(watched, event)
-
-    def _grow(self, editor: QWidget) -> None:
-        """As high as its lines, and no lower than its row."""
-        parent = editor.parentWidget()
-        if isinstance(editor, QPlainTextEdit) and parent is not None:
-            edge = _CELL_EDGE + round(editor.document().documentMargin())
-            room = QRect(0, 0, editor.width() - 2 * edge, 1 << 20)
-            text = editor.toPlainText() or "x"
-            lines = editor.fontMetrics().boundingRect(room, Qt.TextFlag.TextWordWrap.value, text).height()
-            height = min(parent.height(), lines + editor.fontMetrics().leading() + 2 * edge)
-            editor.setGeometry(editor.x(), max(0, min(editor.y(), parent.height() - height)), editor.width(), height)
 
 
 def make(context: AppContext) -> Pane:
@@ -148,24 +97,11 @@ class ListenPane(ResultsPane[ListenRecording]):
         head.addWidget(self.status, 1)
         self.end = text_button(tr("Stop"), lambda: self.on_current(self._end), kind="main")
         head.addWidget(self.end)
-        for name in ("again", "copy", "export"):
+        for name in ("again", "find", "copy", "export"):
             wear(button := icon_button(self.context.look, "", ""), actions[f"listen.{name}"])
             head.addWidget(button)
-        self.table = QTableWidget(0, 2)
-        self.table.setAccessibleName(tr("Transcript"))
-        self.table.setProperty("kind", "plain")
-        self.table.setShowGrid(False)
-        self.table.setWordWrap(True)
-        self.table.horizontalHeader().hide()
-        self.table.verticalHeader().hide()
-        self.table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
-        self.table.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
-        self.table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        self.table.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.table.setItemDelegateForColumn(1, _SegmentEditor(self.table))
-        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.table = SegmentTable()
+        self.bar = ReplaceBar(self.context.look, self.results, lambda row: self.table.setCurrentCell(row, TEXT))
         self.caption = label(wrap=True)  # the caption of current speech
         self.caption.setContentsMargins(GRID * 2, 0, GRID * 2, GRID)
         document = QWidget()
@@ -173,6 +109,7 @@ class ListenPane(ResultsPane[ListenRecording]):
         inside.setContentsMargins(GRID * 2, 0, GRID * 2, GRID)
         inside.setSpacing(GRID)
         inside.addWidget(self.player)
+        inside.addWidget(self.bar)
         inside.addWidget(self.table, 1)
         inside.addWidget(self.caption)
         self.stack = QStackedWidget()
@@ -194,7 +131,11 @@ class ListenPane(ResultsPane[ListenRecording]):
         listening.sounded.connect(self._sounded)
         self.model_box.picked.connect(lambda name: setattr(listening, "model", name))
         self.model_box.listed.connect(self._show_empty)
-        self.table.cellClicked.connect(lambda row, column: self.play_segment(row) if column == 0 else None)
+        self.table.word_clicked.connect(self.play_from)
+        self.table.doubleClicked.connect(lambda index: self.player.silence() if index.column() == TEXT else None)
+        self.table.split_asked.connect(self.part)
+        self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.table.customContextMenuRequested.connect(self._row_menu)
         self.table.currentCellChanged.connect(lambda row, *_: self._mark(row))
         self.table.itemChanged.connect(self._edited)
         self.player.wave.sought.connect(self._sought)
@@ -214,6 +155,8 @@ class ListenPane(ResultsPane[ListenRecording]):
         self.results.add(sounds)
 
     def stop(self) -> bool:
+        if self.bar.shut():
+            return True
         self._end_microphone()
         return any([self.player.silence(), self.results.stop()])
 
@@ -301,10 +244,50 @@ class ListenPane(ResultsPane[ListenRecording]):
         if item is not None and 0 <= row < len(item.segments) and self._sounding is item:
             self.player.playback.play(item.segments[row].start, item.segments[row].end)
 
+    def play_from(self, row: int, position: int) -> None:
+        """From the word at a position of the segment's text to the segment's end."""
+        item = self.results.current
+        if item is not None and 0 <= row < len(item.segments) and self._sounding is item:
+            segment = item.segments[row]
+            word = word_at(segment, position)
+            if word is not None or position == 0:
+                self.player.playback.play(segment.start if position == 0 or word is None else word.start, segment.end)
+
+    def merge(self, row: int = -1) -> None:
+        item, row = self.results.current, row if row >= 0 else self.table.currentRow()
+        if item is not None and self.results.merge(item, row):
+            self.table.setCurrentCell(row, TEXT)
+
+    def part(self, row: int, position: int) -> None:
+        item = self.results.current
+        if item is not None and self.results.part(item, row, position):
+            self.table.setCurrentCell(row + 1, TEXT)
+
+    def moved(self, move: Callable[[ListenRecording], int | None]) -> None:
+        """Undo or redo, and show where."""
+        item = self.results.current
+        if item is not None and (row := move(item)) is not None:
+            self.table.setCurrentCell(min(row, len(item.segments) - 1), TEXT)
+
+    def _row_menu(self, where: QPoint) -> None:
+        row = self.table.rowAt(where.y())
+        if row < 0:
+            return
+        self.table.setCurrentCell(row, TEXT)
+        position = self.table.character_at(row, where)
+        menu, actions = QMenu(self), self.context.actions
+        menu.addAction(actions["listen.segment"])
+        menu.addAction(tr("Split here"), partial(self.part, row, position)).setEnabled(position > 0)
+        menu.addAction(actions["listen.merge"])
+        menu.addSeparator()
+        for name in ("undo", "redo", "find"):
+            menu.addAction(actions[f"listen.{name}"])
+        menu.popup(self.table.viewport().mapToGlobal(where))
+
     def _sought(self, seconds: float) -> None:
         item = self.results.current
         if item is not None and (row := self.results.at(item, seconds)) >= 0:
-            self.table.setCurrentCell(row, 1)
+            self.table.setCurrentCell(row, TEXT)
 
     # -- what is shown
 
@@ -349,6 +332,10 @@ class ListenPane(ResultsPane[ListenRecording]):
             cancel=busy,
             remove=item is not None,
             segment=text,
+            merge=item is not None and len(item.segments) > 1,
+            find=text,
+            undo=item is not None and item.history.can_undo,
+            redo=item is not None and item.history.can_redo,
         )
         self.status.setText(item.status() if item is not None and item.state != "done" else "")
         restate(self.status, level="error" if item is not None and item.failed else "")
@@ -398,14 +385,14 @@ class ListenPane(ResultsPane[ListenRecording]):
         at_end = end.value() >= end.maximum() - 8
         self.table.setRowCount(len(item.segments))
         for row, segment in enumerate(item.segments):
-            when, text = self.table.item(row, 0), self.table.item(row, 1)
+            when, text = self.table.item(row, TIME), self.table.item(row, TEXT)
             if when is None or text is None:
                 when, text = QTableWidgetItem(), QTableWidgetItem()
                 when.setFlags(Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable)
                 when.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop)
                 text.setTextAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
-                self.table.setItem(row, 0, when)
-                self.table.setItem(row, 1, text)
+                self.table.setItem(row, TIME, when)
+                self.table.setItem(row, TEXT, text)
             when.setText(clock(segment.start) + (" ?" if segment.doubtful else ""))
             when.setToolTip(tr("Low confidence. Click to play.") if segment.doubtful else tr("Click to play."))
             if text.text() != segment.text:
@@ -424,6 +411,5 @@ class ListenPane(ResultsPane[ListenRecording]):
 
     def _edited(self, cell: QTableWidgetItem) -> None:
         item = self.results.current
-        if not self._showing and cell.column() == 1 and item is not None and cell.row() < len(item.segments):
+        if not self._showing and cell.column() == TEXT and item is not None and cell.row() < len(item.segments):
             self.results.edit(item, cell.row(), cell.text())
-            self._fill(item)

@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 
 from app.gui.actions import ActionSpec
 from app.gui.dialogs import choose_files, choose_folder, choose_target
+from app.gui.dictation_key import DictationKey
 from app.gui.hotkey import PREFERENCE
 from app.gui.language import LANGUAGES
 from app.gui.look import Look, restate
@@ -54,9 +55,10 @@ class HotKeyEdit(QKeySequenceEdit):
     """Records one shortcut, after a click, Space or Enter, and then gives the focus back: without that it would take the next
     shortcut of the window. Clearing it takes none."""
 
-    def __init__(self, preferences: Preferences) -> None:
-        super().__init__(QKeySequence.fromString(str(preferences.get(PREFERENCE, ""))))
-        self.setAccessibleName(tr("Global shortcut"))
+    def __init__(self, preferences: Preferences, preference: str, name: str) -> None:
+        super().__init__(QKeySequence.fromString(str(preferences.get(preference, ""))))
+        self.setAccessibleName(name)
+        self._preference = preference
         self.setMaximumSequenceLength(1)
         self.setClearButtonEnabled(True)
         if (clear := self.findChild(QToolButton)) is not None:
@@ -70,7 +72,7 @@ class HotKeyEdit(QKeySequenceEdit):
         self._record(False)
 
     def _keep(self, keys: QKeySequence) -> None:
-        self._preferences.put(PREFERENCE, keys.toString(QKeySequence.SequenceFormat.PortableText))
+        self._preferences.put(self._preference, keys.toString(QKeySequence.SequenceFormat.PortableText))
         if self.recording:
             self._record(False)
             self.focusNextChild()
@@ -315,8 +317,9 @@ class SettingsPane(Pane):
         self._build()
         self.computing.changed.connect(self._show)
         context.preferences.changed.connect(lambda key: self._show())
-        if context.hotkey is not None:
-            context.hotkey.changed.connect(self._show_hotkey)
+        for key in (context.hotkey, context.dictation):
+            if key is not None:
+                key.changed.connect(self._show_hotkey)
         context.look.language_changed.connect(self._show)
         context.look.language_changed.connect(self._show_hotkey)
         self._show_hotkey()
@@ -331,9 +334,12 @@ class SettingsPane(Pane):
         seen.put(self.motion)
         seen.put(self.figures)
         seen.put(self.login)
-        self.hotkey = HotKeyEdit(self.context.preferences)
+        self.hotkey = HotKeyEdit(self.context.preferences, PREFERENCE, tr("Global shortcut"))
         look.hold_width(self.hotkey, _CONTROL)
         self.hotkey_note = seen.add(tr("Global shortcut"), self.hotkey, " ")
+        self.dictation = HotKeyEdit(self.context.preferences, DictationKey.preference, tr("Dictation key"))
+        look.hold_width(self.dictation, _CONTROL)
+        self.dictation_note = seen.add(tr("Dictation key"), self.dictation, " ")
         computed = SettingsSection(look, tr("Compute"))
         computed.add(tr("Backend"), self.backend, tr("The library that runs models."))
         computed.add(tr("Device"), self.device)
@@ -522,11 +528,14 @@ class SettingsPane(Pane):
         self._show_folders(preferences.get("model_folders", []))
 
     def _show_hotkey(self) -> None:
-        hotkey = self.context.hotkey
-        if hotkey is not None:
-            self.hotkey.setVisible(hotkey.possible)
-            self.hotkey_note.setText(hotkey.about)
-            restate(self.hotkey_note, level="error" if hotkey.problem else "")
+        for key, field, note in (
+            (self.context.hotkey, self.hotkey, self.hotkey_note),
+            (self.context.dictation, self.dictation, self.dictation_note),
+        ):
+            if key is not None:
+                field.setVisible(key.possible)
+                note.setText(key.about)
+                restate(note, level="error" if key.problem else "")
 
     def _show_folders(self, folders: list[str]) -> None:
         while (item := self.folders.takeAt(0)) is not None:

@@ -28,6 +28,7 @@ from app.gui.results import ResultsPane
 from app.gui.sound import devices
 from app.gui.sound.player import Player
 from app.gui.speak.book_panel import BOOKS, BookPanel
+from app.gui.speak.pronunciation_panel import PREFERENCE, PronunciationPanel
 from app.gui.store import records
 from app.gui.texts import mark, seconds, tr, trn
 from app.gui.theme import GRID
@@ -63,6 +64,7 @@ ACTIONS = (
     ActionSpec("show", mark("Show in folder"), "Ctrl+Shift+F", "folder", lambda pane: pane.on_current(pane.show_folder)),
     ActionSpec("play", mark("Play or pause"), "Ctrl+Space", "play", lambda pane: pane.player.toggle()),
     ActionSpec("save", mark("Save audio"), "Ctrl+S", "save", lambda pane: pane.on_current(pane.save)),
+    ActionSpec("words", mark("Pronunciations"), "Ctrl+L", "list", lambda pane: pane.words_panel.toggle()),
     ActionSpec("voice", mark("New voice"), "Ctrl+N", "plus", lambda pane: pane.new_voice()),
     ActionSpec("sample", mark("Play the voice sample"), "Ctrl+Shift+P", "sound", lambda pane: pane.play_sample()),
     ActionSpec("drop", mark("Delete the voice"), "Ctrl+Shift+D", "trash", lambda pane: pane.drop_voice()),
@@ -102,6 +104,7 @@ class SpeakPane(ResultsPane[SpeechTake]):
         self.player = Player(context, results.playback)
         self.voice_panel = VoicePanel(context, results, lambda: self.model_box.name)
         self.book_panel = BookPanel(context)
+        self.words_panel = PronunciationPanel(context.preferences)
         self.options = UNKNOWN  # of the chosen model, once its files were looked at
         self._asked = False  # to speak, before they were
         self.markdown = False  # the text is
@@ -148,7 +151,7 @@ class SpeakPane(ResultsPane[SpeechTake]):
             head.addWidget(button)
         head.addWidget(self.language)
         head.begin_right()
-        for name in ("open", "book", "save"):
+        for name in ("open", "words", "book", "save"):
             wear(button := icon_button(self.context.look, "", ""), actions[f"speak.{name}"])
             head.addWidget(button)
         below = QHBoxLayout()
@@ -163,6 +166,7 @@ class SpeakPane(ResultsPane[SpeechTake]):
         column.setSpacing(GRID)
         column.addLayout(head)
         column.addWidget(self.voice_panel)
+        column.addWidget(self.words_panel)
         column.addWidget(self.book_panel, 1)
         column.addWidget(self.text, 1)
         column.addLayout(below)
@@ -173,6 +177,7 @@ class SpeakPane(ResultsPane[SpeechTake]):
         column.addWidget(self.player)
         self.voice_panel.hide()
         self.book_panel.hide()
+        self.words_panel.hide()
         tools = QHBoxLayout()
         tools.setContentsMargins(GRID * 2, GRID, GRID, 0)
         tools.addWidget(label(tr("History"), "heading"))
@@ -249,6 +254,7 @@ class SpeakPane(ResultsPane[SpeechTake]):
             self.markdown,
             self.pitch.level if levels else "",
             self.pace.level if levels else "",
+            str(self.context.preferences.get(PREFERENCE, "")),
         )
 
     def speak(self) -> None:

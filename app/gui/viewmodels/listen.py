@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,9 +18,18 @@ from app.gui.texts import seconds as in_seconds
 from app.gui.texts import tr
 from app.gui.viewmodels.results import ListedResult, Results
 from app.gui.viewmodels.signal import Signal
+from app.gui.viewmodels.transcript_edits import SegmentHistory, merged, parted, pattern_of, rewritten
 from app.window_engine import StreamRunner
+from engine.errors import BadRequest
 from engine.media.recordings import MEDIA
-from engine.pipelines.listening.transcript import FORMATS, Transcript, TranscriptSegment, as_dict, write
+from engine.pipelines.listening.transcript import (
+    FORMATS,
+    Transcript,
+    TranscriptSegment,
+    TranscriptWord,
+    as_dict,
+    write,
+)
 
 KIND = "listen"
 RATE = 16_000
@@ -44,6 +53,7 @@ class ListenRecording(ListedResult):
     language: str = "en"
     error: str = ""
     began: float = 0.0
+    history: SegmentHistory = field(default_factory=SegmentHistory)
 
     @property
     def share(self) -> float | None:
@@ -115,6 +125,7 @@ class ListenResults(Results[ListenRecording]):
         if item is None:
             return
         item.state, item.segments, item.error, item.began = "listening", [], "", time.monotonic()
+        item.history = SegmentHistory()
         model = self.model
 
         def receive(found: list[Any]) -> None:
@@ -137,7 +148,7 @@ class ListenResults(Results[ListenRecording]):
 
     def again(self, item: ListenRecording) -> None:
         self.cancel(item)
-        item.state, item.segments, item.error = "waiting", [], ""
+        item.state, item.segments, item.error, item.history = "waiting", [], "", SegmentHistory()
         self.segments_changed(item)
         self.changed(item)
         self._begin_next()
@@ -205,11 +216,59 @@ class ListenResults(Results[ListenRecording]):
     # -- edits
 
     def edit(self, item: ListenRecording, number: int, text: str) -> None:
-        """What a person wrote is not doubtful."""
         segment = item.segments[number]
         if text != segment.text:
-            item.segments[number] = replace(segment, text=text, words=(), doubtful=False, confidence=1.0)
+            self._change(item, number, 1, [rewritten(segment, text)])
+
+    def merge(self, item: ListenRecording, number: int) -> bool:
+        """A segment with the next one. False where there is none."""
+        if not 0 <= number < len(item.segments) - 1:
+            return False
+        self._change(item, number, 2, [merged(item.segments[number], item.segments[number + 1])])
+        return True
+
+    def part(self, item: ListenRecording, number: int, position: int) -> bool:
+        """Split a segment before the word at a position of its text. False where one part would be empty."""
+        both = parted(item.segments[number], position) if 0 <= number < len(item.segments) else None
+        if both is not None:
+            self._change(item, number, 1, both)
+        return both is not None
+
+    def found(self, item: ListenRecording, find: str, match_case: bool) -> list[int]:
+        """The numbers of the segments in which it stands."""
+        pattern = pattern_of(find, match_case)
+        return [] if pattern is None else [i for i, one in enumerate(item.segments) if pattern.search(one.text)]
+
+    def replace_all(self, item: ListenRecording, find: str, by: str, match_case: bool) -> int:
+        """How often it was replaced, in one edit."""
+        pattern = pattern_of(find, match_case)
+        if pattern is None:
+            return 0
+        count, new = 0, list(item.segments)
+        for i, segment in enumerate(item.segments):
+            text, times = pattern.subn(lambda _: by, segment.text)
+            if times:
+                count, new[i] = count + times, rewritten(segment, " ".join(text.split()))
+        if count:
+            self._change(item, 0, len(new), new)
+        return count
+
+    def undo(self, item: ListenRecording) -> int | None:
+        """The number of the segment that is as before, or None."""
+        return self._moved(item, item.history.undo(item.segments))
+
+    def redo(self, item: ListenRecording) -> int | None:
+        return self._moved(item, item.history.redo(item.segments))
+
+    def _change(self, item: ListenRecording, at: int, count: int, new: Sequence[TranscriptSegment]) -> None:
+        item.history.change(item.segments, at, count, new)
+        self._moved(item, at)
+
+    def _moved(self, item: ListenRecording, at: int | None) -> int | None:
+        if at is not None:
             self._keep(item)
+            self.segments_changed(item)
+        return at
 
     def at(self, item: ListenRecording, seconds: float) -> int:
         """The index of the segment at this time; -1: none."""
@@ -253,7 +312,14 @@ def _from_result(result: records.StoredResult) -> ListenRecording:
     body = result.body
     state: Any = result.state if result.state in ("done", "failed") else "stopped"
     segments = [
-        TranscriptSegment(s["start"], s["end"], s["text"], s.get("confidence", 1.0), (), s.get("doubtful", False))
+        TranscriptSegment(
+            s["start"],
+            s["end"],
+            s["text"],
+            s.get("confidence", 1.0),
+            tuple(TranscriptWord(word["text"], word["start"], word["end"]) for word in s.get("words", ())),
+            s.get("doubtful", False),
+        )
         for s in body.get("segments", ())
     ]
     return ListenRecording(
@@ -272,10 +338,16 @@ def _transcribed(core: Any, model: str, source: Path) -> Iterator[tuple[str, Any
     """Off the UI thread."""
     from app.runtime import pipelines
     from engine.media.sound import SoundStream
+    from engine.pipelines.listening.transcription import ListenOptions
 
     listener = pipelines.listener(core, model)
+    options = ListenOptions(words=True)
+    try:
+        listener.check(options)
+    except BadRequest:  # this model gives no times of words
+        options = ListenOptions()
     sound = SoundStream(source, RATE)  # of any length
-    for number, segment in enumerate(listener.segments(sound)):
+    for number, segment in enumerate(listener.segments(sound, options)):
         if number == 0:
             yield "length", (sound.expected, listener.model.language)
         yield "segment", segment

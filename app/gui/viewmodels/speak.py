@@ -28,6 +28,7 @@ from engine.hub.cache import find
 from engine.hub.resolve import resolve
 from engine.media import system_speech
 from engine.pipelines.speaking import is_kokoro, is_orpheus, is_spark, kokoro, orpheus
+from engine.pipelines.speaking.pronunciation import Pronunciations
 from engine.pipelines.speaking.system_voice import SystemVoice, spoken_languages
 from engine.pipelines.speaking.voice import SavedVoice, SavedVoices, VoiceSettings
 
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class SpeakSettings:
     """`preset`: a voice of the model; `saved`: one of the person's own. `pitch` and `pace`: levels such as "very low", of
-    models that take them; empty is the default."""
+    models that take them; empty is the default. `pronunciations`: the lines of a list."""
 
     model: str = ""
     preset: str = ""
@@ -50,6 +51,7 @@ class SpeakSettings:
     markdown: bool = False
     pitch: str = ""
     pace: str = ""
+    pronunciations: str = ""
 
     @property
     def voice(self) -> str:
@@ -339,8 +341,10 @@ class SpeakResults(Results[SpeechTake]):
             take.error = problem
             self._end(take, "failed" if problem else "done")
 
-        settings = voice_settings_of(take.choice, self.voices)
-        self._start(take, lambda core: spoken_book(core, work, take.choice.model, settings), receive, ended)
+        settings, choice = voice_settings_of(take.choice, self.voices), take.choice
+        self._start(
+            take, lambda core: spoken_book(core, work, choice.model, settings, choice.pronunciations), receive, ended
+        )
         self.current = take
         self.playback.show(np.zeros(0, np.float32), RATE)
         self._keep(take)
@@ -383,7 +387,8 @@ class SpeakResults(Results[SpeechTake]):
         voice = pipelines.speaker(core, choice.model)
         private_file(take.file)
         chunks = speak_long_form(
-            voice, take.text, settings, SpeechOptions(markdown=choice.markdown),
+            voice, take.text, settings,
+            SpeechOptions(markdown=choice.markdown, pronunciations=Pronunciations.parsed(choice.pronunciations)),
             progress=lambda done, total: shares.append(done / total),
         )  # fmt: skip
         yield "rate", voice.rate

@@ -47,16 +47,21 @@ def chapter_numbers(chosen: list[int], count: int) -> str:
     return "" if len(chosen) == count else ",".join(map(str, chosen))
 
 
-def spoken_book(host: Host, work: BookWork, model: str, settings: VoiceSettings) -> Iterator[BookShare | float]:
-    """Runs off the UI thread. How far it is, and at last the seconds of its sound."""
+def spoken_book(
+    host: Host, work: BookWork, model: str, settings: VoiceSettings, pronunciations: str = ""
+) -> Iterator[BookShare | float]:
+    """Runs off the UI thread. How far it is, and at last the seconds of its sound. `pronunciations`: the lines of a list."""
     from app.runtime import pipelines
     from app.runtime.voice import chosen_chapters
     from engine.pipelines.reading.book import open_book
     from engine.pipelines.speaking.audiobook import BookOptions, MadeBook, speak_book
+    from engine.pipelines.speaking.pronunciation import Pronunciations
+    from engine.pipelines.speaking.speech import SpeechOptions
 
     book = chosen_chapters(open_book(work.source), work.chapters or None)
     name = pipelines.chosen(host, "speak", model)
-    options = BookOptions(settings, per_chapter=work.per_chapter, subtitles=work.subtitles)
+    speech = SpeechOptions(pronunciations=Pronunciations.parsed(pronunciations))
+    options = BookOptions(settings, speech=speech, per_chapter=work.per_chapter, subtitles=work.subtitles)
     for step in speak_book(pipelines.speaker(host, name), name, book, Path(work.target), options):
         if isinstance(step, MadeBook):
             yield step.seconds

@@ -56,6 +56,11 @@ class Pronunciations:
             ) from None
         if len(text) > _LARGEST:
             raise BadRequest(f"{path} is too large for a pronunciation list.", "pronunciations")
+        return Pronunciations.parsed(text, path)
+
+    @staticmethod
+    def parsed(text: str, path: Path | None = None) -> Pronunciations:
+        """Of the lines of a list; `path`: the file that they are of."""
         entries: dict[str, str] = {}
         for number, line in enumerate(text.splitlines(), 1):
             if not line.strip() or line.lstrip().startswith("#"):
@@ -63,7 +68,9 @@ class Pronunciations:
             word, equals, spoken = line.partition("=")
             if not (equals and word.strip() and spoken.strip()):
                 raise BadRequest(
-                    ErrorText(
+                    ErrorText("Line {number} is not of the form: word = how it is said.", number=number)
+                    if path is None
+                    else ErrorText(
                         "Line {number} of {path} is not of the form: word = how it is said.", number=number, path=path
                     ),
                     "pronunciations",

@@ -1,0 +1,130 @@
+"""Edits of a transcript's segments: words under the pointer, merging, splitting, replacing; and the history that undoes them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from engine.pipelines.listening.transcript import TranscriptSegment, TranscriptWord, split
+
+_MOST = 200  # edits that can be undone
+
+
+@dataclass(frozen=True)
+class TextWord:
+    """A word of a segment: its characters in the text, and when it is said."""
+
+    begin: int
+    end: int
+    word: TranscriptWord
+
+
+def placed_words(segment: TranscriptSegment) -> list[TextWord]:
+    """With the model's times where it gave some; else a word's share of the segment is that of its letters."""
+    found = list(_places(segment.text))
+    if len(segment.words) == len(found):
+        return [TextWord(begin, end, word) for (begin, end), word in zip(found, segment.words)]
+    total = sum(end - begin for begin, end in found)
+    made, passed = [], 0
+    for begin, end in found:
+        start, stop = (
+            segment.start + (segment.end - segment.start) * share / total for share in (passed, passed + end - begin)
+        )
+        made.append(TextWord(begin, end, TranscriptWord(segment.text[begin:end], start, stop)))
+        passed += end - begin
+    return made
+
+
+def _places(text: str) -> Iterator[tuple[int, int]]:
+    at = 0
+    for word in split(text):
+        begin = text.index(word, at)
+        at = begin + len(word)
+        yield begin, at
+
+
+def word_at(segment: TranscriptSegment, position: int) -> TranscriptWord | None:
+    """The word at a position of the text, or None between words and outside."""
+    return next((one.word for one in placed_words(segment) if one.begin <= position < one.end), None)
+
+
+def rewritten(segment: TranscriptSegment, text: str) -> TranscriptSegment:
+    """With another text. As many words as before keep their times; what a person wrote is not doubtful."""
+    words = list(split(text))
+    timed = len(words) == len(segment.words)
+    kept = tuple(replace(old, text=new) for old, new in zip(segment.words, words)) if timed else ()
+    return replace(segment, text=text, words=kept, doubtful=False, confidence=1.0, tokens=(), scores=None)
+
+
+def merged(first: TranscriptSegment, second: TranscriptSegment) -> TranscriptSegment:
+    """Both as one. Words have times only where both have them."""
+    text = f"{first.text} {second.text}".strip()
+    words = (*first.words, *second.words) if first.words and second.words else ()
+    lasted = [max(one.end - one.start, 1e-6) for one in (first, second)]
+    confidence = (first.confidence * lasted[0] + second.confidence * lasted[1]) / sum(lasted)
+    return TranscriptSegment(
+        first.start, max(first.end, second.end), text, confidence, words, first.doubtful or second.doubtful
+    )
+
+
+def parted(segment: TranscriptSegment, position: int) -> tuple[TranscriptSegment, TranscriptSegment] | None:
+    """Two segments, the second from the word at or behind a position of the text; None where either would be empty."""
+    placed = placed_words(segment)
+    number = next((i for i, one in enumerate(placed) if one.end > position), len(placed))
+    if not 0 < number < len(placed):
+        return None
+    cut = placed[number]
+    words = tuple(segment.words) if len(segment.words) == len(placed) else ()
+    plain = replace(segment, tokens=(), scores=None)
+    return (
+        replace(plain, end=cut.word.start, text=segment.text[: cut.begin].rstrip(), words=words[:number]),
+        replace(plain, start=cut.word.start, text=segment.text[cut.begin :].strip(), words=words[number:]),
+    )
+
+
+def pattern_of(find: str, match_case: bool) -> re.Pattern[str] | None:
+    """What finds these characters; None for none."""
+    return re.compile(re.escape(find), 0 if match_case else re.IGNORECASE) if find.strip() else None
+
+
+@dataclass
+class SegmentHistory:
+    """Changes of a list of segments, each one a part of it and what replaced that. What is appended later stays."""
+
+    _done: list[tuple[int, tuple[TranscriptSegment, ...], tuple[TranscriptSegment, ...]]] = field(default_factory=list)
+    _undone: list[tuple[int, tuple[TranscriptSegment, ...], tuple[TranscriptSegment, ...]]] = field(
+        default_factory=list
+    )
+
+    def change(self, segments: list[TranscriptSegment], at: int, count: int, new: Sequence[TranscriptSegment]) -> None:
+        """Put `new` in the place of `count` segments."""
+        self._done.append((at, tuple(segments[at : at + count]), tuple(new)))
+        del self._done[:-_MOST]
+        self._undone.clear()
+        segments[at : at + count] = new
+
+    def undo(self, segments: list[TranscriptSegment]) -> int | None:
+        """The row where something came back, or None."""
+        if not self._done:
+            return None
+        self._undone.append(self._done.pop())
+        at, old, new = self._undone[-1]
+        segments[at : at + len(new)] = old
+        return at
+
+    def redo(self, segments: list[TranscriptSegment]) -> int | None:
+        if not self._undone:
+            return None
+        self._done.append(self._undone.pop())
+        at, old, new = self._done[-1]
+        segments[at : at + len(old)] = new
+        return at
+
+    @property
+    def can_undo(self) -> bool:
+        return bool(self._done)
+
+    @property
+    def can_redo(self) -> bool:
+        return bool(self._undone)
