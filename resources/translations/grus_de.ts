@@ -4420,6 +4420,11 @@
         <translation>Was gelesen werden soll</translation>
     </message>
     <message>
+        <source>Whole page</source>
+        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <translation>Ganze Seite</translation>
+    </message>
+    <message>
         <source>Window</source>
         <extracomment>app/gui/window.py</extracomment>
         <translation>Fenster</translation>
@@ -4820,6 +4825,11 @@
         <translation>{model} unterstützt keine Werkzeugaufrufe. Es antwortet ohne Werkzeuge.</translation>
     </message>
     <message>
+        <source>{model} does not write whole pages: its regions are read.</source>
+        <extracomment>engine/pipelines/reading/reader.py</extracomment>
+        <translation>{model} schreibt keine ganzen Seiten: Die Bereiche der Seite werden gelesen.</translation>
+    </message>
+    <message>
         <source>{model} has no voices: its folder `voices` is missing. Download it again.</source>
         <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
         <translation>{model} hat keine Stimmen: Der Ordner `voices` fehlt. Laden Sie das Modell noch einmal herunter.</translation>
@@ -4831,7 +4841,7 @@
     </message>
     <message>
         <source>{model} is no layout model. PaddlePaddle/PP-DocLayoutV2 is one.</source>
-        <extracomment>engine/pipelines/reading/layout.py</extracomment>
+        <extracomment>engine/pipelines/reading/layout_model.py</extracomment>
         <translation>{model} ist kein Layout-Modell. PaddlePaddle/PP-DocLayoutV2 ist eines.</translation>
     </message>
     <message>
@@ -5139,7 +5149,7 @@
     </message>
     <message>
         <source>{name} writes no text. Give it as the layout, and a vision model as the model.</source>
-        <extracomment>app/runtime/reading.py</extracomment>
+        <extracomment>engine/pipelines/reading/text_lines.py</extracomment>
         <translation>{name} schreibt keinen Text. Wählen Sie ein Modell, das Bilder versteht.</translation>
     </message>
     <message>

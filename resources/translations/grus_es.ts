@@ -4420,6 +4420,11 @@
         <translation>Qué leer</translation>
     </message>
     <message>
+        <source>Whole page</source>
+        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <translation>Página completa</translation>
+    </message>
+    <message>
         <source>Window</source>
         <extracomment>app/gui/window.py</extracomment>
         <translation>Ventana</translation>
@@ -4820,6 +4825,11 @@
         <translation>{model} no admite llamadas a herramientas. Responde sin ellas.</translation>
     </message>
     <message>
+        <source>{model} does not write whole pages: its regions are read.</source>
+        <extracomment>engine/pipelines/reading/reader.py</extracomment>
+        <translation>{model} no escribe páginas completas: se leen las regiones de la página.</translation>
+    </message>
+    <message>
         <source>{model} has no voices: its folder `voices` is missing. Download it again.</source>
         <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
         <translation>{model} no tiene voces: falta su carpeta `voices`. Descárgalo de nuevo.</translation>
@@ -4831,7 +4841,7 @@
     </message>
     <message>
         <source>{model} is no layout model. PaddlePaddle/PP-DocLayoutV2 is one.</source>
-        <extracomment>engine/pipelines/reading/layout.py</extracomment>
+        <extracomment>engine/pipelines/reading/layout_model.py</extracomment>
         <translation>{model} no es un modelo de diseño de página. PaddlePaddle/PP-DocLayoutV2 lo es.</translation>
     </message>
     <message>
@@ -5139,7 +5149,7 @@
     </message>
     <message>
         <source>{name} writes no text. Give it as the layout, and a vision model as the model.</source>
-        <extracomment>app/runtime/reading.py</extracomment>
+        <extracomment>engine/pipelines/reading/text_lines.py</extracomment>
         <translation>{name} no escribe texto. Elige un modelo con visión.</translation>
     </message>
     <message>

@@ -4420,6 +4420,11 @@
         <translation>Éléments à lire</translation>
     </message>
     <message>
+        <source>Whole page</source>
+        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <translation>Page entière</translation>
+    </message>
+    <message>
         <source>Window</source>
         <extracomment>app/gui/window.py</extracomment>
         <translation>Fenêtre</translation>
@@ -4820,6 +4825,11 @@
         <translation>{model} ne prend pas en charge les appels d’outils. Il répond sans outils.</translation>
     </message>
     <message>
+        <source>{model} does not write whole pages: its regions are read.</source>
+        <extracomment>engine/pipelines/reading/reader.py</extracomment>
+        <translation>{model} n’écrit pas de pages entières&#xa0;: les zones de la page sont lues.</translation>
+    </message>
+    <message>
         <source>{model} has no voices: its folder `voices` is missing. Download it again.</source>
         <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
         <translation>{model} n’a pas de voix&#xa0;: son dossier `voices` est absent. Téléchargez-le à nouveau.</translation>
@@ -4831,7 +4841,7 @@
     </message>
     <message>
         <source>{model} is no layout model. PaddlePaddle/PP-DocLayoutV2 is one.</source>
-        <extracomment>engine/pipelines/reading/layout.py</extracomment>
+        <extracomment>engine/pipelines/reading/layout_model.py</extracomment>
         <translation>{model} n’est pas un modèle de mise en page. PaddlePaddle/PP-DocLayoutV2 en est un.</translation>
     </message>
     <message>
@@ -5139,7 +5149,7 @@
     </message>
     <message>
         <source>{name} writes no text. Give it as the layout, and a vision model as the model.</source>
-        <extracomment>app/runtime/reading.py</extracomment>
+        <extracomment>engine/pipelines/reading/text_lines.py</extracomment>
         <translation>{name} ne produit pas de texte. Choisissez un modèle de vision.</translation>
     </message>
     <message>

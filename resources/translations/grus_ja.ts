@@ -4418,6 +4418,11 @@
         <translation>読み取る対象</translation>
     </message>
     <message>
+        <source>Whole page</source>
+        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <translation>ページ全体</translation>
+    </message>
+    <message>
         <source>Window</source>
         <extracomment>app/gui/window.py</extracomment>
         <translation>ウインドウ</translation>
@@ -4818,6 +4823,11 @@
         <translation>{model} はツール呼び出しに対応していません。ツールなしで回答します。</translation>
     </message>
     <message>
+        <source>{model} does not write whole pages: its regions are read.</source>
+        <extracomment>engine/pipelines/reading/reader.py</extracomment>
+        <translation>{model} はページ全体を書き出せません。ページの領域ごとに読み取ります。</translation>
+    </message>
+    <message>
         <source>{model} has no voices: its folder `voices` is missing. Download it again.</source>
         <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
         <translation>{model} には声がありません。フォルダー `voices` が見つかりません。もう一度ダウンロードしてください。</translation>
@@ -4829,7 +4839,7 @@
     </message>
     <message>
         <source>{model} is no layout model. PaddlePaddle/PP-DocLayoutV2 is one.</source>
-        <extracomment>engine/pipelines/reading/layout.py</extracomment>
+        <extracomment>engine/pipelines/reading/layout_model.py</extracomment>
         <translation>{model} はレイアウトモデルではありません。PaddlePaddle/PP-DocLayoutV2 などがあります。</translation>
     </message>
     <message>
@@ -5136,7 +5146,7 @@
     </message>
     <message>
         <source>{name} writes no text. Give it as the layout, and a vision model as the model.</source>
-        <extracomment>app/runtime/reading.py</extracomment>
+        <extracomment>engine/pipelines/reading/text_lines.py</extracomment>
         <translation>{name} は文章を生成しません。画像認識モデルを選んでください。</translation>
     </message>
     <message>

@@ -4420,6 +4420,11 @@
         <translation>O que ler</translation>
     </message>
     <message>
+        <source>Whole page</source>
+        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <translation>Página inteira</translation>
+    </message>
+    <message>
         <source>Window</source>
         <extracomment>app/gui/window.py</extracomment>
         <translation>Janela</translation>
@@ -4820,6 +4825,11 @@
         <translation>{model} não oferece suporte a chamadas de ferramentas. Responde sem elas.</translation>
     </message>
     <message>
+        <source>{model} does not write whole pages: its regions are read.</source>
+        <extracomment>engine/pipelines/reading/reader.py</extracomment>
+        <translation>{model} não escreve páginas inteiras: as regiões da página são lidas.</translation>
+    </message>
+    <message>
         <source>{model} has no voices: its folder `voices` is missing. Download it again.</source>
         <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
         <translation>{model} não tem vozes: a pasta `voices` não está presente. Baixe o modelo novamente.</translation>
@@ -4831,7 +4841,7 @@
     </message>
     <message>
         <source>{model} is no layout model. PaddlePaddle/PP-DocLayoutV2 is one.</source>
-        <extracomment>engine/pipelines/reading/layout.py</extracomment>
+        <extracomment>engine/pipelines/reading/layout_model.py</extracomment>
         <translation>{model} não é um modelo de layout. PaddlePaddle/PP-DocLayoutV2 é um.</translation>
     </message>
     <message>
@@ -5139,7 +5149,7 @@
     </message>
     <message>
         <source>{name} writes no text. Give it as the layout, and a vision model as the model.</source>
-        <extracomment>app/runtime/reading.py</extracomment>
+        <extracomment>engine/pipelines/reading/text_lines.py</extracomment>
         <translation>{name} não escreve texto. Escolha um modelo com visão.</translation>
     </message>
     <message>

@@ -4418,6 +4418,11 @@
         <translation>读取内容</translation>
     </message>
     <message>
+        <source>Whole page</source>
+        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <translation>整页</translation>
+    </message>
+    <message>
         <source>Window</source>
         <extracomment>app/gui/window.py</extracomment>
         <translation>窗口</translation>
@@ -4818,6 +4823,11 @@
         <translation>{model} 不支持工具调用，将在没有工具的情况下回答。</translation>
     </message>
     <message>
+        <source>{model} does not write whole pages: its regions are read.</source>
+        <extracomment>engine/pipelines/reading/reader.py</extracomment>
+        <translation>{model} 不能写出整页：将读取页面的各个区域。</translation>
+    </message>
+    <message>
         <source>{model} has no voices: its folder `voices` is missing. Download it again.</source>
         <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
         <translation>{model} 没有声音：缺少文件夹 `voices`。请重新下载。</translation>
@@ -4829,7 +4839,7 @@
     </message>
     <message>
         <source>{model} is no layout model. PaddlePaddle/PP-DocLayoutV2 is one.</source>
-        <extracomment>engine/pipelines/reading/layout.py</extracomment>
+        <extracomment>engine/pipelines/reading/layout_model.py</extracomment>
         <translation>{model} 不是版面模型。PaddlePaddle/PP-DocLayoutV2 是版面模型。</translation>
     </message>
     <message>
@@ -5136,7 +5146,7 @@
     </message>
     <message>
         <source>{name} writes no text. Give it as the layout, and a vision model as the model.</source>
-        <extracomment>app/runtime/reading.py</extracomment>
+        <extracomment>engine/pipelines/reading/text_lines.py</extracomment>
         <translation>{name} 不能生成文本。请选择视觉模型。</translation>
     </message>
     <message>
