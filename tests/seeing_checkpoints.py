@@ -45,7 +45,10 @@ def id_of(family: SeeingFamily) -> Callable[[str], int]:
 @cache
 def reference(name: str) -> Any:
     """In f32, with random weights."""
-    family = FAMILIES[name]
+    return made(FAMILIES[name])
+
+
+def made(family: SeeingFamily) -> Any:
     kind, config = family.config(id_of(family))
     config._attn_implementation = "eager"
     model = kind(config).eval()
@@ -55,8 +58,11 @@ def reference(name: str) -> Any:
 
 
 def save(name: str, folder: Path) -> Path:
-    family = FAMILIES[name]
-    reference(name).save_pretrained(folder)
+    return written(FAMILIES[name], reference(name), folder)
+
+
+def written(family: SeeingFamily, model: Any, folder: Path) -> Path:
+    model.save_pretrained(folder)
     path = folder / "config.json"
     config = json.loads(path.read_text())
     family.published(config)
@@ -80,7 +86,11 @@ def template(place: str) -> str:
 
 
 def text_config(family: str, **more: Any) -> Config:
-    vocab = 256 + len(SPECIALS) + len(FAMILIES[family].words)
+    return text_fields(FAMILIES[family].words, **more)
+
+
+def text_fields(words: Sequence[str], **more: Any) -> Config:
+    vocab = 256 + len(SPECIALS) + len(words)
     given = dict(
         vocab_size=vocab,
         hidden_size=64,

@@ -50,7 +50,8 @@ class SeeingWorld:
             assert slot is not None
             rows, used = [], 0
             for start, stop in zip([0, *ends], [*ends, len(prompt.ids)]):
-                segment = Segment(slot, want=range(stop - start))
+                rope = None if prompt.rope is None else prompt.rope[:, start:stop]
+                segment = Segment(slot, pos=rope, want=range(stop - start))
                 if start in seen:
                     assert features is not None
                     segment.embeds, segment.mutual = (
@@ -69,7 +70,28 @@ class SeeingWorld:
 
     def reply(self, prompt: Prompt) -> list[int]:
         greedy = SamplingParams(temperature=0.0, max_tokens=GREEDY, ignore_eos=True)
-        request = Request(self.name, prompt.ids, greedy, pictures=prompt.pictures, positions=prompt.positions)
+        seen = dict(pictures=prompt.pictures, positions=prompt.positions, rope=prompt.rope)
+        request = Request(self.name, prompt.ids, greedy, **seen)  # type: ignore[arg-type]
         result = self.engine.batch([request])[0]
         assert isinstance(result, Result), result
         return list(result.ids)
+
+
+def references_reply(model: Any, inputs: dict[str, Any]) -> tuple[np.ndarray, list[int], list[float]]:
+    """Logits of the prompt; greedy tokens, and by how much each beat the second best."""
+    import torch
+
+    with torch.no_grad():
+        logits = model(**inputs).logits[0].numpy()
+        out = model.generate(
+            **inputs,
+            max_new_tokens=GREEDY,
+            do_sample=False,
+            eos_token_id=None,
+            pad_token_id=0,
+            output_logits=True,
+            return_dict_in_generate=True,
+        )
+    best = torch.stack(out.logits)[:, 0].topk(2, dim=-1).values
+    given = inputs["input_ids"].shape[1]
+    return logits, out.sequences[0, given:].tolist(), ((best[:, 0] - best[:, 1]) / best.abs().max()).tolist()

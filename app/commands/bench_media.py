@@ -12,11 +12,12 @@ import grus
 import resources
 from engine.benchmark import TEXT, Figure, ListeningBenchmark, ReadingBenchmark, Say, SpeechBenchmark, voice_like
 from engine.errors import BadRequest, UnreadableFile
+from engine.loaded import LoadedPart
 from engine.loading import LoadedModel, LoadOptions
 from engine.media.sound import SAMPLE_RATE, read_sound
 from engine.pipelines.speaking.voice import VoiceSettings
 
-Measured = tuple[LoadedModel, int, list[Figure]]  # the model, bytes of this process, figures
+Measured = tuple[LoadedModel | LoadedPart, int, list[Figure]]  # the model, bytes of this process, figures
 AT_ONCE = (1, 4)  # voices and sounds by default
 _PAGES = 4  # of a document, so that a book does not take all night
 _EXAMPLE = resources.path("starter", "page.png")

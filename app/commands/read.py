@@ -34,7 +34,7 @@ FictionBook, e-mail, Markdown, CSV and text files carry their text, which is tak
 Without -o the text goes to standard output, page by page. With -o it is saved as it comes; a run that was stopped
 resumes when it is started again. What could not be read is reported on standard error, and the rest is read."""
 
-TASKS = ("auto", "text", "table", "formula", "chart", "seal", "spotting")
+TASKS = ("auto", "text", "markdown", "table", "formula", "chart", "seal", "spotting")
 FORMATS = ("md", "txt", "json", "csv", "xlsx", "html", "docx", "pdf")
 
 
@@ -56,7 +56,8 @@ def add_to(commands: Any) -> None:
         "--task",
         choices=TASKS,
         default="auto",
-        help="auto: each region as what it is; text: everything as text; the others take the whole page for one table, "
+        help="auto: each region as what it is, or the whole page where the model was trained so; text: everything as text; "
+        "markdown: the whole page at once; the others take the whole page for one table, "
         "formula, chart or seal, or look for text with places (default: auto)",
     )
     what.add_argument("--pages", metavar="RANGE", help="such as 1-3,5 or 7- (default: all)")

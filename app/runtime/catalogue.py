@@ -251,12 +251,15 @@ def _holds_model(path: Path) -> bool:
 # beside it; no weights are opened.
 
 Capability = Literal[
-    "chat", "vision", "embed", "rank", "read", "layout", "listen", "speak", "remote"
-]  # remote: it runs elsewhere
+    "chat", "vision", "embed", "rank", "read", "lines", "layout", "listen", "speak", "remote"
+]  # lines: it reads lines of pages, and cannot be asked; remote: it runs elsewhere
 Use = Literal["chat", "embed", "rank", "read", "layout", "listen", "speak", "part"]
 
-_PAGES_ONLY = frozenset({"paddleocr_vl"})  # model types that answer nothing but what is on a page
-_LAYOUTS = frozenset({"pp_doclayout_v2", "pp_doclayout_v3"})
+_PAGES_ONLY = frozenset(
+    {"glm_ocr", "lighton_ocr", "paddleocr_vl"}
+)  # model types that answer nothing but what is on a page
+_LAYOUTS = frozenset({"pp_doclayout_v2", "pp_doclayout_v3", "pp_ocrv6_medium_det"})
+_LINES = frozenset({"pp_ocrv6_small_rec"})  # read lines of text, and write no tokens
 
 # a model to begin with, for each thing that Grus can do besides chat
 RECOMMENDED: dict[Capability, str] = {
@@ -290,6 +293,8 @@ def capabilities(config: Mapping[str, Any], folder: Path | None = None) -> froze
         return frozenset({"speak"})
     if model_type in _LAYOUTS:
         return frozenset({"layout"})
+    if model_type in _LINES:
+        return frozenset({"read", "lines"})
     if find_encoder(config) is not None:
         return frozenset({"rank" if ranks_pairs(config) else "embed"})
     if find_part({"model_type": known_by(dict(config)), **config}) is not None:
@@ -335,14 +340,17 @@ def able(catalogue: Catalogue, capability: Capability) -> list[str]:
 def serves(capability: Capability, found: frozenset[Capability]) -> bool:
     """Whether a model may be asked for this. A model that only reads pages answers a conversation that shows it one. What one
     elsewhere makes of a text its server says, where its name tells that it makes vectors."""
-    return capability in found or (capability == "chat" and ("read" in found or {"embed", "remote"} <= found))
+    return capability in found or (
+        capability == "chat" and (found & {"read", "lines"} == {"read"} or {"embed", "remote"} <= found)
+    )
 
 
 def require(capability: Capability, name: str, loaded: Any) -> None:
     """Raise MissingCapability where a loaded model cannot do this."""
     found = capabilities(loaded.config, getattr(loaded, "folder", None))
     if not serves(capability, found):
-        sentence = f"The model {name} {DOES[main_use(found)]}; here one is needed that {DOES[capability]}."
+        does = "reads lines of pages" if "lines" in found else DOES[main_use(found)]
+        sentence = f"The model {name} {does}; here one is needed that {DOES[capability]}."
         raise MissingCapability(sentence, capability)
 
 

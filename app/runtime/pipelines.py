@@ -49,14 +49,14 @@ def chosen(host: Host, capability: Capability, wanted: str) -> str:
 
 def recognizer(host: Host, wanted: str) -> Recognizer:
     """What reads regions of pages."""
-    from engine.pipelines.reading.recognizer import VisionRecognizer
+    from engine.pipelines.reading.text_lines import recognizer_of
 
-    return VisionRecognizer(host.engine, host.bring(chosen(host, "read", wanted)))
+    return recognizer_of(host.engine, host.bring(chosen(host, "read", wanted)))
 
 
 def layout(host: Host) -> LayoutDetector | None:
     """What finds the regions of pages, where a model for that is here; None: the splitter that needs none."""
-    from engine.pipelines.reading.layout import LayoutModel
+    from engine.pipelines.reading.layout_model import LayoutModel
 
     found = catalogue.able(host.service.catalogue, "layout")
     return LayoutModel(host.engine, found[0]) if found else None

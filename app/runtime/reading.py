@@ -10,16 +10,18 @@ from typing import Any
 from app.runtime.catalogue import require
 from app.runtime.models import ServiceOwner, closed_on_error, open_models
 from app.runtime.remote.servers import BETWEEN
-from engine.errors import BadRequest, ErrorText, UnreadableFile
+from engine.errors import BadRequest, UnreadableFile
 from engine.loaded import LoadedPart
 from engine.loading import LoadedModel, LoadOptions
 from engine.pipelines.reading.elements import NO_MODEL
 from engine.pipelines.reading.formats.detection import carries_text
-from engine.pipelines.reading.layout import LayoutDetector, LayoutModel
+from engine.pipelines.reading.layout import LayoutDetector
+from engine.pipelines.reading.layout_model import LayoutModel
 from engine.pipelines.reading.reader import DocumentRead
-from engine.pipelines.reading.recognizer import Recognizer, VisionRecognizer
+from engine.pipelines.reading.recognizer import Recognizer
 from engine.pipelines.reading.results import Document
 from engine.pipelines.reading.session import ReadingSession, ReadOptions, output_targets
+from engine.pipelines.reading.text_lines import recognizer_of
 from engine.pipelines.reading.writers import ExportOptions, format_of, page_text
 from engine.starter import READER, starter
 from engine.types import Settings
@@ -30,7 +32,7 @@ class ReadingModels(ServiceOwner):
 
     recognizer: Recognizer | None
     layout: LayoutDetector | None
-    loaded: LoadedModel  # the model that recognizes
+    loaded: LoadedModel | LoadedPart  # the model that recognizes
 
     def __init__(
         self,
@@ -56,17 +58,12 @@ class ReadingModels(ServiceOwner):
                 self.service.load_now(layout)
                 self.layout = LayoutModel(self.service, layout)
 
-    def _recognizer(self, name: str) -> VisionRecognizer:
+    def _recognizer(self, name: str) -> Recognizer:
         loaded = self.service.load_now(name)
         if BETWEEN in name:
             require("read", name, loaded)
-        if isinstance(loaded, LoadedPart):
-            raise BadRequest(
-                ErrorText("{name} writes no text. Give it as the layout, and a vision model as the model.", name=name),
-                "model",
-            )
         self.loaded = loaded
-        return VisionRecognizer(self.service, loaded)
+        return recognizer_of(self.service, loaded)
 
 
 class NoReadingModels:

@@ -5,7 +5,7 @@ The norm is folded into the convolution while loading, so that it costs nothing 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -28,8 +28,10 @@ def activation(ops: Ops, name: str | None) -> Callable[[Array], Array]:
     return known[name]
 
 
-def folded(w: View, conv: str, norm: str, shape: tuple[int, ...], eps: float = NORM_EPS) -> tuple[Array, Array]:
-    """Kernel and bias in f32, with the norm's scale and shift in them."""
+def folded(
+    w: View, conv: str, norm: str, shape: tuple[int, ...], eps: float = NORM_EPS, biased: bool = False
+) -> tuple[Array, Array]:
+    """Kernel and bias in f32, with the norm's scale and shift in them. `biased`: the convolution has a bias of its own too."""
     ops, out = w.backend.ops, shape[0]
     kernel = w.tensor(f"{conv}.weight", shape, "f32")
     mean, var, gain, bias = (
@@ -38,19 +40,30 @@ def folded(w: View, conv: str, norm: str, shape: tuple[int, ...], eps: float = N
     zeros = ops.array(np.zeros(out, np.float32))
     scale = ops.batch_norm(zeros + 1.0, zeros, var, gain, zeros, eps)  # what becomes of one
     shift = ops.batch_norm(zeros, mean, var, gain, bias, eps)  # what becomes of zero
+    if biased:
+        shift = shift + w.tensor(f"{conv}.bias", (out,), "f32") * scale
     return kernel * scale.reshape(out, 1, 1, 1), shift
 
 
 class Convolution:
-    """A convolution of square kernels over `[B, H, W, C]`, padded so that only the stride shrinks the image."""
+    """A convolution over `[B, H, W, C]`, padded so that only the stride shrinks the image. Sizes and strides are of both axes, or of
+    rows and columns."""
 
     def __init__(
-        self, w: View, kernel: Array, bias: Array, size: int, stride: int, groups: int, act: str | None
+        self,
+        w: View,
+        kernel: Array,
+        bias: Array,
+        size: int | Sequence[int],
+        stride: int | Sequence[int],
+        groups: int,
+        act: str | None,
     ) -> None:
         ops, dtype = w.backend.ops, w.backend.dtype
-        self.ops, self.stride, self.groups = ops, (stride, stride), groups
+        self.ops, self.stride, self.groups = ops, both_axes(stride), groups
         self.kernel, self.bias = ops.conv_weight(ops.cast(kernel, dtype)), ops.cast(bias, dtype)
-        self.padding = ((size - 1) // 2, (size - 1) // 2)
+        rows, columns = both_axes(size)
+        self.padding = ((rows - 1) // 2, (columns - 1) // 2)
         self.act = activation(ops, act)
 
     def __call__(self, x: Array) -> Array:
@@ -58,16 +71,40 @@ class Convolution:
         return self.act(y)
 
 
+def both_axes(value: int | Sequence[int]) -> tuple[int, int]:
+    if isinstance(value, int):
+        return value, value
+    rows, columns = value
+    return rows, columns
+
+
+def plain_conv(
+    w: View,
+    name: str,
+    inp: int,
+    out: int,
+    size: int | Sequence[int],
+    stride: int | Sequence[int] = 1,
+    groups: int = 1,
+    bias: bool = True,
+) -> Convolution:
+    """One without a norm and without an activation."""
+    kernel = w.tensor(f"{name}.weight", (out, inp // groups, *both_axes(size)), "f32")
+    given = w.tensor(f"{name}.bias", (out,), "f32") if bias else w.backend.ops.array(np.zeros(out, np.float32))
+    return Convolution(w, kernel, given, size, stride, groups, None)
+
+
 def conv_norm(
     w: View,
     inp: int,
     out: int,
-    size: int,
-    stride: int = 1,
+    size: int | Sequence[int],
+    stride: int | Sequence[int] = 1,
     groups: int = 1,
     act: str | None = None,
     names: tuple[str, str] = ("convolution", "normalization"),
     eps: float = NORM_EPS,
+    biased: bool = False,
 ) -> Convolution:
-    kernel, bias = folded(w, *names, (out, inp // groups, size, size), eps)
+    kernel, bias = folded(w, *names, (out, inp // groups, *both_axes(size)), eps, biased)
     return Convolution(w, kernel, bias, size, stride, groups, act)

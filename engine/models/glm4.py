@@ -4,6 +4,7 @@ mixtures, GLM 4.5 to 4.7: norms and halves as usual, sigmoid routing, and one la
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -87,8 +88,8 @@ def mixture(w: View, c: TextConfig, routing: Routing) -> MlpLike:
     return SharedMoe(w, c, "shared_experts", shared * c.fields.int("moe_intermediate_size"), routing)
 
 
-def ignore_guessing_layers(w: View, c: TextConfig) -> None:
+def ignore_guessing_layers(w: View, c: TextConfig, body: str = "model") -> None:
     """Layers behind the last one guess a token ahead."""
     count = c.fields.int("num_nextn_predict_layers", "num_mtp_layers", default=1, least=0, most=64)
     for i in range(c.layers, c.layers + max(1, count)):
-        w.ignore(rf"^model\.layers\.{i}\.")
+        w.ignore(rf"^{re.escape(body)}\.layers\.{i}\.")

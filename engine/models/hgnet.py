@@ -31,7 +31,7 @@ LARGE: dict[str, list[Any]] = {
 class Stem:
     """An image at a quarter of its size, by two ways that are joined."""
 
-    def __init__(self, w: View, channels: list[int], strides: list[int], act: str) -> None:
+    def __init__(self, w: View, channels: list[int], strides: list[Any], act: str) -> None:
         self.ops = w.backend.ops
         image, mid, out = channels
         self.first = conv_norm(w.sub("stem1"), image, mid, 3, strides[0], act=act)

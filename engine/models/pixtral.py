@@ -1,4 +1,4 @@
-"""Pixtral's image encoder, as Mistral 3 and Ministral 3 have it: pictures of any shape, positions by a rope of rows and columns.
+"""Pixtral's image encoder, as Mistral 3, Ministral 3 and LightOnOCR have it: pictures of any shape, positions by a rope of rows and columns.
 
 The projector makes one token of each square of patches. Patches come square by square.
 """
@@ -18,8 +18,14 @@ from engine.models.qwen_vision import block_places
 from engine.models.rope import frequencies
 from engine.weights.view import View
 
-TOWERS = ("vision_tower", "model.vision_tower")  # as published, as transformers has it in memory
-PROJECTORS = ("multi_modal_projector", "model.multi_modal_projector")
+# as published, as transformers has it in memory; as LightOnOCR's files have it
+TOWERS = ("vision_tower", "model.vision_tower", "model.vision_encoder", "vision_encoder")
+PROJECTORS = (
+    "multi_modal_projector",
+    "model.multi_modal_projector",
+    "model.vision_projection",
+    "vision_projection",
+)
 EPS = 1e-5
 
 

@@ -29,12 +29,12 @@ def tower_place(w: View) -> str | None:
 
 
 class QwenVisionNorm:
-    def __init__(self, w: View, name: str, dim: int) -> None:
-        self.ops = w.backend.ops
+    def __init__(self, w: View, name: str, dim: int, eps: float = EPS) -> None:
+        self.ops, self.eps = w.backend.ops, eps
         self.weight, self.bias = w.tensor(f"{name}.weight", (dim,)), w.tensor(f"{name}.bias", (dim,))
 
     def __call__(self, x: Array) -> Array:
-        return self.ops.layer_norm(x, self.weight, self.bias, EPS)
+        return self.ops.layer_norm(x, self.weight, self.bias, self.eps)
 
 
 class QwenVisionMlp:

@@ -23,6 +23,7 @@ from engine.models.gemma3 import gemma3
 from engine.models.gemma3n import gemma3n
 from engine.models.gemma4 import gemma4
 from engine.models.glm4 import glm4, glm4_moe
+from engine.models.glm_ocr import glm_ocr
 from engine.models.gpt_oss import gpt_oss
 from engine.models.granite import granite, granite_hybrid, granite_moe
 from engine.models.hunyuan import hunyuan_dense, hunyuan_moe
@@ -30,6 +31,7 @@ from engine.models.idefics3 import idefics3
 from engine.models.kokoro import kokoro
 from engine.models.laguna import laguna
 from engine.models.lfm2 import lfm2, lfm2_moe, lfm3
+from engine.models.lighton_ocr import lighton_ocr
 from engine.models.llama import llama, seed_oss, smollm3
 from engine.models.minimax_m2 import minimax_m2
 from engine.models.ministral3 import ministral3
@@ -42,6 +44,7 @@ from engine.models.paddleocr_vl import paddleocr_vl
 from engine.models.parakeet import parakeet_ctc, parakeet_rnnt, parakeet_tdt
 from engine.models.phi3 import phi3
 from engine.models.pp_doclayout import pp_doclayout
+from engine.models.pp_ocr import pp_ocr_detector, pp_ocr_recognizer
 from engine.models.qwen2 import qwen2
 from engine.models.qwen2_5_vl import qwen2_5_vl
 from engine.models.qwen3 import qwen3, qwen3_moe
@@ -78,6 +81,7 @@ ARCHITECTURES: dict[str, Maker] = {
     "glm4": glm4,
     "glm4_moe": glm4_moe,
     "glm4_moe_lite": deepseek_v3,
+    "glm_ocr": glm_ocr,
     "gpt_oss": gpt_oss,
     "granite": granite,
     "granitemoe": granite_moe,
@@ -90,6 +94,7 @@ ARCHITECTURES: dict[str, Maker] = {
     "lfm2": lfm2,
     "lfm2_moe": lfm2_moe,
     "lfm3": lfm3,
+    "lighton_ocr": lighton_ocr,
     "llama": llama,
     "minimax_m2": minimax_m2,
     "ministral3": ministral3,
@@ -134,6 +139,8 @@ PARTS: dict[str, MakePart] = {
     "parakeet_tdt": parakeet_tdt,
     "pp_doclayout_v2": pp_doclayout,
     "pp_doclayout_v3": pp_doclayout,
+    "pp_ocrv6_medium_det": pp_ocr_detector,
+    "pp_ocrv6_small_rec": pp_ocr_recognizer,
     "qwen3_tts#speaker": speaker_encoder,
     "qwen3_tts_tokenizer_12hz": codec_decoder,
     "qwen3_tts_tokenizer_12hz#encoder": codec_encoder,

@@ -1,4 +1,7 @@
-"""The vision processor of Mistral 3 and Ministral 3: a picture keeps its shape; in the prompt a token ends each row of squares."""
+"""The vision processor of Mistral 3 and Ministral 3: a picture keeps its shape; in the prompt a token ends each row of squares.
+
+LightOnOCR has the same pictures, and no such tokens.
+"""
 
 from __future__ import annotations
 
@@ -87,3 +90,12 @@ class PixtralVisionProcessor:
         if len(ids) != 1:
             raise ConfigError(f"The tokenizer has no token {token}, which this model's pictures need.")
         return ids[0]
+
+
+class LightOnVisionProcessor(PixtralVisionProcessor):
+    def __init__(self, config: Fields, image: Fields, encode: Callable[[str], Sequence[int]]) -> None:
+        given = Fields({"image_token_id": 151655} | dict(config.values), config.where)
+        super().__init__(given, image, encode)
+
+    def _spelled(self, picture: Picture) -> list[int]:
+        return [self.image_id] * picture.tokens

@@ -60,7 +60,7 @@ class QwenVisionProcessor:
         self.mean, self.std = channel_values(image, "image_mean"), channel_values(image, "image_std")
         self.image_id, self.video_id = config.int("image_token_id"), config.int("video_token_id")
         self.start_id, self.end_id = config.int("vision_start_token_id"), config.int("vision_end_token_id")
-        self.placeholder_ids = (self.image_id, self.video_id)
+        self.placeholder_ids: tuple[int, ...] = (self.image_id, self.video_id)
         self._encode = encode
 
     def note(self, image: ImageLike) -> str | None:

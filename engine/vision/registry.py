@@ -9,9 +9,10 @@ from typing import Any, TypeAlias
 from engine.models.config import Fields
 from engine.vision.gemma3 import Gemma3VisionProcessor
 from engine.vision.gemma4 import Gemma4VisionProcessor
+from engine.vision.glm import GlmVisionProcessor
 from engine.vision.idefics3 import Idefics3VisionProcessor
 from engine.vision.paddle import PaddleVisionProcessor
-from engine.vision.pixtral import PixtralVisionProcessor
+from engine.vision.pixtral import LightOnVisionProcessor, PixtralVisionProcessor
 from engine.vision.processor import VisionProcessor, image_settings, video_settings
 from engine.vision.qwen import Qwen25VisionProcessor, QwenVisionProcessor
 
@@ -35,8 +36,16 @@ def _gemma4(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
     return Gemma4VisionProcessor(config, image_settings(config, folder), encode)
 
 
+def _glm(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
+    return GlmVisionProcessor(config, image_settings(config, folder), encode)
+
+
 def _idefics3(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
     return Idefics3VisionProcessor(config, image_settings(config, folder), encode)
+
+
+def _lighton(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
+    return LightOnVisionProcessor(config, image_settings(config, folder), encode)
 
 
 def _pixtral(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
@@ -50,7 +59,9 @@ def _qwen2_5(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
 VISION_PROCESSORS: dict[str, _Factory] = {
     "gemma3": _gemma3,
     "gemma4": _gemma4,
+    "glm_ocr": _glm,
     "idefics3": _idefics3,
+    "lighton_ocr": _lighton,
     "mistral3": _pixtral,
     "paddleocr_vl": _paddle,
     "qwen2_5_vl": _qwen2_5,

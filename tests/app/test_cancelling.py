@@ -73,7 +73,7 @@ class Voice:
 
 
 class Eyes:
-    name, by_line, tasks = "eyes", False, frozenset({"text"})
+    name, by_line, whole_pages, tasks = "eyes", False, False, frozenset({"text"})
 
     def __init__(self, engine: Any) -> None:
         self.engine = engine

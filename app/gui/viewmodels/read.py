@@ -39,6 +39,7 @@ ENDINGS = (".pdf", *DOCUMENTS, *TEXTS, *PICTURES)
 TASKS = (
     ("auto", mark("Everything")),
     ("text", mark("Text only")),
+    ("markdown", mark("Whole page")),
     ("table", mark("One table")),
     ("formula", mark("One formula")),
     ("chart", mark("One chart")),

@@ -19,7 +19,8 @@ from app.runtime.models import ModelService
 from app.runtime.vectors import library_embedding
 from app.server.openai.file_store import FileStore, StoreMember
 from engine.errors import GrusError
-from engine.pipelines.reading.recognizer import Recognizer, VisionRecognizer
+from engine.pipelines.reading.recognizer import Recognizer
+from engine.pipelines.reading.text_lines import recognizer_of
 
 log = logging.getLogger("grus.server")
 T = TypeVar("T")
@@ -144,7 +145,7 @@ class VectorIndex:
         catalogue = self._service.catalogue
         able = (name for name in catalogue.named if can(catalogue.look_up(name).source, "read", catalogue.cache_dir))
         name = next(able, None)
-        return None if name is None else VisionRecognizer(self._service, self._service.load_now(name))
+        return None if name is None else recognizer_of(self._service, self._service.load_now(name))
 
     # -- searching
 

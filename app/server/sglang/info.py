@@ -108,8 +108,9 @@ def device_name(model: LoadedModel | LoadedPart) -> str:
 async def health_generate(request: Request, server: Here) -> Health:
     """Generates one token or one frame of speech, or transcribes one second. Fails when that takes longer than 30 seconds."""
     name, model = await server.service.find_any(None)
-    use = main_use(capabilities(model.config, model.folder))
-    if use in ("part", "layout", "embed", "rank"):
+    found = capabilities(model.config, model.folder)
+    use = main_use(found)
+    if use in ("part", "layout", "embed", "rank") or "lines" in found:
         require("chat", name, model)
     scope = cancel_scope(server)
     try:

@@ -18,7 +18,8 @@ from engine.media.documents import TextLayerWord
 from engine.pipelines.reading.ink import columns_of, cut, cut_lines, has_ink, ink_of, runs
 from engine.pipelines.reading.layout import LayoutRegion, RegionRole, lines_within, role_of
 from engine.pipelines.reading.recognizer import CheckedRecognizer, Recognition, Recognizer, doubted
-from engine.pipelines.reading.results import Box, Element, Kind, PlacedWord, Task, is_list, read_table
+from engine.pipelines.reading.results import Box, Element, Kind, PlacedWord, Task, bounding_box, is_list, read_table
+from engine.pipelines.reading.whole_pages import markdown_elements
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -57,6 +58,9 @@ class RegionReader:
             return [self._with_figure(Element(role.kind, region.box, region.order, label=region.label), page)]
         if self._recognizer is None or checked is None:
             raise BadRequest(NO_MODEL, "model")
+        if task == "markdown":
+            result = self._recognize(page, region, task, region.lines, checked)
+            return self._of_markdown(page, region, result)
         lines = region.lines or (lines_within(page.image, region.box) if task in ("text", "table") else ())
         result = self._recognize(page, region, task, lines, checked)
         if task == "spotting":
@@ -81,7 +85,14 @@ class RegionReader:
         image = cut(page.image, region.box, _MARGIN)
         # models invent text for a blank image
         result = checked.read(image, task) if has_ink(image) else Recognition("")
-        return doubted(result) if task == "text" else result
+        return doubted(result) if task in ("text", "markdown") else result
+
+    def _of_markdown(self, page: PageContent, region: LayoutRegion, result: Recognition) -> list[Element]:
+        elements = [
+            replace(element, confidence=None if element.kind == "figure" else result.confidence, doubt=result.doubt)
+            for element in markdown_elements(result.text, region.box)
+        ]
+        return [self._with_figure(element, page) for element in placed_together(page.image, elements, region.lines)]
 
     def _with_figure(self, element: Element, page: PageContent) -> Element:
         if element.kind not in _WITH_FIGURE:
@@ -212,6 +223,34 @@ def word_boxes(page: Image, box: Box, text: str, lines: Sequence[Box]) -> tuple[
     if len(words_by_line) != len(boxes):
         words_by_line = _distributed([word for words in words_by_line for word in words], boxes)
     return tuple(_placed(page, line, words) for words, line in zip(words_by_line, boxes) if words)
+
+
+def placed_together(page: Image, elements: Sequence[Element], lines: Sequence[Box]) -> list[Element]:
+    """The words of all elements in order, on the lines of ink in order; a box is then that of its element's words."""
+    owners = [
+        (at, word) for at, element in enumerate(elements) if _is_on_lines(element) for word in element.text.split()
+    ]
+    if not lines or not owners:
+        return list(elements)
+    found: list[list[list[PlacedWord]]] = [[] for _ in elements]
+    left = iter(owners)
+    for line, words in zip(lines, _distributed([word for _, word in owners], lines)):
+        before = -1
+        for placed in _placed(page, line, words) if words else ():
+            at, _ = next(left)
+            if at != before:
+                found[at].append([])
+            found[at][-1].append(placed)
+            before = at
+    out = []
+    for element, mine in zip(elements, found):
+        box = bounding_box(word.box for line in mine for word in line) if mine else element.box
+        out.append(replace(element, box=box, lines=tuple(map(tuple, mine))))
+    return out
+
+
+def _is_on_lines(element: Element) -> bool:
+    return element.kind not in ("figure", "formula")
 
 
 def _distributed(words: Sequence[str], lines: Sequence[Box]) -> list[list[str]]:

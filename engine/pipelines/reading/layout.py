@@ -13,13 +13,12 @@ not, and are read row by row.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from engine.errors import BadRequest, ErrorText
 from engine.pipelines.reading.ink import (
     TILE,
     Span,
@@ -32,7 +31,6 @@ from engine.pipelines.reading.ink import (
     working_copy,
 )  # fmt: skip
 from engine.pipelines.reading.results import Box, Kind, Task, bounding_box
-from engine.tasks import EngineLike
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -60,29 +58,6 @@ class LayoutDetector(Protocol):
     name: str  # reported in every result
 
     def detect(self, page: Image) -> DetectedLayout: ...
-
-
-class LayoutModel:
-    """A layout model of an engine as a layout detector. It runs as a task, interleaved with requests."""
-
-    def __init__(self, engine: EngineLike, model: str) -> None:
-        self.name = model
-        self._engine = engine
-
-    def detect(self, page: Image) -> DetectedLayout:
-        pixels = np.asarray(page.convert("RGB"))
-
-        def work(loaded: Any) -> Generator[None, None, list[LayoutRegion]]:
-            detecting = getattr(loaded.model, "detecting", None)
-            if detecting is None:
-                raise BadRequest(
-                    ErrorText("{model} is no layout model. PaddlePaddle/PP-DocLayoutV2 is one.", model=self.name),
-                    "layout",
-                )
-            found = yield from detecting(pixels)
-            return [LayoutRegion(Box(*each.box), each.label, order, each.score) for order, each in enumerate(found)]
-
-        return DetectedLayout(tuple(self._engine.task(self.name, work).result()), page)
 
 
 # -- region classes
@@ -114,6 +89,7 @@ _ROLES: dict[str, RegionRole] = {
     "code": RegionRole("code"),
     "aside_text": RegionRole("aside"),
     "formula_number": RegionRole("aside"),
+    "page": RegionRole("text", "markdown"),
     "table": RegionRole("table", "table"),
     "formula": RegionRole("formula", "formula"),
     "display_formula": RegionRole("formula", "formula"),
@@ -187,7 +163,6 @@ class PageSplitter:
     def detect(self, page: Image) -> DetectedLayout:
         grey, factor = working_copy(page)
         ink = ink_of(grey)
-        width, height = page.size
         ink = without_rules(ink)
         found = photographs(grey)
         for photograph in found:
@@ -195,20 +170,28 @@ class PageSplitter:
         typical = line_height(ink)
         for photograph in found:
             ink[photograph] = True  # one block, too tall for a line of text
-        blocks = _blocks(_lines(ink, typical))
-        regions = [
-            LayoutRegion(
-                bounding_box(line.box for line in block).scaled(factor).within(width, height),
-                label,
-                order,
-                level=level,
-                lines=()
-                if label == "figure"
-                else tuple(line.box.scaled(factor).within(width, height) for line in block),
-            )
-            for order, (block, label, level) in enumerate(_labelled(blocks, ink.shape[0], ink.shape[1]))
-        ]
-        return DetectedLayout(tuple(regions), page)
+        return DetectedLayout(regions_in(ink, typical, factor, page.size), page)
+
+
+def regions_in(
+    ink: np.ndarray, typical: float, factor: float, size: tuple[int, int], found: Sequence[Box] = ()
+) -> tuple[LayoutRegion, ...]:
+    """The regions of a page whose copy, `factor` times smaller, has this ink and lines of the height `typical`. `found`: boxes of the
+    page that the ink stands for; a line is then as large as those in it."""
+    width, height = size
+
+    def box_of(line: _Line) -> Box:
+        own = line.box.scaled(factor)
+        inside = [box for box in found if own.contains(box.middle)]
+        return (bounding_box(inside) if inside else own).within(width, height)
+
+    regions = []
+    labelled = _labelled(_blocks(_lines(ink, typical)), ink.shape[0], ink.shape[1])
+    for order, (block, label, level) in enumerate(labelled):
+        boxes = tuple(map(box_of, block))
+        lines = () if label == "figure" else boxes
+        regions.append(LayoutRegion(bounding_box(boxes), label, order, level=level, lines=lines))
+    return tuple(regions)
 
 
 def lines_within(image: Image, box: Box) -> tuple[Box, ...]:

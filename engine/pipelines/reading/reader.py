@@ -38,6 +38,7 @@ from engine.pipelines.reading.layout import (
     LayoutDetector,
     LayoutRegion,
     PageSplitter,
+    lines_within,
     without_duplicates,
 )
 from engine.pipelines.reading.recognizer import CheckedRecognizer, RecognitionStream, Recognizer, confidence_in_lines
@@ -195,6 +196,7 @@ class _Run:
         self._options = reader.options
         self._sources = sources
         self._password, self._known, self._save_figure = password, known, save_figure
+        self._task = self._chosen_task()
         self._queue: queue.SimpleQueue[ReadingEvent | _PageDone | _OpenFailed | BaseException] = queue.SimpleQueue()
         self._stopping = threading.Event()
         self._page_slots = threading.Semaphore(self._options.pages_ahead)
@@ -222,6 +224,15 @@ class _Run:
             self._opener.join()
         self._pool.shutdown(cancel_futures=True)
         trim_soon()  # of the pixels of many pages
+
+    def _chosen_task(self) -> Task | Literal["auto"]:
+        """Pages are given to a model as it was trained: whole, or in regions."""
+        recognizer, task = self._reader.recognizer, self._options.task
+        if task == "auto" and recognizer is not None and recognizer.whole_pages:
+            return "markdown"
+        if task == "markdown" and (recognizer is None or task not in recognizer.tasks):
+            return "auto"
+        return task
 
     # -- on the thread that opens pages
 
@@ -315,8 +326,10 @@ class _Run:
     def _notes(self, page: UprightPage, found: DetectedLayout) -> tuple[str, ...]:
         notes = [*page.opened.notes, *page.notes]
         recognizer, task = self._reader.recognizer, self._options.task
-        if recognizer is not None and task not in ("auto", "text"):
-            if task not in recognizer.tasks:
+        if recognizer is not None and task == "markdown" != self._task:
+            notes.append(ErrorText("{model} does not write whole pages: its regions are read.", model=recognizer.name))
+        elif recognizer is not None and self._task not in ("auto", "text"):
+            if self._task not in recognizer.tasks:
                 notes.append(
                     ErrorText(
                         "{model} does not know the task {task}: the page is read as text. PaddleOCR-VL 1.5 knows every "
@@ -331,10 +344,15 @@ class _Run:
 
     def _detect(self, opened: PageImage) -> DetectedLayout:
         whole = Box(0, 0, *opened.image.size)
-        if self._options.task not in ("auto", "text"):
-            return DetectedLayout((LayoutRegion(whole, self._options.task, 0),), opened.image)
+        if self._task not in ("auto", "text", "markdown"):
+            return DetectedLayout((LayoutRegion(whole, self._task, 0),), opened.image)
         found = self._reader.layout.detect(opened.image)
-        return replace(found, regions=without_duplicates(found.regions))
+        regions = without_duplicates(found.regions)
+        if self._task == "markdown" and regions and opened.words is None:
+            # the model reads the page at once; the regions say where its words may lie
+            lines = tuple(line for region in regions for line in region.lines or lines_within(found.image, region.box))
+            regions = (LayoutRegion(whole, "page", 0, lines=lines),)
+        return replace(found, regions=regions)
 
     # -- called by the pool's threads
 
@@ -342,7 +360,7 @@ class _Run:
         self._queue.put(event)
 
     def region_reader(self, index: int, number: int) -> RegionReader:
-        task = None if self._options.task == "auto" else self._options.task
+        task = None if self._task == "auto" or self._task == "markdown" else self._task
         save_figure = self._save_figure
         return RegionReader(
             self._reader.recognizer, task, lambda order, kind, image: save_figure(index, number, order, kind, image)
@@ -369,7 +387,7 @@ class _Run:
             work.number,
             *found.image.size,
             tuple(replace(element, order=order) for order, element in enumerate(ordered)),
-            self._reader.layout.name if self._options.task in ("auto", "text") else "whole page",
+            self._reader.layout.name if self._task in ("auto", "text") else "whole page",
             self._read_by(opened),
             opened.dots,
             work.page.turned,

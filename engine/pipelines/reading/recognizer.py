@@ -9,7 +9,7 @@ halves of the crop, and marks text that stays doubtful. The number and the lengt
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -17,10 +17,10 @@ from engine.errors import BadRequest, ErrorText
 from engine.loading import LoadedModel
 from engine.pipelines.prompt import encoded
 from engine.pipelines.reading.ink import halves
+from engine.pipelines.reading.prompts import task_prompts
 from engine.pipelines.reading.results import Task
 from engine.types import Done, Failed, Request, RequestHandle, SamplingParams, Text
 from engine.vision.line_strips import LinePart, line_parts
-from engine.vision.paddle import TASKS as _PADDLE_PROMPTS
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -78,6 +78,10 @@ class Recognizer(Protocol):
     def by_line(self) -> bool:
         """Whether the model reads single lines instead of whole regions."""
 
+    @property
+    def whole_pages(self) -> bool:
+        """Whether the model was trained to read a page at once, which it writes as markdown."""
+
     def parts(self, line: Image) -> Sequence[LinePart]:
         """The images that a line model reads for one line, from left to right; empty for a line without ink."""
 
@@ -89,17 +93,6 @@ class Recognizer(Protocol):
 
 
 # -- a vision model as a recognizer
-
-_GENERAL_PROMPTS: Mapping[Task, str] = {
-    "text": "Read all text in this image. Answer with the text alone, line by line as it stands.",
-    "table": "Write the table in this image as HTML. Answer with the <table> alone.",
-    "formula": "Write the formula in this image as LaTeX. Answer with the LaTeX alone.",
-    "chart": "Write the data of this chart as a table in markdown. Answer with the table alone.",
-    "seal": "Read the text of the seal in this image. Answer with the text alone.",
-}
-_PADDLE_TASKS: frozenset[Task] = frozenset({"text", "table", "formula", "chart"})
-_PADDLE_TASKS_1_5: frozenset[Task] = _PADDLE_TASKS | {"seal", "spotting"}
-_PROMPT_END_1_5 = "Assistant:\n"  # prompts of earlier versions end with a space
 
 
 class _RequestEngine(Protocol):
@@ -117,8 +110,8 @@ class VisionRecognizer:
             )
         self.name = loaded.name
         self._engine, self._loaded, self._vision = engine, loaded, loaded.vision
-        self._paddle = str(loaded.config.get("model_type")) == "paddleocr_vl"
         self._strip_rules = loaded.vision.line_strips
+        self._prompts = task_prompts(str(loaded.config.get("model_type")), self._rendered("?"))
 
     @property
     def by_line(self) -> bool:
@@ -128,9 +121,11 @@ class VisionRecognizer:
     def tasks(self) -> frozenset[Task]:
         if self.by_line:
             return frozenset({"text"})
-        if not self._paddle:
-            return frozenset(_GENERAL_PROMPTS)
-        return _PADDLE_TASKS_1_5 if self._prompt("text").endswith(_PROMPT_END_1_5) else _PADDLE_TASKS
+        return frozenset(self._prompts.of)
+
+    @property
+    def whole_pages(self) -> bool:
+        return self._prompts.whole_pages
 
     def parts(self, line: Image) -> Sequence[LinePart]:
         return line_parts(line, self._strip_rules) if self._strip_rules else []
@@ -155,8 +150,10 @@ class VisionRecognizer:
         return prompt.request(self._loaded.name, sampling)
 
     def _prompt(self, task: Task) -> str:
-        instruction = _PADDLE_PROMPTS[task] if self._paddle else _GENERAL_PROMPTS[task]
-        content = [{"type": "image"}, {"type": "text", "text": instruction}]
+        return self._rendered(self._prompts.of[task])
+
+    def _rendered(self, instruction: str) -> str:
+        content = [{"type": "image"}, *([{"type": "text", "text": instruction}] if instruction else [])]
         variables: dict[str, Any] = {"enable_thinking": False}
         return self._loaded.template.render([{"role": "user", "content": content}], None, **variables)
 
@@ -219,7 +216,8 @@ class _RepetitionLimit:
 
 
 # a column of zeros in a table is no fault, nor are the dot leaders of a table of contents
-_LIMITS: dict[Task, _RepetitionLimit] = {"table": _RepetitionLimit(1600, 100), "chart": _RepetitionLimit(800, 40)}
+_TABLES = _RepetitionLimit(1600, 100)
+_LIMITS: dict[Task, _RepetitionLimit] = {"table": _TABLES, "markdown": _TABLES, "chart": _RepetitionLimit(800, 40)}
 _PROSE = _RepetitionLimit(96, 8)
 _SINGLE_CHARACTER = _RepetitionLimit(300, 300)
 
@@ -227,7 +225,8 @@ _SINGLE_CHARACTER = _RepetitionLimit(300, 300)
 def token_limit(width: float, height: float, task: Task) -> int:
     """The most tokens that a crop of this size can hold: one per character, more for tasks whose output has markup."""
     characters = max(1.0, height / _LINE_HEIGHT) * max(1.0, width / _CHARACTER_WIDTH)
-    per_character = {"text": 1.0, "seal": 1.0, "table": 2.0, "formula": 3.0, "chart": 1.0, "spotting": 4.0}[task]
+    per_character = {"text": 1.0, "markdown": 1.5, "table": 2.0, "formula": 3.0, "chart": 1.0, "seal": 1.0,
+                     "spotting": 4.0}[task]  # fmt: skip
     return int(min(_MOST_TOKENS, _LEAST_TOKENS + characters * per_character))
 
 
@@ -278,7 +277,7 @@ def repetition(text: str, limit: _RepetitionLimit = _PROSE) -> int | None:
 
 RETRY_SETTINGS = (DecodeSettings(temperature=0.3, repetition_penalty=1.15, seed=1),)
 _MOST_SPLITS = 2  # halves of halves
-_SPLITTABLE: tuple[Task, ...] = ("text", "table")
+_SPLITTABLE: tuple[Task, ...] = ("text", "markdown", "table")
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from html.parser import HTMLParser
 from typing import Any, Literal, TypeAlias
 
-Task: TypeAlias = Literal["text", "table", "formula", "chart", "seal", "spotting"]
-TASKS: tuple[Task, ...] = ("text", "table", "formula", "chart", "seal", "spotting")
+Task: TypeAlias = Literal["text", "markdown", "table", "formula", "chart", "seal", "spotting"]
+TASKS: tuple[Task, ...] = ("text", "markdown", "table", "formula", "chart", "seal", "spotting")
 
 Kind: TypeAlias = Literal[
     "heading", "text", "list", "code", "table", "formula", "chart", "seal", "figure", "caption", "footnote", "aside",

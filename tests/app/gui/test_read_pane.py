@@ -110,6 +110,18 @@ def test_the_result_is_edited_where_it_stands_and_copied(grus: Opened, sheet: Sh
     grus.qtbot.keyClick(pane.list, Qt.Key.Key_K, CTRL | SHIFT)
 
 
+def test_a_page_that_is_read_whole_has_its_headings(
+    grus: Opened, sheet: Sheet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pipelines, "recognizer", lambda core, wanted: Fake(lambda crop: "# One\n\n- two\n- three"))
+    pane = pane_of(grus)
+    pane.task.setCurrentIndex(pane.task.findData("markdown"))
+    pane.task.activated.emit(pane.task.currentIndex())
+    pane = read(grus, tmp_path / "page.png")
+    assert [pane.blocks.text_of(order) for order in sorted(pane.blocks.blocks)] == ["One", "- two\n- three"]
+    assert set(pane.page.paper.boxes) == {0, 1}
+
+
 def test_tables_are_grids(grus: Opened, sheet: Sheet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pipelines, "recognizer", lambda core, wanted: Fake(lambda crop: TABLE))
     pane = pane_of(grus)

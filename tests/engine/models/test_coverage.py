@@ -24,6 +24,8 @@ from tests.engine.weights.gguf import test_llamacpp
 
 MODEL_FILES = Path(__file__).parents[3] / "engine" / "models"
 NOT_TEXT = {
+    "glm_ocr",
+    "lighton_ocr",
     "moonshine",
     "moonshine_streaming",
     "paddleocr_vl",

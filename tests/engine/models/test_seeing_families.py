@@ -28,7 +28,7 @@ from tests.engine.models.test_vision_parity import agree
 from tests.engine.vision.pictures import drawn
 from tests.llamacpp_peer import MARKS, PLACE, REPLY, LlamaCpp
 from tests.seeing_checkpoints import FAMILIES, reference, save
-from tests.seeing_world import GREEDY, SeeingWorld
+from tests.seeing_world import SeeingWorld, references_reply
 
 BACKENDS = ("torch", "mlx")
 CASES = {
@@ -81,19 +81,7 @@ def expected(name: str, case: str, ids: tuple[int, ...]) -> tuple[np.ndarray, li
     inputs |= FAMILIES[name].with_ids(prompt)
     if CASES[case][1]:
         inputs |= FAMILIES[name].inputs(pictures_of(case))
-    with torch.no_grad():
-        logits = reference(name)(**inputs).logits[0].numpy()
-        out = reference(name).generate(
-            **inputs,
-            max_new_tokens=GREEDY,
-            do_sample=False,
-            eos_token_id=None,
-            pad_token_id=0,
-            output_logits=True,
-            return_dict_in_generate=True,
-        )
-    best = torch.stack(out.logits)[:, 0].topk(2, dim=-1).values
-    return logits, out.sequences[0, len(ids) :].tolist(), ((best[:, 0] - best[:, 1]) / best.abs().max()).tolist()
+    return references_reply(reference(name), inputs)
 
 
 @pytest.mark.parametrize("name", FAMILIES)

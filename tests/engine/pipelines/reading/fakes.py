@@ -39,6 +39,7 @@ class Fake:
     """Counts what it is asked. `by_line` cuts nothing: a line is one part."""
 
     name = "fake reader"
+    whole_pages = False
 
     def __init__(self, answer: Answer, *, by_line: bool = False, tasks: Iterable[Task] = TASKS, honest: bool = True):
         self._answer, self.by_line, self.tasks, self._honest = answer, by_line, frozenset(tasks), honest

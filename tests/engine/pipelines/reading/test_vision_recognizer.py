@@ -17,7 +17,7 @@ from app.runtime.reading import ReadingModels
 from backends.base import PendingStep, Segment
 from engine.errors import BadRequest
 from engine.loading import LoadOptions
-from engine.pipelines.reading.layout import LayoutModel
+from engine.pipelines.reading.layout_model import LayoutModel
 from engine.pipelines.reading.recognizer import Crop
 from engine.pipelines.reading.session import ReadingSession, ReadOptions
 from engine.types import Request, RequestHandle

@@ -1,0 +1,51 @@
+"""What each family of models reads: its prompt for each task, and whether it was trained with whole pages.
+
+A family that is not here is asked in words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from engine.pipelines.reading.results import Task
+from engine.vision.paddle import TASKS as PADDLE_PROMPTS
+
+
+@dataclass(frozen=True)
+class TaskPrompts:
+    """The tasks of a family."""
+
+    of: Mapping[Task, str]  # empty: the picture alone
+    whole_pages: bool = False  # it was trained to write a page at once, as markdown; else it is given regions
+
+
+GENERAL = TaskPrompts(
+    {
+        "text": "Read all text in this image. Answer with the text alone, line by line as it stands.",
+        "markdown": "Write this page as markdown, in reading order. Tables as HTML, formulas as LaTeX between $$. "
+        "Answer with the markdown alone.",
+        "table": "Write the table in this image as HTML. Answer with the <table> alone.",
+        "formula": "Write the formula in this image as LaTeX. Answer with the LaTeX alone.",
+        "chart": "Write the data of this chart as a table in markdown. Answer with the table alone.",
+        "seal": "Read the text of the seal in this image. Answer with the text alone.",
+    }
+)
+_FIRST_PADDLE: tuple[Task, ...] = ("text", "table", "formula", "chart")
+PADDLE_1_5 = TaskPrompts({task: PADDLE_PROMPTS[task] for task in (*_FIRST_PADDLE, "seal", "spotting")})
+PADDLE = TaskPrompts({task: PADDLE_PROMPTS[task] for task in _FIRST_PADDLE})
+GLM_OCR = TaskPrompts(
+    {"text": "Text Recognition:", "table": "Table Recognition:", "formula": "Formula Recognition:"},
+)
+# Words beside the picture may come back in its answer.
+LIGHTON = TaskPrompts(dict.fromkeys(("markdown", "text", "table", "formula"), ""), whole_pages=True)
+
+_FAMILIES = {"glm_ocr": GLM_OCR, "lighton_ocr": LIGHTON}
+_PROMPT_END_1_5 = "Assistant:\n"  # prompts of PaddleOCR-VL's first version end with a space
+
+
+def task_prompts(model_type: str, rendered: str) -> TaskPrompts:
+    """Of a model of this type. `rendered`: what its chat template makes of a picture."""
+    if model_type == "paddleocr_vl":
+        return PADDLE_1_5 if rendered.endswith(_PROMPT_END_1_5) else PADDLE
+    return _FAMILIES.get(model_type, GENERAL)
