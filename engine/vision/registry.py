@@ -10,6 +10,7 @@ from engine.models.config import Fields
 from engine.vision.gemma3 import Gemma3VisionProcessor
 from engine.vision.gemma4 import Gemma4VisionProcessor
 from engine.vision.idefics3 import Idefics3VisionProcessor
+from engine.vision.internvl import InternVlVisionProcessor
 from engine.vision.paddle import PaddleVisionProcessor
 from engine.vision.pixtral import PixtralVisionProcessor
 from engine.vision.processor import VisionProcessor, image_settings, video_settings
@@ -39,6 +40,10 @@ def _idefics3(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
     return Idefics3VisionProcessor(config, image_settings(config, folder), encode)
 
 
+def _internvl(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
+    return InternVlVisionProcessor(config, image_settings(config, folder), encode)
+
+
 def _pixtral(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
     return PixtralVisionProcessor(config, image_settings(config, folder), encode)
 
@@ -51,6 +56,7 @@ VISION_PROCESSORS: dict[str, _Factory] = {
     "gemma3": _gemma3,
     "gemma4": _gemma4,
     "idefics3": _idefics3,
+    "internvl": _internvl,
     "mistral3": _pixtral,
     "paddleocr_vl": _paddle,
     "qwen2_5_vl": _qwen2_5,
