@@ -23,7 +23,8 @@ from engine.weights.fit import kinds_of
 from engine.weights.ggml_whisper import GgmlWhisper, is_ggml_whisper
 from engine.weights.gguf.checkpoint import GgufCheckpoint, open_gguf
 from engine.weights.gguf.encoders import dense_layers
-from engine.weights.gguf.mmproj import NONE, find_mmproj, is_mmproj, open_mmproj
+from engine.weights.gguf.mmproj import open_mmproj
+from engine.weights.gguf.mmproj_files import NONE, find_mmproj, is_mmproj
 from engine.weights.gguf.reader import MAGIC
 from engine.weights.packed_tensors import PackedTensors
 from engine.weights.source import Source

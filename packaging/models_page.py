@@ -38,6 +38,7 @@ NAMES = {
     "hunyuan_v1_dense": "Hunyuan Dense",
     "hunyuan_v1_moe": "Hunyuan A13B",
     "idefics3": "Idefics 3, SmolVLM",
+    "internvl": "InternVL 3 and 3.5 (of the `-hf` repositories)",
     "lfm2": "LFM2, LFM2.5",
     "lfm2_moe": "LFM2 mixtures",
     "lfm3": "LFM3",
@@ -130,8 +131,10 @@ def gguf_names() -> dict[str, list[str]]:
     from engine.weights.gguf.names import MODEL_TYPES
 
     seeing = [pair for projector in PROJECTORS.values() for pair in projector.texts.items()]
-    apart = {ours for theirs, ours in MODEL_TYPES.items() if theirs not in dict(seeing)}
-    alone = [(theirs, ours) for theirs, ours in MODEL_TYPES.items() if theirs not in dict(seeing) or ours not in apart]
+    seen_by = {kind: {MODEL_TYPES[theirs] for theirs, ours in seeing if ours == kind} for _, kind in seeing}
+    together = {theirs for theirs, ours in seeing if len(seen_by[ours]) == 1}  # others see beside several text models
+    apart = {ours for theirs, ours in MODEL_TYPES.items() if theirs not in together}
+    alone = [(theirs, ours) for theirs, ours in MODEL_TYPES.items() if theirs not in together or ours not in apart]
     found: dict[str, list[str]] = {}
     for theirs, ours in sorted({*seeing, *alone}, key=lambda pair: ([*MODEL_TYPES].index(pair[0]), pair[1])):
         found.setdefault(ours, []).append(theirs)

@@ -311,9 +311,61 @@ _GEMMA4_SMALL = SeeingFamily(
     seed=2,  # else replies hold the token of a picture, which the reference embeds otherwise
 )
 
+# -- InternVL
+
+INTERNVL_PICTURES: Config = dict(
+    crop_to_patches=False,  # as published: the processor of pictures and texts asks for tiles itself
+    do_convert_rgb=True,
+    image_mean=[0.485, 0.456, 0.406],
+    image_std=[0.229, 0.224, 0.225],
+    max_patches=6,
+    min_patches=1,
+    resample=3,
+    size=dict(height=32, width=32),
+)
+
+
+def _internvl(id_of: Callable[[str], int], rms: bool = False) -> tuple[type, Any]:
+    """`rms`: as the larger image encoder is."""
+    from transformers import InternVLConfig, InternVLForConditionalGeneration
+
+    more: Config = dict(norm_type="rms_norm", use_qk_norm=True) if rms else dict(attention_bias=True)
+    vision = SIGLIP | dict(image_size=[32, 32], patch_size=[4, 4]) | more
+    config = InternVLConfig(
+        text_config=text_config("internvl", model_type="qwen2" if rms else "qwen3", rms_norm_eps=1e-6),
+        vision_config=vision,
+        image_token_id=id_of("<IMG_CONTEXT>"),
+        image_seq_length=16,
+        tie_word_embeddings=False,
+    )
+    return InternVLForConditionalGeneration, config
+
+
+def internvl_pixels(pictures: Sequence[Image.Image], **settings: Any) -> Any:
+    from transformers.models.got_ocr2.image_processing_pil_got_ocr2 import GotOcr2ImageProcessorPil
+
+    made = GotOcr2ImageProcessorPil(**(INTERNVL_PICTURES | dict(crop_to_patches=True) | settings))
+    return made(images=list(pictures), return_tensors="pt")
+
+
+def _internvl_inputs(pictures: Sequence[Image.Image]) -> Config:
+    return {"pixel_values": internvl_pixels(pictures)["pixel_values"]}
+
+
+_INTERNVL_SMALL = SeeingFamily(
+    words=("<img>", "</img>", "<IMG_CONTEXT>", "<video>"),
+    place="<IMG_CONTEXT>",
+    config=_internvl,
+    files={"preprocessor_config.json": INTERNVL_PICTURES | {"image_processor_type": "GotOcr2ImageProcessor"}},
+    inputs=_internvl_inputs,
+    features=pooled,
+)
+
 FAMILIES: dict[str, SeeingFamily] = {
     "gemma4": _GEMMA4_SMALL,
     "gemma4_large": replace(_GEMMA4_SMALL, config=lambda id_of: _gemma4(id_of, large=True), prepare=_standardized),
+    "internvl": _INTERNVL_SMALL,
+    "internvl_rms": replace(_INTERNVL_SMALL, config=lambda id_of: _internvl(id_of, rms=True)),
     "mistral3": SeeingFamily(
         words=("[IMG]", "[IMG_BREAK]", "[IMG_END]"),
         place="[IMG]",

@@ -9,7 +9,7 @@ from typing import Any
 from engine.hub.download import TerminalBar
 from engine.hub.resolve import resolve
 from engine.weights.convert import convert as convert_model
-from engine.weights.gguf.mmproj import name_beside
+from engine.weights.gguf.mmproj_files import name_beside
 
 DESCRIPTION = """\
 Writes a model in another format. The files open in llama.cpp (gguf), in mlx-lm (mlx) and in transformers (safetensors).

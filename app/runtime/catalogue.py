@@ -29,7 +29,7 @@ from engine.starter import SYSTEM, starter
 from engine.vision.registry import VISION_PROCESSORS
 from engine.weights.checkpoint import known_by
 from engine.weights.ggml_whisper import is_ggml_whisper
-from engine.weights.gguf.mmproj import files_beside, is_mmproj
+from engine.weights.gguf.mmproj_files import files_beside, is_mmproj
 
 LONGEST_NAME = 200
 _CLAUDES = ("claude-*", "anthropic/claude-*")  # names of the default model, unless an alias says otherwise

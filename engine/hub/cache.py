@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.errors import GrusError, ModelNotFound, WeightsError
-from engine.weights.gguf.mmproj import is_mmproj
+from engine.weights.gguf.mmproj_files import is_mmproj
 from engine.weights.gguf.reader import read
 from engine.weights.safetensors import INDEX, SINGLE, missing_shards, read_index
 

@@ -41,7 +41,7 @@ from engine.hub.cache import (
 )
 from engine.hub.client import FileFacts, plainly
 from engine.hub.token import token
-from engine.weights.gguf.mmproj import by_preference
+from engine.weights.gguf.mmproj_files import by_preference
 
 # -- a download's progress: the callback's type, what stands in the way of one, and a bar for the terminal
 

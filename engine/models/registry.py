@@ -28,6 +28,7 @@ from engine.models.gpt_oss import gpt_oss
 from engine.models.granite import granite, granite_hybrid, granite_moe
 from engine.models.hunyuan import hunyuan_dense, hunyuan_moe
 from engine.models.idefics3 import idefics3
+from engine.models.internvl import internvl
 from engine.models.kokoro import kokoro
 from engine.models.laguna import laguna
 from engine.models.lfm2 import lfm2, lfm2_moe, lfm3
@@ -90,6 +91,7 @@ ARCHITECTURES: dict[str, Maker] = {
     "hunyuan_v1_dense": hunyuan_dense,
     "hunyuan_v1_moe": hunyuan_moe,
     "idefics3": idefics3,
+    "internvl": internvl,
     "laguna": laguna,
     "lfm2": lfm2,
     "lfm2_moe": lfm2_moe,

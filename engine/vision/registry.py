@@ -11,6 +11,7 @@ from engine.vision.gemma3 import Gemma3VisionProcessor
 from engine.vision.gemma4 import Gemma4VisionProcessor
 from engine.vision.glm import GlmVisionProcessor
 from engine.vision.idefics3 import Idefics3VisionProcessor
+from engine.vision.internvl import InternVlVisionProcessor
 from engine.vision.paddle import PaddleVisionProcessor
 from engine.vision.pixtral import LightOnVisionProcessor, PixtralVisionProcessor
 from engine.vision.processor import VisionProcessor, image_settings, video_settings
@@ -44,6 +45,10 @@ def _idefics3(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
     return Idefics3VisionProcessor(config, image_settings(config, folder), encode)
 
 
+def _internvl(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
+    return InternVlVisionProcessor(config, image_settings(config, folder), encode)
+
+
 def _lighton(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
     return LightOnVisionProcessor(config, image_settings(config, folder), encode)
 
@@ -61,6 +66,7 @@ VISION_PROCESSORS: dict[str, _Factory] = {
     "gemma4": _gemma4,
     "glm_ocr": _glm,
     "idefics3": _idefics3,
+    "internvl": _internvl,
     "lighton_ocr": _lighton,
     "mistral3": _pixtral,
     "paddleocr_vl": _paddle,

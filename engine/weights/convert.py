@@ -27,8 +27,8 @@ from engine.weights.gguf import export, metadata, vocabulary
 from engine.weights.gguf.blocks import decode_rows, dequantize
 from engine.weights.gguf.checkpoint import GgufCheckpoint, open_gguf
 from engine.weights.gguf.metadata import publish
-from engine.weights.gguf.mmproj import name_beside
 from engine.weights.gguf.mmproj_export import ROW_END_ID, write_mmproj, writer_of
+from engine.weights.gguf.mmproj_files import name_beside
 from engine.weights.gguf.orders import grouped_heads
 from engine.weights.gguf.ternary import I2_S
 from engine.weights.gguf.types import FLOATS

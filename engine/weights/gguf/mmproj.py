@@ -7,16 +7,16 @@ has: the `vision_config`, the settings of the image processor, and tensors in th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from backends.base import Raw
-from engine.errors import ConfigError, GrusError, UnsupportedArchitecture
+from engine.errors import ConfigError, UnsupportedArchitecture
+from engine.models.internvl import TEXT
 from engine.weights.gguf.blocks import dequantize
 from engine.weights.gguf.keys import Keys
 from engine.weights.gguf.names import translate
@@ -25,9 +25,6 @@ from engine.weights.gguf.reader import Elements, GgufFile, read
 from engine.weights.made import computed, reordered, shaped
 
 ARCH = "clip"
-NONE = "none"  # in place of a file: the text model alone
-_BITS = re.compile(r"(?:^|[-._])(?:UD-)?(?:BF|FP|F|I?Q|TQ|MXFP|NVFP)(\d+)", re.IGNORECASE)
-_USUAL_BITS = 16
 
 Settings = dict[str, Any]
 
@@ -85,6 +82,7 @@ class MmprojFile:
             "vision_config": self.vision,
             "image_processor": self.projector.processor(self.keys, self.vision),
             **{name: ids[token] for name, token in self.projector.tokens.items()},
+            TEXT: text["model_type"],
             **self.projector.more(self.keys, self.vision, ids),
         }
 
@@ -108,69 +106,6 @@ class MmprojFile:
 
 def open_mmproj(path: str | Path) -> MmprojFile:
     return MmprojFile(read(Path(path).expanduser()))
-
-
-# -- which file belongs to a model
-
-
-def is_mmproj(name: str) -> bool:
-    """Whether a file's name says that it sees for a model, as llama.cpp decides it."""
-    return name.endswith(".gguf") and "mmproj" in name.rpartition("/")[2].lower()
-
-
-def name_beside(model: Path) -> Path:
-    """The name of the mmproj file that is written beside a model's file."""
-    return model.with_name(f"mmproj-{model.stem}.gguf")
-
-
-def by_preference(names: Iterable[str], model: str) -> list[str]:
-    """The mmproj files among `names` that may belong to the file `model`, the likeliest first: those in the nearest folder, those whose
-    names begin like the model's, those with the nearest number of bits. Files in other folders are left out."""
-    folder, _, stem = model.rpartition("/")
-    wanted = _bits(stem)
-
-    def rank(name: str) -> tuple[int, int, int, str]:
-        place, _, file = name.rpartition("/")
-        plain = re.sub(r"mmproj[-._]?", "", file, flags=re.IGNORECASE).lower()
-        alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(plain, stem.lower())))
-        return -len(place), -alike, abs(_bits(file) - wanted), name
-
-    def above(name: str) -> bool:
-        place = name.rpartition("/")[0]
-        return not place or folder == place or folder.startswith(f"{place}/")
-
-    return sorted((name for name in names if is_mmproj(name) and above(name)), key=rank)
-
-
-def _bits(name: str) -> int:
-    found = _BITS.findall(name)
-    return int(found[-1]) if found else _USUAL_BITS
-
-
-def files_beside(model: Path) -> list[Path]:
-    """mmproj files that lie beside a model's file, the likeliest first; in Hugging Face's cache those of its snapshot."""
-    top = next(
-        (place for place in model.absolute().parents if place.parent.name == "snapshots"), model.absolute().parent
-    )
-    inner = model.absolute().relative_to(top).as_posix()
-    names = [path.relative_to(top).as_posix() for path in top.glob("*.gguf")]
-    for place in model.absolute().parents:
-        if place == top:
-            break
-        names += [path.relative_to(top).as_posix() for path in place.glob("*.gguf")]
-    return [top / name for name in by_preference(names, inner)]
-
-
-def find_mmproj(model: Path, fits: Callable[[MmprojFile], object]) -> MmprojFile | None:
-    """The first file beside a model's that `fits` raises nothing for."""
-    for path in files_beside(model):
-        try:
-            found = open_mmproj(path)
-            fits(found)
-        except (GrusError, OSError):
-            continue
-        return found
-    return None
 
 
 # -- what the kinds have in common
@@ -404,6 +339,65 @@ _IDEFICS3 = MmprojKind(
     more=lambda keys, vision, ids: {"scale_factor": keys.int("projector.scale_factor", 2, most=1 << 5)},
 )
 
+# -- InternVL
+
+INTERNVL_TOWER, _INTERNVL_LAYER = "vision_tower", "vision_tower.encoder.layer.{}"
+
+
+def _internvl(keys: Keys, tensors: Mapping[str, Raw]) -> Settings:
+    """The larger encoder's norms have no biases."""
+    return _siglip(keys, tensors) | {
+        "norm_type": "layer_norm" if "v.blk.0.ln1.bias" in tensors else "rms_norm",
+        "attention_bias": "v.blk.0.attn_q.bias" in tensors,
+        "use_qk_norm": "v.blk.0.attn_q_norm.weight" in tensors,
+    }
+
+
+def _internvl_processor(keys: Keys, vision: Settings) -> Settings:
+    """Files may say nothing of tiles; then the model's own limits hold, as in llama.cpp."""
+    return _colours(keys) | {
+        "min_patches": keys.int("preproc_min_tiles", 1),
+        "max_patches": keys.int("preproc_max_tiles", 12),
+    }
+
+
+_INTERNVL = MmprojKind(
+    texts=dict.fromkeys(("llama", "qwen2", "qwen3", "qwen3moe"), "internvl"),
+    names={
+        "v.class_embd": f"{INTERNVL_TOWER}.embeddings.cls_token",
+        "v.position_embd.weight": f"{INTERNVL_TOWER}.embeddings.position_embeddings",
+        "v.blk.{}.ls1.weight": f"{_INTERNVL_LAYER}.lambda_1",
+        "v.blk.{}.ls2.weight": f"{_INTERNVL_LAYER}.lambda_2",
+        **_both(
+            {
+                "v.patch_embd": f"{INTERNVL_TOWER}.embeddings.patch_embeddings.projection",
+                "v.blk.{}.ln1": f"{_INTERNVL_LAYER}.layernorm_before",
+                "v.blk.{}.ln2": f"{_INTERNVL_LAYER}.layernorm_after",
+                "v.blk.{}.attn_q": f"{_INTERNVL_LAYER}.attention.q_proj",
+                "v.blk.{}.attn_k": f"{_INTERNVL_LAYER}.attention.k_proj",
+                "v.blk.{}.attn_v": f"{_INTERNVL_LAYER}.attention.v_proj",
+                "v.blk.{}.attn_q_norm": f"{_INTERNVL_LAYER}.attention.q_norm",
+                "v.blk.{}.attn_k_norm": f"{_INTERNVL_LAYER}.attention.k_norm",
+                "v.blk.{}.attn_out": f"{_INTERNVL_LAYER}.attention.projection_layer",
+                "v.blk.{}.ffn_up": f"{_INTERNVL_LAYER}.mlp.fc1",
+                "v.blk.{}.ffn_down": f"{_INTERNVL_LAYER}.mlp.fc2",
+                "mm.model.mlp.0": "multi_modal_projector.layer_norm",
+                "mm.model.mlp.1": "multi_modal_projector.linear_1",
+                "mm.model.mlp.3": "multi_modal_projector.linear_2",
+            }
+        ),
+    },
+    tokens={"image_token_id": "<IMG_CONTEXT>"},
+    vision=_internvl,
+    processor=_internvl_processor,
+    more=lambda keys, vision, ids: {"downsample_ratio": 1 / keys.int("projector.scale_factor", 2, most=1 << 5)},
+    reshaped=lambda name, raw: (
+        shaped(raw, (1, *raw.shape))
+        if name == "v.position_embd.weight"
+        else (shaped(raw, (1, 1, *raw.shape)) if name == "v.class_embd" else raw)
+    ),
+)
+
 # -- Mistral 3 and Ministral 3 (Pixtral)
 
 ROW_END = "v.token_embd.img_break"
@@ -544,6 +538,7 @@ PROJECTORS: dict[str, MmprojKind] = {
     "gemma3": _GEMMA3,
     "gemma4v": _GEMMA4,
     "idefics3": _IDEFICS3,
+    "internvl": _INTERNVL,
     "pixtral": _PIXTRAL,
     "qwen2.5vl_merger": _QWEN2_5_VL,
     "qwen3vl_merger": _QWEN3_VL,

@@ -16,6 +16,9 @@ from engine.models.gemma3_vision import PROJECTORS as PROJECTORS_OF_GEMMA
 from engine.models.gemma3_vision import TOWERS, image_token_side
 from engine.models.idefics3 import CONNECTORS, idefics3_vision
 from engine.models.idefics3 import TOWERS as IDEFICS_TOWERS
+from engine.models.internvl import PROJECTORS as INTERNVL_PROJECTORS
+from engine.models.internvl import TOWERS as INTERNVL_TOWERS
+from engine.models.internvl import internvit_config
 from engine.models.pixtral import EPS, patch_size
 from engine.models.pixtral import PROJECTORS as PIXTRAL_PROJECTORS
 from engine.models.pixtral import TOWERS as PIXTRAL_TOWERS
@@ -24,6 +27,9 @@ from engine.models.qwen_vision import PLACES
 from engine.models.siglip import SiglipConfig, siglip_config
 from engine.vision.gemma4 import Gemma4VisionProcessor
 from engine.vision.idefics3 import Idefics3VisionProcessor
+from engine.vision.internvl import MEAN as INTERNVL_MEAN
+from engine.vision.internvl import STD as INTERNVL_STD
+from engine.vision.internvl import InternVlVisionProcessor
 from engine.vision.pixtral import MEAN, STD, PixtralVisionProcessor
 from engine.vision.processor import channel_values, pixel_limits
 from engine.weights.gguf.encode import encode
@@ -299,6 +305,53 @@ _GEMMA4 = MmprojWriter(
     "gemma4v", _gemma4_keys, _gemma4_bare, _gemma4_apart, {"image_mean": [0.0] * 3, "image_std": [1.0] * 3}
 )
 
+# -- InternVL
+
+
+def _internvl_bare(full: str) -> str | None:
+    return _under(INTERNVL_TOWERS, INTERNVL_TOWERS[0], full) or _under(
+        INTERNVL_PROJECTORS, INTERNVL_PROJECTORS[0], full
+    )
+
+
+def _internvl_keys(fields: Fields, image: Fields) -> KeyValues:
+    c = internvit_config(fields)
+    processor = InternVlVisionProcessor(fields, image, lambda text: [])
+    return {
+        "clip.use_gelu": True,
+        "clip.vision.image_size": c.image,
+        "clip.vision.patch_size": c.patch,
+        "clip.vision.embedding_length": c.hidden,
+        "clip.vision.feed_forward_length": c.ffn,
+        "clip.vision.block_count": c.layers,
+        "clip.vision.attention.head_count": c.heads,
+        "clip.vision.attention.layer_norm_epsilon": c.eps,
+        "clip.vision.projector.scale_factor": c.merge,
+        "clip.vision.preproc_min_tiles": processor.fewest,
+        "clip.vision.preproc_max_tiles": processor.most,
+    }
+
+
+def _internvl_apart(name: str, tensor: Tensor, fields: Fields) -> Iterator[tuple[str, Tensor]]:
+    c = internvit_config(fields)
+    shape = (c.hidden, c.channels, c.patch, c.patch)
+    if name.endswith("cls_token"):
+        tensor = tensor.shaped(c.hidden)
+    elif name.endswith("position_embeddings"):
+        tensor = tensor.shaped(c.side**2 + 1, c.hidden)
+    elif name.endswith("projection.weight") and tensor.shape != shape:  # as MLX's converter saves the kernel
+        tensor = tensor.changed(lambda x: np.ascontiguousarray(np.moveaxis(x, -1, 1)), shape)
+    yield name, tensor
+
+
+_INTERNVL = MmprojWriter(
+    "internvl",
+    _internvl_keys,
+    _internvl_bare,
+    _internvl_apart,
+    {"image_mean": INTERNVL_MEAN, "image_std": INTERNVL_STD},
+)
+
 # -- Mistral 3 and Ministral 3
 
 
@@ -356,6 +409,7 @@ WRITERS = dict.fromkeys(("qwen3_vl", "qwen3_vl_moe", "qwen3_5", "qwen3_5_moe"), 
     "gemma3": _GEMMA3,
     "gemma4": _GEMMA4,
     "idefics3": _IDEFICS3,
+    "internvl": _INTERNVL,
     "mistral3": _PIXTRAL,
     "smolvlm": _IDEFICS3,
     "qwen2_5_vl": _QWEN2_5_VL,

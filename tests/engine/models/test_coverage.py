@@ -42,6 +42,7 @@ SAME = {  # types that are another one beside an encoder, or its text alone
     "gemma4": "gemma4_text",
     "gemma4_unified": "gemma4_unified_text",
     "idefics3": "llama",
+    "internvl": "qwen3",
     "mistral3": "ministral3",
     "muse_glimmer": "muse_glimmer_text",
     "qwen3_5": "qwen3_5_text",

@@ -24,7 +24,7 @@ from engine.models.registry import find_architecture
 from engine.pipelines.prompt import Prompt, chat_prompt, encoded
 from engine.vision.gemma3 import Gemma3VisionProcessor
 from engine.weights.convert import convert
-from engine.weights.gguf.mmproj import name_beside
+from engine.weights.gguf.mmproj_files import name_beside
 from engine.weights.view import check
 from tests.engine.models.test_parity import worst
 from tests.engine.models.test_vision_parity import agree

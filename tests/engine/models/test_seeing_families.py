@@ -16,11 +16,12 @@ import gguf
 import numpy as np
 import pytest
 from PIL import Image
+from safetensors.numpy import load_file, save_file
 
 from engine.describe import describe
 from engine.pipelines.prompt import Prompt, chat_prompt
 from engine.weights.convert import convert
-from engine.weights.gguf.mmproj import name_beside
+from engine.weights.gguf.mmproj_files import name_beside
 from engine.weights.gguf.reader import read
 from tests.asserting import every
 from tests.engine.models.test_parity import worst
@@ -126,7 +127,7 @@ def test_names_and_keys_are_llamacpps(place: Callable[..., Path], name: str) -> 
         for theirs in (gguf.TENSOR_NAMES[one] for one in gguf.MODEL_TENSORS[gguf.MODEL_ARCH.MMPROJ])
         for i in range(8)
         for part in ("weight", "bias", "input_min", "input_max", "output_min", "output_max")
-    } | {"v.token_embd.img_break", "v.std_bias", "v.std_scale"}
+    } | {"v.class_embd", "v.token_embd.img_break", "v.std_bias", "v.std_scale"}
     assert every(tensor in known for tensor in file.tensors)
     classes = (gguf.Keys.Clip, gguf.Keys.ClipVision, gguf.Keys.ClipVision.Attention, gguf.Keys.ClipVision.Projector)
     keys = {value for one in classes for value in vars(one).values() if isinstance(value, str)}
@@ -157,7 +158,7 @@ def test_a_chat_has_the_places_of_its_pictures(worlds: Callable[..., SeeingWorld
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["mistral3", "smolvlm", "gemma4"])
+@pytest.mark.parametrize("name", ["internvl", "mistral3", "smolvlm", "gemma4"])
 def test_info_says_that_it_sees(place: Callable[..., Path], name: str) -> None:
     assert describe(str(place(name))).sees.startswith("images")
 
@@ -170,6 +171,23 @@ class TestLlamaCpp:
     @pytest.mark.parametrize(("name", "side"), [("mistral3", 64), ("smolvlm", 96)])
     def test_its_text_is_ours(self, worlds: Callable[..., SeeingWorld], name: str, side: int) -> None:
         compare(worlds(name, "torch", "gguf"), name, drawn(side, side, 1))
+
+    def test_internvls_text_is_ours_with_positions_in_its_order(
+        self, place: Callable[..., Path], tmp_path: Path
+    ) -> None:
+        """llama.cpp puts the class token behind the patches and leaves the positions as they are, so that each patch has its neighbour's.
+        It gets a file whose positions are moved along."""
+        folder = shutil.copytree(place("internvl"), tmp_path / "moved")
+        tensors = load_file(folder / "model.safetensors")
+        (name,) = (name for name in tensors if name.endswith("position_embeddings"))
+        tensors[name] = np.roll(tensors[name], -1, axis=1)
+        save_file(tensors, folder / "model.safetensors")
+        theirs = convert(folder, tmp_path / "moved.gguf")
+        world = SeeingWorld(place("internvl", "gguf"), "torch")
+        try:
+            compare(world, "internvl", drawn(32, 32, 1), theirs)
+        finally:
+            world.engine.close()
 
     def test_gemma_4s_text_is_ours(self, place: Callable[..., Path], tmp_path: Path) -> None:
         """llama.cpp's pictures of Gemma 4 have as many tokens as published settings say. Its projector computes in f16."""
@@ -184,9 +202,10 @@ class TestLlamaCpp:
             world.engine.close()
 
 
-def compare(world: SeeingWorld, name: str, picture: Image.Image) -> None:
-    """Along llama.cpp's greedy reply."""
-    theirs = LlamaCpp(Path(world.name), name_beside(Path(world.name)))
+def compare(world: SeeingWorld, name: str, picture: Image.Image, file: Path | None = None) -> None:
+    """Along llama.cpp's greedy reply. `file`: what it reads, if not our file."""
+    file = file or Path(world.name)
+    theirs = LlamaCpp(file, name_beside(file))
     wants = [theirs.see(f"One {PLACE} what is it?", [picture])]
     prompt = world.prompt(f"One {FAMILIES[name].place} what is it?", [picture])
     got, ids = [world.logits(prompt)[-1]], list(prompt.ids)

@@ -20,7 +20,8 @@ from engine.types import Result
 from engine.weights.convert import convert
 from engine.weights.gguf.blocks import dequantize
 from engine.weights.gguf.encode import encode
-from engine.weights.gguf.mmproj import by_preference, name_beside, open_mmproj
+from engine.weights.gguf.mmproj import open_mmproj
+from engine.weights.gguf.mmproj_files import by_preference, name_beside
 from engine.weights.gguf.reader import read
 from engine.weights.gguf.writer import Plan, write
 from tests.asserting import every
