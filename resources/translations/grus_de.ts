@@ -4270,6 +4270,11 @@
         <translation>Lösen</translation>
     </message>
     <message>
+        <source>Until Grus is closed.</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>Bis Grus geschlossen wird.</translation>
+    </message>
+    <message>
         <source>Untitled</source>
         <extracomment>app/gui/chat/conversation_list.py</extracomment>
         <translation>Ohne Titel</translation>

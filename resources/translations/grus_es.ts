@@ -4270,6 +4270,11 @@
         <translation>Desfijar</translation>
     </message>
     <message>
+        <source>Until Grus is closed.</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>Hasta que se cierre Grus.</translation>
+    </message>
+    <message>
         <source>Untitled</source>
         <extracomment>app/gui/chat/conversation_list.py</extracomment>
         <translation>Sin título</translation>

@@ -4268,6 +4268,11 @@
         <translation>ピン留めを外す</translation>
     </message>
     <message>
+        <source>Until Grus is closed.</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>Grus を終了するまで有効です。</translation>
+    </message>
+    <message>
         <source>Untitled</source>
         <extracomment>app/gui/chat/conversation_list.py</extracomment>
         <translation>無題</translation>

@@ -4270,6 +4270,11 @@
         <translation>Desafixar</translation>
     </message>
     <message>
+        <source>Until Grus is closed.</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>Até o Grus ser fechado.</translation>
+    </message>
+    <message>
         <source>Untitled</source>
         <extracomment>app/gui/chat/conversation_list.py</extracomment>
         <translation>Sem título</translation>

@@ -4268,6 +4268,11 @@
         <translation>取消置顶</translation>
     </message>
     <message>
+        <source>Until Grus is closed.</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>在关闭 Grus 之前有效。</translation>
+    </message>
+    <message>
         <source>Untitled</source>
         <extracomment>app/gui/chat/conversation_list.py</extracomment>
         <translation>未命名</translation>
