@@ -47,12 +47,13 @@ class ReplyRequest:
     passages: Callable[[ModelService], Sequence[GivenPassage]] | None = None  # of the libraries that are asked
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class PermissionQuestion:
-    """The reply waits for the answer."""
+    """The reply waits for the answer. `edited`: the arguments as a person has typed them so far."""
 
     request: PermissionRequest
     answer: Future[PermissionAnswer] = field(default_factory=Future)
+    edited: str | None = None
 
 
 @dataclass(frozen=True)

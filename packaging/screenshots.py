@@ -392,7 +392,67 @@ def settings_of_tools(app: Any, window: Any) -> None:
     spin(app, 0.3)
 
 
+def audiobook(app: Any, window: Any) -> None:
+    """The form for an audiobook, one of whose chapters is left out. The book is scripted."""
+    from PySide6.QtCore import Qt
+
+    from tests.books import epub
+
+    words = {"Before dawn": 3, "The dance": 9, "Winter in the south": 6, "Index of places": 1}
+    sentence = "The cranes sleep in shallow water, where no fox comes unheard. "
+    parts = [(title, [sentence * 4] * count) for title, count in words.items()]
+    pane = window.open_pane("speak")
+    pane.take([epub(window.context.places.data.parent / "cranes.epub", parts)])
+    until(app, pane.book_panel.isVisible)
+    pane.book_panel.chapters.item(len(parts) - 1).setCheckState(Qt.CheckState.Unchecked)
+    spin(app, 0.3)
+
+
+def watched_folder(app: Any, window: Any) -> None:
+    """A watched folder with two files that were read. The folder is scripted: none is looked at."""
+    from app.gui.viewmodels.read_watch import FOLDER, WatchedResult
+
+    pane = window.open_pane("read")
+    window.context.preferences.put(FOLDER, "/home/robin/Scans")
+    watch = pane.watch.watch
+    watch.on, watch.done = True, [WatchedResult("Lease.pdf"), WatchedResult("Letter.png")]
+    watch.changed()
+    spin(app, 0.3)
+
+
+def settings_of_compute(app: Any, window: Any) -> None:
+    """With the section that a machine with an NVIDIA GPU has. The GPU and the download are scripted."""
+    from app.cuda_pack import CudaPack
+    from app.updates import ReleaseFile
+
+    pane = window.pane("settings")
+    context = window.context
+    context.cuda_pack.pack = CudaPack("1", (ReleaseFile("", "", 2_100_000_000),))
+    context.cuda_pack.changed()
+    pane.cuda_pack.show()
+    spin(app, 0.3)
+    pane.area.verticalScrollBar().setValue(
+        pane.replicas.mapTo(pane.area.widget(), pane.replicas.rect().topLeft()).y() - 120
+    )
+    spin(app, 0.3)
+
+
+def settings_to_the_end(app: Any, window: Any) -> None:
+    bar = window.pane("settings").area.verticalScrollBar()
+    bar.setValue(bar.maximum())
+    spin(app, 0.3)
+
+
 USED = {"libraries": libraries, "models": models, "server": server, "settings": settings}
+MORE = {  # further pictures of a pane
+    "read": {"read-watch": watched_folder},
+    "speak": {"speak-book": audiobook},
+    "settings": {
+        "settings-tools": settings_of_tools,
+        "settings-compute": settings_of_compute,
+        "settings-end": settings_to_the_end,
+    },
+}
 
 
 def shot(app: Any, window: Any, name: str) -> None:
@@ -484,9 +544,9 @@ def main() -> int:
                     if spec.name in USED:
                         USED[spec.name](app, window)
                     shot(app, window, f"{spec.name}-{theme}")
-                    if spec.name == "settings":
-                        settings_of_tools(app, window)
-                        shot(app, window, f"settings-tools-{theme}")
+                    for name, show in MORE.get(spec.name, {}).items():
+                        show(app, window)
+                        shot(app, window, f"{name}-{theme}")
             tools(app, window)
             shot(app, window, f"chat-tools-{theme}")
             end_tools(window)

@@ -48,6 +48,7 @@ class GcPolicy(QObject):
         super().__init__()
         self._busy, self._clock = busy, clock
         self._stirred = self._collected = clock()
+        self._modules = len(sys.modules)
         self._default_threshold, self._default_interval = gc.get_threshold(), sys.getswitchinterval()
         gc.set_threshold(self._default_threshold[0], self._default_threshold[1], _NEVER)
         sys.setswitchinterval(_TURN)
@@ -73,6 +74,8 @@ class GcPolicy(QObject):
         still = now - self._stirred >= _STILL
         if gc.get_count()[2] < _ENOUGH or not (still or now - self._collected >= _LATEST):
             return False
+        if len(sys.modules) > self._modules:  # imported since: a server's take 50 ms to visit, and stay
+            self.keep()
         began = time.perf_counter()
         gc.collect()
         if time.perf_counter() - began > _LONG:
@@ -85,6 +88,7 @@ class GcPolicy(QObject):
         linecache.clearcache()  # PySide looks for its name in each module's source: 8 MB of text that nobody reads again
         gc.collect(1)  # what was just dropped
         gc.freeze()
+        self._modules = len(sys.modules)
 
     def end(self) -> None:
         """The interpreter decides again."""

@@ -165,11 +165,13 @@ QSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::up-button, QDoubleSp
 QCheckBox, QRadioButton { background: transparent; spacing: 8px; border: 2px solid transparent; border-radius: 4px; padding: 1px; }
 QCheckBox:focus, QRadioButton:focus { border: 2px solid $accent; }
 
-QCheckBox::indicator {
+QCheckBox::indicator, QAbstractItemView::indicator {
     width: 16px; height: 16px; border: 1px solid $second; border-radius: 4px; background: $window;
 }
-QCheckBox::indicator:hover { background: $hover; }
-QCheckBox::indicator:checked { background: $accent; border: 1px solid $accent; image: url("$check"); }
+QCheckBox::indicator:hover, QAbstractItemView::indicator:hover { background: $hover; }
+QCheckBox::indicator:checked, QAbstractItemView::indicator:checked {
+    background: $accent; border: 1px solid $accent; image: url("$check");
+}
 
 QListView, QTreeView, QTableView {
     background: transparent; border: none; selection-background-color: $selected; selection-color: $text;
@@ -352,11 +354,16 @@ class Look(QObject):
         """In the theme's second text colour, or in a colour of the theme by its token."""
         return icon(name, getattr(self.theme, colour or "second"), self.theme.second)
 
-    def dress(self, part: QWidget) -> None:
-        """Give `part`, and all that is in it, the style sheet, now and after each change."""
-        part.setStyleSheet(self._sheet)
+    def dress(self, part: QWidget, later: bool = False) -> None:
+        """Give `part`, and all that is in it, the style sheet, now and after each change. `later`: in a turn of the event loop of its own, or
+        when it is shown."""
         part.installEventFilter(self)
         self._parts.append(part)
+        if later:
+            self._stale[part] = []
+            self._later.start()
+        else:
+            part.setStyleSheet(self._sheet)
 
     def refresh(self) -> None:
         self.theme = self._wanted()

@@ -6,15 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, Qt
-from PySide6.QtGui import QColor, QKeyEvent, QPainter
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
-    QGridLayout,
     QHBoxLayout,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
     QScrollArea,
+    QSizePolicy,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QVBoxLayout,
@@ -30,6 +30,7 @@ from app.gui.widgets import icon_button, label, paint_badges
 
 _MOST = 60
 _WIDTH = 560
+_WRAPPED = Qt.TextFlag.TextWordWrap.value
 
 
 @dataclass(frozen=True)
@@ -189,7 +190,7 @@ class ShortcutOverview(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setAccessibleName(tr("Keyboard shortcuts"))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self._actions = actions
+        self._actions, self._look = actions, look
         self._area = QScrollArea()
         self._area.setWidgetResizable(True)
         self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -211,7 +212,8 @@ class ShortcutOverview(QWidget):
             return
         self._area.setWidget(self._table())
         window = self.parentWidget() or self.window()
-        width, height = min(760, window.width() - 8 * GRID), min(620, window.height() - 8 * GRID)
+        width = min(self._look.grown(760), window.width() - 8 * GRID)
+        height = min(self._look.grown(620), window.height() - 8 * GRID)
         self.setGeometry((window.width() - width) // 2, (window.height() - height) // 2, width, height)
         self.show()
         self.raise_()
@@ -244,21 +246,68 @@ class ShortcutOverview(QWidget):
             sides[shorter].append(group)
             filled[shorter] += len(lines) + 2
         for side in sides:
-            grid = QGridLayout()
-            grid.setVerticalSpacing(GRID // 2)
-            grid.setHorizontalSpacing(GRID * 2)
+            column = QVBoxLayout()
+            column.setSpacing(GRID)
             for group in side:
-                _add_group(grid, group, groups[group])
-            grid.setRowStretch(grid.rowCount(), 1)
-            grid.setColumnStretch(0, 1)
-            columns.addLayout(grid, 1)
+                column.addWidget(label(group, "heading"))
+                column.addWidget(ShortcutLines(self._look, groups[group]))
+            column.addStretch(1)
+            columns.addLayout(column, 1)
         return table
 
 
-def _add_group(grid: QGridLayout, group: str, lines: list[ActionEntry]) -> None:
-    row = grid.rowCount()
-    grid.setRowMinimumHeight(row, GRID)
-    grid.addWidget(label(group, "heading"), row + 1, 0, 1, 2)
-    for i, line in enumerate(lines, row + 2):
-        grid.addWidget(label(line.title, wrap=True), i, 0)
-        grid.addWidget(label(line.keys, "second"), i, 1, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop)
+class ShortcutLines(QWidget):
+    """Actions with their keys on the right, painted: two labels for each of a hundred took 50 ms of the UI thread."""
+
+    def __init__(self, look: Look, lines: list[ActionEntry]) -> None:
+        super().__init__()
+        self._look, self.lines = look, [(line.title, line.keys) for line in lines]
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        self.setAccessibleName(". ".join(f"{title}: {keys}" for title, keys in self.lines))
+        self._placed: dict[int, list[tuple[QRect, QRect]]] = {}  # by width
+        look.on_change(self, self._renew)
+
+    def _renew(self) -> None:
+        self._placed.clear()
+        self._metrics = QFontMetrics(self._look.font())
+        wide = self._metrics.horizontalAdvance
+        self._narrowest = 2 * GRID + max(max(map(wide, title.split())) + wide(keys) for title, keys in self.lines)
+        self.updateGeometry()
+
+    def places(self, width: int) -> list[tuple[QRect, QRect]]:
+        """Of each title, which is wrapped where it needs more than one line, and of its keys."""
+        if width in self._placed:
+            return self._placed[width]
+        found, y = [], 0
+        for title, keys in self.lines:
+            room = width - self._metrics.horizontalAdvance(keys) - 2 * GRID
+            height = self._metrics.boundingRect(QRect(0, 0, room, 1 << 20), _WRAPPED, title).height()
+            found.append((QRect(0, y, room, height), QRect(0, y, width, height)))
+            y += height + GRID // 2
+        self._placed[width] = found
+        return found
+
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        return self.places(width)[-1][1].bottom() + 1
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(self._narrowest, 0)
+
+    def sizeHint(self) -> QSize:
+        width = self.minimumSizeHint().width() + 10 * GRID
+        return QSize(width, self.heightForWidth(width))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        theme, painter = self._look.theme, QPainter(self)
+        painter.setFont(self._look.font())
+        for (title, keys), (left, right) in zip(self.lines, self.places(self.width()), strict=True):
+            painter.setPen(QColor(theme.text))
+            painter.drawText(left, _WRAPPED, title)
+            painter.setPen(QColor(theme.second))
+            painter.drawText(right, Qt.AlignmentFlag.AlignRight, keys)
+        painter.end()

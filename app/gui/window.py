@@ -161,14 +161,14 @@ class Window(QMainWindow):
 
     # -- panes
 
-    def pane(self, name: str) -> Pane:
-        """The pane, made now if it was not."""
+    def pane(self, name: str, later: bool = False) -> Pane:
+        """The pane, made now if it was not. `later`: it is not shown yet, and gets its style sheet in another turn of the event loop."""
         if name not in self.panes:
             spec = next(spec for spec in self.specs if spec.name == name)
             pane = spec.make(self.context)
             self.panes[name] = pane
             self.stack.addWidget(pane)
-            self.context.look.dress(pane)
+            self.context.look.dress(pane, later)
         return self.panes[name]
 
     def open_pane(self, name: str) -> Pane:
@@ -211,11 +211,8 @@ class Window(QMainWindow):
         """The same, one pane in a turn of the event loop; `then` at the end, if any was made."""
         missing = [spec.name for spec in self.specs if spec.name not in self.panes]
         if missing and self.isVisible():  # a window that was closed needs no more panes
-            self.pane(missing[0])
-            if missing[1:]:
-                QTimer.singleShot(0, self, lambda: self._make_others(then))
-            else:
-                then()
+            self.pane(missing[0], later=True)
+            QTimer.singleShot(0, self, (lambda: self._make_others(then)) if missing[1:] else then)
 
     # -- what the actions do
 

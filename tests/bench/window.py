@@ -252,7 +252,7 @@ def journeys() -> list[Row]:
             aim="<= 50",
             more_is_better=False,
         )
-        for name, block, _ in blocks
+        for name, block, *_ in blocks
     ]
 
 

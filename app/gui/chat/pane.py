@@ -498,7 +498,7 @@ class ChatPane(Pane):
         if message.id in self.talk.queued:
             doing = tr("Queued. It is sent when the reply has ended.")
         own = reply is not None and reply.message.id == message.id
-        question = reply.question.request if own and reply is not None and reply.question is not None else None
+        question = reply.question if own and reply is not None else None
         return self.views.of(message, *self.talk.versions(message.id), doing, last, question)
 
     def _grew(self, message: StoredMessage) -> None:

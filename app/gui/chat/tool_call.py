@@ -18,7 +18,7 @@ from app.gui.widgets import label, text_button
 
 if TYPE_CHECKING:
     from app.gui.chat.drawn import FormulaImages
-    from app.runtime.tools.permissions import PermissionRequest
+    from app.window_reply import PermissionQuestion
 
 _SHOWN = 20_000  # characters of a result
 _LINES = 3, 12  # of the field with the arguments
@@ -49,9 +49,11 @@ class ToolCallWidget(MessageWidget):
         self.field = QPlainTextEdit()
         self.field.setAccessibleName(tr("Arguments"))
         self.field.setTabChangesFocus(True)
-        self.field.textChanged.connect(self._check)
+        self.field.textChanged.connect(self._typed)
+        self._question: PermissionQuestion | None = None  # whose arguments the field holds
         self.once = text_button(tr("Allow once"), lambda: self._permit(True, "once"), kind="main")
         self.here = text_button(tr("Allow in this conversation"), lambda: self._permit(True, "conversation"))
+        self.here.setToolTip(tr("Until Grus is closed."))
         self.always = text_button(tr("Always allow"), lambda: self._permit(True, "for good"))
         self.no = text_button(tr("Don't allow"), lambda: self._permit(False, "once"))
         self.never = text_button(tr("Never allow"), lambda: self._permit(False, "for good"))
@@ -101,20 +103,27 @@ class ToolCallWidget(MessageWidget):
             part.setVisible(bool(result))
         self.source.setVisible(bool(result) and call.outcome in ("made", "failed"))
         self.result.show_plain(result if len(result) <= _SHOWN else f"{result[:_SHOWN]} …")
+        self._question = None
         if question is not None:
             self._ask(question)
 
-    def _ask(self, question: PermissionRequest) -> None:
-        self.about.setText(question.description)
-        self.about.setVisible(bool(question.description))
+    def _ask(self, question: PermissionQuestion) -> None:
+        asked = question.request
+        self.about.setText(asked.description)
+        self.about.setVisible(bool(asked.description))
         warnings = [
-            tr("What it is asked leaves this machine.") if question.leaves_machine else "",
-            tr("It has changed since you allowed it.") if question.changed else "",
+            tr("What it is asked leaves this machine.") if asked.leaves_machine else "",
+            tr("It has changed since you allowed it.") if asked.changed else "",
         ]
         self.warning.setText(" ".join(filter(None, warnings)))
         self.warning.setVisible(any(warnings))
         self.field.setFont(self.look.mono)
-        self.field.setPlainText(json.dumps(question.arguments, ensure_ascii=False, indent=2))
+        text = question.edited
+        if text is None:
+            text = json.dumps(asked.arguments, ensure_ascii=False, indent=2)
+        if self.field.toPlainText() != text:  # else the cursor stays where it is
+            self.field.setPlainText(text)
+        self._question = question
         line = self.field.fontMetrics().lineSpacing()
         lines = min(max(self.field.document().blockCount(), _LINES[0]), _LINES[1])
         self.field.setFixedHeight(line * lines + 4 * GRID)
@@ -147,8 +156,10 @@ class ToolCallWidget(MessageWidget):
             return None
         return given if isinstance(given, dict) else None
 
-    def _check(self) -> None:
-        """A call is made with valid arguments only."""
+    def _typed(self) -> None:
+        """The question keeps what is typed: a card that is scrolled far away is made anew. A call is made with valid arguments only."""
+        if self._question is not None:
+            self._question.edited = self.field.toPlainText()
         valid = self._edited() is not None
         for button in (self.once, self.here, self.always):
             button.setEnabled(valid)
@@ -159,5 +170,5 @@ class ToolCallWidget(MessageWidget):
         view, arguments = self.view, self._edited()
         if view is None or view.question is None or (allowed and arguments is None):
             return
-        changed = arguments if allowed and arguments != view.question.arguments else None
+        changed = arguments if allowed and arguments != view.question.request.arguments else None
         self.do("permit", view.message, PermissionAnswer(allowed, remember, changed))

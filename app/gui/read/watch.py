@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QCheckBox, QComboBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.gui.dialogs import choose_folder
 from app.gui.flow import FlowRow
@@ -37,13 +37,17 @@ class WatchStrip(QWidget):
         self.place = ElidedLabel("second")
         self.state = label(kind="second", wrap=True)
         row = FlowRow(GRID)
-        for part in (self.switch, self.format, self.pick):
+        for part in (self.switch, self.format):
             row.addWidget(part)
+        folder = QHBoxLayout()
+        folder.setSpacing(GRID // 2)
+        folder.addWidget(self.pick)
+        folder.addWidget(self.place, 1)
         column = QVBoxLayout(self)
         column.setContentsMargins(GRID * 2, 0, GRID, GRID)
         column.setSpacing(GRID // 2)
         column.addLayout(row)
-        column.addWidget(self.place)
+        column.addLayout(folder)
         column.addWidget(self.state)
         self._timer = QTimer(self)
         self._timer.setInterval(round(POLL * 1000))
@@ -73,8 +77,7 @@ class WatchStrip(QWidget):
     def show_state(self) -> None:
         watch = self.watch
         self.switch.setChecked(watch.on)
-        self.place.setText(str(watch.folder or ""))
-        self.place.setVisible(watch.folder is not None)
+        self.place.setText(str(watch.folder or tr("Choose a folder")))
         self.state.setText(watch.status())
         self.state.setToolTip(watch.tooltip())
         self.state.setVisible(watch.on or bool(watch.problem))

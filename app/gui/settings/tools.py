@@ -20,6 +20,7 @@ from app.gui.widgets import ElidedLabel, icon_button, label, text_button
 
 _PERMISSIONS = {"ask": mark("Ask"), "always": mark("Always"), "never": mark("Never")}
 _ABOUT = 160  # characters of a description
+_BELOW = 29  # pixels to the text of a check box
 _EXAMPLE = '{"mcpServers": {"memory": {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-memory"]}}}'
 
 
@@ -154,7 +155,7 @@ class ToolsView(SettingsSection):
         on.setChecked(entry.on)
         on.setEnabled(not entry.missing or entry.on)
         on.toggled.connect(partial(self._turn, entry))
-        row, column = _row(on)
+        row, whole, column = _row(on)
         if entry.tool is not None:
             row.addWidget(self._permission(entry.tool))
         column.addWidget(label(entry.missing or tr(ABOUT[entry.name]), "second", wrap=True))
@@ -167,14 +168,14 @@ class ToolsView(SettingsSection):
         if entry.on and entry.takes_folders:
             add = text_button(tr("Add a folder"), partial(self._choose, entry))
             column.addWidget(add, 0, Qt.AlignmentFlag.AlignLeft)
-        return _whole(column)
+        return _whole(whole)
 
     def _server(self, entry: ServerEntry) -> QWidget:
         name = entry.server.name
         on = QCheckBox(name)
         on.setChecked(entry.server.enabled)
         on.toggled.connect(partial(self.tools.switch, name))
-        row, column = _row(on)
+        row, whole, column = _row(on)
         unfolded = name in self._unfolded
         fold = text_button(tr("Hide tools") if unfolded else tr("Show tools"), partial(self._unfold, name), kind="fold")
         fold.setEnabled(entry.server.enabled)
@@ -198,7 +199,7 @@ class ToolsView(SettingsSection):
             column.addWidget(label(trn("{n} tool", "{n} tools", len(entry.tools)), "second"))
             for tool in entry.tools:
                 column.addWidget(self._tool(tool))
-        return _whole(column)
+        return _whole(whole)
 
     def _tool(self, tool: ListedTool) -> QWidget:
         words = QVBoxLayout()
@@ -207,7 +208,7 @@ class ToolsView(SettingsSection):
         words.addWidget(label(" ".join(tool.description.split())[:_ABOUT], "second", wrap=True))
         line = QWidget()
         row = QHBoxLayout(line)
-        row.setContentsMargins(GRID * 3, 0, 0, 0)
+        row.setContentsMargins(GRID * 2, 0, 0, 0)
         row.addLayout(words, 1)
         row.addWidget(self._permission(tool), 0, Qt.AlignmentFlag.AlignTop)
         return line
@@ -223,15 +224,20 @@ class ToolsView(SettingsSection):
         return box
 
 
-def _row(first: QWidget) -> tuple[QHBoxLayout, QVBoxLayout]:
+def _row(first: QWidget) -> tuple[QHBoxLayout, QVBoxLayout, QVBoxLayout]:
+    """A row, the whole that begins with it, and what stands below it, in line with the text of its check box."""
     row = QHBoxLayout()
     row.setSpacing(GRID)
     row.addWidget(first, 1)
-    column = QVBoxLayout()
-    column.setContentsMargins(0, 0, 0, 0)
-    column.setSpacing(GRID // 2)
-    column.addLayout(row)
-    return row, column
+    below = QVBoxLayout()
+    below.setContentsMargins(_BELOW, 0, 0, 0)
+    below.setSpacing(GRID // 2)
+    whole = QVBoxLayout()
+    whole.setContentsMargins(0, 0, 0, 0)
+    whole.setSpacing(0)
+    whole.addLayout(row)
+    whole.addLayout(below)
+    return row, whole, below
 
 
 def _elided(text: str) -> ElidedLabel:

@@ -436,6 +436,7 @@ class SpeakPane(ResultsPane[SpeechTake]):
         self.book_panel.setVisible(shown)
         for part in (self.text, self.go, self.figures):
             part.setVisible(not shown)
+        (self.book_panel.chapters if shown else self.text).setFocus()
 
     def take_text(self, take: SpeechTake) -> None:
         """To be spoken again, differently."""

@@ -6,6 +6,7 @@ import gc
 import sys
 import threading
 import time
+import types
 from collections.abc import Iterator
 from typing import Any
 
@@ -102,6 +103,18 @@ def test_what_stays_is_not_visited_again(policy: GcPolicy, clock: Clock) -> None
     assert time.thread_time() - began < 0.02
     policy.end()
     assert gc.get_freeze_count() == 0
+
+
+def test_what_was_imported_is_not_visited(policy: GcPolicy, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    policy.keep()
+    for name in ("", "app.of_this_test"):
+        content, before = [[i] for i in range(3_000)], gc.get_freeze_count()
+        if name:
+            monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
+        clock.now += 3
+        make_old()
+        assert policy.look()
+        assert (gc.get_freeze_count() >= before + len(content)) == bool(name)
 
 
 def test_a_long_collection_is_the_last_of_what_survived_it(policy: GcPolicy, clock: Clock) -> None:

@@ -174,7 +174,7 @@ def person(app: Person, request: pytest.FixtureRequest) -> Iterator[Person]:
     memory = app.see("memory()")
     if figures := os.environ.get(FIGURES):
         with Path(figures).open("a") as file:
-            file.write(json.dumps([request.node.name, block, memory]) + "\n")
+            file.write(json.dumps([request.node.name, block, memory, doing]) + "\n")
     assert block <= MOST_BLOCK, doing
     assert memory < MOST_MEMORY
 

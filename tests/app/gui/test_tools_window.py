@@ -83,6 +83,33 @@ def ended(grus: Opened, pane: ChatPane, seconds: float = 30) -> Any:
     return pane.talk.path[-1]
 
 
+def test_arguments_are_kept_while_their_card_is_out_of_sight(grus: Opened) -> None:
+    ToolSettings().keep_builtin("calculator")
+    pane = chat(grus, "calculator", calls=(call("calculator", expression="6 * 7"),))
+    grus.engine.script = lambda request, usual=grus.engine.script: "Yes.\n\n" * 150 if first else usual(request)
+    first = True
+    ask(grus, pane, "Tell me of cranes")
+    ended(grus, pane)
+    first = False
+    ask(grus, pane)
+    shown = card(grus, pane)
+    assert shown.here.toolTip() == "Until Grus is closed."
+    shown.field.setPlainText('{"expression": "6 * ')
+    bar = pane.transcript.verticalScrollBar()
+    bar.setValue(0)
+    grus.until(lambda: not rows(pane))
+    bar.setValue(bar.maximum())
+    shown = card(grus, pane)
+    assert shown.field.toPlainText() == '{"expression": "6 * '
+    assert not shown.once.isEnabled()
+    shown.field.setPlainText('{"expression": "6 * 9"}')
+    bar.setValue(0)
+    grus.until(lambda: not rows(pane))
+    bar.setValue(bar.maximum())
+    grus.qtbot.mouseClick(card(grus, pane).once, LEFT)
+    assert ended(grus, pane).calls[0].result == "54"
+
+
 def test_tools_are_chosen_in_the_composer_and_are_off_at_first(grus: Opened) -> None:
     ToolSettings().keep_builtin("calculator")
     ToolSettings().keep_servers([stdio_server()])

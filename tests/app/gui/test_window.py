@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLineEdit, QPlainTextEdit, QTextEdit, QWidget
 
 from app.commands import window as command
 from app.gui import desktop
-from app.gui.palette import score
+from app.gui.palette import ShortcutLines, score
 from app.gui.preferences import Preferences
 from app.gui.theme import DARK, LIGHT
 from tests.app.gui.conftest import Opened
@@ -57,11 +58,21 @@ def test_every_action_with_keys_is_in_the_overview(grus: Opened) -> None:
     overview = grus.window.shortcuts
     assert overview.isVisible()
 
-    def shown() -> set[str]:
-        return {label.text() for label in overview.findChildren(QWidget) if hasattr(label, "text")}
+    def shown() -> set[tuple[str, str]]:
+        return {line for group in overview.findChildren(ShortcutLines) for line in group.lines}
 
     grus.until(lambda: len(grus.window.panes) == len(grus.window.specs))
-    grus.until(lambda: {line.title for line in grus.context.actions.listed if line.keys} <= shown())
+    grus.until(lambda: {(line.title, line.keys) for line in grus.context.actions.listed if line.keys} == shown())
+    for scale in (1.0, 2.0):
+        grus.context.preferences.put("text_scale", scale)
+        grus.context.look.settle()
+        QApplication.processEvents()
+        for group in overview.findChildren(ShortcutLines):
+            metrics = QFontMetrics(grus.context.look.font())
+            assert group.height() >= len(group.lines) * metrics.lineSpacing()
+            for (title, keys), (left, right) in zip(group.lines, group.places(group.width()), strict=True):
+                assert max(map(metrics.horizontalAdvance, title.split())) <= left.width(), title
+                assert left.right() + metrics.horizontalAdvance(keys) <= right.right(), title
     grus.qtbot.keyClick(overview, Qt.Key.Key_Escape)
     assert not overview.isVisible()
 

@@ -12,7 +12,7 @@ from app.gui.viewmodels.chat.history import rounds_of
 from app.gui.viewmodels.chat.markdown import IncrementalMarkdown, MarkdownPiece
 
 if TYPE_CHECKING:
-    from app.runtime.tools.permissions import PermissionRequest
+    from app.window_reply import PermissionQuestion
 
 MessageViewKind = Literal["said", "reasoning", "prose", "code", "call", "sources", "footer", "unread"]
 
@@ -39,7 +39,7 @@ class MessageView:
     shows: str = ""  # the action that shows what the Guide says
     folds: bool = False  # a long message, which `title` folds or unfolds
     passages: tuple[GivenPassage, ...] = ()  # that the reply may cite by their places
-    question: PermissionRequest | None = None  # what a person is asked before this call is made
+    question: PermissionQuestion | None = None  # what a person is asked before this call is made
 
 
 class MessageViews:
@@ -81,7 +81,7 @@ class MessageViews:
         versions: int,
         doing: str = "",
         last: bool = False,
-        question: PermissionRequest | None = None,
+        question: PermissionQuestion | None = None,
     ) -> list[MessageView]:
         """`doing`: what happens before the first word, or that a message waits. `last`: nothing comes after it. `question`: what the
         person is asked before a call of this reply.
@@ -102,7 +102,7 @@ class MessageViews:
         versions: int,
         doing: str,
         last: bool,
-        question: PermissionRequest | None,
+        question: PermissionQuestion | None,
     ) -> list[MessageView]:
         if message.role in ("user", "tool"):
             can = {"copy", "edit", "delete"} if message.role == "user" else {"copy", "delete"}
@@ -155,7 +155,7 @@ class MessageViews:
         return views
 
     def _call(
-        self, message: StoredMessage, at: int, call: ToolUse, last: bool, question: PermissionRequest | None
+        self, message: StoredMessage, at: int, call: ToolUse, last: bool, question: PermissionQuestion | None
     ) -> MessageView:
         """`open`: a person may type the result of a call that nobody makes, or the call is unfolded."""
         unfolded = (message.id, at) in self.unfolded_calls
