@@ -34,6 +34,11 @@
         <translation>Ein Schlüssel ist ein Wort aus Buchstaben, Ziffern und Zeichen.</translation>
     </message>
     <message>
+        <source>A line for each word: word = how it is said. Phonemes between slashes are for Kokoro.</source>
+        <extracomment>app/gui/speak/pronunciation_panel.py</extracomment>
+        <translation>Eine Zeile je Wort: Wort = wie es gesprochen wird. Phoneme zwischen Schrägstrichen sind für Kokoro.</translation>
+    </message>
+    <message>
         <source>A model may call these in conversations where you switch them on. You are asked before each call.</source>
         <extracomment>app/gui/settings/tools.py</extracomment>
         <translation>Ein Modell darf diese in Unterhaltungen aufrufen, in denen Sie sie einschalten. Vor jedem Aufruf werden Sie gefragt.</translation>
@@ -590,7 +595,7 @@
     </message>
     <message>
         <source>Close the search</source>
-        <extracomment>app/gui/chat/find_bar.py</extracomment>
+        <extracomment>app/gui/chat/find_bar.py, app/gui/listen/replace_bar.py</extracomment>
         <translation>Suche schließen</translation>
     </message>
     <message>
@@ -909,6 +914,16 @@
         <translation>Diktat läuft. Zum Beenden noch einmal drücken.</translation>
     </message>
     <message>
+        <source>Dictation into other apps needs X11. In a message, Ctrl+Shift+V dictates.</source>
+        <extracomment>app/gui/dictation_key.py</extracomment>
+        <translation>Das Diktieren in andere Apps braucht X11. In einer Nachricht diktiert Strg+Umschalt+V.</translation>
+    </message>
+    <message>
+        <source>Dictation key</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Diktiertaste</translation>
+    </message>
+    <message>
         <source>Discard</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Verwerfen</translation>
@@ -950,7 +965,7 @@
     </message>
     <message>
         <source>Done</source>
-        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/speak/pronunciation_panel.py</extracomment>
         <translation>Fertig</translation>
     </message>
     <message>
@@ -1209,9 +1224,19 @@
         <translation>Liste filtern</translation>
     </message>
     <message>
+        <source>Find</source>
+        <extracomment>app/gui/listen/replace_bar.py</extracomment>
+        <translation>Suchen</translation>
+    </message>
+    <message>
         <source>Find an action, a conversation or a model</source>
         <extracomment>app/gui/palette.py</extracomment>
         <translation>Aktion, Unterhaltung oder Modell finden</translation>
+    </message>
+    <message>
+        <source>Find and replace</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>Suchen und ersetzen</translation>
     </message>
     <message>
         <source>Find in this conversation</source>
@@ -1447,6 +1472,11 @@
         <source>History</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>Verlauf</translation>
+    </message>
+    <message>
+        <source>Hold it, speak, and let it go: the text appears at the cursor, in any app. Clear the field for none.</source>
+        <extracomment>app/gui/dictation_key.py</extracomment>
+        <translation>Gedrückt halten, sprechen, loslassen: Der Text erscheint am Cursor, in jeder App. Für keine Taste das Feld leeren.</translation>
     </message>
     <message>
         <source>How many times a text model is loaded, on a device each, for many requests at once. Applies to models loaded from now on.</source>
@@ -1704,6 +1734,11 @@
         <translation>Hell</translation>
     </message>
     <message>
+        <source>Line {number} is not of the form: word = how it is said.</source>
+        <extracomment>engine/pipelines/speaking/pronunciation.py</extracomment>
+        <translation>Zeile {number} hat nicht die Form: Wort = wie es gesprochen wird.</translation>
+    </message>
+    <message>
         <source>Line {number} of {path} is not of the form: word = how it is said.</source>
         <extracomment>engine/pipelines/speaking/pronunciation.py</extracomment>
         <translation>Zeile {number} von {path} hat nicht die Form: Wort = wie es gesprochen wird.</translation>
@@ -1799,6 +1834,11 @@
         <translation>Markdown</translation>
     </message>
     <message>
+        <source>Match case</source>
+        <extracomment>app/gui/listen/replace_bar.py</extracomment>
+        <translation>Groß-/Kleinschreibung beachten</translation>
+    </message>
+    <message>
         <source>Maximum length</source>
         <extracomment>app/gui/viewmodels/sampling.py</extracomment>
         <translation>Maximale Länge</translation>
@@ -1817,6 +1857,11 @@
         <source>Memory limit</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Speichergrenze</translation>
+    </message>
+    <message>
+        <source>Merge with the next segment</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>Mit dem nächsten Abschnitt verbinden</translation>
     </message>
     <message>
         <source>Message</source>
@@ -1970,7 +2015,7 @@
     </message>
     <message>
         <source>Next match (Enter)</source>
-        <extracomment>app/gui/chat/find_bar.py</extracomment>
+        <extracomment>app/gui/chat/find_bar.py, app/gui/listen/replace_bar.py</extracomment>
         <translation>Nächster Treffer (Enter)</translation>
     </message>
     <message>
@@ -2544,6 +2589,11 @@
         <translation>Projekteinstellungen…</translation>
     </message>
     <message>
+        <source>Pronunciations</source>
+        <extracomment>app/gui/speak/pane.py, app/gui/speak/pronunciation_panel.py</extracomment>
+        <translation>Aussprache</translation>
+    </message>
+    <message>
         <source>Python in a sandbox needs Linux on x86-64 or ARM64.</source>
         <extracomment>app/runtime/tools/sandbox.py</extracomment>
         <translation>Python in einer Sandbox braucht Linux auf x86-64 oder ARM64.</translation>
@@ -2707,6 +2757,11 @@
         <translation>Aufnahmen</translation>
     </message>
     <message>
+        <source>Redo</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>Wiederholen</translation>
+    </message>
+    <message>
         <source>Reduce motion</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Bewegung reduzieren</translation>
@@ -2790,6 +2845,16 @@
         <source>Repetition penalty</source>
         <extracomment>app/gui/viewmodels/sampling.py</extracomment>
         <translation>Wiederholungsstrafe</translation>
+    </message>
+    <message>
+        <source>Replace all</source>
+        <extracomment>app/gui/listen/replace_bar.py</extracomment>
+        <translation>Alle ersetzen</translation>
+    </message>
+    <message>
+        <source>Replace with</source>
+        <extracomment>app/gui/listen/replace_bar.py</extracomment>
+        <translation>Ersetzen durch</translation>
     </message>
     <message>
         <source>Replicas</source>
@@ -3230,6 +3295,11 @@
         <translation>Tempo</translation>
     </message>
     <message>
+        <source>Split here</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>Hier teilen</translation>
+    </message>
+    <message>
         <source>Start or stop server</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Server starten oder stoppen</translation>
@@ -3376,7 +3446,7 @@
     </message>
     <message>
         <source>Text of the segment</source>
-        <extracomment>app/gui/listen/pane.py</extracomment>
+        <extracomment>app/gui/listen/segment_table.py</extracomment>
         <translation>Text des Segments</translation>
     </message>
     <message>
@@ -3855,6 +3925,11 @@
         <translation>Der Text</translation>
     </message>
     <message>
+        <source>The text cannot be typed ({error}); it is in the clipboard. On Debian, install libxtst6.</source>
+        <extracomment>app/gui/dictation_key.py</extracomment>
+        <translation>Der Text kann nicht eingefügt werden ({error}); er liegt in der Zwischenablage. Unter Debian libxtst6 installieren.</translation>
+    </message>
+    <message>
         <source>The text has {length} characters; the most is {most}.</source>
         <extracomment>engine/pipelines/reading/book.py, engine/pipelines/speaking/speech.py</extracomment>
         <translation>Der Text hat {length} Zeichen; möglich sind höchstens {most}.</translation>
@@ -4306,7 +4381,7 @@
     </message>
     <message>
         <source>Transcript</source>
-        <extracomment>app/gui/listen/pane.py</extracomment>
+        <extracomment>app/gui/listen/segment_table.py</extracomment>
         <translation>Transkript</translation>
     </message>
     <message>
@@ -4371,7 +4446,7 @@
     </message>
     <message>
         <source>Undo</source>
-        <extracomment>app/gui/bars.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
+        <extracomment>app/gui/bars.py, app/gui/listen/pane.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
         <translation>Rückgängig</translation>
     </message>
     <message>
@@ -4393,6 +4468,11 @@
         <source>Unpin</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Lösen</translation>
+    </message>
+    <message>
+        <source>Until Grus is closed.</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>Bis Grus geschlossen wird.</translation>
     </message>
     <message>
         <source>Untitled</source>
@@ -4545,6 +4625,11 @@
         <translation>Was gelesen werden soll</translation>
     </message>
     <message>
+        <source>Whole page</source>
+        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <translation>Ganze Seite</translation>
+    </message>
+    <message>
         <source>Window</source>
         <extracomment>app/gui/window.py</extracomment>
         <translation>Fenster</translation>
@@ -4683,6 +4768,14 @@
         <source>high</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>hoch</translation>
+    </message>
+    <message numerus="yes">
+        <source>in {n} segments</source>
+        <extracomment>app/gui/listen/replace_bar.py</extracomment>
+        <translation>
+            <numerusform>in {n} Abschnitt</numerusform>
+            <numerusform>in {n} Abschnitten</numerusform>
+        </translation>
     </message>
     <message>
         <source>installed</source>
@@ -4945,6 +5038,11 @@
         <translation>{model} unterstützt keine Werkzeugaufrufe. Es antwortet ohne Werkzeuge.</translation>
     </message>
     <message>
+        <source>{model} does not write whole pages: its regions are read.</source>
+        <extracomment>engine/pipelines/reading/reader.py</extracomment>
+        <translation>{model} schreibt keine ganzen Seiten: Die Bereiche der Seite werden gelesen.</translation>
+    </message>
+    <message>
         <source>{model} has no voices: its folder `voices` is missing. Download it again.</source>
         <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
         <translation>{model} hat keine Stimmen: Der Ordner `voices` fehlt. Laden Sie das Modell noch einmal herunter.</translation>
@@ -4956,7 +5054,7 @@
     </message>
     <message>
         <source>{model} is no layout model. PaddlePaddle/PP-DocLayoutV2 is one.</source>
-        <extracomment>engine/pipelines/reading/layout.py</extracomment>
+        <extracomment>engine/pipelines/reading/layout_model.py</extracomment>
         <translation>{model} ist kein Layout-Modell. PaddlePaddle/PP-DocLayoutV2 ist eines.</translation>
     </message>
     <message>
@@ -5264,7 +5362,7 @@
     </message>
     <message>
         <source>{name} writes no text. Give it as the layout, and a vision model as the model.</source>
-        <extracomment>app/runtime/reading.py</extracomment>
+        <extracomment>engine/pipelines/reading/text_lines.py</extracomment>
         <translation>{name} schreibt keinen Text. Wählen Sie ein Modell, das Bilder versteht.</translation>
     </message>
     <message>
@@ -5396,6 +5494,14 @@
             <numerusform>Noch {n} Textstellen ohne Vektor</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>{n} places replaced</source>
+        <extracomment>app/gui/listen/replace_bar.py</extracomment>
+        <translation>
+            <numerusform>{n} Stelle ersetzt</numerusform>
+            <numerusform>{n} Stellen ersetzt</numerusform>
+        </translation>
+    </message>
     <message>
         <source>{n} requests are waiting already. Try again later.</source>
         <extracomment>engine/engine.py</extracomment>
@@ -5427,7 +5533,7 @@
     </message>
     <message numerus="yes">
         <source>{n} words</source>
-        <extracomment>app/gui/speak/book_panel.py, app/gui/speak/pane.py</extracomment>
+        <extracomment>app/gui/speak/book_panel.py, app/gui/speak/pane.py, app/gui/speak/pronunciation_panel.py</extracomment>
         <translation>
             <numerusform>{n} Wort</numerusform>
             <numerusform>{n} Wörter</numerusform>

@@ -34,6 +34,11 @@
         <translation>Una clave es una sola palabra de letras, cifras y signos.</translation>
     </message>
     <message>
+        <source>A line for each word: word = how it is said. Phonemes between slashes are for Kokoro.</source>
+        <extracomment>app/gui/speak/pronunciation_panel.py</extracomment>
+        <translation>Una línea por palabra: palabra = cómo se dice. Los fonemas entre barras son para Kokoro.</translation>
+    </message>
+    <message>
         <source>A model may call these in conversations where you switch them on. You are asked before each call.</source>
         <extracomment>app/gui/settings/tools.py</extracomment>
         <translation>Un modelo puede llamarlas en las conversaciones donde las active. Se le pregunta antes de cada llamada.</translation>
@@ -590,7 +595,7 @@
     </message>
     <message>
         <source>Close the search</source>
-        <extracomment>app/gui/chat/find_bar.py</extracomment>
+        <extracomment>app/gui/chat/find_bar.py, app/gui/listen/replace_bar.py</extracomment>
         <translation>Cerrar la búsqueda</translation>
     </message>
     <message>
@@ -909,6 +914,16 @@
         <translation>Dictando. Pulsa de nuevo para detener.</translation>
     </message>
     <message>
+        <source>Dictation into other apps needs X11. In a message, Ctrl+Shift+V dictates.</source>
+        <extracomment>app/gui/dictation_key.py</extracomment>
+        <translation>El dictado en otras aplicaciones necesita X11. En un mensaje, Ctrl+Mayús+V dicta.</translation>
+    </message>
+    <message>
+        <source>Dictation key</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Tecla de dictado</translation>
+    </message>
+    <message>
         <source>Discard</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Descartar</translation>
@@ -950,7 +965,7 @@
     </message>
     <message>
         <source>Done</source>
-        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/speak/pronunciation_panel.py</extracomment>
         <translation>Listo</translation>
     </message>
     <message>
@@ -1209,9 +1224,19 @@
         <translation>Filtrar esta lista</translation>
     </message>
     <message>
+        <source>Find</source>
+        <extracomment>app/gui/listen/replace_bar.py</extracomment>
+        <translation>Buscar</translation>
+    </message>
+    <message>
         <source>Find an action, a conversation or a model</source>
         <extracomment>app/gui/palette.py</extracomment>
         <translation>Buscar una acción, una conversación o un modelo</translation>
+    </message>
+    <message>
+        <source>Find and replace</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>Buscar y reemplazar</translation>
     </message>
     <message>
         <source>Find in this conversation</source>
@@ -1447,6 +1472,11 @@
         <source>History</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>Historial</translation>
+    </message>
+    <message>
+        <source>Hold it, speak, and let it go: the text appears at the cursor, in any app. Clear the field for none.</source>
+        <extracomment>app/gui/dictation_key.py</extracomment>
+        <translation>Manténgala pulsada, hable y suéltela: el texto aparece en el cursor, en cualquier aplicación. Vacíe el campo para no usar ninguna.</translation>
     </message>
     <message>
         <source>How many times a text model is loaded, on a device each, for many requests at once. Applies to models loaded from now on.</source>
@@ -1704,6 +1734,11 @@
         <translation>Claro</translation>
     </message>
     <message>
+        <source>Line {number} is not of the form: word = how it is said.</source>
+        <extracomment>engine/pipelines/speaking/pronunciation.py</extracomment>
+        <translation>La línea {number} no tiene la forma: palabra = cómo se dice.</translation>
+    </message>
+    <message>
         <source>Line {number} of {path} is not of the form: word = how it is said.</source>
         <extracomment>engine/pipelines/speaking/pronunciation.py</extracomment>
         <translation>La línea {number} de {path} no tiene la forma: palabra = cómo se dice.</translation>
@@ -1799,6 +1834,11 @@
         <translation>Markdown</translation>
     </message>
     <message>
+        <source>Match case</source>
+        <extracomment>app/gui/listen/replace_bar.py</extracomment>
+        <translation>Coincidir mayúsculas y minúsculas</translation>
+    </message>
+    <message>
         <source>Maximum length</source>
         <extracomment>app/gui/viewmodels/sampling.py</extracomment>
         <translation>Longitud máxima</translation>
@@ -1817,6 +1857,11 @@
         <source>Memory limit</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Límite de memoria</translation>
+    </message>
+    <message>
+        <source>Merge with the next segment</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>Unir con el segmento siguiente</translation>
     </message>
     <message>
         <source>Message</source>
@@ -1970,7 +2015,7 @@
     </message>
     <message>
         <source>Next match (Enter)</source>
-        <extracomment>app/gui/chat/find_bar.py</extracomment>
+        <extracomment>app/gui/chat/find_bar.py, app/gui/listen/replace_bar.py</extracomment>
         <translation>Coincidencia siguiente (Intro)</translation>
     </message>
     <message>
@@ -2544,6 +2589,11 @@
         <translation>Ajustes del proyecto…</translation>
     </message>
     <message>
+        <source>Pronunciations</source>
+        <extracomment>app/gui/speak/pane.py, app/gui/speak/pronunciation_panel.py</extracomment>
+        <translation>Pronunciaciones</translation>
+    </message>
+    <message>
         <source>Python in a sandbox needs Linux on x86-64 or ARM64.</source>
         <extracomment>app/runtime/tools/sandbox.py</extracomment>
         <translation>Python en un entorno aislado necesita Linux en x86-64 o ARM64.</translation>
@@ -2707,6 +2757,11 @@
         <translation>Grabaciones</translation>
     </message>
     <message>
+        <source>Redo</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>Rehacer</translation>
+    </message>
+    <message>
         <source>Reduce motion</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Reducir el movimiento</translation>
@@ -2790,6 +2845,16 @@
         <source>Repetition penalty</source>
         <extracomment>app/gui/viewmodels/sampling.py</extracomment>
         <translation>Penalización por repetición</translation>
+    </message>
+    <message>
+        <source>Replace all</source>
+        <extracomment>app/gui/listen/replace_bar.py</extracomment>
+        <translation>Reemplazar todo</translation>
+    </message>
+    <message>
+        <source>Replace with</source>
+        <extracomment>app/gui/listen/replace_bar.py</extracomment>
+        <translation>Reemplazar con</translation>
     </message>
     <message>
         <source>Replicas</source>
@@ -3230,6 +3295,11 @@
         <translation>Velocidad</translation>
     </message>
     <message>
+        <source>Split here</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>Dividir aquí</translation>
+    </message>
+    <message>
         <source>Start or stop server</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Iniciar o detener el servidor</translation>
@@ -3376,7 +3446,7 @@
     </message>
     <message>
         <source>Text of the segment</source>
-        <extracomment>app/gui/listen/pane.py</extracomment>
+        <extracomment>app/gui/listen/segment_table.py</extracomment>
         <translation>Texto del segmento</translation>
     </message>
     <message>
@@ -3855,6 +3925,11 @@
         <translation>El texto</translation>
     </message>
     <message>
+        <source>The text cannot be typed ({error}); it is in the clipboard. On Debian, install libxtst6.</source>
+        <extracomment>app/gui/dictation_key.py</extracomment>
+        <translation>El texto no se puede escribir ({error}); está en el portapapeles. En Debian, instale libxtst6.</translation>
+    </message>
+    <message>
         <source>The text has {length} characters; the most is {most}.</source>
         <extracomment>engine/pipelines/reading/book.py, engine/pipelines/speaking/speech.py</extracomment>
         <translation>El texto tiene {length} caracteres; el máximo es {most}.</translation>
@@ -4306,7 +4381,7 @@
     </message>
     <message>
         <source>Transcript</source>
-        <extracomment>app/gui/listen/pane.py</extracomment>
+        <extracomment>app/gui/listen/segment_table.py</extracomment>
         <translation>Transcripción</translation>
     </message>
     <message>
@@ -4371,7 +4446,7 @@
     </message>
     <message>
         <source>Undo</source>
-        <extracomment>app/gui/bars.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
+        <extracomment>app/gui/bars.py, app/gui/listen/pane.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
         <translation>Deshacer</translation>
     </message>
     <message>
@@ -4393,6 +4468,11 @@
         <source>Unpin</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Desfijar</translation>
+    </message>
+    <message>
+        <source>Until Grus is closed.</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>Hasta que se cierre Grus.</translation>
     </message>
     <message>
         <source>Untitled</source>
@@ -4545,6 +4625,11 @@
         <translation>Qué leer</translation>
     </message>
     <message>
+        <source>Whole page</source>
+        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <translation>Página completa</translation>
+    </message>
+    <message>
         <source>Window</source>
         <extracomment>app/gui/window.py</extracomment>
         <translation>Ventana</translation>
@@ -4683,6 +4768,14 @@
         <source>high</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>alto</translation>
+    </message>
+    <message numerus="yes">
+        <source>in {n} segments</source>
+        <extracomment>app/gui/listen/replace_bar.py</extracomment>
+        <translation>
+            <numerusform>en {n} segmento</numerusform>
+            <numerusform>en {n} segmentos</numerusform>
+        </translation>
     </message>
     <message>
         <source>installed</source>
@@ -4945,6 +5038,11 @@
         <translation>{model} no admite llamadas a herramientas. Responde sin ellas.</translation>
     </message>
     <message>
+        <source>{model} does not write whole pages: its regions are read.</source>
+        <extracomment>engine/pipelines/reading/reader.py</extracomment>
+        <translation>{model} no escribe páginas completas: se leen las regiones de la página.</translation>
+    </message>
+    <message>
         <source>{model} has no voices: its folder `voices` is missing. Download it again.</source>
         <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
         <translation>{model} no tiene voces: falta su carpeta `voices`. Descárgalo de nuevo.</translation>
@@ -4956,7 +5054,7 @@
     </message>
     <message>
         <source>{model} is no layout model. PaddlePaddle/PP-DocLayoutV2 is one.</source>
-        <extracomment>engine/pipelines/reading/layout.py</extracomment>
+        <extracomment>engine/pipelines/reading/layout_model.py</extracomment>
         <translation>{model} no es un modelo de diseño de página. PaddlePaddle/PP-DocLayoutV2 lo es.</translation>
     </message>
     <message>
@@ -5264,7 +5362,7 @@
     </message>
     <message>
         <source>{name} writes no text. Give it as the layout, and a vision model as the model.</source>
-        <extracomment>app/runtime/reading.py</extracomment>
+        <extracomment>engine/pipelines/reading/text_lines.py</extracomment>
         <translation>{name} no escribe texto. Elige un modelo con visión.</translation>
     </message>
     <message>
@@ -5396,6 +5494,14 @@
             <numerusform>Faltan {n} pasajes por vectorizar</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>{n} places replaced</source>
+        <extracomment>app/gui/listen/replace_bar.py</extracomment>
+        <translation>
+            <numerusform>{n} aparición reemplazada</numerusform>
+            <numerusform>{n} apariciones reemplazadas</numerusform>
+        </translation>
+    </message>
     <message>
         <source>{n} requests are waiting already. Try again later.</source>
         <extracomment>engine/engine.py</extracomment>
@@ -5427,7 +5533,7 @@
     </message>
     <message numerus="yes">
         <source>{n} words</source>
-        <extracomment>app/gui/speak/book_panel.py, app/gui/speak/pane.py</extracomment>
+        <extracomment>app/gui/speak/book_panel.py, app/gui/speak/pane.py, app/gui/speak/pronunciation_panel.py</extracomment>
         <translation>
             <numerusform>{n} palabra</numerusform>
             <numerusform>{n} palabras</numerusform>

@@ -34,6 +34,11 @@
         <translation>キーは文字、数字、記号からなる 1 語です。</translation>
     </message>
     <message>
+        <source>A line for each word: word = how it is said. Phonemes between slashes are for Kokoro.</source>
+        <extracomment>app/gui/speak/pronunciation_panel.py</extracomment>
+        <translation>1 行に 1 語ずつ、単語 = 読み方 の形で書きます。スラッシュで囲んだ音素は Kokoro 用です。</translation>
+    </message>
+    <message>
         <source>A model may call these in conversations where you switch them on. You are asked before each call.</source>
         <extracomment>app/gui/settings/tools.py</extracomment>
         <translation>オンにした会話で、モデルがこれらを呼び出せます。呼び出しの前に毎回確認します。</translation>
@@ -590,7 +595,7 @@
     </message>
     <message>
         <source>Close the search</source>
-        <extracomment>app/gui/chat/find_bar.py</extracomment>
+        <extracomment>app/gui/chat/find_bar.py, app/gui/listen/replace_bar.py</extracomment>
         <translation>検索を閉じる</translation>
     </message>
     <message>
@@ -909,6 +914,16 @@
         <translation>音声入力中です。もう一度押すと停止します。</translation>
     </message>
     <message>
+        <source>Dictation into other apps needs X11. In a message, Ctrl+Shift+V dictates.</source>
+        <extracomment>app/gui/dictation_key.py</extracomment>
+        <translation>ほかのアプリへの音声入力には X11 が必要です。メッセージでは Ctrl+Shift+V で音声入力できます。</translation>
+    </message>
+    <message>
+        <source>Dictation key</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>音声入力キー</translation>
+    </message>
+    <message>
         <source>Discard</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>破棄</translation>
@@ -950,7 +965,7 @@
     </message>
     <message>
         <source>Done</source>
-        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/speak/pronunciation_panel.py</extracomment>
         <translation>完了</translation>
     </message>
     <message>
@@ -1209,9 +1224,19 @@
         <translation>リストを絞り込む</translation>
     </message>
     <message>
+        <source>Find</source>
+        <extracomment>app/gui/listen/replace_bar.py</extracomment>
+        <translation>検索</translation>
+    </message>
+    <message>
         <source>Find an action, a conversation or a model</source>
         <extracomment>app/gui/palette.py</extracomment>
         <translation>操作、会話、モデルを検索</translation>
+    </message>
+    <message>
+        <source>Find and replace</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>検索と置換</translation>
     </message>
     <message>
         <source>Find in this conversation</source>
@@ -1447,6 +1472,11 @@
         <source>History</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>履歴</translation>
+    </message>
+    <message>
+        <source>Hold it, speak, and let it go: the text appears at the cursor, in any app. Clear the field for none.</source>
+        <extracomment>app/gui/dictation_key.py</extracomment>
+        <translation>押したまま話して離すと、どのアプリでもカーソル位置に文字が入ります。使わない場合は欄を空にします。</translation>
     </message>
     <message>
         <source>How many times a text model is loaded, on a device each, for many requests at once. Applies to models loaded from now on.</source>
@@ -1704,6 +1734,11 @@
         <translation>ライト</translation>
     </message>
     <message>
+        <source>Line {number} is not of the form: word = how it is said.</source>
+        <extracomment>engine/pipelines/speaking/pronunciation.py</extracomment>
+        <translation>{number} 行目が「単語 = 読み方」の形ではありません。</translation>
+    </message>
+    <message>
         <source>Line {number} of {path} is not of the form: word = how it is said.</source>
         <extracomment>engine/pipelines/speaking/pronunciation.py</extracomment>
         <translation>{path} の {number} 行目は「語 = 読み」の形ではありません。</translation>
@@ -1799,6 +1834,11 @@
         <translation>Markdown</translation>
     </message>
     <message>
+        <source>Match case</source>
+        <extracomment>app/gui/listen/replace_bar.py</extracomment>
+        <translation>大文字と小文字を区別</translation>
+    </message>
+    <message>
         <source>Maximum length</source>
         <extracomment>app/gui/viewmodels/sampling.py</extracomment>
         <translation>最大長</translation>
@@ -1817,6 +1857,11 @@
         <source>Memory limit</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>メモリーの上限</translation>
+    </message>
+    <message>
+        <source>Merge with the next segment</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>次のセグメントと結合</translation>
     </message>
     <message>
         <source>Message</source>
@@ -1970,7 +2015,7 @@
     </message>
     <message>
         <source>Next match (Enter)</source>
-        <extracomment>app/gui/chat/find_bar.py</extracomment>
+        <extracomment>app/gui/chat/find_bar.py, app/gui/listen/replace_bar.py</extracomment>
         <translation>次の一致 (Enter)</translation>
     </message>
     <message>
@@ -2544,6 +2589,11 @@
         <translation>プロジェクトの設定…</translation>
     </message>
     <message>
+        <source>Pronunciations</source>
+        <extracomment>app/gui/speak/pane.py, app/gui/speak/pronunciation_panel.py</extracomment>
+        <translation>発音</translation>
+    </message>
+    <message>
         <source>Python in a sandbox needs Linux on x86-64 or ARM64.</source>
         <extracomment>app/runtime/tools/sandbox.py</extracomment>
         <translation>サンドボックスの Python には x86-64 または ARM64 の Linux が必要です。</translation>
@@ -2706,6 +2756,11 @@
         <translation>録音</translation>
     </message>
     <message>
+        <source>Redo</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>やり直す</translation>
+    </message>
+    <message>
         <source>Reduce motion</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>動きを減らす</translation>
@@ -2789,6 +2844,16 @@
         <source>Repetition penalty</source>
         <extracomment>app/gui/viewmodels/sampling.py</extracomment>
         <translation>繰り返しペナルティ</translation>
+    </message>
+    <message>
+        <source>Replace all</source>
+        <extracomment>app/gui/listen/replace_bar.py</extracomment>
+        <translation>すべて置換</translation>
+    </message>
+    <message>
+        <source>Replace with</source>
+        <extracomment>app/gui/listen/replace_bar.py</extracomment>
+        <translation>置換後の文字列</translation>
     </message>
     <message>
         <source>Replicas</source>
@@ -3228,6 +3293,11 @@
         <translation>速度</translation>
     </message>
     <message>
+        <source>Split here</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>ここで分割</translation>
+    </message>
+    <message>
         <source>Start or stop server</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>サーバーを開始または停止</translation>
@@ -3374,7 +3444,7 @@
     </message>
     <message>
         <source>Text of the segment</source>
-        <extracomment>app/gui/listen/pane.py</extracomment>
+        <extracomment>app/gui/listen/segment_table.py</extracomment>
         <translation>区間のテキスト</translation>
     </message>
     <message>
@@ -3853,6 +3923,11 @@
         <translation>テキスト</translation>
     </message>
     <message>
+        <source>The text cannot be typed ({error}); it is in the clipboard. On Debian, install libxtst6.</source>
+        <extracomment>app/gui/dictation_key.py</extracomment>
+        <translation>文字を入力できません ({error})。クリップボードに入れました。Debian では libxtst6 をインストールしてください。</translation>
+    </message>
+    <message>
         <source>The text has {length} characters; the most is {most}.</source>
         <extracomment>engine/pipelines/reading/book.py, engine/pipelines/speaking/speech.py</extracomment>
         <translation>テキストは {length} 文字です。上限は {most} 文字です。</translation>
@@ -4304,7 +4379,7 @@
     </message>
     <message>
         <source>Transcript</source>
-        <extracomment>app/gui/listen/pane.py</extracomment>
+        <extracomment>app/gui/listen/segment_table.py</extracomment>
         <translation>文字起こし</translation>
     </message>
     <message>
@@ -4369,7 +4444,7 @@
     </message>
     <message>
         <source>Undo</source>
-        <extracomment>app/gui/bars.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
+        <extracomment>app/gui/bars.py, app/gui/listen/pane.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
         <translation>元に戻す</translation>
     </message>
     <message>
@@ -4391,6 +4466,11 @@
         <source>Unpin</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>ピン留めを外す</translation>
+    </message>
+    <message>
+        <source>Until Grus is closed.</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>Grus を終了するまで有効です。</translation>
     </message>
     <message>
         <source>Untitled</source>
@@ -4543,6 +4623,11 @@
         <translation>読み取る対象</translation>
     </message>
     <message>
+        <source>Whole page</source>
+        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <translation>ページ全体</translation>
+    </message>
+    <message>
         <source>Window</source>
         <extracomment>app/gui/window.py</extracomment>
         <translation>ウインドウ</translation>
@@ -4681,6 +4766,13 @@
         <source>high</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>高い</translation>
+    </message>
+    <message numerus="yes">
+        <source>in {n} segments</source>
+        <extracomment>app/gui/listen/replace_bar.py</extracomment>
+        <translation>
+            <numerusform>{n} 個のセグメント内</numerusform>
+        </translation>
     </message>
     <message>
         <source>installed</source>
@@ -4943,6 +5035,11 @@
         <translation>{model} はツール呼び出しに対応していません。ツールなしで回答します。</translation>
     </message>
     <message>
+        <source>{model} does not write whole pages: its regions are read.</source>
+        <extracomment>engine/pipelines/reading/reader.py</extracomment>
+        <translation>{model} はページ全体を書き出せません。ページの領域ごとに読み取ります。</translation>
+    </message>
+    <message>
         <source>{model} has no voices: its folder `voices` is missing. Download it again.</source>
         <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
         <translation>{model} には声がありません。フォルダー `voices` が見つかりません。もう一度ダウンロードしてください。</translation>
@@ -4954,7 +5051,7 @@
     </message>
     <message>
         <source>{model} is no layout model. PaddlePaddle/PP-DocLayoutV2 is one.</source>
-        <extracomment>engine/pipelines/reading/layout.py</extracomment>
+        <extracomment>engine/pipelines/reading/layout_model.py</extracomment>
         <translation>{model} はレイアウトモデルではありません。PaddlePaddle/PP-DocLayoutV2 などがあります。</translation>
     </message>
     <message>
@@ -5261,7 +5358,7 @@
     </message>
     <message>
         <source>{name} writes no text. Give it as the layout, and a vision model as the model.</source>
-        <extracomment>app/runtime/reading.py</extracomment>
+        <extracomment>engine/pipelines/reading/text_lines.py</extracomment>
         <translation>{name} は文章を生成しません。画像認識モデルを選んでください。</translation>
     </message>
     <message>
@@ -5380,6 +5477,13 @@
             <numerusform>ベクトル化の残り: {n} か所</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>{n} places replaced</source>
+        <extracomment>app/gui/listen/replace_bar.py</extracomment>
+        <translation>
+            <numerusform>{n} か所を置換しました</numerusform>
+        </translation>
+    </message>
     <message>
         <source>{n} requests are waiting already. Try again later.</source>
         <extracomment>engine/engine.py</extracomment>
@@ -5408,7 +5512,7 @@
     </message>
     <message numerus="yes">
         <source>{n} words</source>
-        <extracomment>app/gui/speak/book_panel.py, app/gui/speak/pane.py</extracomment>
+        <extracomment>app/gui/speak/book_panel.py, app/gui/speak/pane.py, app/gui/speak/pronunciation_panel.py</extracomment>
         <translation>
             <numerusform>{n} 語</numerusform>
         </translation>

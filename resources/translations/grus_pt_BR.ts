@@ -34,6 +34,11 @@
         <translation>Uma chave é uma só palavra de letras, algarismos e sinais.</translation>
     </message>
     <message>
+        <source>A line for each word: word = how it is said. Phonemes between slashes are for Kokoro.</source>
+        <extracomment>app/gui/speak/pronunciation_panel.py</extracomment>
+        <translation>Uma linha por palavra: palavra = como se diz. Fonemas entre barras são para o Kokoro.</translation>
+    </message>
+    <message>
         <source>A model may call these in conversations where you switch them on. You are asked before each call.</source>
         <extracomment>app/gui/settings/tools.py</extracomment>
         <translation>Um modelo pode chamá-las nas conversas em que você as ativar. Você é consultado antes de cada chamada.</translation>
@@ -590,7 +595,7 @@
     </message>
     <message>
         <source>Close the search</source>
-        <extracomment>app/gui/chat/find_bar.py</extracomment>
+        <extracomment>app/gui/chat/find_bar.py, app/gui/listen/replace_bar.py</extracomment>
         <translation>Fechar a pesquisa</translation>
     </message>
     <message>
@@ -909,6 +914,16 @@
         <translation>Ditando. Pressione novamente para parar.</translation>
     </message>
     <message>
+        <source>Dictation into other apps needs X11. In a message, Ctrl+Shift+V dictates.</source>
+        <extracomment>app/gui/dictation_key.py</extracomment>
+        <translation>O ditado em outros aplicativos precisa do X11. Em uma mensagem, Ctrl+Shift+V dita.</translation>
+    </message>
+    <message>
+        <source>Dictation key</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Tecla de ditado</translation>
+    </message>
+    <message>
         <source>Discard</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Descartar</translation>
@@ -950,7 +965,7 @@
     </message>
     <message>
         <source>Done</source>
-        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/speak/pronunciation_panel.py</extracomment>
         <translation>Concluir</translation>
     </message>
     <message>
@@ -1209,9 +1224,19 @@
         <translation>Filtrar esta lista</translation>
     </message>
     <message>
+        <source>Find</source>
+        <extracomment>app/gui/listen/replace_bar.py</extracomment>
+        <translation>Localizar</translation>
+    </message>
+    <message>
         <source>Find an action, a conversation or a model</source>
         <extracomment>app/gui/palette.py</extracomment>
         <translation>Buscar uma ação, uma conversa ou um modelo</translation>
+    </message>
+    <message>
+        <source>Find and replace</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>Localizar e substituir</translation>
     </message>
     <message>
         <source>Find in this conversation</source>
@@ -1447,6 +1472,11 @@
         <source>History</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>Histórico</translation>
+    </message>
+    <message>
+        <source>Hold it, speak, and let it go: the text appears at the cursor, in any app. Clear the field for none.</source>
+        <extracomment>app/gui/dictation_key.py</extracomment>
+        <translation>Segure-a, fale e solte-a: o texto aparece no cursor, em qualquer aplicativo. Limpe o campo para não usar nenhuma.</translation>
     </message>
     <message>
         <source>How many times a text model is loaded, on a device each, for many requests at once. Applies to models loaded from now on.</source>
@@ -1704,6 +1734,11 @@
         <translation>Claro</translation>
     </message>
     <message>
+        <source>Line {number} is not of the form: word = how it is said.</source>
+        <extracomment>engine/pipelines/speaking/pronunciation.py</extracomment>
+        <translation>A linha {number} não tem a forma: palavra = como se diz.</translation>
+    </message>
+    <message>
         <source>Line {number} of {path} is not of the form: word = how it is said.</source>
         <extracomment>engine/pipelines/speaking/pronunciation.py</extracomment>
         <translation>A linha {number} de {path} não tem a forma: palavra = como se diz.</translation>
@@ -1799,6 +1834,11 @@
         <translation>Markdown</translation>
     </message>
     <message>
+        <source>Match case</source>
+        <extracomment>app/gui/listen/replace_bar.py</extracomment>
+        <translation>Diferenciar maiúsculas de minúsculas</translation>
+    </message>
+    <message>
         <source>Maximum length</source>
         <extracomment>app/gui/viewmodels/sampling.py</extracomment>
         <translation>Comprimento máximo</translation>
@@ -1817,6 +1857,11 @@
         <source>Memory limit</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Limite de memória</translation>
+    </message>
+    <message>
+        <source>Merge with the next segment</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>Unir ao próximo segmento</translation>
     </message>
     <message>
         <source>Message</source>
@@ -1970,7 +2015,7 @@
     </message>
     <message>
         <source>Next match (Enter)</source>
-        <extracomment>app/gui/chat/find_bar.py</extracomment>
+        <extracomment>app/gui/chat/find_bar.py, app/gui/listen/replace_bar.py</extracomment>
         <translation>Próxima ocorrência (Enter)</translation>
     </message>
     <message>
@@ -2544,6 +2589,11 @@
         <translation>Configurações do projeto…</translation>
     </message>
     <message>
+        <source>Pronunciations</source>
+        <extracomment>app/gui/speak/pane.py, app/gui/speak/pronunciation_panel.py</extracomment>
+        <translation>Pronúncias</translation>
+    </message>
+    <message>
         <source>Python in a sandbox needs Linux on x86-64 or ARM64.</source>
         <extracomment>app/runtime/tools/sandbox.py</extracomment>
         <translation>Python em um ambiente isolado precisa de Linux em x86-64 ou ARM64.</translation>
@@ -2707,6 +2757,11 @@
         <translation>Gravações</translation>
     </message>
     <message>
+        <source>Redo</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>Refazer</translation>
+    </message>
+    <message>
         <source>Reduce motion</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Reduzir movimento</translation>
@@ -2790,6 +2845,16 @@
         <source>Repetition penalty</source>
         <extracomment>app/gui/viewmodels/sampling.py</extracomment>
         <translation>Penalidade de repetição</translation>
+    </message>
+    <message>
+        <source>Replace all</source>
+        <extracomment>app/gui/listen/replace_bar.py</extracomment>
+        <translation>Substituir tudo</translation>
+    </message>
+    <message>
+        <source>Replace with</source>
+        <extracomment>app/gui/listen/replace_bar.py</extracomment>
+        <translation>Substituir por</translation>
     </message>
     <message>
         <source>Replicas</source>
@@ -3230,6 +3295,11 @@
         <translation>Velocidade</translation>
     </message>
     <message>
+        <source>Split here</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>Dividir aqui</translation>
+    </message>
+    <message>
         <source>Start or stop server</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Iniciar ou parar o servidor</translation>
@@ -3376,7 +3446,7 @@
     </message>
     <message>
         <source>Text of the segment</source>
-        <extracomment>app/gui/listen/pane.py</extracomment>
+        <extracomment>app/gui/listen/segment_table.py</extracomment>
         <translation>Texto do segmento</translation>
     </message>
     <message>
@@ -3855,6 +3925,11 @@
         <translation>O texto</translation>
     </message>
     <message>
+        <source>The text cannot be typed ({error}); it is in the clipboard. On Debian, install libxtst6.</source>
+        <extracomment>app/gui/dictation_key.py</extracomment>
+        <translation>O texto não pode ser digitado ({error}); ele está na área de transferência. No Debian, instale libxtst6.</translation>
+    </message>
+    <message>
         <source>The text has {length} characters; the most is {most}.</source>
         <extracomment>engine/pipelines/reading/book.py, engine/pipelines/speaking/speech.py</extracomment>
         <translation>O texto tem {length} caracteres; o máximo é {most}.</translation>
@@ -4306,7 +4381,7 @@
     </message>
     <message>
         <source>Transcript</source>
-        <extracomment>app/gui/listen/pane.py</extracomment>
+        <extracomment>app/gui/listen/segment_table.py</extracomment>
         <translation>Transcrição</translation>
     </message>
     <message>
@@ -4371,7 +4446,7 @@
     </message>
     <message>
         <source>Undo</source>
-        <extracomment>app/gui/bars.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
+        <extracomment>app/gui/bars.py, app/gui/listen/pane.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
         <translation>Desfazer</translation>
     </message>
     <message>
@@ -4393,6 +4468,11 @@
         <source>Unpin</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Desafixar</translation>
+    </message>
+    <message>
+        <source>Until Grus is closed.</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>Até o Grus ser fechado.</translation>
     </message>
     <message>
         <source>Untitled</source>
@@ -4545,6 +4625,11 @@
         <translation>O que ler</translation>
     </message>
     <message>
+        <source>Whole page</source>
+        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <translation>Página inteira</translation>
+    </message>
+    <message>
         <source>Window</source>
         <extracomment>app/gui/window.py</extracomment>
         <translation>Janela</translation>
@@ -4683,6 +4768,14 @@
         <source>high</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>alto</translation>
+    </message>
+    <message numerus="yes">
+        <source>in {n} segments</source>
+        <extracomment>app/gui/listen/replace_bar.py</extracomment>
+        <translation>
+            <numerusform>em {n} segmento</numerusform>
+            <numerusform>em {n} segmentos</numerusform>
+        </translation>
     </message>
     <message>
         <source>installed</source>
@@ -4945,6 +5038,11 @@
         <translation>{model} não oferece suporte a chamadas de ferramentas. Responde sem elas.</translation>
     </message>
     <message>
+        <source>{model} does not write whole pages: its regions are read.</source>
+        <extracomment>engine/pipelines/reading/reader.py</extracomment>
+        <translation>{model} não escreve páginas inteiras: as regiões da página são lidas.</translation>
+    </message>
+    <message>
         <source>{model} has no voices: its folder `voices` is missing. Download it again.</source>
         <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
         <translation>{model} não tem vozes: a pasta `voices` não está presente. Baixe o modelo novamente.</translation>
@@ -4956,7 +5054,7 @@
     </message>
     <message>
         <source>{model} is no layout model. PaddlePaddle/PP-DocLayoutV2 is one.</source>
-        <extracomment>engine/pipelines/reading/layout.py</extracomment>
+        <extracomment>engine/pipelines/reading/layout_model.py</extracomment>
         <translation>{model} não é um modelo de layout. PaddlePaddle/PP-DocLayoutV2 é um.</translation>
     </message>
     <message>
@@ -5264,7 +5362,7 @@
     </message>
     <message>
         <source>{name} writes no text. Give it as the layout, and a vision model as the model.</source>
-        <extracomment>app/runtime/reading.py</extracomment>
+        <extracomment>engine/pipelines/reading/text_lines.py</extracomment>
         <translation>{name} não escreve texto. Escolha um modelo com visão.</translation>
     </message>
     <message>
@@ -5396,6 +5494,14 @@
             <numerusform>Falta vetorizar {n} trechos</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>{n} places replaced</source>
+        <extracomment>app/gui/listen/replace_bar.py</extracomment>
+        <translation>
+            <numerusform>{n} ocorrência substituída</numerusform>
+            <numerusform>{n} ocorrências substituídas</numerusform>
+        </translation>
+    </message>
     <message>
         <source>{n} requests are waiting already. Try again later.</source>
         <extracomment>engine/engine.py</extracomment>
@@ -5427,7 +5533,7 @@
     </message>
     <message numerus="yes">
         <source>{n} words</source>
-        <extracomment>app/gui/speak/book_panel.py, app/gui/speak/pane.py</extracomment>
+        <extracomment>app/gui/speak/book_panel.py, app/gui/speak/pane.py, app/gui/speak/pronunciation_panel.py</extracomment>
         <translation>
             <numerusform>{n} palavra</numerusform>
             <numerusform>{n} palavras</numerusform>

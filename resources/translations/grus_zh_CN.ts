@@ -34,6 +34,11 @@
         <translation>密钥是由字母、数字和符号组成的一个词。</translation>
     </message>
     <message>
+        <source>A line for each word: word = how it is said. Phonemes between slashes are for Kokoro.</source>
+        <extracomment>app/gui/speak/pronunciation_panel.py</extracomment>
+        <translation>每个词一行：词 = 读法。斜杠之间的音素用于 Kokoro。</translation>
+    </message>
+    <message>
         <source>A model may call these in conversations where you switch them on. You are asked before each call.</source>
         <extracomment>app/gui/settings/tools.py</extracomment>
         <translation>在您开启它们的对话中，模型可以调用这些工具。每次调用前都会询问您。</translation>
@@ -590,7 +595,7 @@
     </message>
     <message>
         <source>Close the search</source>
-        <extracomment>app/gui/chat/find_bar.py</extracomment>
+        <extracomment>app/gui/chat/find_bar.py, app/gui/listen/replace_bar.py</extracomment>
         <translation>关闭搜索</translation>
     </message>
     <message>
@@ -909,6 +914,16 @@
         <translation>正在听写。再按一次停止。</translation>
     </message>
     <message>
+        <source>Dictation into other apps needs X11. In a message, Ctrl+Shift+V dictates.</source>
+        <extracomment>app/gui/dictation_key.py</extracomment>
+        <translation>向其他应用听写需要 X11。在消息中可按 Ctrl+Shift+V 听写。</translation>
+    </message>
+    <message>
+        <source>Dictation key</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>听写键</translation>
+    </message>
+    <message>
         <source>Discard</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>放弃</translation>
@@ -950,7 +965,7 @@
     </message>
     <message>
         <source>Done</source>
-        <extracomment>app/gui/chat/project_dialog.py</extracomment>
+        <extracomment>app/gui/chat/project_dialog.py, app/gui/speak/pronunciation_panel.py</extracomment>
         <translation>完成</translation>
     </message>
     <message>
@@ -1209,9 +1224,19 @@
         <translation>筛选此列表</translation>
     </message>
     <message>
+        <source>Find</source>
+        <extracomment>app/gui/listen/replace_bar.py</extracomment>
+        <translation>查找</translation>
+    </message>
+    <message>
         <source>Find an action, a conversation or a model</source>
         <extracomment>app/gui/palette.py</extracomment>
         <translation>查找操作、对话或模型</translation>
+    </message>
+    <message>
+        <source>Find and replace</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>查找和替换</translation>
     </message>
     <message>
         <source>Find in this conversation</source>
@@ -1447,6 +1472,11 @@
         <source>History</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>历史记录</translation>
+    </message>
+    <message>
+        <source>Hold it, speak, and let it go: the text appears at the cursor, in any app. Clear the field for none.</source>
+        <extracomment>app/gui/dictation_key.py</extracomment>
+        <translation>按住说话，松开后文字会出现在任何应用的光标处。清空此栏则不使用。</translation>
     </message>
     <message>
         <source>How many times a text model is loaded, on a device each, for many requests at once. Applies to models loaded from now on.</source>
@@ -1704,6 +1734,11 @@
         <translation>浅色</translation>
     </message>
     <message>
+        <source>Line {number} is not of the form: word = how it is said.</source>
+        <extracomment>engine/pipelines/speaking/pronunciation.py</extracomment>
+        <translation>第 {number} 行的格式不是：词 = 读法。</translation>
+    </message>
+    <message>
         <source>Line {number} of {path} is not of the form: word = how it is said.</source>
         <extracomment>engine/pipelines/speaking/pronunciation.py</extracomment>
         <translation>{path} 的第 {number} 行不是“词 = 读法”的形式。</translation>
@@ -1799,6 +1834,11 @@
         <translation>Markdown</translation>
     </message>
     <message>
+        <source>Match case</source>
+        <extracomment>app/gui/listen/replace_bar.py</extracomment>
+        <translation>区分大小写</translation>
+    </message>
+    <message>
         <source>Maximum length</source>
         <extracomment>app/gui/viewmodels/sampling.py</extracomment>
         <translation>最大长度</translation>
@@ -1817,6 +1857,11 @@
         <source>Memory limit</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>内存上限</translation>
+    </message>
+    <message>
+        <source>Merge with the next segment</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>与下一片段合并</translation>
     </message>
     <message>
         <source>Message</source>
@@ -1970,7 +2015,7 @@
     </message>
     <message>
         <source>Next match (Enter)</source>
-        <extracomment>app/gui/chat/find_bar.py</extracomment>
+        <extracomment>app/gui/chat/find_bar.py, app/gui/listen/replace_bar.py</extracomment>
         <translation>下一个匹配项 (Enter)</translation>
     </message>
     <message>
@@ -2544,6 +2589,11 @@
         <translation>项目设置…</translation>
     </message>
     <message>
+        <source>Pronunciations</source>
+        <extracomment>app/gui/speak/pane.py, app/gui/speak/pronunciation_panel.py</extracomment>
+        <translation>发音</translation>
+    </message>
+    <message>
         <source>Python in a sandbox needs Linux on x86-64 or ARM64.</source>
         <extracomment>app/runtime/tools/sandbox.py</extracomment>
         <translation>沙盒中的 Python 需要 x86-64 或 ARM64 上的 Linux。</translation>
@@ -2706,6 +2756,11 @@
         <translation>录音</translation>
     </message>
     <message>
+        <source>Redo</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>重做</translation>
+    </message>
+    <message>
         <source>Reduce motion</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>减弱动态效果</translation>
@@ -2789,6 +2844,16 @@
         <source>Repetition penalty</source>
         <extracomment>app/gui/viewmodels/sampling.py</extracomment>
         <translation>重复惩罚</translation>
+    </message>
+    <message>
+        <source>Replace all</source>
+        <extracomment>app/gui/listen/replace_bar.py</extracomment>
+        <translation>全部替换</translation>
+    </message>
+    <message>
+        <source>Replace with</source>
+        <extracomment>app/gui/listen/replace_bar.py</extracomment>
+        <translation>替换为</translation>
     </message>
     <message>
         <source>Replicas</source>
@@ -3228,6 +3293,11 @@
         <translation>速度</translation>
     </message>
     <message>
+        <source>Split here</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>在此处拆分</translation>
+    </message>
+    <message>
         <source>Start or stop server</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>启动或停止服务器</translation>
@@ -3374,7 +3444,7 @@
     </message>
     <message>
         <source>Text of the segment</source>
-        <extracomment>app/gui/listen/pane.py</extracomment>
+        <extracomment>app/gui/listen/segment_table.py</extracomment>
         <translation>片段文本</translation>
     </message>
     <message>
@@ -3853,6 +3923,11 @@
         <translation>文本</translation>
     </message>
     <message>
+        <source>The text cannot be typed ({error}); it is in the clipboard. On Debian, install libxtst6.</source>
+        <extracomment>app/gui/dictation_key.py</extracomment>
+        <translation>无法输入文字（{error}）；文字已在剪贴板中。在 Debian 上请安装 libxtst6。</translation>
+    </message>
+    <message>
         <source>The text has {length} characters; the most is {most}.</source>
         <extracomment>engine/pipelines/reading/book.py, engine/pipelines/speaking/speech.py</extracomment>
         <translation>文本有 {length} 个字符，上限为 {most} 个。</translation>
@@ -4304,7 +4379,7 @@
     </message>
     <message>
         <source>Transcript</source>
-        <extracomment>app/gui/listen/pane.py</extracomment>
+        <extracomment>app/gui/listen/segment_table.py</extracomment>
         <translation>转写文本</translation>
     </message>
     <message>
@@ -4369,7 +4444,7 @@
     </message>
     <message>
         <source>Undo</source>
-        <extracomment>app/gui/bars.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
+        <extracomment>app/gui/bars.py, app/gui/listen/pane.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
         <translation>撤销</translation>
     </message>
     <message>
@@ -4391,6 +4466,11 @@
         <source>Unpin</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>取消置顶</translation>
+    </message>
+    <message>
+        <source>Until Grus is closed.</source>
+        <extracomment>app/gui/chat/tool_call.py</extracomment>
+        <translation>在关闭 Grus 之前有效。</translation>
     </message>
     <message>
         <source>Untitled</source>
@@ -4543,6 +4623,11 @@
         <translation>读取内容</translation>
     </message>
     <message>
+        <source>Whole page</source>
+        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <translation>整页</translation>
+    </message>
+    <message>
         <source>Window</source>
         <extracomment>app/gui/window.py</extracomment>
         <translation>窗口</translation>
@@ -4681,6 +4766,13 @@
         <source>high</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>高</translation>
+    </message>
+    <message numerus="yes">
+        <source>in {n} segments</source>
+        <extracomment>app/gui/listen/replace_bar.py</extracomment>
+        <translation>
+            <numerusform>在 {n} 个片段中</numerusform>
+        </translation>
     </message>
     <message>
         <source>installed</source>
@@ -4943,6 +5035,11 @@
         <translation>{model} 不支持工具调用，将在没有工具的情况下回答。</translation>
     </message>
     <message>
+        <source>{model} does not write whole pages: its regions are read.</source>
+        <extracomment>engine/pipelines/reading/reader.py</extracomment>
+        <translation>{model} 不能写出整页：将读取页面的各个区域。</translation>
+    </message>
+    <message>
         <source>{model} has no voices: its folder `voices` is missing. Download it again.</source>
         <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
         <translation>{model} 没有声音：缺少文件夹 `voices`。请重新下载。</translation>
@@ -4954,7 +5051,7 @@
     </message>
     <message>
         <source>{model} is no layout model. PaddlePaddle/PP-DocLayoutV2 is one.</source>
-        <extracomment>engine/pipelines/reading/layout.py</extracomment>
+        <extracomment>engine/pipelines/reading/layout_model.py</extracomment>
         <translation>{model} 不是版面模型。PaddlePaddle/PP-DocLayoutV2 是版面模型。</translation>
     </message>
     <message>
@@ -5261,7 +5358,7 @@
     </message>
     <message>
         <source>{name} writes no text. Give it as the layout, and a vision model as the model.</source>
-        <extracomment>app/runtime/reading.py</extracomment>
+        <extracomment>engine/pipelines/reading/text_lines.py</extracomment>
         <translation>{name} 不能生成文本。请选择视觉模型。</translation>
     </message>
     <message>
@@ -5380,6 +5477,13 @@
             <numerusform>还有 {n} 个段落待向量化</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>{n} places replaced</source>
+        <extracomment>app/gui/listen/replace_bar.py</extracomment>
+        <translation>
+            <numerusform>已替换 {n} 处</numerusform>
+        </translation>
+    </message>
     <message>
         <source>{n} requests are waiting already. Try again later.</source>
         <extracomment>engine/engine.py</extracomment>
@@ -5408,7 +5512,7 @@
     </message>
     <message numerus="yes">
         <source>{n} words</source>
-        <extracomment>app/gui/speak/book_panel.py, app/gui/speak/pane.py</extracomment>
+        <extracomment>app/gui/speak/book_panel.py, app/gui/speak/pane.py, app/gui/speak/pronunciation_panel.py</extracomment>
         <translation>
             <numerusform>{n} 个词</numerusform>
         </translation>
