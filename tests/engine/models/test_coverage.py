@@ -54,7 +54,7 @@ TYPES = sorted({SAME.get(kind, kind) for kind in ARCHITECTURES} - NOT_TEXT)
 EXCEPTIONS: dict[str, dict[str, str]] = {
     "engine": dict.fromkeys(("llama", "qwen3", "qwen3_5_text"), "tests/engine is made of them"),
     "mlx": {
-        "bitnet": "mlx-lm packs its ternary weights in a way of its own (`test_bitnet`)",
+        "bitnet": "mlx-lm keeps the published packing of its ternary weights (`test_bitnet`)",
         **dict.fromkeys(
             ("gemma4_unified_text", "granitemoeshared", "hunyuan_v1_moe", "lfm3"), "mlx-lm has no such architecture"
         ),
