@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from engine.loading import LoadedModel
     from engine.types import FinishReason, RequestHandle, SamplingParams, Timings
 
+_SHOWN = 80  # characters of what a tool is asked
 _NO_PICTURE = "(A picture is attached that you cannot see.)"  # read by the model, in the language of its training
 
 
@@ -242,7 +243,10 @@ class _Rounds:
         def show(event: ToolEvent) -> None:
             tool = by_name.get(event.name if isinstance(event, ToolCallBegun) else event.step.name)
             if tool is not None and tool.leaves_machine:
-                sentence = tr("{tool} is being asked over the network.", tool=tool.label)
+                asked = (
+                    " · ".join(map(str, event.arguments.values()))[:_SHOWN] if isinstance(event, ToolCallBegun) else ""
+                )
+                sentence = tr("{tool} is asked over the network: {question}", tool=tool.label, question=asked)
                 self._put(("reach", sentence if isinstance(event, ToolCallBegun) else ""))
             label = tool.label if tool is not None else ""
             self._put(("called", CallProgress(label, event)))

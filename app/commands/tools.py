@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import getpass
 import json
 import shlex
 import sys
@@ -19,6 +20,7 @@ until it is added, and a person is asked before a tool runs, unless they have se
   grus tools add docs https://example.org/mcp --header "Authorization: Bearer ${DOCS_KEY}"
   grus tools add < claude_desktop_config.json     servers as Claude Desktop, Cursor, LM Studio and VS Code write them
   grus tools add calculator                       comes with Grus; so do date, python, read_file DIR..., search_documents DIR...
+  grus tools add web_search https://searx.example.org   your SearXNG; --key asks for a key; read_web_page reads pages
   grus tools                                      lists what was added
   grus tools test files                           starts it and lists its tools
   grus tools permit files/read_file always        or: ask, never
@@ -60,6 +62,9 @@ def add_to(commands: Any) -> None:
         metavar="NAME: VALUE",
         help="a header for a server's address; may be repeated",
     )
+    command.add_argument(
+        "--key", action="store_true", help="ask for the key of web_search, or read it from standard input"
+    )
     command.add_argument("--json", action="store_true", help="print a JSON object")
     command.set_defaults(command=tools)
 
@@ -94,11 +99,19 @@ def _list(options: argparse.Namespace) -> int:
 
 
 def _add(options: argparse.Namespace) -> int:
-    from app.runtime.tools.builtin import BUILTIN_TOOLS, WITH_FOLDERS, missing
+    from app.runtime.tools.builtin import BUILTIN_TOOLS, WEB_SEARCH, WITH_FOLDERS, missing
     from app.runtime.tools.settings import ToolSettings, check_server_name, servers_in
 
     settings = ToolSettings()
     name, rest = options.name, options.rest
+    if name == WEB_SEARCH:
+        from app.runtime.tools.web import keep_search
+
+        if len(rest) != 1:
+            raise BadRequest(f"{name} takes the address of a search: grus tools add {name} https://...", "address")
+        address = keep_search(settings, rest[0], _line_of_key() if options.key else "")
+        print(f"{name} is on. Each query goes to {address}.")
+        return 0
     if name in BUILTIN_TOOLS:
         folders = [str(Path(folder).expanduser().resolve()) for folder in rest]
         if bool(folders) != (name in WITH_FOLDERS):
@@ -137,6 +150,10 @@ def _add(options: argparse.Namespace) -> int:
     return 0
 
 
+def _line_of_key() -> str:
+    return getpass.getpass("Key (not shown): ") if sys.stdin.isatty() else sys.stdin.readline()
+
+
 def _consequence(server: Any) -> str:
     if server.url:
         return "" if server.on_this_machine else "What its tools are asked leaves this machine."
@@ -164,9 +181,14 @@ def _pairs(given: list[str], between: str) -> dict[str, str]:
 
 
 def _remove(options: argparse.Namespace) -> int:
+    from app.runtime.tools.builtin import WEB_SEARCH
     from app.runtime.tools.settings import ToolSettings
+    from app.runtime.tools.web import forget_search
 
-    ToolSettings().remove(options.name)
+    settings = ToolSettings()
+    if options.name == WEB_SEARCH:
+        forget_search(settings)
+    settings.remove(options.name)
     print(f"{options.name} is removed, with what was allowed of it.")
     return 0
 

@@ -78,6 +78,16 @@ class Target:
 class _Reply:
     location: str | None  # where to look instead
     body: bytes = b""
+    media_type: str = ""
+
+
+@dataclass(frozen=True)
+class FetchedFile:
+    """`url`: where it was found at last."""
+
+    url: str
+    media_type: str
+    body: bytes
 
 
 @dataclass
@@ -88,11 +98,20 @@ class Fetcher:
     seconds: float = 10.0  # for everything: names, connections, redirects, the file
     redirects: int = 3
     more_ports: Sequence[int] = ()
-    kind: str = "image"  # the first half of the media type
+    kind: str = "image"  # what is fetched, in messages
+    media: Sequence[str] = ()  # how media types that are taken begin; none: the kind
     _threads: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(4, "lookup"), repr=False)
     _turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(8), repr=False)
 
+    @property
+    def _taken(self) -> tuple[str, ...]:
+        return tuple(self.media) or (f"{self.kind}/",)
+
     async def fetch(self, url: str) -> bytes:
+        """The content of the file. Raises BadRequest as `get` does."""
+        return (await self.get(url)).body
+
+    async def get(self, url: str) -> FetchedFile:
         """The file. Raises BadRequest for what is forbidden, too large, too slow, or not there."""
         try:
             async with asyncio.timeout(self.seconds), self._turns:
@@ -102,12 +121,12 @@ class Fetcher:
         except (OSError, h11.ProtocolError):
             raise BadRequest(f"The {self.kind} could not be fetched: its server did not answer as it should.") from None
 
-    async def _follow(self, url: str) -> bytes:
+    async def _follow(self, url: str) -> FetchedFile:
         for _ in range(self.redirects + 1):
             target = self.target(url)
             reply = await self._get(target, await self._addresses(target))
             if reply.location is None:
-                return reply.body
+                return FetchedFile(target.url, reply.media_type, reply.body)
             url = urljoin(target.url, reply.location)
         raise BadRequest(f"The URL was redirected more than {self.redirects} times.")
 
@@ -154,7 +173,7 @@ class Fetcher:
         reader, writer = await self._connect(target, addresses)
         try:
             connection = h11.Connection(h11.CLIENT)
-            headers = [("Host", target.host_header), ("Accept", f"{self.kind}/*"), ("Accept-Encoding", "identity"),
+            headers = [("Host", target.host_header), ("Accept", ", ".join(one + "*" if one.endswith("/") else one for one in self._taken)), ("Accept-Encoding", "identity"),
                        ("User-Agent", "grus"), ("Connection", "close")]  # fmt: skip
             asked = connection.send(h11.Request(method="GET", target=target.path, headers=headers))
             writer.write((asked or b"") + (connection.send(h11.EndOfMessage()) or b""))
@@ -179,6 +198,7 @@ class Fetcher:
 
     async def _receive(self, connection: h11.Connection, reader: asyncio.StreamReader) -> _Reply:
         body = bytearray()
+        media_type = ""
         while True:
             event = connection.next_event()
             if event is h11.NEED_DATA:
@@ -186,11 +206,13 @@ class Fetcher:
             elif isinstance(event, h11.Response):
                 if (location := self._location(event)) is not None:
                     return _Reply(location)
+                types = [value for name, value in event.headers if name == b"content-type"]
+                media_type = types[-1].decode("latin-1").partition(";")[0].strip().lower() if types else ""
             elif isinstance(event, h11.Data):
                 body += event.data
                 self._check_size(len(body))
             elif isinstance(event, h11.EndOfMessage):
-                return _Reply(None, bytes(body))
+                return _Reply(None, bytes(body), media_type)
             elif isinstance(event, h11.ConnectionClosed):
                 raise ConnectionError
 
@@ -201,7 +223,7 @@ class Fetcher:
             return headers[b"location"]
         if event.status_code != 200:
             raise BadRequest(f"The {self.kind} could not be fetched: its server answered {event.status_code}.")
-        if not headers.get(b"content-type", "").lower().startswith(f"{self.kind}/"):
+        if not headers.get(b"content-type", "").lower().startswith(self._taken):
             raise BadRequest(f"The URL leads to something that is no {self.kind}, by its server's own words.")
         if headers.get(b"content-encoding", "identity").lower() != "identity":
             raise BadRequest(f"The {self.kind}'s server sent it compressed, which was not asked for.")

@@ -27,6 +27,7 @@ from app.gui.viewmodels.chat.conversation_list import ConversationLine
 from app.gui.viewmodels.chat.highlight import draw
 from app.gui.viewmodels.chat.markdown import Formula, as_source, pieces
 from app.gui.viewmodels.chat.message_views import figures_of
+from app.gui.viewmodels.chat.preview import kind_of
 from app.gui.viewmodels.transfer import Transfer
 from app.runtime.imports.exports import is_export
 
@@ -65,6 +66,10 @@ ACTIONS = (
     ActionSpec("after", mark("Next message"), "Alt+Down", "", lambda chat: chat.pane.choose(1)),
     ActionSpec("copy", mark("Copy the message"), "Ctrl+Shift+C", "copy", lambda chat: chat.on_message(chat.copy)),
     ActionSpec("copy_code", mark("Copy the last code"), "Ctrl+Shift+K", "copy", lambda chat: chat.on_message(chat.copy_code)),
+    ActionSpec("preview", mark("Preview the last code"), "Ctrl+Alt+V", "eye", lambda chat: chat.on_message(chat.preview_code)),
+    ActionSpec("preview_before", mark("Previous version of the preview"), "Ctrl+Alt+Left", "", lambda chat: chat.pane.preview.turn(-1)),
+    ActionSpec("preview_after", mark("Next version of the preview"), "Ctrl+Alt+Right", "", lambda chat: chat.pane.preview.turn(1)),
+    ActionSpec("preview_run", mark("Run or open the preview"), "Ctrl+Alt+Return", "", lambda chat: chat.pane.preview_panel.run()),
     ActionSpec("edit", mark("Edit the message"), "Ctrl+E", "edit", lambda chat: chat.on_message(chat.edit, "user")),
     ActionSpec("regenerate", mark("Regenerate"), "Ctrl+R", "retry", lambda chat: chat.on_message(chat.pane.talk.regenerate)),
     ActionSpec("continue", mark("Continue the answer"), "Ctrl+Shift+Return", "continue", lambda chat: chat.on_message(chat.pane.talk.go_on)),
@@ -136,6 +141,7 @@ class ChatActions:
                 "show": self.show,
                 "figures": self.figures,
                 "passage": pane.open_passage,
+                "preview": pane.preview.open,
             }
             actions[what](message, *more)
 
@@ -163,6 +169,14 @@ class ChatActions:
         blocks = [piece.text for piece in pieces(self.pane.talk.tree[id].text) if piece.kind == "code"]
         if blocks:
             self.pane.context.copy(blocks[-1])
+
+    def preview_code(self, id: int) -> None:
+        """The last block of the message that has a preview."""
+        codes = [piece for piece in pieces(self.pane.talk.tree[id].text) if piece.kind == "code"]
+        for piece in reversed(codes):
+            if kind_of(piece.language, piece.text) is not None:
+                self.pane.preview.open(id, piece.language, piece.text)
+                return
 
     def edit(self, id: int) -> None:
         self.pane.edit(id)

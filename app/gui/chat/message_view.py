@@ -38,6 +38,7 @@ from app.gui.theme import GRID
 from app.gui.viewmodels.chat.citations import PASSAGE, with_citations
 from app.gui.viewmodels.chat.highlight import HighlightSpan, spans
 from app.gui.viewmodels.chat.message_views import MessageView
+from app.gui.viewmodels.chat.preview import kind_of
 from app.gui.widgets import icon_button, label, text_button
 
 if TYPE_CHECKING:
@@ -216,6 +217,7 @@ class CodeWidget(MessageWidget):
         self.language = label(kind="second")
         self.language.setParent(self.box)
         self.copy = icon_button(look, "copy", tr("Copy the code"), self._copy, size=16, parent=self.box)
+        self.preview = icon_button(look, "eye", tr("Preview"), self._preview, size=16, parent=self.box)
         self.code = _Code(self.box)
         self.colours = _Colours(self.code.document(), look)
         self._version = 0
@@ -232,9 +234,14 @@ class CodeWidget(MessageWidget):
         if self.view is not None:
             self.do("copy_text", self.view.message, self.view.text)
 
+    def _preview(self) -> None:
+        if self.view is not None and self.view.piece is not None:
+            self.do("preview", self.view.message, self.view.piece.language, self.view.text)
+
     def fill(self, view: MessageView, before: MessageView | None) -> None:
         piece = view.piece
         assert piece is not None
+        self.preview.setVisible(not piece.open and kind_of(piece.language, view.text) is not None)
         self.language.setText(piece.language or tr("Code"))
         self.code.setFont(self.look.mono)
         same = before is not None and before.key == view.key and before.text and view.text.startswith(before.text)
@@ -274,7 +281,8 @@ class CodeWidget(MessageWidget):
         if widest * self.code.fontMetrics().averageCharWidth() > width - 3 * GRID:
             height += 12  # the bar below
         self.box.setGeometry(0, 0, width, _HEAD + height)
-        self.language.setGeometry(GRID * 2, 2, width - 64, _HEAD - 2)
+        self.language.setGeometry(GRID * 2, 2, width - 92, _HEAD - 2)
+        self.preview.setGeometry(width - 60, 2, 28, 28)
         self.copy.setGeometry(width - 32, 2, 28, 28)
         self.code.setGeometry(GRID, _HEAD, width - 2 * GRID, height - 2)
         return _HEAD + height + GRID

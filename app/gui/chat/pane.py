@@ -25,6 +25,7 @@ from app.gui.chat.find_bar import FindBar
 from app.gui.chat.offer import OfferView
 from app.gui.chat.panel import Panel
 from app.gui.chat.picture_bar import PictureBar
+from app.gui.chat.preview_panel import PreviewPanel
 from app.gui.chat.projects import ChatProjects
 from app.gui.chat.talk_bar import TalkBar
 from app.gui.chat.transcript import TranscriptView
@@ -45,6 +46,7 @@ from app.gui.viewmodels.chat.draft import MessageDraft, picture_advice, place_of
 from app.gui.viewmodels.chat.find import ConversationFind, phrase_in
 from app.gui.viewmodels.chat.markdown import IncrementalMarkdown
 from app.gui.viewmodels.chat.message_views import MessageView, MessageViews
+from app.gui.viewmodels.chat.preview import Preview
 from app.gui.viewmodels.models.library import badges
 from app.gui.viewmodels.models.offer import ModelOffer
 from app.gui.widgets import EmptyState, icon_button, label
@@ -106,6 +108,8 @@ class ChatPane(Pane):
         known = lambda: self.model_box.known or ()  # noqa: E731
         self.projects = ChatProjects(context, self.talk, self.conversation_list, self, known)
         self.uses = ConversationUses(context, self.talk, self.composer, self.projects, self.comparison)
+        self.preview = Preview(context.work, lambda: self.talk.path)
+        self.preview_panel = PreviewPanel(context, self.preview)
         self.panel = Panel(context.look, self.talk, context.store)
         self.empty = EmptyState(context.look, "crane", tr("Ask anything"), tr("Replies are generated on this machine."))
         self.offer = ModelOffer(context.core, context.preferences, context.downloads, context.machinery, read_catalogue)
@@ -162,13 +166,14 @@ class ChatPane(Pane):
         self.splitter = QSplitter(Qt.Orientation.Horizontal)
         self.splitter.setHandleWidth(1)
         self.splitter.setChildrenCollapsible(False)
-        for part in (self.conversation_list_view, middle, self.panel):
+        for part in (self.conversation_list_view, middle, self.preview_panel, self.panel):
             self.splitter.addWidget(part)
         self.conversation_list_view.setMinimumWidth(200)
         self.context.look.limit_width(self.conversation_list_view, 400)
         self.context.look.limit_width(self.panel, 400)
         self.splitter.setStretchFactor(1, 1)
-        self.splitter.setSizes([*self.context.preferences.get("chat.widths", [264, 700, 300])])
+        widths = self.context.preferences.get("chat.widths", [])
+        self.splitter.setSizes([*widths] if len(widths) == 4 else [264, 700, 420, 300])
         self.panel.setVisible(bool(self.context.preferences.get("chat.panel", False)))
         whole = QHBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
@@ -177,6 +182,7 @@ class ChatPane(Pane):
     def _connect(self) -> None:
         talk = self.talk
         talk.changed.connect(self._show)
+        talk.changed.connect(self.preview.look)
         talk.grew.connect(self._grew)
         talk.busy.connect(self._show_busy)
         talk.busy.connect(self._resolve)
@@ -236,7 +242,8 @@ class ChatPane(Pane):
         if self.find_bar.shut():
             self.composer.field.setFocus()
             return True
-        if self.talk_bar.end() or self.dictation.stop() or self.talk.stop() or self.comparison.close():
+        ends = (self.talk_bar.end, self.dictation.stop, self.talk.stop, self.comparison.close)
+        if any(end() for end in (*ends, self.preview.stop, self.preview.close)):
             return True
         if self.transcript.chosen is not None:
             self.transcript.choose(None)
@@ -396,8 +403,6 @@ class ChatPane(Pane):
     def permit(self, id: int, answer: PermissionAnswer) -> None:
         self.talk.answer_permission(id, answer)
         self.composer.field.setFocus()
-
-    # -- comparing models
 
     def go_on_with(self, at: int) -> None:
         """With one of the replies that are side by side."""

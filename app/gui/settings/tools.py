@@ -19,6 +19,7 @@ from app.gui.viewmodels.tools import ABOUT, AddedTools, BuiltinEntry, ListedTool
 from app.gui.widgets import ElidedLabel, icon_button, label, text_button
 
 _PERMISSIONS = {"ask": mark("Ask"), "always": mark("Always"), "never": mark("Never")}
+_SEARCH = "web_search"
 _ABOUT = 160  # characters of a description
 _BELOW = 29  # pixels to the text of a check box
 _EXAMPLE = '{"mcpServers": {"memory": {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-memory"]}}}'
@@ -29,6 +30,7 @@ class ToolsView(SettingsSection):
         super().__init__(look, tr("Tools"))
         self._look, self.tools = look, tools
         self._unfolded: set[str] = set()
+        self._asks_search = False  # for the address of a search
         self._shown: Any = None
         self.say().setText(
             tr("A model may call these in conversations where you switch them on. You are asked before each call.")
@@ -93,6 +95,12 @@ class ToolsView(SettingsSection):
         self.tools.add_json(self.json.toPlainText(), self.json.clear)
 
     def _turn(self, entry: BuiltinEntry, on: bool) -> None:
+        if entry.name == _SEARCH:
+            self._asks_search = on
+            if on:  # without an address it stays off
+                self._again()
+                self.search_address.setFocus()
+                return
         if on and entry.takes_folders:
             self._shown = None  # without a folder it stays off
             self.show_tools()
@@ -159,6 +167,10 @@ class ToolsView(SettingsSection):
         if entry.tool is not None:
             row.addWidget(self._permission(entry.tool))
         column.addWidget(label(entry.missing or tr(ABOUT[entry.name]), "second", wrap=True))
+        if entry.name == _SEARCH:
+            if entry.on or self._asks_search:
+                self._add_search(column, entry)
+            return _whole(column)
         for folder in entry.folders:
             line = QHBoxLayout()
             line.addWidget(_elided(folder), 1)
@@ -169,6 +181,23 @@ class ToolsView(SettingsSection):
             add = text_button(tr("Add a folder"), partial(self._choose, entry))
             column.addWidget(add, 0, Qt.AlignmentFlag.AlignLeft)
         return _whole(whole)
+
+    def _add_search(self, column: QVBoxLayout, entry: BuiltinEntry) -> None:
+        self.search_address, self.search_key = QLineEdit(next(iter(entry.folders), "")), QLineEdit()
+        self.search_key.setEchoMode(QLineEdit.EchoMode.Password)
+        fields = ((self.search_address, tr("Address of the search")), (self.search_key, tr("Key, if it needs one")))
+        save = lambda: self.tools.set_search(self.search_address.text(), self.search_key.text(), self._saved)  # noqa: E731
+        for field, title in fields:
+            field.setAccessibleName(title)
+            field.setPlaceholderText(title)
+            field.returnPressed.connect(save)
+            column.addWidget(field)
+        self.save_search = text_button(tr("Save"), save)
+        column.addWidget(self.save_search, 0, Qt.AlignmentFlag.AlignLeft)
+
+    def _saved(self) -> None:
+        self._asks_search = False
+        self._again()
 
     def _server(self, entry: ServerEntry) -> QWidget:
         name = entry.server.name

@@ -24,6 +24,10 @@ ABOUT = {
     "date": mark("The date, the day of the week and the time."),
     "read_file": mark("Reads files in the folders that you choose."),
     "search_documents": mark("Searches the libraries in the folders that you choose."),
+    "web_search": mark(
+        "Searches the web through an address of yours: SearXNG, or Brave with a key. Queries leave this machine."
+    ),
+    "read_web_page": mark("Reads pages of the web. Their addresses leave this machine."),
     "python": mark("Runs Python without network and without your files, with limits on time and memory."),
 }
 
@@ -82,13 +86,29 @@ class AddedTools:
     # -- built-in tools
 
     def turn(self, name: str, on: bool, folders: Sequence[Path] = ()) -> None:
+        from app.runtime.tools.builtin import WEB_SEARCH
+
         def change(tools: OpenTools) -> None:
             if on:
                 tools.settings.keep_builtin(name, [str(folder.expanduser().resolve()) for folder in folders])
             elif name in tools.settings.builtin():
+                if name == WEB_SEARCH:
+                    from app.runtime.tools.web import forget_search
+
+                    forget_search(tools.settings)
                 tools.settings.remove(name)
 
         self._do(change)
+
+    def set_search(self, address: str, key: str, then: Callable[[], Any] = lambda: None) -> None:
+        """Turn the search of the web on. An empty key: the one that is kept for this address, or none."""
+
+        def change(tools: OpenTools) -> str:
+            from app.runtime.tools.web import keep_search
+
+            return tr("Each query goes to {address}.", address=keep_search(tools.settings, address, key))
+
+        self._do(change, then)
 
     # -- servers
 

@@ -1,5 +1,5 @@
 """Built-in tools, off until a person adds them: a calculator, the date, files of folders that they allowed, their libraries,
-and Python in a sandbox."""
+Python in a sandbox, and the web (`web.py`)."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from app.runtime.tools.sandbox import SandboxTool, missing_sandbox
-from app.runtime.tools.tool import PythonTool, Tool
+from app.runtime.tools.tool import PythonTool, Tool, part_of
 from engine.errors import BadRequest
 
 WITH_FOLDERS = ("read_file", "search_documents")
-BUILTIN_TOOLS = ("calculator", "date", *WITH_FOLDERS, "python")
+WEB_SEARCH = "web_search"  # takes the address of a search
+BUILTIN_TOOLS = ("calculator", "date", *WITH_FOLDERS, "python", WEB_SEARCH, "read_web_page")
 _MOST_BITS = 100_000  # of a whole number
 _LONGEST = 1000  # characters of an expression
-_PART = 50_000  # characters of a file that are read at once
 _LARGEST = 64 << 20  # bytes of a file
 _MOST_NAMES = 500  # of a folder
 _MOST_PASSAGES = 20
@@ -31,10 +31,15 @@ def missing(name: str) -> str:
 
 
 def builtin_tool(name: str, folders: Sequence[str] = ()) -> Tool:
+    """`folders`: those that it may read; of a search its address."""
     if name not in BUILTIN_TOOLS:
         raise BadRequest(f"There is no built-in tool {name[:60]!r}. There are: {', '.join(BUILTIN_TOOLS)}.", "name")
     if name == "python":
         return SandboxTool()
+    if name in (WEB_SEARCH, "read_web_page"):
+        from app.runtime.tools.web import ReadWebPageTool, WebSearchTool
+
+        return WebSearchTool(next(iter(folders), "")) if name == WEB_SEARCH else ReadWebPageTool()
     made: dict[str, Callable[[], Callable[..., Any]]] = {
         "calculator": lambda: calculator,
         "date": lambda: date,
@@ -143,14 +148,6 @@ def allowed_path(path: str, roots: Sequence[Path]) -> Path:
     if found is None:
         raise ValueError(f"{path} is not within the folders that were allowed: {', '.join(map(str, roots))}")
     return found
-
-
-def part_of(text: str, start: int) -> str:
-    """As much as is read at once, and where the rest begins."""
-    begin = max(start, 0)
-    part = text[begin:][:_PART]
-    left = len(text) - begin - len(part)
-    return part + (f"\n[{left:,} more characters: start = {begin + len(part)}]" if left > 0 else "")
 
 
 def file_text(path: Path) -> str:

@@ -6,12 +6,14 @@ import shutil
 import threading
 from collections.abc import Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from pathlib import Path
 
 from app.runtime.tools.connection import McpConnection
 from app.runtime.tools.settings import ToolServer, ToolSettings
 from app.runtime.tools.tool import Tool
 from app.runtime.tools.toolbox import Toolbox
+from engine.errors import BadRequest
 
 
 class OpenTools:
@@ -52,7 +54,11 @@ class OpenTools:
 
     def forget(self, cleared: Path) -> None:
         """End all servers, and delete what was added with its logs. `cleared`: a folder that is being emptied already."""
+        from app.runtime.tools.web import forget_search
+
         self.close()
+        with suppress(BadRequest):  # a damaged file names no search
+            forget_search(self.settings)
         if self.settings.file.parent != cleared:
             self.settings.file.unlink(missing_ok=True)
             shutil.rmtree(self.settings.logs, ignore_errors=True)

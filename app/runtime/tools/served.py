@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from app.runtime.library.folders import index_place
-from app.runtime.tools.builtin import allowed_path, library_search, part_of, resolved
+from app.runtime.tools.builtin import allowed_path, library_search, resolved
+from app.runtime.tools.tool import part_of
 from engine.errors import GrusError
 
 if TYPE_CHECKING:

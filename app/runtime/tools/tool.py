@@ -15,6 +15,8 @@ from engine.errors import BadRequest
 
 BUILTIN = "grus"  # what stands before the names of built-in tools, as a server's name does before those of its tools
 
+_PART = 50_000  # characters of a file that are read at once
+
 
 @dataclass(frozen=True)
 class ToolResult:
@@ -109,3 +111,11 @@ def stoppable(work: Callable[[], Any], stop: Future[None]) -> Any:
     if not done.done():
         raise CancelledError
     return done.result()
+
+
+def part_of(text: str, start: int) -> str:
+    """As much as is read at once, and where the rest begins."""
+    begin = max(start, 0)
+    part = text[begin:][:_PART]
+    left = len(text) - begin - len(part)
+    return part + (f"\n[{left:,} more characters: start = {begin + len(part)}]" if left > 0 else "")

@@ -21,6 +21,7 @@ from app.gui.chat.tool_call import ToolCallWidget
 from app.gui.preferences import Preferences
 from app.gui.viewmodels.chat import exchange
 from app.runtime.tools.settings import ToolSettings
+from app.runtime.tools.web import search_keys
 from app.window_engine import local_service
 from engine.text.template import ChatTemplate
 from engine.types import Request
@@ -320,6 +321,61 @@ def test_built_in_tools_are_switched_on_and_off(grus: Opened, tmp_path: Path, mo
     box(pane, "calculator").click()
     grus.until(lambda: list(ToolSettings().builtin()) == ["read_file"])
     assert ToolSettings().permissions() == {}
+
+
+def test_a_search_of_the_web_is_set_up_with_its_address_and_key(grus: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    pane = settings_pane(grus)
+    view, tools = pane.tools, pane.tools.tools
+    box(pane, "web_search").click()
+    grus.until(lambda: view.findChild(QCheckBox, "tool.web_search") is not None)
+    assert ToolSettings().builtin() == {}
+    assert faults(grus.window) == []
+    view.search_address.setText("searx")
+    grus.qtbot.mouseClick(view.save_search, LEFT)
+    grus.until(lambda: tools.problem.startswith("The address of a search is like"))
+    view.search_address.setText("http://127.0.0.1:1/search")
+    view.search_key.setText("secret")
+    grus.qtbot.keyClick(view.search_key, Qt.Key.Key_Return)
+    grus.until(lambda: ToolSettings().builtin() == {"web_search": ("http://127.0.0.1:1",)})
+    grus.until(lambda: view.status.text() == "Each query goes to http://127.0.0.1:1.")
+    assert search_keys.get("http://127.0.0.1:1")[0] == "secret"
+    assert "secret" not in ToolSettings().file.read_text()
+    assert box(pane, "web_search").isChecked()
+    assert faults(grus.window) == []
+    box(pane, "read_web_page").click()
+    grus.until(lambda: list(ToolSettings().builtin()) == ["web_search", "read_web_page"])
+    box(pane, "web_search").click()
+    grus.until(lambda: list(ToolSettings().builtin()) == ["read_web_page"])
+    assert search_keys.get("http://127.0.0.1:1")[0] is None
+
+
+def test_a_query_is_shown_before_it_leaves_and_the_strip_says_so(grus: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.hub.offline.forbidden", lambda: None)
+    asked: list[str] = []
+
+    async def searched(address: str, key: str | None, query: str, count: int) -> str:
+        asked.append(query)
+        return "[1] Cranes"
+
+    monkeypatch.setattr("app.runtime.tools.web._searched", searched)
+    strip: list[tuple[str, str]] = []
+    monkeypatch.setattr(grus.context.core, "reach", lambda name, sentence: strip.append((name, sentence)))
+    ToolSettings().keep_builtin("web_search", ["http://127.0.0.1:1"])
+    pane = chat(grus, "web_search", calls=(call("web_search", query="cranes in may"),))
+    ask(grus, pane, "Search")
+    shown = card(grus, pane)
+    assert (shown.name.text(), json.loads(shown.field.toPlainText())) == (
+        "Allow Web search?",
+        {"query": "cranes in may"},
+    )
+    assert asked == []
+    shown.field.setPlainText('{"query": "cranes"}')
+    grus.qtbot.mouseClick(shown.once, LEFT)
+    assert [one.result for one in ended(grus, pane).calls] == ["[1] Cranes"]
+    assert asked == ["cranes"]
+    sentences = [sentence for _, sentence in strip]
+    assert "grus/web_search is asked over the network: cranes" in sentences
+    assert sentences[-1] == ""
 
 
 def test_servers_are_added_looked_at_allowed_and_removed(grus: Opened) -> None:

@@ -93,6 +93,19 @@ def test_what_cannot_be_is_one_sentence(
     assert said in done.err
 
 
+def test_a_search_of_the_web_is_added_with_its_key_and_removed(data: Path) -> None:
+    add = ["tools", "add", "web_search", "https://searx.example/search", "--key"]
+    env = {"XDG_DATA_HOME": str(data), "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring"}
+    added, listed, wrong, removed = several(
+        add, ["tools"], ["tools", "add", "web_search"], ["tools", "remove", "web_search"], given="secret\n", **env
+    )
+    assert (added.code, added.out) == (0, "web_search is on. Each query goes to https://searx.example.\n")
+    assert "web_search  comes with Grus: https://searx.example" in listed.out
+    assert "secret" not in listed.out
+    assert (wrong.code, removed.code) == (2, 0)
+    assert "takes the address of a search" in wrong.err
+
+
 def test_pasted_servers_and_a_terminal_that_is_not_fooled(data: Path) -> None:
     pasted = {
         "mcpServers": {
