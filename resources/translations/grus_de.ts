@@ -244,6 +244,11 @@
         <translation>Adresse</translation>
     </message>
     <message>
+        <source>Address of the search</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Adresse der Suche</translation>
+    </message>
+    <message>
         <source>Adds what the file contains. Settings with the same name are replaced.</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Fügt hinzu, was die Datei enthält. Einstellungen mit demselben Namen werden ersetzt.</translation>
@@ -594,6 +599,11 @@
         <translation>Schließen</translation>
     </message>
     <message>
+        <source>Close the preview</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>Vorschau schließen</translation>
+    </message>
+    <message>
         <source>Close the search</source>
         <extracomment>app/gui/chat/find_bar.py, app/gui/listen/replace_bar.py</extracomment>
         <translation>Suche schließen</translation>
@@ -610,7 +620,7 @@
     </message>
     <message>
         <source>Code</source>
-        <extracomment>app/gui/chat/message_view.py, app/gui/viewmodels/read.py</extracomment>
+        <extracomment>app/gui/chat/message_view.py, app/gui/chat/preview_panel.py, app/gui/viewmodels/read.py</extracomment>
         <translation>Code</translation>
     </message>
     <message>
@@ -1042,6 +1052,11 @@
         <source>Duplicate the conversation</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Unterhaltung duplizieren</translation>
+    </message>
+    <message>
+        <source>Each query goes to {address}.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>Jede Anfrage geht an {address}.</translation>
     </message>
     <message>
         <source>Earlier</source>
@@ -1649,6 +1664,11 @@
         <translation>Schlüssel</translation>
     </message>
     <message>
+        <source>Key, if it needs one</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Schlüssel, falls nötig</translation>
+    </message>
+    <message>
         <source>Keyboard shortcuts</source>
         <extracomment>app/gui/palette.py, app/gui/window.py</extracomment>
         <translation>Tastenkürzel</translation>
@@ -2039,6 +2059,16 @@
         <translation>Nächster Bereich</translation>
     </message>
     <message>
+        <source>Next version</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>Nächste Version</translation>
+    </message>
+    <message>
+        <source>Next version of the preview</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Nächste Version der Vorschau</translation>
+    </message>
+    <message>
         <source>No active requests.</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Keine aktiven Anfragen.</translation>
@@ -2264,6 +2294,11 @@
         <translation>Bei der Anmeldung öffnen</translation>
     </message>
     <message>
+        <source>Open in the browser</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>Im Browser öffnen</translation>
+    </message>
+    <message>
         <source>Open link</source>
         <extracomment>app/gui/chat/message_view.py</extracomment>
         <translation>Link öffnen</translation>
@@ -2327,6 +2362,11 @@
         <source>Other models</source>
         <extracomment>app/gui/chat/offer.py</extracomment>
         <translation>Andere Modelle</translation>
+    </message>
+    <message>
+        <source>Output</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>Ausgabe</translation>
     </message>
     <message>
         <source>PDF</source>
@@ -2450,7 +2490,7 @@
     </message>
     <message>
         <source>Picture</source>
-        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <extracomment>app/gui/chat/preview_panel.py, app/gui/viewmodels/read.py</extracomment>
         <translation>Bild</translation>
     </message>
     <message>
@@ -2519,6 +2559,16 @@
         <translation>Tasten drücken</translation>
     </message>
     <message>
+        <source>Preview</source>
+        <extracomment>app/gui/chat/message_view.py</extracomment>
+        <translation>Vorschau</translation>
+    </message>
+    <message>
+        <source>Preview the last code</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Vorschau des letzten Codes</translation>
+    </message>
+    <message>
         <source>Previous branch</source>
         <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py</extracomment>
         <translation>Vorheriger Zweig</translation>
@@ -2562,6 +2612,16 @@
         <source>Previous region</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Vorheriger Bereich</translation>
+    </message>
+    <message>
+        <source>Previous version</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>Vorherige Version</translation>
+    </message>
+    <message>
+        <source>Previous version of the preview</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Vorherige Version der Vorschau</translation>
     </message>
     <message>
         <source>Privacy</source>
@@ -2682,6 +2742,11 @@
         <source>Reads files in the folders that you choose.</source>
         <extracomment>app/gui/viewmodels/tools.py</extracomment>
         <translation>Liest Dateien in den Ordnern, die Sie wählen.</translation>
+    </message>
+    <message>
+        <source>Reads pages of the web. Their addresses leave this machine.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>Liest Seiten im Web. Deren Adressen verlassen diesen Rechner.</translation>
     </message>
     <message>
         <source>Reads pages: text, tables, formulas and charts in 109 languages.</source>
@@ -2932,9 +2997,24 @@
         <translation>Seite drehen</translation>
     </message>
     <message>
+        <source>Run in the sandbox</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>In der Sandbox ausführen</translation>
+    </message>
+    <message>
+        <source>Run or open the preview</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Vorschau ausführen oder öffnen</translation>
+    </message>
+    <message>
         <source>Running on {address}</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Läuft unter {address}</translation>
+    </message>
+    <message>
+        <source>Running the code.</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>Der Code läuft.</translation>
     </message>
     <message>
         <source>Runs Python without network and without your files, with limits on time and memory.</source>
@@ -2960,6 +3040,11 @@
         <source>Sampling</source>
         <extracomment>app/gui/chat/panel.py</extracomment>
         <translation>Sampling</translation>
+    </message>
+    <message>
+        <source>Save</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Sichern</translation>
     </message>
     <message>
         <source>Save as a preset</source>
@@ -3040,6 +3125,11 @@
         <source>Searches the libraries in the folders that you choose.</source>
         <extracomment>app/gui/viewmodels/tools.py</extracomment>
         <translation>Durchsucht die Bibliotheken in den Ordnern, die Sie wählen.</translation>
+    </message>
+    <message>
+        <source>Searches the web through an address of yours: SearXNG, or Brave with a key. Queries leave this machine.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>Sucht im Web über eine eigene Adresse: SearXNG, oder Brave mit einem Schlüssel. Anfragen verlassen diesen Rechner.</translation>
     </message>
     <message>
         <source>Searching Hugging Face for {words}.</source>
@@ -3331,7 +3421,7 @@
     </message>
     <message>
         <source>Stop</source>
-        <extracomment>app/gui/listen/pane.py, app/gui/speak/pane.py, app/gui/window.py</extracomment>
+        <extracomment>app/gui/chat/preview_panel.py, app/gui/listen/pane.py, app/gui/speak/pane.py, app/gui/window.py</extracomment>
         <translation>Stoppen</translation>
     </message>
     <message>
@@ -3371,7 +3461,7 @@
     </message>
     <message>
         <source>Stopped</source>
-        <extracomment>app/gui/viewmodels/chat/message_views.py, app/gui/viewmodels/listen.py, app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/message_views.py, app/gui/viewmodels/chat/preview.py, app/gui/viewmodels/listen.py, app/gui/viewmodels/speak.py</extracomment>
         <translation>Gestoppt</translation>
     </message>
     <message>
@@ -3406,7 +3496,7 @@
     </message>
     <message>
         <source>Table</source>
-        <extracomment>app/gui/read/document.py, app/gui/viewmodels/read.py</extracomment>
+        <extracomment>app/gui/chat/preview_panel.py, app/gui/read/document.py, app/gui/viewmodels/read.py</extracomment>
         <translation>Tabelle</translation>
     </message>
     <message>
@@ -3528,6 +3618,11 @@
         <source>The address begins with http: others on the way can read what is sent, and the key.</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>Die Adresse beginnt mit http: Andere auf dem Weg können mitlesen, was gesendet wird, auch den Schlüssel.</translation>
+    </message>
+    <message>
+        <source>The address of a search is like https://searx.example.org or http://127.0.0.1:8080.</source>
+        <extracomment>app/runtime/tools/web.py</extracomment>
+        <translation>Die Adresse einer Suche sieht so aus: https://searx.example.org oder http://127.0.0.1:8080.</translation>
     </message>
     <message>
         <source>The best reasoning and code of its size, for 32 GB of fast memory.</source>
@@ -3818,6 +3913,11 @@
         <source>The page</source>
         <extracomment>app/gui/read/document.py</extracomment>
         <translation>Die Seite</translation>
+    </message>
+    <message>
+        <source>The page can load nothing from the network and send nothing.</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>Die Seite kann nichts aus dem Netz laden und nichts senden.</translation>
     </message>
     <message>
         <source>The page is empty.</source>
@@ -4295,6 +4395,21 @@
         <translation>Dieser Monat</translation>
     </message>
     <message>
+        <source>This picture cannot be drawn.</source>
+        <extracomment>app/gui/chat/preview_panel.py, app/gui/viewmodels/chat/preview.py</extracomment>
+        <translation>Dieses Bild kann nicht gezeichnet werden.</translation>
+    </message>
+    <message>
+        <source>This picture defines entities, and is not drawn.</source>
+        <extracomment>app/gui/viewmodels/chat/preview.py</extracomment>
+        <translation>Dieses Bild definiert Entitäten und wird nicht gezeichnet.</translation>
+    </message>
+    <message>
+        <source>This picture is too large for a preview.</source>
+        <extracomment>app/gui/viewmodels/chat/preview.py</extracomment>
+        <translation>Dieses Bild ist zu groß für eine Vorschau.</translation>
+    </message>
+    <message>
         <source>This release has no file of the kind {kind}.</source>
         <extracomment>app/updates.py</extracomment>
         <translation>Zu dieser Version gibt es keine Datei der Art {kind}.</translation>
@@ -4580,6 +4695,21 @@
         <translation>Wellenform</translation>
     </message>
     <message>
+        <source>Web page</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>Webseite</translation>
+    </message>
+    <message>
+        <source>Web page reader</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>Webseiten-Leser</translation>
+    </message>
+    <message>
+        <source>Web search</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>Websuche</translation>
+    </message>
+    <message>
         <source>Weights</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Gewichte</translation>
@@ -4638,6 +4768,11 @@
         <source>With headphones, you can interrupt the voice by speaking. With loudspeakers, turn this off: Grus then listens after it has finished speaking.</source>
         <extracomment>app/gui/chat/talk_bar.py</extracomment>
         <translation>Mit Kopfhörern können Sie die Stimme durch Sprechen unterbrechen. Schalten Sie dies bei Lautsprechern aus: Grus hört dann erst zu, wenn es zu Ende gesprochen hat.</translation>
+    </message>
+    <message>
+        <source>Without network and without your files, with limits on time and memory.</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>Ohne Netz und ohne Ihre Dateien, mit Grenzen für Zeit und Speicher.</translation>
     </message>
     <message>
         <source>Work offline</source>
@@ -5790,9 +5925,9 @@
         <translation>{tool} ist fehlgeschlagen.</translation>
     </message>
     <message>
-        <source>{tool} is being asked over the network.</source>
+        <source>{tool} is asked over the network: {question}</source>
         <extracomment>app/window_reply.py</extracomment>
-        <translation>{tool} wird über das Netzwerk gefragt.</translation>
+        <translation>{tool} wird über das Netz gefragt: {question}</translation>
     </message>
     <message>
         <source>{tool} is running.</source>

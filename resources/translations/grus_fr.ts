@@ -244,6 +244,11 @@
         <translation>Adresse</translation>
     </message>
     <message>
+        <source>Address of the search</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Adresse de la recherche</translation>
+    </message>
+    <message>
         <source>Adds what the file contains. Settings with the same name are replaced.</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Ajoute le contenu du fichier. Les réglages du même nom sont remplacés.</translation>
@@ -594,6 +599,11 @@
         <translation>Fermer</translation>
     </message>
     <message>
+        <source>Close the preview</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>Fermer l’aperçu</translation>
+    </message>
+    <message>
         <source>Close the search</source>
         <extracomment>app/gui/chat/find_bar.py, app/gui/listen/replace_bar.py</extracomment>
         <translation>Fermer la recherche</translation>
@@ -610,7 +620,7 @@
     </message>
     <message>
         <source>Code</source>
-        <extracomment>app/gui/chat/message_view.py, app/gui/viewmodels/read.py</extracomment>
+        <extracomment>app/gui/chat/message_view.py, app/gui/chat/preview_panel.py, app/gui/viewmodels/read.py</extracomment>
         <translation>Code</translation>
     </message>
     <message>
@@ -1042,6 +1052,11 @@
         <source>Duplicate the conversation</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Dupliquer la conversation</translation>
+    </message>
+    <message>
+        <source>Each query goes to {address}.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>Chaque requête va à {address}.</translation>
     </message>
     <message>
         <source>Earlier</source>
@@ -1649,6 +1664,11 @@
         <translation>Clé</translation>
     </message>
     <message>
+        <source>Key, if it needs one</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Clé, si nécessaire</translation>
+    </message>
+    <message>
         <source>Keyboard shortcuts</source>
         <extracomment>app/gui/palette.py, app/gui/window.py</extracomment>
         <translation>Raccourcis clavier</translation>
@@ -2039,6 +2059,16 @@
         <translation>Zone suivante</translation>
     </message>
     <message>
+        <source>Next version</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>Version suivante</translation>
+    </message>
+    <message>
+        <source>Next version of the preview</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Version suivante de l’aperçu</translation>
+    </message>
+    <message>
         <source>No active requests.</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Aucune requête en cours.</translation>
@@ -2264,6 +2294,11 @@
         <translation>Ouvrir à l’ouverture de session</translation>
     </message>
     <message>
+        <source>Open in the browser</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>Ouvrir dans le navigateur</translation>
+    </message>
+    <message>
         <source>Open link</source>
         <extracomment>app/gui/chat/message_view.py</extracomment>
         <translation>Ouvrir le lien</translation>
@@ -2327,6 +2362,11 @@
         <source>Other models</source>
         <extracomment>app/gui/chat/offer.py</extracomment>
         <translation>Autres modèles</translation>
+    </message>
+    <message>
+        <source>Output</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>Sortie</translation>
     </message>
     <message>
         <source>PDF</source>
@@ -2450,7 +2490,7 @@
     </message>
     <message>
         <source>Picture</source>
-        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <extracomment>app/gui/chat/preview_panel.py, app/gui/viewmodels/read.py</extracomment>
         <translation>Image</translation>
     </message>
     <message>
@@ -2519,6 +2559,16 @@
         <translation>Appuyez sur les touches</translation>
     </message>
     <message>
+        <source>Preview</source>
+        <extracomment>app/gui/chat/message_view.py</extracomment>
+        <translation>Aperçu</translation>
+    </message>
+    <message>
+        <source>Preview the last code</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Aperçu du dernier code</translation>
+    </message>
+    <message>
         <source>Previous branch</source>
         <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py</extracomment>
         <translation>Branche précédente</translation>
@@ -2562,6 +2612,16 @@
         <source>Previous region</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Zone précédente</translation>
+    </message>
+    <message>
+        <source>Previous version</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>Version précédente</translation>
+    </message>
+    <message>
+        <source>Previous version of the preview</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Version précédente de l’aperçu</translation>
     </message>
     <message>
         <source>Privacy</source>
@@ -2682,6 +2742,11 @@
         <source>Reads files in the folders that you choose.</source>
         <extracomment>app/gui/viewmodels/tools.py</extracomment>
         <translation>Lit les fichiers des dossiers que vous choisissez.</translation>
+    </message>
+    <message>
+        <source>Reads pages of the web. Their addresses leave this machine.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>Lit des pages web. Leurs adresses quittent cet ordinateur.</translation>
     </message>
     <message>
         <source>Reads pages: text, tables, formulas and charts in 109 languages.</source>
@@ -2932,9 +2997,24 @@
         <translation>Faire pivoter la page</translation>
     </message>
     <message>
+        <source>Run in the sandbox</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>Exécuter dans le bac à sable</translation>
+    </message>
+    <message>
+        <source>Run or open the preview</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Exécuter ou ouvrir l’aperçu</translation>
+    </message>
+    <message>
         <source>Running on {address}</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>En service sur {address}</translation>
+    </message>
+    <message>
+        <source>Running the code.</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>Exécution du code.</translation>
     </message>
     <message>
         <source>Runs Python without network and without your files, with limits on time and memory.</source>
@@ -2960,6 +3040,11 @@
         <source>Sampling</source>
         <extracomment>app/gui/chat/panel.py</extracomment>
         <translation>Échantillonnage</translation>
+    </message>
+    <message>
+        <source>Save</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Enregistrer</translation>
     </message>
     <message>
         <source>Save as a preset</source>
@@ -3040,6 +3125,11 @@
         <source>Searches the libraries in the folders that you choose.</source>
         <extracomment>app/gui/viewmodels/tools.py</extracomment>
         <translation>Recherche dans les bibliothèques des dossiers que vous choisissez.</translation>
+    </message>
+    <message>
+        <source>Searches the web through an address of yours: SearXNG, or Brave with a key. Queries leave this machine.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>Cherche sur le web via une adresse à vous : SearXNG, ou Brave avec une clé. Les requêtes quittent cet ordinateur.</translation>
     </message>
     <message>
         <source>Searching Hugging Face for {words}.</source>
@@ -3331,7 +3421,7 @@
     </message>
     <message>
         <source>Stop</source>
-        <extracomment>app/gui/listen/pane.py, app/gui/speak/pane.py, app/gui/window.py</extracomment>
+        <extracomment>app/gui/chat/preview_panel.py, app/gui/listen/pane.py, app/gui/speak/pane.py, app/gui/window.py</extracomment>
         <translation>Arrêter</translation>
     </message>
     <message>
@@ -3371,7 +3461,7 @@
     </message>
     <message>
         <source>Stopped</source>
-        <extracomment>app/gui/viewmodels/chat/message_views.py, app/gui/viewmodels/listen.py, app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/message_views.py, app/gui/viewmodels/chat/preview.py, app/gui/viewmodels/listen.py, app/gui/viewmodels/speak.py</extracomment>
         <translation>Arrêté</translation>
     </message>
     <message>
@@ -3406,7 +3496,7 @@
     </message>
     <message>
         <source>Table</source>
-        <extracomment>app/gui/read/document.py, app/gui/viewmodels/read.py</extracomment>
+        <extracomment>app/gui/chat/preview_panel.py, app/gui/read/document.py, app/gui/viewmodels/read.py</extracomment>
         <translation>Tableau</translation>
     </message>
     <message>
@@ -3528,6 +3618,11 @@
         <source>The address begins with http: others on the way can read what is sent, and the key.</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>L’adresse commence par http : d’autres sur le trajet peuvent lire ce qui est envoyé, et la clé.</translation>
+    </message>
+    <message>
+        <source>The address of a search is like https://searx.example.org or http://127.0.0.1:8080.</source>
+        <extracomment>app/runtime/tools/web.py</extracomment>
+        <translation>L’adresse d’une recherche ressemble à https://searx.example.org ou http://127.0.0.1:8080.</translation>
     </message>
     <message>
         <source>The best reasoning and code of its size, for 32 GB of fast memory.</source>
@@ -3818,6 +3913,11 @@
         <source>The page</source>
         <extracomment>app/gui/read/document.py</extracomment>
         <translation>La page</translation>
+    </message>
+    <message>
+        <source>The page can load nothing from the network and send nothing.</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>La page ne peut rien charger du réseau ni rien envoyer.</translation>
     </message>
     <message>
         <source>The page is empty.</source>
@@ -4295,6 +4395,21 @@
         <translation>Ce mois-ci</translation>
     </message>
     <message>
+        <source>This picture cannot be drawn.</source>
+        <extracomment>app/gui/chat/preview_panel.py, app/gui/viewmodels/chat/preview.py</extracomment>
+        <translation>Cette image ne peut pas être dessinée.</translation>
+    </message>
+    <message>
+        <source>This picture defines entities, and is not drawn.</source>
+        <extracomment>app/gui/viewmodels/chat/preview.py</extracomment>
+        <translation>Cette image définit des entités et n’est pas dessinée.</translation>
+    </message>
+    <message>
+        <source>This picture is too large for a preview.</source>
+        <extracomment>app/gui/viewmodels/chat/preview.py</extracomment>
+        <translation>Cette image est trop grande pour un aperçu.</translation>
+    </message>
+    <message>
         <source>This release has no file of the kind {kind}.</source>
         <extracomment>app/updates.py</extracomment>
         <translation>Cette version n’a aucun fichier du type {kind}.</translation>
@@ -4580,6 +4695,21 @@
         <translation>Forme d’onde</translation>
     </message>
     <message>
+        <source>Web page</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>Page web</translation>
+    </message>
+    <message>
+        <source>Web page reader</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>Lecteur de pages web</translation>
+    </message>
+    <message>
+        <source>Web search</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>Recherche web</translation>
+    </message>
+    <message>
         <source>Weights</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Poids</translation>
@@ -4638,6 +4768,11 @@
         <source>With headphones, you can interrupt the voice by speaking. With loudspeakers, turn this off: Grus then listens after it has finished speaking.</source>
         <extracomment>app/gui/chat/talk_bar.py</extracomment>
         <translation>Avec un casque, vous pouvez interrompre la voix en parlant. Avec des haut-parleurs, désactivez cette option&#xa0;: Grus n’écoute alors qu’après avoir fini de parler.</translation>
+    </message>
+    <message>
+        <source>Without network and without your files, with limits on time and memory.</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>Sans réseau et sans vos fichiers, avec des limites de temps et de mémoire.</translation>
     </message>
     <message>
         <source>Work offline</source>
@@ -5790,9 +5925,9 @@
         <translation>{tool} a échoué.</translation>
     </message>
     <message>
-        <source>{tool} is being asked over the network.</source>
+        <source>{tool} is asked over the network: {question}</source>
         <extracomment>app/window_reply.py</extracomment>
-        <translation>{tool} est interrogé par le réseau.</translation>
+        <translation>{tool} est interrogé via le réseau : {question}</translation>
     </message>
     <message>
         <source>{tool} is running.</source>

@@ -244,6 +244,11 @@
         <translation>アドレス</translation>
     </message>
     <message>
+        <source>Address of the search</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>検索のアドレス</translation>
+    </message>
+    <message>
         <source>Adds what the file contains. Settings with the same name are replaced.</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>ファイルの内容を追加します。同じ名前の設定は置き換えられます。</translation>
@@ -594,6 +599,11 @@
         <translation>閉じる</translation>
     </message>
     <message>
+        <source>Close the preview</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>プレビューを閉じる</translation>
+    </message>
+    <message>
         <source>Close the search</source>
         <extracomment>app/gui/chat/find_bar.py, app/gui/listen/replace_bar.py</extracomment>
         <translation>検索を閉じる</translation>
@@ -610,7 +620,7 @@
     </message>
     <message>
         <source>Code</source>
-        <extracomment>app/gui/chat/message_view.py, app/gui/viewmodels/read.py</extracomment>
+        <extracomment>app/gui/chat/message_view.py, app/gui/chat/preview_panel.py, app/gui/viewmodels/read.py</extracomment>
         <translation>コード</translation>
     </message>
     <message>
@@ -1042,6 +1052,11 @@
         <source>Duplicate the conversation</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>会話を複製</translation>
+    </message>
+    <message>
+        <source>Each query goes to {address}.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>各検索は {address} に送信されます。</translation>
     </message>
     <message>
         <source>Earlier</source>
@@ -1649,6 +1664,11 @@
         <translation>キー</translation>
     </message>
     <message>
+        <source>Key, if it needs one</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>キー（必要な場合）</translation>
+    </message>
+    <message>
         <source>Keyboard shortcuts</source>
         <extracomment>app/gui/palette.py, app/gui/window.py</extracomment>
         <translation>キーボードショートカット</translation>
@@ -2039,6 +2059,16 @@
         <translation>次の領域</translation>
     </message>
     <message>
+        <source>Next version</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>次のバージョン</translation>
+    </message>
+    <message>
+        <source>Next version of the preview</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>プレビューの次のバージョン</translation>
+    </message>
+    <message>
         <source>No active requests.</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>処理中のリクエストはありません。</translation>
@@ -2264,6 +2294,11 @@
         <translation>ログイン時に開く</translation>
     </message>
     <message>
+        <source>Open in the browser</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>ブラウザーで開く</translation>
+    </message>
+    <message>
         <source>Open link</source>
         <extracomment>app/gui/chat/message_view.py</extracomment>
         <translation>リンクを開く</translation>
@@ -2327,6 +2362,11 @@
         <source>Other models</source>
         <extracomment>app/gui/chat/offer.py</extracomment>
         <translation>ほかのモデル</translation>
+    </message>
+    <message>
+        <source>Output</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>出力</translation>
     </message>
     <message>
         <source>PDF</source>
@@ -2450,7 +2490,7 @@
     </message>
     <message>
         <source>Picture</source>
-        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <extracomment>app/gui/chat/preview_panel.py, app/gui/viewmodels/read.py</extracomment>
         <translation>画像</translation>
     </message>
     <message>
@@ -2519,6 +2559,16 @@
         <translation>キーを押してください</translation>
     </message>
     <message>
+        <source>Preview</source>
+        <extracomment>app/gui/chat/message_view.py</extracomment>
+        <translation>プレビュー</translation>
+    </message>
+    <message>
+        <source>Preview the last code</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>最後のコードをプレビュー</translation>
+    </message>
+    <message>
         <source>Previous branch</source>
         <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py</extracomment>
         <translation>前のブランチ</translation>
@@ -2562,6 +2612,16 @@
         <source>Previous region</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>前の領域</translation>
+    </message>
+    <message>
+        <source>Previous version</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>前のバージョン</translation>
+    </message>
+    <message>
+        <source>Previous version of the preview</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>プレビューの前のバージョン</translation>
     </message>
     <message>
         <source>Privacy</source>
@@ -2682,6 +2742,11 @@
         <source>Reads files in the folders that you choose.</source>
         <extracomment>app/gui/viewmodels/tools.py</extracomment>
         <translation>選択したフォルダー内のファイルを読み取ります。</translation>
+    </message>
+    <message>
+        <source>Reads pages of the web. Their addresses leave this machine.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>ウェブページを読みます。アドレスはこのマシンの外に送られます。</translation>
     </message>
     <message>
         <source>Reads pages: text, tables, formulas and charts in 109 languages.</source>
@@ -2931,9 +2996,24 @@
         <translation>ページを回転</translation>
     </message>
     <message>
+        <source>Run in the sandbox</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>サンドボックスで実行</translation>
+    </message>
+    <message>
+        <source>Run or open the preview</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>プレビューを実行または開く</translation>
+    </message>
+    <message>
         <source>Running on {address}</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>{address} で動作中</translation>
+    </message>
+    <message>
+        <source>Running the code.</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>コードを実行しています。</translation>
     </message>
     <message>
         <source>Runs Python without network and without your files, with limits on time and memory.</source>
@@ -2959,6 +3039,11 @@
         <source>Sampling</source>
         <extracomment>app/gui/chat/panel.py</extracomment>
         <translation>サンプリング</translation>
+    </message>
+    <message>
+        <source>Save</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>保存</translation>
     </message>
     <message>
         <source>Save as a preset</source>
@@ -3039,6 +3124,11 @@
         <source>Searches the libraries in the folders that you choose.</source>
         <extracomment>app/gui/viewmodels/tools.py</extracomment>
         <translation>選択したフォルダーのライブラリを検索します。</translation>
+    </message>
+    <message>
+        <source>Searches the web through an address of yours: SearXNG, or Brave with a key. Queries leave this machine.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>指定したアドレス（SearXNG、またはキーを使う Brave）でウェブを検索します。検索語はこのマシンの外に送られます。</translation>
     </message>
     <message>
         <source>Searching Hugging Face for {words}.</source>
@@ -3329,7 +3419,7 @@
     </message>
     <message>
         <source>Stop</source>
-        <extracomment>app/gui/listen/pane.py, app/gui/speak/pane.py, app/gui/window.py</extracomment>
+        <extracomment>app/gui/chat/preview_panel.py, app/gui/listen/pane.py, app/gui/speak/pane.py, app/gui/window.py</extracomment>
         <translation>停止</translation>
     </message>
     <message>
@@ -3369,7 +3459,7 @@
     </message>
     <message>
         <source>Stopped</source>
-        <extracomment>app/gui/viewmodels/chat/message_views.py, app/gui/viewmodels/listen.py, app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/message_views.py, app/gui/viewmodels/chat/preview.py, app/gui/viewmodels/listen.py, app/gui/viewmodels/speak.py</extracomment>
         <translation>停止しました</translation>
     </message>
     <message>
@@ -3404,7 +3494,7 @@
     </message>
     <message>
         <source>Table</source>
-        <extracomment>app/gui/read/document.py, app/gui/viewmodels/read.py</extracomment>
+        <extracomment>app/gui/chat/preview_panel.py, app/gui/read/document.py, app/gui/viewmodels/read.py</extracomment>
         <translation>表</translation>
     </message>
     <message>
@@ -3526,6 +3616,11 @@
         <source>The address begins with http: others on the way can read what is sent, and the key.</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>アドレスが http で始まるため、送信内容とキーを経路上の第三者が読めます。</translation>
+    </message>
+    <message>
+        <source>The address of a search is like https://searx.example.org or http://127.0.0.1:8080.</source>
+        <extracomment>app/runtime/tools/web.py</extracomment>
+        <translation>検索のアドレスは https://searx.example.org や http://127.0.0.1:8080 のような形です。</translation>
     </message>
     <message>
         <source>The best reasoning and code of its size, for 32 GB of fast memory.</source>
@@ -3816,6 +3911,11 @@
         <source>The page</source>
         <extracomment>app/gui/read/document.py</extracomment>
         <translation>ページ</translation>
+    </message>
+    <message>
+        <source>The page can load nothing from the network and send nothing.</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>このページはネットワークから何も読み込まず、何も送信しません。</translation>
     </message>
     <message>
         <source>The page is empty.</source>
@@ -4293,6 +4393,21 @@
         <translation>今月</translation>
     </message>
     <message>
+        <source>This picture cannot be drawn.</source>
+        <extracomment>app/gui/chat/preview_panel.py, app/gui/viewmodels/chat/preview.py</extracomment>
+        <translation>この画像は描画できません。</translation>
+    </message>
+    <message>
+        <source>This picture defines entities, and is not drawn.</source>
+        <extracomment>app/gui/viewmodels/chat/preview.py</extracomment>
+        <translation>この画像はエンティティを定義しているため、描画しません。</translation>
+    </message>
+    <message>
+        <source>This picture is too large for a preview.</source>
+        <extracomment>app/gui/viewmodels/chat/preview.py</extracomment>
+        <translation>この画像は大きすぎてプレビューできません。</translation>
+    </message>
+    <message>
         <source>This release has no file of the kind {kind}.</source>
         <extracomment>app/updates.py</extracomment>
         <translation>このリリースには種類 {kind} のファイルがありません。</translation>
@@ -4578,6 +4693,21 @@
         <translation>波形</translation>
     </message>
     <message>
+        <source>Web page</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>ウェブページ</translation>
+    </message>
+    <message>
+        <source>Web page reader</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>ウェブページの読み取り</translation>
+    </message>
+    <message>
+        <source>Web search</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>ウェブ検索</translation>
+    </message>
+    <message>
         <source>Weights</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>重み</translation>
@@ -4636,6 +4766,11 @@
         <source>With headphones, you can interrupt the voice by speaking. With loudspeakers, turn this off: Grus then listens after it has finished speaking.</source>
         <extracomment>app/gui/chat/talk_bar.py</extracomment>
         <translation>ヘッドフォンを使うと、話しかけて音声を中断できます。スピーカーを使う場合はオフにしてください。Grus は話し終えてから聞き取ります。</translation>
+    </message>
+    <message>
+        <source>Without network and without your files, with limits on time and memory.</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>ネットワークもファイルも使わず、時間とメモリに制限があります。</translation>
     </message>
     <message>
         <source>Work offline</source>
@@ -5768,9 +5903,9 @@
         <translation>{tool} は失敗しました。</translation>
     </message>
     <message>
-        <source>{tool} is being asked over the network.</source>
+        <source>{tool} is asked over the network: {question}</source>
         <extracomment>app/window_reply.py</extracomment>
-        <translation>{tool} にネットワーク経由で問い合わせています。</translation>
+        <translation>ネットワーク経由で {tool} に問い合わせています: {question}</translation>
     </message>
     <message>
         <source>{tool} is running.</source>

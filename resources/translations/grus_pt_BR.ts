@@ -244,6 +244,11 @@
         <translation>Endereço</translation>
     </message>
     <message>
+        <source>Address of the search</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Endereço da pesquisa</translation>
+    </message>
+    <message>
         <source>Adds what the file contains. Settings with the same name are replaced.</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Adiciona o conteúdo do arquivo. Configurações com o mesmo nome são substituídas.</translation>
@@ -594,6 +599,11 @@
         <translation>Fechar</translation>
     </message>
     <message>
+        <source>Close the preview</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>Fechar a pré-visualização</translation>
+    </message>
+    <message>
         <source>Close the search</source>
         <extracomment>app/gui/chat/find_bar.py, app/gui/listen/replace_bar.py</extracomment>
         <translation>Fechar a pesquisa</translation>
@@ -610,7 +620,7 @@
     </message>
     <message>
         <source>Code</source>
-        <extracomment>app/gui/chat/message_view.py, app/gui/viewmodels/read.py</extracomment>
+        <extracomment>app/gui/chat/message_view.py, app/gui/chat/preview_panel.py, app/gui/viewmodels/read.py</extracomment>
         <translation>Código</translation>
     </message>
     <message>
@@ -1042,6 +1052,11 @@
         <source>Duplicate the conversation</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Duplicar a conversa</translation>
+    </message>
+    <message>
+        <source>Each query goes to {address}.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>Cada consulta vai para {address}.</translation>
     </message>
     <message>
         <source>Earlier</source>
@@ -1649,6 +1664,11 @@
         <translation>Chave</translation>
     </message>
     <message>
+        <source>Key, if it needs one</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Chave, se necessária</translation>
+    </message>
+    <message>
         <source>Keyboard shortcuts</source>
         <extracomment>app/gui/palette.py, app/gui/window.py</extracomment>
         <translation>Atalhos de teclado</translation>
@@ -2039,6 +2059,16 @@
         <translation>Próxima região</translation>
     </message>
     <message>
+        <source>Next version</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>Próxima versão</translation>
+    </message>
+    <message>
+        <source>Next version of the preview</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Próxima versão da pré-visualização</translation>
+    </message>
+    <message>
         <source>No active requests.</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Nenhuma solicitação ativa.</translation>
@@ -2264,6 +2294,11 @@
         <translation>Abrir ao iniciar a sessão</translation>
     </message>
     <message>
+        <source>Open in the browser</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>Abrir no navegador</translation>
+    </message>
+    <message>
         <source>Open link</source>
         <extracomment>app/gui/chat/message_view.py</extracomment>
         <translation>Abrir link</translation>
@@ -2327,6 +2362,11 @@
         <source>Other models</source>
         <extracomment>app/gui/chat/offer.py</extracomment>
         <translation>Outros modelos</translation>
+    </message>
+    <message>
+        <source>Output</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>Saída</translation>
     </message>
     <message>
         <source>PDF</source>
@@ -2450,7 +2490,7 @@
     </message>
     <message>
         <source>Picture</source>
-        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <extracomment>app/gui/chat/preview_panel.py, app/gui/viewmodels/read.py</extracomment>
         <translation>Imagem</translation>
     </message>
     <message>
@@ -2519,6 +2559,16 @@
         <translation>Pressione as teclas</translation>
     </message>
     <message>
+        <source>Preview</source>
+        <extracomment>app/gui/chat/message_view.py</extracomment>
+        <translation>Pré-visualizar</translation>
+    </message>
+    <message>
+        <source>Preview the last code</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Pré-visualizar o último código</translation>
+    </message>
+    <message>
         <source>Previous branch</source>
         <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py</extracomment>
         <translation>Ramificação anterior</translation>
@@ -2562,6 +2612,16 @@
         <source>Previous region</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Região anterior</translation>
+    </message>
+    <message>
+        <source>Previous version</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>Versão anterior</translation>
+    </message>
+    <message>
+        <source>Previous version of the preview</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Versão anterior da pré-visualização</translation>
     </message>
     <message>
         <source>Privacy</source>
@@ -2682,6 +2742,11 @@
         <source>Reads files in the folders that you choose.</source>
         <extracomment>app/gui/viewmodels/tools.py</extracomment>
         <translation>Lê arquivos nas pastas que você escolher.</translation>
+    </message>
+    <message>
+        <source>Reads pages of the web. Their addresses leave this machine.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>Lê páginas da web. Os endereços saem desta máquina.</translation>
     </message>
     <message>
         <source>Reads pages: text, tables, formulas and charts in 109 languages.</source>
@@ -2932,9 +2997,24 @@
         <translation>Girar a página</translation>
     </message>
     <message>
+        <source>Run in the sandbox</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>Executar na sandbox</translation>
+    </message>
+    <message>
+        <source>Run or open the preview</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>Executar ou abrir a pré-visualização</translation>
+    </message>
+    <message>
         <source>Running on {address}</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Em execução em {address}</translation>
+    </message>
+    <message>
+        <source>Running the code.</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>Executando o código.</translation>
     </message>
     <message>
         <source>Runs Python without network and without your files, with limits on time and memory.</source>
@@ -2960,6 +3040,11 @@
         <source>Sampling</source>
         <extracomment>app/gui/chat/panel.py</extracomment>
         <translation>Amostragem</translation>
+    </message>
+    <message>
+        <source>Save</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Salvar</translation>
     </message>
     <message>
         <source>Save as a preset</source>
@@ -3040,6 +3125,11 @@
         <source>Searches the libraries in the folders that you choose.</source>
         <extracomment>app/gui/viewmodels/tools.py</extracomment>
         <translation>Pesquisa as bibliotecas nas pastas que você escolher.</translation>
+    </message>
+    <message>
+        <source>Searches the web through an address of yours: SearXNG, or Brave with a key. Queries leave this machine.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>Pesquisa na web por um endereço seu: SearXNG, ou Brave com uma chave. As consultas saem desta máquina.</translation>
     </message>
     <message>
         <source>Searching Hugging Face for {words}.</source>
@@ -3331,7 +3421,7 @@
     </message>
     <message>
         <source>Stop</source>
-        <extracomment>app/gui/listen/pane.py, app/gui/speak/pane.py, app/gui/window.py</extracomment>
+        <extracomment>app/gui/chat/preview_panel.py, app/gui/listen/pane.py, app/gui/speak/pane.py, app/gui/window.py</extracomment>
         <translation>Parar</translation>
     </message>
     <message>
@@ -3371,7 +3461,7 @@
     </message>
     <message>
         <source>Stopped</source>
-        <extracomment>app/gui/viewmodels/chat/message_views.py, app/gui/viewmodels/listen.py, app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/message_views.py, app/gui/viewmodels/chat/preview.py, app/gui/viewmodels/listen.py, app/gui/viewmodels/speak.py</extracomment>
         <translation>Parado</translation>
     </message>
     <message>
@@ -3406,7 +3496,7 @@
     </message>
     <message>
         <source>Table</source>
-        <extracomment>app/gui/read/document.py, app/gui/viewmodels/read.py</extracomment>
+        <extracomment>app/gui/chat/preview_panel.py, app/gui/read/document.py, app/gui/viewmodels/read.py</extracomment>
         <translation>Tabela</translation>
     </message>
     <message>
@@ -3528,6 +3618,11 @@
         <source>The address begins with http: others on the way can read what is sent, and the key.</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>O endereço começa com http: outros no caminho podem ler o que é enviado, e a chave.</translation>
+    </message>
+    <message>
+        <source>The address of a search is like https://searx.example.org or http://127.0.0.1:8080.</source>
+        <extracomment>app/runtime/tools/web.py</extracomment>
+        <translation>O endereço de uma pesquisa é como https://searx.example.org ou http://127.0.0.1:8080.</translation>
     </message>
     <message>
         <source>The best reasoning and code of its size, for 32 GB of fast memory.</source>
@@ -3818,6 +3913,11 @@
         <source>The page</source>
         <extracomment>app/gui/read/document.py</extracomment>
         <translation>A página</translation>
+    </message>
+    <message>
+        <source>The page can load nothing from the network and send nothing.</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>A página não pode carregar nada da rede nem enviar nada.</translation>
     </message>
     <message>
         <source>The page is empty.</source>
@@ -4295,6 +4395,21 @@
         <translation>Este mês</translation>
     </message>
     <message>
+        <source>This picture cannot be drawn.</source>
+        <extracomment>app/gui/chat/preview_panel.py, app/gui/viewmodels/chat/preview.py</extracomment>
+        <translation>Não é possível desenhar esta imagem.</translation>
+    </message>
+    <message>
+        <source>This picture defines entities, and is not drawn.</source>
+        <extracomment>app/gui/viewmodels/chat/preview.py</extracomment>
+        <translation>Esta imagem define entidades e não é desenhada.</translation>
+    </message>
+    <message>
+        <source>This picture is too large for a preview.</source>
+        <extracomment>app/gui/viewmodels/chat/preview.py</extracomment>
+        <translation>Esta imagem é grande demais para uma pré-visualização.</translation>
+    </message>
+    <message>
         <source>This release has no file of the kind {kind}.</source>
         <extracomment>app/updates.py</extracomment>
         <translation>Esta versão não tem nenhum arquivo do tipo {kind}.</translation>
@@ -4580,6 +4695,21 @@
         <translation>Forma de onda</translation>
     </message>
     <message>
+        <source>Web page</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>Página da web</translation>
+    </message>
+    <message>
+        <source>Web page reader</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>Leitor de páginas da web</translation>
+    </message>
+    <message>
+        <source>Web search</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>Pesquisa na web</translation>
+    </message>
+    <message>
         <source>Weights</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Pesos</translation>
@@ -4638,6 +4768,11 @@
         <source>With headphones, you can interrupt the voice by speaking. With loudspeakers, turn this off: Grus then listens after it has finished speaking.</source>
         <extracomment>app/gui/chat/talk_bar.py</extracomment>
         <translation>Com fones de ouvido, você pode interromper a voz falando. Com alto-falantes, desative esta opção: o Grus ouve depois de terminar de falar.</translation>
+    </message>
+    <message>
+        <source>Without network and without your files, with limits on time and memory.</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>Sem rede e sem seus arquivos, com limites de tempo e memória.</translation>
     </message>
     <message>
         <source>Work offline</source>
@@ -5790,9 +5925,9 @@
         <translation>{tool} falhou.</translation>
     </message>
     <message>
-        <source>{tool} is being asked over the network.</source>
+        <source>{tool} is asked over the network: {question}</source>
         <extracomment>app/window_reply.py</extracomment>
-        <translation>{tool} está sendo consultado pela rede.</translation>
+        <translation>{tool} é consultado pela rede: {question}</translation>
     </message>
     <message>
         <source>{tool} is running.</source>

@@ -244,6 +244,11 @@
         <translation>地址</translation>
     </message>
     <message>
+        <source>Address of the search</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>搜索服务地址</translation>
+    </message>
+    <message>
         <source>Adds what the file contains. Settings with the same name are replaced.</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>添加文件中的内容。同名设置会被替换。</translation>
@@ -594,6 +599,11 @@
         <translation>关闭</translation>
     </message>
     <message>
+        <source>Close the preview</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>关闭预览</translation>
+    </message>
+    <message>
         <source>Close the search</source>
         <extracomment>app/gui/chat/find_bar.py, app/gui/listen/replace_bar.py</extracomment>
         <translation>关闭搜索</translation>
@@ -610,7 +620,7 @@
     </message>
     <message>
         <source>Code</source>
-        <extracomment>app/gui/chat/message_view.py, app/gui/viewmodels/read.py</extracomment>
+        <extracomment>app/gui/chat/message_view.py, app/gui/chat/preview_panel.py, app/gui/viewmodels/read.py</extracomment>
         <translation>代码</translation>
     </message>
     <message>
@@ -1042,6 +1052,11 @@
         <source>Duplicate the conversation</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>复制对话副本</translation>
+    </message>
+    <message>
+        <source>Each query goes to {address}.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>每个查询都会发送到 {address}。</translation>
     </message>
     <message>
         <source>Earlier</source>
@@ -1649,6 +1664,11 @@
         <translation>密钥</translation>
     </message>
     <message>
+        <source>Key, if it needs one</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>密钥（如果需要）</translation>
+    </message>
+    <message>
         <source>Keyboard shortcuts</source>
         <extracomment>app/gui/palette.py, app/gui/window.py</extracomment>
         <translation>键盘快捷键</translation>
@@ -2039,6 +2059,16 @@
         <translation>下一个区域</translation>
     </message>
     <message>
+        <source>Next version</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>下一个版本</translation>
+    </message>
+    <message>
+        <source>Next version of the preview</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>预览的下一个版本</translation>
+    </message>
+    <message>
         <source>No active requests.</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>没有活动请求。</translation>
@@ -2264,6 +2294,11 @@
         <translation>登录时打开</translation>
     </message>
     <message>
+        <source>Open in the browser</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>在浏览器中打开</translation>
+    </message>
+    <message>
         <source>Open link</source>
         <extracomment>app/gui/chat/message_view.py</extracomment>
         <translation>打开链接</translation>
@@ -2327,6 +2362,11 @@
         <source>Other models</source>
         <extracomment>app/gui/chat/offer.py</extracomment>
         <translation>其他模型</translation>
+    </message>
+    <message>
+        <source>Output</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>输出</translation>
     </message>
     <message>
         <source>PDF</source>
@@ -2450,7 +2490,7 @@
     </message>
     <message>
         <source>Picture</source>
-        <extracomment>app/gui/viewmodels/read.py</extracomment>
+        <extracomment>app/gui/chat/preview_panel.py, app/gui/viewmodels/read.py</extracomment>
         <translation>图片</translation>
     </message>
     <message>
@@ -2519,6 +2559,16 @@
         <translation>请按组合键</translation>
     </message>
     <message>
+        <source>Preview</source>
+        <extracomment>app/gui/chat/message_view.py</extracomment>
+        <translation>预览</translation>
+    </message>
+    <message>
+        <source>Preview the last code</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>预览最后一段代码</translation>
+    </message>
+    <message>
         <source>Previous branch</source>
         <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py</extracomment>
         <translation>上一个分支</translation>
@@ -2562,6 +2612,16 @@
         <source>Previous region</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>上一个区域</translation>
+    </message>
+    <message>
+        <source>Previous version</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>上一个版本</translation>
+    </message>
+    <message>
+        <source>Previous version of the preview</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>预览的上一个版本</translation>
     </message>
     <message>
         <source>Privacy</source>
@@ -2682,6 +2742,11 @@
         <source>Reads files in the folders that you choose.</source>
         <extracomment>app/gui/viewmodels/tools.py</extracomment>
         <translation>读取您所选文件夹中的文件。</translation>
+    </message>
+    <message>
+        <source>Reads pages of the web. Their addresses leave this machine.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>读取网页。网页地址会离开本机。</translation>
     </message>
     <message>
         <source>Reads pages: text, tables, formulas and charts in 109 languages.</source>
@@ -2931,9 +2996,24 @@
         <translation>旋转页面</translation>
     </message>
     <message>
+        <source>Run in the sandbox</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>在沙盒中运行</translation>
+    </message>
+    <message>
+        <source>Run or open the preview</source>
+        <extracomment>app/gui/chat/actions.py</extracomment>
+        <translation>运行或打开预览</translation>
+    </message>
+    <message>
         <source>Running on {address}</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>正在运行于 {address}</translation>
+    </message>
+    <message>
+        <source>Running the code.</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>正在运行代码。</translation>
     </message>
     <message>
         <source>Runs Python without network and without your files, with limits on time and memory.</source>
@@ -2959,6 +3039,11 @@
         <source>Sampling</source>
         <extracomment>app/gui/chat/panel.py</extracomment>
         <translation>采样</translation>
+    </message>
+    <message>
+        <source>Save</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>保存</translation>
     </message>
     <message>
         <source>Save as a preset</source>
@@ -3039,6 +3124,11 @@
         <source>Searches the libraries in the folders that you choose.</source>
         <extracomment>app/gui/viewmodels/tools.py</extracomment>
         <translation>搜索您所选文件夹中的资料库。</translation>
+    </message>
+    <message>
+        <source>Searches the web through an address of yours: SearXNG, or Brave with a key. Queries leave this machine.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>通过您自己的地址搜索网络：SearXNG，或使用密钥的 Brave。查询会离开本机。</translation>
     </message>
     <message>
         <source>Searching Hugging Face for {words}.</source>
@@ -3329,7 +3419,7 @@
     </message>
     <message>
         <source>Stop</source>
-        <extracomment>app/gui/listen/pane.py, app/gui/speak/pane.py, app/gui/window.py</extracomment>
+        <extracomment>app/gui/chat/preview_panel.py, app/gui/listen/pane.py, app/gui/speak/pane.py, app/gui/window.py</extracomment>
         <translation>停止</translation>
     </message>
     <message>
@@ -3369,7 +3459,7 @@
     </message>
     <message>
         <source>Stopped</source>
-        <extracomment>app/gui/viewmodels/chat/message_views.py, app/gui/viewmodels/listen.py, app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/chat/message_views.py, app/gui/viewmodels/chat/preview.py, app/gui/viewmodels/listen.py, app/gui/viewmodels/speak.py</extracomment>
         <translation>已停止</translation>
     </message>
     <message>
@@ -3404,7 +3494,7 @@
     </message>
     <message>
         <source>Table</source>
-        <extracomment>app/gui/read/document.py, app/gui/viewmodels/read.py</extracomment>
+        <extracomment>app/gui/chat/preview_panel.py, app/gui/read/document.py, app/gui/viewmodels/read.py</extracomment>
         <translation>表格</translation>
     </message>
     <message>
@@ -3526,6 +3616,11 @@
         <source>The address begins with http: others on the way can read what is sent, and the key.</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>地址以 http 开头：途中的其他人可以读取发送的内容和密钥。</translation>
+    </message>
+    <message>
+        <source>The address of a search is like https://searx.example.org or http://127.0.0.1:8080.</source>
+        <extracomment>app/runtime/tools/web.py</extracomment>
+        <translation>搜索服务地址形如 https://searx.example.org 或 http://127.0.0.1:8080。</translation>
     </message>
     <message>
         <source>The best reasoning and code of its size, for 32 GB of fast memory.</source>
@@ -3816,6 +3911,11 @@
         <source>The page</source>
         <extracomment>app/gui/read/document.py</extracomment>
         <translation>页面</translation>
+    </message>
+    <message>
+        <source>The page can load nothing from the network and send nothing.</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>该网页无法从网络加载任何内容，也无法发送任何内容。</translation>
     </message>
     <message>
         <source>The page is empty.</source>
@@ -4293,6 +4393,21 @@
         <translation>本月</translation>
     </message>
     <message>
+        <source>This picture cannot be drawn.</source>
+        <extracomment>app/gui/chat/preview_panel.py, app/gui/viewmodels/chat/preview.py</extracomment>
+        <translation>无法绘制此图片。</translation>
+    </message>
+    <message>
+        <source>This picture defines entities, and is not drawn.</source>
+        <extracomment>app/gui/viewmodels/chat/preview.py</extracomment>
+        <translation>此图片定义了实体，因此不予绘制。</translation>
+    </message>
+    <message>
+        <source>This picture is too large for a preview.</source>
+        <extracomment>app/gui/viewmodels/chat/preview.py</extracomment>
+        <translation>此图片太大，无法预览。</translation>
+    </message>
+    <message>
         <source>This release has no file of the kind {kind}.</source>
         <extracomment>app/updates.py</extracomment>
         <translation>此版本没有 {kind} 类型的文件。</translation>
@@ -4578,6 +4693,21 @@
         <translation>波形</translation>
     </message>
     <message>
+        <source>Web page</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>网页</translation>
+    </message>
+    <message>
+        <source>Web page reader</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>网页阅读器</translation>
+    </message>
+    <message>
+        <source>Web search</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>网络搜索</translation>
+    </message>
+    <message>
         <source>Weights</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>权重</translation>
@@ -4636,6 +4766,11 @@
         <source>With headphones, you can interrupt the voice by speaking. With loudspeakers, turn this off: Grus then listens after it has finished speaking.</source>
         <extracomment>app/gui/chat/talk_bar.py</extracomment>
         <translation>使用耳机时，说话即可打断语音。使用扬声器时请关闭此项：Grus 会在说完后再聆听。</translation>
+    </message>
+    <message>
+        <source>Without network and without your files, with limits on time and memory.</source>
+        <extracomment>app/gui/chat/preview_panel.py</extracomment>
+        <translation>不使用网络和您的文件，并限制时间和内存。</translation>
     </message>
     <message>
         <source>Work offline</source>
@@ -5768,9 +5903,9 @@
         <translation>{tool} 失败。</translation>
     </message>
     <message>
-        <source>{tool} is being asked over the network.</source>
+        <source>{tool} is asked over the network: {question}</source>
         <extracomment>app/window_reply.py</extracomment>
-        <translation>正在通过网络询问 {tool}。</translation>
+        <translation>正在通过网络询问 {tool}：{question}</translation>
     </message>
     <message>
         <source>{tool} is running.</source>
