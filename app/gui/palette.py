@@ -196,7 +196,7 @@ class ShortcutOverview(QWidget):
         self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         head = QHBoxLayout()
         title = label(tr("Keyboard shortcuts"), "heading")
-        title.setFont(look.font(1.15))
+        look.on_change(title, lambda: title.setFont(look.font(1.15)))
         head.addWidget(title)
         head.addStretch(1)
         head.addWidget(icon_button(look, "close", tr("Close"), self.hide, size=16))

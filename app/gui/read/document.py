@@ -259,7 +259,7 @@ class RegionView(QWidget):
         self._column.setContentsMargins(GRID, GRID // 2, GRID, GRID // 2)
         self._column.setSpacing(2)
         self.kind = label(tr(KINDS[element.kind]) if element is not None else tr("Reading"), "second")
-        self.kind.setFont(look.font(0.85))
+        look.on_change(self.kind, lambda: self.kind.setFont(look.font(0.85)))
         self._column.addWidget(self.kind)
         self.field: RegionEditor | None = None
         self.table: RegionTable | None = None
@@ -278,16 +278,18 @@ class RegionView(QWidget):
             restate(doubt, level="warning")
 
     def _words(self, text: str, look: Look, kind: str) -> RegionEditor:
-        self.field = RegionEditor(text, lambda changed: self._owner.edited.emit(self.order, changed), self._choose)
-        self.field.setAccessibleName(self.kind.text())
+        field = self.field = RegionEditor(
+            text, lambda changed: self._owner.edited.emit(self.order, changed), self._choose
+        )
+        field.setAccessibleName(self.kind.text())
         if kind == "heading":
-            self.field.setFont(look.font(1.15, QFont.Weight.DemiBold))
+            look.on_change(field, lambda: field.setFont(look.font(1.15, QFont.Weight.DemiBold)))
         elif kind in ("code", "formula"):
-            self.field.setFont(look.mono)
+            look.on_change(field, lambda: field.setFont(look.mono))
         if kind == "figure" and not text:
-            self.field.hide()
-        self._column.addWidget(self.field)
-        return self.field
+            field.hide()
+        self._column.addWidget(field)
+        return field
 
     def show_text(self, text: str) -> None:
         if self.field is not None:

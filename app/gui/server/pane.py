@@ -224,7 +224,7 @@ class AccessPanel(QWidget):
         row = QHBoxLayout(line)
         row.setContentsMargins(0, 0, 0, 0)
         shown = label(masked(key))
-        shown.setFont(self._context.look.mono)
+        self._context.look.on_change(shown, lambda: shown.setFont(self._context.look.mono))
         row.addWidget(shown, 1)
         row.addWidget(icon_button(self._context.look, "copy", tr("Copy the key"), _with(self.copy, key), size=16))
         drop = icon_button(

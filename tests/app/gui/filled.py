@@ -29,9 +29,12 @@ def open_filled(app: Any, folder: Path, theme: str = "light", language: str = "e
     for spec in window.specs:
         window.open_pane(spec.name)
         screenshots.spin(app, 0.2)
+    screenshots.watched_folder(app, window)
     screenshots.libraries(app, window)
     screenshots.models(app, window)
     screenshots.server(app, window)
+    screenshots.settings_of_tools(app, window)
+    screenshots.settings_of_compute(app, window)
     window.open_pane("chat")
     window.context.core.update(
         model="Qwen3-0.6B", device="A processor with a name of its makers, 96 cores (CPU, kernels of its own)"
