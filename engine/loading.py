@@ -44,6 +44,7 @@ from engine.shares import gigabytes as gigabytes
 from engine.shares import rank_devices as rank_devices
 from engine.shares import reads_foreign as reads_foreign
 from engine.text.detokenizer import Detokenizer
+from engine.text.doctags import doctags_in
 from engine.text.families import marks_of
 from engine.text.template import ChatTemplate
 from engine.text.tokenizer import Tokenizer
@@ -340,11 +341,11 @@ def whole_bytes(opened: ModelFiles, backend: Backend) -> int:
 
 
 def markers(tokenizer: Tokenizer, template: ChatTemplate, config: Mapping[str, Any]) -> frozenset[int]:
-    """Ids of the special tokens that delimit reasoning and tool calls in this model's replies."""
+    """Ids of the special tokens that delimit reasoning, tool calls and the parts of a page in this model's replies."""
     if not template.names:
         return frozenset()
     kind, source = str(config["model_type"]), template.source(tools=True)
-    known = (tokenizer.id(mark) for mark in marks_of(kind, source))
+    known = (tokenizer.id(mark) for mark in {*marks_of(kind, source), *doctags_in(tokenizer.markers)})
     return frozenset(id for id in known if id is not None and tokenizer.is_special(id))
 
 

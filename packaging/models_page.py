@@ -37,7 +37,7 @@ NAMES = {
     "granitemoeshared": "Granite 3 mixtures",
     "hunyuan_v1_dense": "Hunyuan Dense",
     "hunyuan_v1_moe": "Hunyuan A13B",
-    "idefics3": "Idefics 3, SmolVLM",
+    "idefics3": "Idefics 3, SmolVLM, Granite-Docling, SmolDocling",
     "internvl": "InternVL 3 and 3.5 (of the `-hf` repositories)",
     "lfm2": "LFM2, LFM2.5",
     "lfm2_moe": "LFM2 mixtures",

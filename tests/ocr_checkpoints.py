@@ -9,7 +9,19 @@ from typing import Any
 
 from PIL import Image
 
-from tests.seeing_checkpoints import PIXTRAL, PIXTRAL_VISION, Config, SeeingFamily, made, pooled, text_fields, written
+from tests.seeing_checkpoints import (
+    FAMILIES,
+    PIXTRAL,
+    PIXTRAL_VISION,
+    SIGLIP,
+    SMOL,
+    Config,
+    SeeingFamily,
+    made,
+    pooled,
+    text_fields,
+    written,
+)
 
 
 @cache
@@ -112,7 +124,41 @@ def _as_mistral(config: Config) -> None:
     config["model_type"] = "mistral3"  # as repositories say
 
 
+# -- Granite-Docling
+
+DOCTAGS = ("<doctag>", "</doctag>", "<text>", "</text>", "<loc_7>", "<otsl>", "</otsl>", "<fcel>", "<nl>")
+
+
+def _docling(id_of: Callable[[str], int]) -> tuple[type, Any]:
+    from transformers import Idefics3Config, Idefics3ForConditionalGeneration
+
+    words = OCR_FAMILIES["granite_docling"].words
+    config = Idefics3Config(
+        text_config=text_fields(words, model_type="llama", rms_norm_eps=1e-5),
+        vision_config=SIGLIP,
+        scale_factor=2,
+        image_token_id=id_of("<image>"),
+        tie_word_embeddings=False,
+    )
+    return Idefics3ForConditionalGeneration, config
+
+
+def _docling_inputs(pictures: Sequence[Image.Image]) -> Config:
+    from transformers.models.idefics3.image_processing_pil_idefics3 import Idefics3ImageProcessorPil
+
+    made = Idefics3ImageProcessorPil(**SMOL)(images=[list(pictures)], return_tensors="pt")
+    return {name: made[name] for name in ("pixel_values", "pixel_attention_mask")}
+
+
 OCR_FAMILIES: dict[str, SeeingFamily] = {
+    "granite_docling": SeeingFamily(
+        words=(*FAMILIES["smolvlm"].words, *DOCTAGS),
+        place="<image>",
+        config=_docling,
+        files={"preprocessor_config.json": SMOL | {"image_processor_type": "Idefics3ImageProcessor"}},
+        inputs=_docling_inputs,
+        features=pooled,
+    ),
     "glm_ocr": SeeingFamily(
         words=GLM_WORDS,
         place="<|begin_of_image|><|image|><|end_of_image|>",

@@ -17,7 +17,7 @@ from engine.models.config import Fields, TextConfig, text_config
 from engine.models.decoder import Attention, Decoder, Mlp, Traits, nested_names
 from engine.models.encoder import Patched, Pieces, Work
 from engine.models.glm4 import NORMS, ignore_guessing_layers
-from engine.models.qwen_vision import PLACES, THETA, QwenVisionNorm, block_places, tower_place
+from engine.models.qwen_vision import PLACES, THETA, QwenVisionNorm, block_angles, patches_of, tower_place
 from engine.models.rope import frequencies, text_rope
 from engine.models.vision_language import SeeingDecoder
 from engine.weights.view import View
@@ -123,12 +123,9 @@ class GlmTower:
         """Rows of each picture, `[tokens, width]` in f32."""
         pieces = pieces or Pieces(self.ops)
         ops, grids = self.ops, [picture.grid for picture in pictures]
-        patches = np.concatenate([picture.patches for picture in pictures])
-        if self.channels_last:  # as MLX's converter saves the kernel
-            patches = patches.reshape(-1, *self.patch_shape).transpose(0, 2, 3, 4, 1).reshape(patches.shape)
+        patches = patches_of(pictures, self.patch_shape, self.channels_last)
         x = yield from pieces.rows(self.embed, ops.array(patches, self.dtype), self.cost)
-        places = np.concatenate([np.tile(block_places(h, w, self.merge), (1, t)) for t, h, w in grids], axis=1)
-        angles = ops.angles(ops.array(np.concatenate([places[:1], places]).astype(np.int32)), self.rope)
+        angles = block_angles(ops, self.rope, grids, self.merge)
         lens = [h * w for t, h, w in grids for _ in range(t)]
         for block in self.blocks:
             x = yield from block(x, angles, lens, pieces)

@@ -8,10 +8,11 @@ behind the last ones, side by side.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
+from typing import Any
 
 import numpy as np
 
-from backends.base import Array, Rope
+from backends.base import Array, Ops, Rope
 from engine.errors import ConfigError
 from engine.models.config import Fields
 from engine.models.encoder import Patched, Pieces, Work
@@ -116,13 +117,10 @@ class VisionTower:
         """Rows of each picture, `[tokens, (1 + taps) * width]` in f32."""
         pieces = pieces or Pieces(self.ops)
         ops, grids = self.ops, [picture.grid for picture in pictures]
-        patches = np.concatenate([picture.patches for picture in pictures])
-        if self.channels_last:  # as MLX's converter saves the kernel
-            patches = patches.reshape(-1, *self.patch_shape).transpose(0, 2, 3, 4, 1).reshape(patches.shape)
+        patches = patches_of(pictures, self.patch_shape, self.channels_last)
         x = yield from pieces.rows(self.embed, ops.array(patches, self.dtype), self.cost)
         x = x + self._interpolated(grids)
-        places = np.concatenate([np.tile(block_places(h, w, self.merge), (1, t)) for t, h, w in grids], axis=1)
-        angles = ops.angles(ops.array(np.concatenate([places[:1], places]).astype(np.int32)), self.rope)
+        angles = block_angles(ops, self.rope, grids, self.merge)
         lens = [h * w for t, h, w in grids for _ in range(t)]
         tapped = []
         for i, block in enumerate(self.blocks):
@@ -144,6 +142,20 @@ class VisionTower:
             for corner in range(4)
         ]
         return parts[0] + parts[1] + parts[2] + parts[3]
+
+
+def patches_of(pictures: Sequence[Patched], shape: tuple[int, ...], channels_last: bool) -> np.ndarray:
+    """The patches of all pictures; `channels_last`: as MLX's converter saves the kernel, else they are of this `shape`."""
+    patches = np.concatenate([picture.patches for picture in pictures])
+    if not channels_last:
+        return patches
+    return patches.reshape(-1, *shape).transpose(0, 2, 3, 4, 1).reshape(patches.shape)
+
+
+def block_angles(ops: Ops, rope: Rope, grids: Sequence[tuple[int, int, int]], merge: int) -> Any:
+    """By the rows and columns of patches in the order of blocks."""
+    places = np.concatenate([np.tile(block_places(h, w, merge), (1, t)) for t, h, w in grids], axis=1)
+    return ops.angles(ops.array(np.concatenate([places[:1], places]).astype(np.int32)), rope)
 
 
 def block_places(rows: int, columns: int, merge: int) -> np.ndarray:

@@ -15,6 +15,7 @@ import numpy as np
 
 from engine.errors import BadRequest, ErrorText
 from engine.media.documents import TextLayerWord
+from engine.pipelines.reading.doctags import doctags_elements, is_doctags, without_tags
 from engine.pipelines.reading.ink import columns_of, cut, cut_lines, has_ink, ink_of, runs
 from engine.pipelines.reading.layout import LayoutRegion, RegionRole, lines_within, role_of
 from engine.pipelines.reading.recognizer import CheckedRecognizer, Recognition, Recognizer, doubted
@@ -85,14 +86,19 @@ class RegionReader:
         image = cut(page.image, region.box, _MARGIN)
         # models invent text for a blank image
         result = checked.read(image, task) if has_ink(image) else Recognition("")
+        if task != "markdown" and is_doctags(result.text):
+            result = replace(result, text=without_tags(result.text))
         return doubted(result) if task in ("text", "markdown") else result
 
     def _of_markdown(self, page: PageContent, region: LayoutRegion, result: Recognition) -> list[Element]:
+        tagged = is_doctags(result.text)
+        found = doctags_elements(result.text, region.box) if tagged else markdown_elements(result.text, region.box)
         elements = [
             replace(element, confidence=None if element.kind == "figure" else result.confidence, doubt=result.doubt)
-            for element in markdown_elements(result.text, region.box)
+            for element in found
         ]
-        return [self._with_figure(element, page) for element in placed_together(page.image, elements, region.lines)]
+        elements = _each_placed(page.image, elements) if tagged else placed_together(page.image, elements, region.lines)
+        return [self._with_figure(element, page) for element in elements]
 
     def _with_figure(self, element: Element, page: PageContent) -> Element:
         if element.kind not in _WITH_FIGURE:
@@ -247,6 +253,16 @@ def placed_together(page: Image, elements: Sequence[Element], lines: Sequence[Bo
         box = bounding_box(word.box for line in mine for word in line) if mine else element.box
         out.append(replace(element, box=box, lines=tuple(map(tuple, mine))))
     return out
+
+
+def _each_placed(page: Image, elements: Sequence[Element]) -> list[Element]:
+    """The words of each element in its own box, which the model has said."""
+    return [
+        replace(element, lines=word_boxes(page, element.box, element.text, lines_within(page, element.box)))
+        if _is_on_lines(element)
+        else element
+        for element in elements
+    ]
 
 
 def _is_on_lines(element: Element) -> bool:

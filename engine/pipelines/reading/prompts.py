@@ -17,7 +17,9 @@ class TaskPrompts:
     """The tasks of a family."""
 
     of: Mapping[Task, str]  # empty: the picture alone
-    whole_pages: bool = False  # it was trained to write a page at once, as markdown; else it is given regions
+    whole_pages: bool = (
+        False  # it was trained to write a page at once, as markdown or DocTags; else it is given regions
+    )
 
 
 GENERAL = TaskPrompts(
@@ -40,12 +42,25 @@ GLM_OCR = TaskPrompts(
 # Words beside the picture may come back in its answer.
 LIGHTON = TaskPrompts(dict.fromkeys(("markdown", "text", "table", "formula"), ""), whole_pages=True)
 
+DOCLING = TaskPrompts(
+    {
+        "markdown": "Convert this page to docling.",
+        "text": "Convert this page to docling.",
+        "table": "Convert table to OTSL.",
+        "formula": "Convert formula to LaTeX.",
+        "chart": "Convert chart to table.",
+    },
+    whole_pages=True,
+)
+
 _FAMILIES = {"glm_ocr": GLM_OCR, "lighton_ocr": LIGHTON}
 _PROMPT_END_1_5 = "Assistant:\n"  # prompts of PaddleOCR-VL's first version end with a space
 
 
-def task_prompts(model_type: str, rendered: str) -> TaskPrompts:
-    """Of a model of this type. `rendered`: what its chat template makes of a picture."""
+def task_prompts(model_type: str, rendered: str, doctags: bool = False) -> TaskPrompts:
+    """Of a model of this type. `rendered`: what its chat template makes of a picture; `doctags`: its vocabulary has them."""
+    if doctags:
+        return DOCLING
     if model_type == "paddleocr_vl":
         return PADDLE_1_5 if rendered.endswith(_PROMPT_END_1_5) else PADDLE
     return _FAMILIES.get(model_type, GENERAL)

@@ -19,6 +19,7 @@ from engine.pipelines.prompt import encoded
 from engine.pipelines.reading.ink import halves
 from engine.pipelines.reading.prompts import task_prompts
 from engine.pipelines.reading.results import Task
+from engine.text.doctags import DOCUMENT
 from engine.types import Done, Failed, Request, RequestHandle, SamplingParams, Text
 from engine.vision.line_strips import LinePart, line_parts
 
@@ -95,6 +96,9 @@ class Recognizer(Protocol):
 # -- a vision model as a recognizer
 
 
+_DOCTAGS = ("idefics3", "smolvlm")  # model types some of which write DocTags
+
+
 class _RequestEngine(Protocol):
     def submit(self, request: Request) -> RequestHandle: ...
 
@@ -111,7 +115,9 @@ class VisionRecognizer:
         self.name = loaded.name
         self._engine, self._loaded, self._vision = engine, loaded, loaded.vision
         self._strip_rules = loaded.vision.line_strips
-        self._prompts = task_prompts(str(loaded.config.get("model_type")), self._rendered("?"))
+        kind = str(loaded.config.get("model_type"))
+        doctags = kind in _DOCTAGS and loaded.tokenizer.id(DOCUMENT) is not None
+        self._prompts = task_prompts(kind, self._rendered("?"), doctags)
 
     @property
     def by_line(self) -> bool:

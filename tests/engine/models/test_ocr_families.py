@@ -15,6 +15,7 @@ from engine.describe import describe
 from engine.errors import BadRequest
 from engine.models.registry import find_architecture
 from engine.pipelines.prompt import chat_prompt
+from engine.pipelines.reading.recognizer import VisionRecognizer
 from engine.vision.glm import GlmVisionProcessor
 from engine.weights.view import check
 from tests.engine.models.test_parity import worst
@@ -92,6 +93,20 @@ class TestParity:
         assert describe(loaded.name).sees.startswith("images")
         with pytest.raises(BadRequest, match="not videos"):
             loaded.vision.video([drawn(8, 8)])
+
+
+def test_a_reply_keeps_doctags(worlds: Callable[..., SeeingWorld]) -> None:
+    world = worlds("granite_docling", "torch")
+    tokenizer, text = world.loaded.tokenizer, world.loaded.text_stream()
+    said = [tokenizer.id(token) for token in ("<doctag>", "<text>", "<loc_7>", "</text>", "<image>", "</doctag>")]
+    assert None not in said
+    assert (
+        "".join(text.push(id) for id in said if id is not None) + text.finish()
+        == "<doctag><text><loc_7></text></doctag>"
+    )
+    recognizer = VisionRecognizer(world.engine, world.loaded)
+    assert recognizer.whole_pages
+    assert "Convert this page to docling." in recognizer._prompt("markdown")
 
 
 @pytest.mark.parametrize("size", [(48, 32), (40, 24), (33, 51), (3, 5), (301, 17), (200, 180)])
