@@ -35,6 +35,7 @@ BENCHES = {
     "kokoro": ("Kokoro on this CPU, its published shape, random weights", "kokoro", "rows"),
     "listening": ("Listening on this CPU, Moonshine-base's shape, random weights", "listening", "rows"),
     "reading": ("Reading on this CPU, PaddleOCR-VL's shape, random weights", "reading", "rows"),
+    "vectors": ("Vectors on this CPU, shapes of MiniLM and bge-m3, random weights, f32", "vectors", "rows"),
     "server": ("The server over the engine, on a fake model", "server", "rows"),
     "long-prompts": ("/health while prompts of 3.5 MB arrive by every protocol", "long_prompts", "rows"),
     "libraries": ("Questions to a library of 100,000 made-up pages", "libraries", "rows"),
@@ -47,8 +48,8 @@ BENCHES = {
 }
 PEERED = ("torch", "gguf", "gguf-3b", "mixtures", "gguf-gemma4", "mlx", "listening", "reading")
 LLAMA_CPP = ("gguf", "gguf-3b", "mixtures", "gguf-gemma4")  # it compiles for minutes, so that no set-up installs it
-# large files, and minutes; the same; a part of `speech`; minutes; no speed
-ON_DEMAND = ("gguf-3b", "mtp", "speech-8bit", "libraries", "walks")
+# a package of its own; large files, and minutes; the same; a part of `speech`; minutes; no speed
+ON_DEMAND = ("vectors", "gguf-3b", "mtp", "speech-8bit", "libraries", "walks")
 
 
 def main() -> None:

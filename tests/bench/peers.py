@@ -265,6 +265,12 @@ def listening(kind: str, folder: str, dtype: str) -> Any:
     return getattr(hearers, kind)(folder, dtype)
 
 
+def vectors(kind: str, folder: str, dtype: str) -> Any:
+    from tests.bench import embedders
+
+    return getattr(embedders, kind)(folder, dtype)
+
+
 KINDS: dict[str, Any] = {
     "grus-torch": lambda folder, dtype: GrusTorch(folder, dtype, "torch"),
     "grus-mlx": lambda folder, dtype: GrusMlx(folder, dtype, "mlx"),
@@ -274,6 +280,9 @@ KINDS: dict[str, Any] = {
     "transformers-reading": lambda folder, dtype: reading("TransformersReader", folder, dtype),
     "grus-listening": lambda folder, dtype: listening("GrusHearer", folder, dtype),
     "transformers-listening": lambda folder, dtype: listening("TransformersHearer", folder, dtype),
+    "grus-vectors": lambda folder, dtype: vectors("GrusVectors", folder, dtype),
+    "sentence-transformers": lambda folder, dtype: vectors("SentenceTransformers", folder, dtype),
+    "llama.cpp-vectors": lambda folder, dtype: vectors("LlamaCppVectors", folder, dtype),
     "llama.cpp": LlamaCpp,
 }
 

@@ -68,10 +68,10 @@ _GEMMA = {
 }
 
 
-def tensors_of(kind: str, head: bool) -> dict[str, np.ndarray]:
+def tensors_of(kind: str, model: Any) -> dict[str, np.ndarray]:
     names = {"nomic_bert": _NOMIC, "embedding_gemma": _GEMMA}.get(kind, _BERT)
     made: dict[str, np.ndarray] = {}
-    state = {name: value.numpy() for name, value in reference(kind, head).state_dict().items()}
+    state = {name: value.numpy() for name, value in model.state_dict().items()}
     for name, value in state.items():
         plain = name.removeprefix("bert.").removeprefix("roberta.")
         stem, _, part = plain.rpartition(".")
@@ -94,10 +94,12 @@ def tensors_of(kind: str, head: bool) -> dict[str, np.ndarray]:
     return made
 
 
-def write(kind: str, path: Path, head: bool = False) -> Path:
+def write(kind: str, path: Path, head: bool = False, model: Any = None) -> Path:
+    """`model`: one of the reference library, if not the tiny one of this kind."""
     import gguf
 
-    arch, config = ARCHITECTURES[kind], reference(kind, head).config
+    model = model or reference(kind, head)
+    arch, config = ARCHITECTURES[kind], model.config
     writer = gguf.GGUFWriter(path, arch)
     writer.add_context_length(config.max_position_embeddings - (2 if kind == "xlm-roberta" else 0))
     writer.add_embedding_length(config.hidden_size)
@@ -113,10 +115,11 @@ def write(kind: str, path: Path, head: bool = False) -> Path:
     else:
         writer.add_layer_norm_eps(config.layer_norm_eps)
         writer.add_causal_attention(False)
+        writer.add_token_type_count(getattr(config, "type_vocab_size", 1))
     if kind == "nomic_bert":
         writer.add_rope_freq_base(1000.0)
     write_vocabulary(writer)
-    for name, value in tensors_of(kind, head).items():
+    for name, value in tensors_of(kind, model).items():
         writer.add_tensor(name, np.ascontiguousarray(value))
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
@@ -130,6 +133,8 @@ def write_vocabulary(writer: Any) -> None:
     tokens += [piece.removeprefix("##") if piece.startswith("##") else f"▁{piece}" for piece in PIECES]
     kinds = [3] * len(MARKS) + [1] * (len(tokens) - len(MARKS))
     tokens += [f"▁[unused{i}]" for i in range(VOCAB - len(tokens))]
+    # the last of equal tokens counts, and llama.cpp takes none twice
+    tokens = [f"▁[unused-{i}]" if token in tokens[i + 1 :] else token for i, token in enumerate(tokens)]
     writer.add_tokenizer_model("bert")
     writer.add_token_list(tokens)
     writer.add_token_types(kinds + [5] * (VOCAB - len(kinds)))
