@@ -23,11 +23,9 @@ class ThreadTeam:
         self._folder = TemporaryDirectory(prefix="ranks-")
         self.place = Path(self._folder.name) / "meeting"
         self.reason: str | None = None
-        self._failed: BaseException | None = None  # the first error of a rank
         self._calls: list[queue.SimpleQueue[Any]] = [queue.SimpleQueue() for _ in devices[1:]]
         self._answers: list[queue.SimpleQueue[Any]] = [queue.SimpleQueue() for _ in devices[1:]]
         self.messages: list[Message] = []
-        self._groups: list[Any] = []
         for index in range(1, len(devices)):
             threading.Thread(target=self._live, args=(index, name, dict(options)), daemon=True).start()
 
@@ -42,8 +40,7 @@ class ThreadTeam:
     def _live(self, index: int, name: str, options: dict[str, Any]) -> None:
         calls, answers = self._calls[index - 1], self._answers[index - 1]
         try:
-            share, group = load_rank(name, options, index, self.place)
-            self._groups.append(group)
+            share, _ = load_rank(name, options, index, self.place)
             one = {"budget": share.kv.budget, "bytes": share.kv.bytes_for(1), "weights": share.nbytes}
             answers.put(one)
             follower = Follower(share.kv, share.runner)
@@ -54,14 +51,6 @@ class ThreadTeam:
                     answers.put(answer)
         except BaseException as error:
             answers.put(error)
-            self._fail(error)
-
-    def _fail(self, error: BaseException) -> None:
-        """Wake all that wait for a rank which has failed: neither the leader nor a test waits for ever."""
-        if self._failed is None:
-            self._failed, self.reason = error, f"a rank failed: {error}"
-        for group in [*self._groups, *([self.group] if self.group is not None else [])]:
-            group.abort()
 
     def _answer(self, answers: queue.SimpleQueue[Any]) -> Any:
         answer = answers.get(timeout=120)
@@ -91,8 +80,7 @@ class ThreadTeam:
         return nullcontext()
 
     def lost(self, error: BaseException) -> RanksLost:
-        self._fail(error)
-        raise self._failed or error
+        raise error
 
     def close(self) -> None:
         for calls in self._calls:

@@ -12,6 +12,7 @@ import shutil
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -40,11 +41,24 @@ def _listen(commands: IO[bytes], messages: queue.SimpleQueue[Any], place: Path) 
         os._exit(0)
 
 
+def is_runnable(without: int, threads: Path = Path("/proc/self/task")) -> bool:
+    """Whether one of this process's threads, `without` one, computes or waits for a CPU; False where the system does not say."""
+    for thread in threads.glob("*/stat"):
+        if thread.parent.name != str(without):
+            with suppress(OSError):  # it has just ended
+                if (
+                    thread.read_text().rpartition(")")[2].split()[0] == "R"
+                ):  # behind the name, which may contain anything
+                    return True
+    return False
+
+
 class _Rank:
     def __init__(self, begun: Any, reports: PipeWriter) -> None:
         self._begun, self._reports = begun, reports
         self._group: Any = None
         self._done = 0
+        self._runnable = 0  # how often a thread was seen to compute or to wait for a CPU
 
     def beat(self) -> None:
         while True:
@@ -55,14 +69,16 @@ class _Rank:
             time.sleep(BEAT)
 
     def _activity(self) -> tuple[int, int, int, float]:
-        """Counters that grow while this rank makes progress: calls, operations of the group, page faults, seconds of CPU."""
+        """Counters that grow while this rank makes progress: calls, operations of the group, page faults, seconds of CPU. That a
+        thread waits for a CPU counts too: on a machine that others use, a rank that computes may get little of it."""
         faults = 0
         if sys.platform != "win32":
             import resource
 
             faults = resource.getrusage(resource.RUSAGE_SELF).ru_majflt
         operations = 0 if self._group is None else self._group.activity.count
-        return self._done, operations, faults, time.process_time()
+        self._runnable += is_runnable(without=threading.get_native_id())  # this thread runs now
+        return self._done, operations, faults + self._runnable, time.process_time()
 
     def live(self, messages: queue.SimpleQueue[Any]) -> None:
         try:

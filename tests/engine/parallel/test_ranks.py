@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 
 from app.runtime.vectors import EmbeddingModel
-from backends.ranks import Follower
 from backends.torch.kernels import library
 from engine import shares
 from engine.engine import Engine
@@ -143,25 +142,6 @@ def test_prefixes_eviction_drafts_and_offloading_change_nothing(
         seen |= {message[0] for message in split.team.messages}
         assert made == [ids for ids, _ in expected]
     assert seen >= {"open", "close", "run", "snapshot", "forget", "restore", "export", "import", "rollback", "last"}
-
-
-def test_a_rank_that_fails_leaves_nobody_waiting(
-    folder: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The leader waits in a sum for a rank that does not come any more."""
-    split = opened(folder("llama"), 2)
-
-    def fails(follower: Follower, segments: Any) -> None:
-        raise KeyError("a broken rank")
-
-    monkeypatch.setattr(Follower, "_run", fails)
-    engine = Engine(lambda _: split, start=False)
-    handle = engine.submit(Request("m", [1, 2, 3], SamplingParams(max_tokens=4)))
-    while not engine.idle:
-        engine.turn()
-    with pytest.raises(GrusError, match="a broken rank"):
-        handle.result()
-    engine.close()
 
 
 def test_every_rank_forgets_what_nobody_holds(folder: Callable[[str], Path]) -> None:

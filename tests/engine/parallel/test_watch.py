@@ -21,6 +21,7 @@ import pytest
 from backends.base import GroupActivity
 from backends.ranks import RanksLost
 from engine.parallel import team as teams
+from engine.parallel.follower import is_runnable
 from engine.parallel.team import Patience, Team
 
 HURRY = Patience(start=120.0, come=120.0, beat=60.0, hang=0.5, busy=60.0, end=5.0)
@@ -183,6 +184,15 @@ def test_ranks_are_not_given_up_because_the_machine_stood_still(
 )
 def test_ranks_that_work_are_waited_for(now: tuple[float, ...], progressed: bool) -> None:
     assert teams._made_progress((7, 9, 3, 1.0), now, 3.0) is progressed
+
+
+def test_a_rank_that_waits_for_a_cpu_is_no_rank_that_hangs(tmp_path: Path) -> None:
+    for thread, stat in {7: "7 (a (b) S) S 1 1", 8: "8 (python) R 1 1"}.items():
+        (tmp_path / str(thread)).mkdir()
+        (tmp_path / str(thread) / "stat").write_text(stat + "\n")
+    assert is_runnable(7, tmp_path)
+    assert not is_runnable(8, tmp_path)
+    assert not is_runnable(8, tmp_path / "none")
 
 
 def test_a_rank_that_gives_no_sign_of_life_is_given_up(made: Callable[..., Team]) -> None:
