@@ -31,6 +31,7 @@ class ReplaceBar(QWidget):
         self.replace = text_button(tr("Replace all"), self.replace_all)
         self.end = icon_button(look, "close", tr("Close the search"), self.shut, size=16)
         row = FlowRow(GRID)
+        row.setContentsMargins(0, 0, 0, 0)
         for part in (self.field, self.by, self.case, self.count, self.next, self.replace, self.end):
             row.addWidget(part)
         self.setLayout(row)

@@ -337,8 +337,10 @@ class SettingsPane(Pane):
         self.hotkey = HotKeyEdit(self.context.preferences, PREFERENCE, tr("Global shortcut"))
         look.hold_width(self.hotkey, _CONTROL)
         self.hotkey_note = seen.add(tr("Global shortcut"), self.hotkey, " ")
-        self.dictation = HotKeyEdit(self.context.preferences, DictationKey.preference, tr("Dictation key"))
-        look.hold_width(self.dictation, _CONTROL)
+        self.dictation = QWidget()  # where there is no such key: a field that nobody sees is restyled all the same
+        if self.context.dictation is not None and self.context.dictation.possible:
+            self.dictation = HotKeyEdit(self.context.preferences, DictationKey.preference, tr("Dictation key"))
+            look.hold_width(self.dictation, _CONTROL)
         self.dictation_note = seen.add(tr("Dictation key"), self.dictation, " ")
         computed = SettingsSection(look, tr("Compute"))
         computed.add(tr("Backend"), self.backend, tr("The library that runs models."))
