@@ -170,7 +170,7 @@ class ToolsView(SettingsSection):
         if entry.name == _SEARCH:
             if entry.on or self._asks_search:
                 self._add_search(column, entry)
-            return _whole(column)
+            return _whole(whole)
         for folder in entry.folders:
             line = QHBoxLayout()
             line.addWidget(_elided(folder), 1)
