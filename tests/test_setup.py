@@ -49,6 +49,7 @@ class Machine:
             "curl",
             "xdotool",
             "openbox",
+            "xterm",
             "pulseaudio",
             "pactl",
             "ffmpeg",

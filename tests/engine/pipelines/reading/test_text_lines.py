@@ -175,4 +175,4 @@ def test_a_page_is_read_by_both(place: Callable[[str], Path], backend: str) -> N
 
 def test_a_layout_cannot_read(place: Callable[[str], Path]) -> None:
     with pytest.raises(BadRequest, match="Give it as the layout"):
-        ReadingModels(str(place("det")), None, LoadOptions(backend="torch", **OPTIONS))
+        ReadingModels(str(place("det")), None, LoadOptions(**OPTIONS))
