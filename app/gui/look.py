@@ -289,7 +289,7 @@ class Look(QObject):
 
     The style sheet is set on the parts of the window that `dress` names, not on the application: Qt restyles an
     application's widgets in a time that grows with their number times their depth, 0.4 to 1 s for seven panes. Parts that
-    are shown change at once, in one frame; the others a little later, one at a time, or when they are shown.
+    are in sight change at once, in one frame; the others a little later, one at a time, or when they are shown.
     """
 
     changed = Signal()
@@ -380,7 +380,7 @@ class Look(QObject):
             repaint()
         self._stale = {part: repaints for part, repaints in follows.items() if part is not None}
         for part in self._parts:
-            if part.isVisible():
+            if part.isVisible() and not part.visibleRegion().isEmpty():
                 self._renew(part)
         self._later.start()
         self.changed.emit()

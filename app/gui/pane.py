@@ -133,6 +133,11 @@ class Pane(QWidget):
         self.context = context
         self.setProperty("kind", "window")
 
+    @property
+    def parts(self) -> Sequence[QWidget]:
+        """What gets the style sheet, each by itself. A long pane has several: those in sight change their look first."""
+        return (self,)
+
     def entered(self) -> None:
         """The pane was opened: put the focus where a person begins."""
         self.setFocus()

@@ -168,7 +168,8 @@ class Window(QMainWindow):
             pane = spec.make(self.context)
             self.panes[name] = pane
             self.stack.addWidget(pane)
-            self.context.look.dress(pane, later)
+            for part in pane.parts:
+                self.context.look.dress(part, later)
         return self.panes[name]
 
     def open_pane(self, name: str) -> Pane:

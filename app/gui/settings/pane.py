@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from PySide6.QtGui import QDesktopServices, QFocusEvent, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
+    QFrame,
     QGridLayout,
     QHBoxLayout,
     QKeySequenceEdit,
@@ -398,19 +399,20 @@ class SettingsPane(Pane):
         column = QVBoxLayout(inner)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GRID * 2)
-        for section in (
+        self.sections = (
             seen, computed, self.cuda_pack, kept, self.tools, self.network, self.updates, moved, private, wrong,
-        ):  # fmt: skip
+        )  # fmt: skip
+        for section in self.sections:
             column.addWidget(section)
         column.addStretch(1)
         body = QWidget()
-        body.setProperty("kind", "window")
         centred = QHBoxLayout(body)
         centred.setContentsMargins(GRID * 4, GRID * 3, GRID * 4, GRID * 3)
         centred.addStretch(1)
         centred.addWidget(inner, 100)
         centred.addStretch(1)
         self.area = QScrollArea()
+        self.area.setFrameShape(QFrame.Shape.NoFrame)
         self.area.setWidgetResizable(True)
         self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.area.setWidget(body)
@@ -432,6 +434,10 @@ class SettingsPane(Pane):
         return box
 
     # -- the pane
+
+    @property
+    def parts(self) -> Sequence[QWidget]:
+        return (*self.sections, self.area.verticalScrollBar(), self.area.horizontalScrollBar())
 
     def entered(self) -> None:
         self.appearance.setFocus()
