@@ -36,7 +36,17 @@ SOME: dict[str, Any] = {
     "layers_block_type": ["mlp"],
 }
 # Of other modalities than text, or unknown to llama.cpp.
-UNWRITTEN = {"lfm3", "moonshine", "moonshine_streaming", "paddleocr_vl", "qwen3_asr", "qwen3_tts", "whisper"}
+UNWRITTEN = {
+    "glm_ocr",
+    "lfm3",
+    "lighton_ocr",
+    "moonshine",
+    "moonshine_streaming",
+    "paddleocr_vl",
+    "qwen3_asr",
+    "qwen3_tts",
+    "whisper",
+}
 
 
 def plain(value: Any) -> Any:
