@@ -151,7 +151,7 @@ def test_who_asks_before_the_model_was_looked_at_is_heard_then(
         grus.qtbot.keyClick(pane.text, Qt.Key.Key_Return, CTRL)
     assert pane.results.items == []
     pane._read_model()
-    grus.until(lambda: pane.results.items and pane.results.items[0].state == "done")
+    grus.until(lambda: pane.results.items and pane.results.items[0].state == "done", 10)
     assert pane.results.items[0].choice.preset == "eric"
 
 
