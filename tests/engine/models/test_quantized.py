@@ -18,7 +18,7 @@ from safetensors.numpy import load_file, save_file
 from tests.checkpoints import save, save_as_qwen_publishes
 from tests.driver import Driver
 from tests.engine.weights.test_packed_fuzz import pack_experts
-from tests.needs import no_kernels
+from tests.needs import need_kernels, no_kernels
 
 PROMPT = [5, 17, 33, 41, 8, 9, 60, 3, 200, 7, 7, 150, 99]
 
@@ -163,6 +163,8 @@ def mlx_lm_logits(folder: Path) -> np.ndarray:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_both_backends_agree(folders: Callable[[str], Path], kind: str) -> None:
+    if kind == "gpt-oss-4bit":  # on a CPU torch has no operation of its own for such experts
+        need_kernels()
     folder = folders(kind)
     want = mlx_lm_logits(folder)
     for backend in ("torch", "mlx"):
