@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from engine.pipelines.reading.formats.plain import read_markdown
 from engine.pipelines.reading.results import Box, Element
 
 _MATH = re.compile(r"\$\$.+?\$\$|\\\[.+?\\\]|\\\(.+?\\\)|\$(?!\s)[^$\n]+?(?<!\s)\$(?!\d)", re.DOTALL)
@@ -40,6 +39,8 @@ def markdown_elements(text: str, page: Box) -> list[Element]:
 
 
 def _blocks(text: str) -> list[Element]:
+    from engine.pipelines.reading.formats.plain import read_markdown  # with parsers that an idle window does not need
+
     return [element for part in read_markdown(text) for element in part.elements] if text.strip() else []
 
 

@@ -8,19 +8,21 @@ from __future__ import annotations
 import csv
 import io
 import re
-import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future, InvalidStateError
 from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from app.gui.store.messages import StoredMessage
 from app.gui.texts import tr
 from app.gui.viewmodels.chat.markdown import pieces
 from app.gui.viewmodels.signal import Signal
 from app.window_engine import JobRunner
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
 
 PreviewKind = Literal["svg", "csv", "html", "python"]
 
@@ -80,6 +82,8 @@ def rows(text: str) -> list[list[str]]:
 
 def drawable(text: str) -> bytes:
     """An SVG without references to anything outside it. Raises ValueError."""
+    from xml.etree import ElementTree
+
     if len(text) > LARGEST_SVG:
         raise ValueError(tr("This picture is too large for a preview."))
     if "<!entity" in text.lower():
@@ -93,7 +97,7 @@ def drawable(text: str) -> bytes:
     return _OUTSIDE.sub("", text).encode()
 
 
-def _copies(picture: ElementTree.Element) -> int:
+def _copies(picture: Element) -> int:
     """How many elements `use` draws: copies of copies grow without end."""
     every = list(picture.iter())
     named = {name: one for one in every if (name := one.get("id"))}
@@ -116,7 +120,7 @@ def _copies(picture: ElementTree.Element) -> int:
     return sum(drawn(name, ()) for one in every if (name := _used(one)))
 
 
-def _used(element: ElementTree.Element) -> str:
+def _used(element: Element) -> str:
     """The name of what `use` draws; empty for another element."""
     if not element.tag.endswith("use"):
         return ""
