@@ -128,7 +128,7 @@ def clean_system(name: str, scratch: Path, bases: Path | None = None) -> Iterato
             return
         if base != root:
             subprocess.run(["cp", "-a", f"{base}/.", str(root)], check=True)
-        root.chmod(0o755)  # it is "/" to whoever is not root there, too
+        root.chmod(0o755)  # it is "/" for ordinary users there, too
         for file in ("/etc/resolv.conf", "/etc/hosts", *map(str, Path("/etc/apt/apt.conf.d").glob("*proxy*"))):
             if Path(file).exists():
                 shutil.copyfile(file, root / file.lstrip("/"))

@@ -49,7 +49,7 @@ class PronunciationPanel(QWidget):
             self.field.setFocus()
 
     def _changed(self) -> None:
-        """What is not of the form is told at once, and kept as it is written."""
+        """A line that does not have the form is reported at once, and kept as it is written."""
         text = self.field.toPlainText()
         if text != str(self._preferences.get(PREFERENCE, "")):
             self._preferences.put(PREFERENCE, text)

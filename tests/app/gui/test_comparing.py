@@ -113,11 +113,11 @@ def test_a_model_that_fails_does_not_stop_the_others_and_a_key_continues(three: 
     pane.comparison.use("two", True)
     grus.engine.error = OutOfMemory("There is no room for this.")
 
-    def mended(*_: Any) -> None:
+    def repaired(*_: Any) -> None:
         if pane.comparison.shown and not pane.talk.writing:
             grus.engine.error = None
 
-    pane.talk.busy.connect(mended)
+    pane.talk.busy.connect(repaired)
     grus.engine.reply = "Here."
     ask(grus, pane, "Hello")
     all_ended(grus, pane, 2)

@@ -134,7 +134,7 @@ def given_up(team: Team) -> str:
 
 
 def test_a_rank_that_carries_out_nothing_is_given_up_while_nobody_waits(made: Callable[..., Team]) -> None:
-    """A GPU's leader goes on: operations between ranks do not block it."""
+    """A GPU's leader continues: operations between ranks do not block it."""
     team = made(READY + BEATS + "time.sleep(600)\n")
     team.ready()
     assert team.reason is None
