@@ -121,6 +121,18 @@ def test_the_hints_of_logs_grow_with_the_text(grus: Opened) -> None:
         assert inked(area) > 1.5 * rows > 0
 
 
+def test_what_is_in_sight_of_a_long_pane_changes_first(grus: Opened) -> None:
+    open_all(grus)
+    sections = [part for part in grus.window.open_pane("settings").parts if part.isVisible()]
+    settle(grus)
+    grus.window.switch_appearance()
+    new = [part.styleSheet() == grus.context.look._sheet for part in sections]
+    assert new[0]
+    assert not all(new)
+    settle(grus)
+    assert {part.styleSheet() for part in sections} == {grus.context.look._sheet}
+
+
 def test_a_pane_that_was_hidden_is_shown_in_the_new_look(grus: Opened) -> None:
     """Before its turn has come."""
     open_all(grus)
