@@ -264,9 +264,8 @@ def test_a_client_that_leaves_ends_the_call_that_runs(tools_live: Live, entry: d
     calling(tools_live, call("web__slow", {"seconds": 60, "file": str(mark)}))
     body = {"model": "tiny", "input": "Go", "tools": [entry], "stream": True}
     with httpx.stream("POST", f"{tools_live.url}/v1/responses", json=body, timeout=60) as reply:
-        for line in reply.iter_lines():
-            if line == "event: response.mcp_call_arguments.done":
-                break
+        lines = reply.iter_lines()  # held: httpx closes the connection of lines that nobody holds any more
+        assert any(line == "event: response.mcp_call_arguments.done" for line in lines)
         until(mark.exists)  # else the client may leave before the call begins
     until(lambda: mark.read_text() == "cancelled")
     until(lambda: tools_live.requests.running == [], 60)

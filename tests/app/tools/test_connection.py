@@ -62,12 +62,19 @@ def test_settings_may_name_variables(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_a_cancelled_call_is_told_to_the_server_at_once(connection: McpConnection, tmp_path: Path) -> None:
     stop: Future[None] = Future()
-    threading.Timer(0.2, lambda: stop.set_result(None)).start()
-    began = time.monotonic()
+    mark = tmp_path / "mark"
+    stopped: list[float] = []
+
+    def stop_what_runs() -> None:
+        until(mark.exists)
+        stopped.append(time.monotonic())
+        stop.set_result(None)
+
+    threading.Thread(target=stop_what_runs).start()
     with pytest.raises(CancelledError):
-        tool(connection, "slow").run({"seconds": 60, "file": str(tmp_path / "mark")}, stop)
-    assert time.monotonic() - began < 5
-    until(lambda: (tmp_path / "mark").read_text() == "cancelled", 10)
+        tool(connection, "slow").run({"seconds": 60, "file": str(mark)}, stop)
+    assert time.monotonic() - stopped[0] < 5
+    until(lambda: mark.read_text() == "cancelled", 10)
     assert connection.call("add", {"a": 1, "b": 1}).result().text == "2"
 
 
