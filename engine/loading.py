@@ -12,7 +12,7 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from backends.base import Array, Backend, BackendMissing, KVCache, Runner
 from engine.adapters import put_adapter
@@ -46,7 +46,6 @@ from engine.shares import reads_foreign as reads_foreign
 from engine.text.detokenizer import Detokenizer
 from engine.text.doctags import doctags_in
 from engine.text.families import marks_of
-from engine.text.template import ChatTemplate
 from engine.text.tokenizer import Tokenizer
 from engine.vision.processor import VisionProcessor
 from engine.vision.registry import make_vision_processor
@@ -54,6 +53,9 @@ from engine.weights.fit import choose_quant, fitted, grown_bytes, size_of
 from engine.weights.lora import LoraFiles, open_lora
 from engine.weights.source import Source
 from engine.weights.view import survey
+
+if TYPE_CHECKING:
+    from engine.text.template import ChatTemplate
 
 SAMPLING_KEYS = {
     "temperature": "temperature",

@@ -9,14 +9,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from backends.base import FloatTensors, Raw
 from engine.errors import ConfigError, ModelNotFound
 from engine.hub.cache import tokenizer_of
 from engine.text.builtin_templates import builtin_template
 from engine.text.sentence_modules import SentenceModules, read_modules
-from engine.text.template import ChatTemplate
 from engine.text.tokenizer import Tokenizer
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.fit import kinds_of
@@ -29,6 +28,9 @@ from engine.weights.gguf.reader import MAGIC
 from engine.weights.packed_tensors import PackedTensors
 from engine.weights.source import Source
 from engine.weights.stored import FolderStored
+
+if TYPE_CHECKING:  # it brings jinja2, 7 MB that an idle window has no use for
+    from engine.text.template import ChatTemplate
 
 
 class ModelFiles(ABC):
@@ -205,6 +207,8 @@ class CheckpointFiles(ModelFiles):
 
     @cached_property
     def template(self) -> ChatTemplate:
+        from engine.text.template import ChatTemplate
+
         return ChatTemplate.from_folder(self.checkpoint.folder, self.tokenizer, self.config)
 
 
@@ -243,6 +247,8 @@ class GgufFiles(ModelFiles):
 
     @cached_property
     def template(self) -> ChatTemplate:
+        from engine.text.template import ChatTemplate
+
         sources = self.file.template_sources
         if not sources and self._elsewhere is not None:
             return ChatTemplate.from_folder(self._elsewhere, self.tokenizer, self.config)
@@ -277,6 +283,8 @@ class GgmlFiles(ModelFiles):
 
     @cached_property
     def template(self) -> ChatTemplate:
+        from engine.text.template import ChatTemplate
+
         return ChatTemplate({}, self.tokenizer.special_tokens)
 
 

@@ -20,7 +20,6 @@ from engine.load_options import LoadOptions, open_named, pick_backend
 from engine.loaded import DraftHead
 from engine.model_files import ModelFiles
 from engine.models.config import text_fields
-from engine.models.mtp import MtpPrefill, find_head
 from engine.models.registry import ARCHITECTURES, RECOGNIZERS, find_architecture
 from engine.parallel.first_rank import DryModel, FirstKVCache, FirstRunner
 from engine.parallel.replicas import Replicas
@@ -96,6 +95,8 @@ _USUAL_TEXT = 1 << 13  # tokens, for which memory is shared between a model and 
 
 def _draft_head(opened: ModelFiles, backend: Backend, share: ModelShare) -> DraftHead | None:
     """What the checkpoint has for multi-token prediction, with a part of the memory for sequences."""
+    from engine.models.mtp import MtpPrefill, find_head
+
     make = find_head(opened.config, opened.source.names)
     if make is None:
         return None

@@ -24,6 +24,7 @@ MOST_LAYERS = 1 << 10
 LARGEST_HEAD = 1 << 16
 
 CONTEXT = "max_position_embeddings", "max_sequence_length", "max_target_positions"  # what configs call the longest text
+TEXT_MODEL_TYPE = "text_model_type"  # in a flat config of a model that sees: which text model it has
 
 
 class Fields:

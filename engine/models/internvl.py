@@ -14,7 +14,7 @@ import numpy as np
 
 from backends.base import Array
 from engine.errors import ConfigError, WeightsError
-from engine.models.config import Fields, text_config, text_fields
+from engine.models.config import TEXT_MODEL_TYPE, Fields, text_config, text_fields
 from engine.models.decoder import Decoder, Traits, nested_names, standard_decoder
 from engine.models.encoder import Patched, Pieces, Work
 from engine.models.idefics3 import block_order
@@ -29,7 +29,6 @@ from engine.weights.view import View
 TOWERS = ("vision_tower", "model.vision_tower")  # as published, as transformers has it in memory
 PROJECTORS = ("multi_modal_projector", "model.multi_modal_projector")
 PROJECTOR_EPS, QK_EPS = 1e-5, 1e-6
-TEXT = "text_model_type"  # of a config that is flat: which text model it is
 
 
 @dataclass(frozen=True)
@@ -128,7 +127,7 @@ TEXTS: dict[str, Callable[[View, Mapping[str, Any]], Decoder]] = {
 
 def text_kind(config: Mapping[str, Any]) -> str:
     if "text_config" not in config:
-        return str(config.get(TEXT, "qwen2"))
+        return str(config.get(TEXT_MODEL_TYPE, "qwen2"))
     return str(Fields(config).sub("text_config").find("model_type", default="qwen2"))
 
 

@@ -1,4 +1,6 @@
-"""Vision processors by `model_type`. To add one: write its file, add a line here."""
+"""Vision processors by `model_type`. To add one: write its file, add a line here.
+
+A file is imported when a model of its kind is loaded: an idle window holds none of them."""
 
 from __future__ import annotations
 
@@ -7,57 +9,69 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from engine.models.config import Fields
-from engine.vision.gemma3 import Gemma3VisionProcessor
-from engine.vision.gemma4 import Gemma4VisionProcessor
-from engine.vision.glm import GlmVisionProcessor
-from engine.vision.idefics3 import Idefics3VisionProcessor
-from engine.vision.internvl import InternVlVisionProcessor
-from engine.vision.paddle import PaddleVisionProcessor
-from engine.vision.pixtral import LightOnVisionProcessor, PixtralVisionProcessor
 from engine.vision.processor import VisionProcessor, image_settings, video_settings
-from engine.vision.qwen import Qwen25VisionProcessor, QwenVisionProcessor
 
 _Encode: TypeAlias = Callable[[str], Sequence[int]]
 _Factory: TypeAlias = Callable[[Fields, Path, _Encode], VisionProcessor]
 
 
 def _qwen(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
+    from engine.vision.qwen import QwenVisionProcessor
+
     return QwenVisionProcessor(config, image_settings(config, folder), video_settings(folder), encode)
 
 
 def _paddle(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
+    from engine.vision.paddle import PaddleVisionProcessor
+
     return PaddleVisionProcessor(config, image_settings(config, folder))
 
 
 def _gemma3(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
+    from engine.vision.gemma3 import Gemma3VisionProcessor
+
     return Gemma3VisionProcessor(config, image_settings(config, folder))
 
 
 def _gemma4(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
+    from engine.vision.gemma4 import Gemma4VisionProcessor
+
     return Gemma4VisionProcessor(config, image_settings(config, folder), encode)
 
 
 def _glm(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
+    from engine.vision.glm import GlmVisionProcessor
+
     return GlmVisionProcessor(config, image_settings(config, folder), encode)
 
 
 def _idefics3(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
+    from engine.vision.idefics3 import Idefics3VisionProcessor
+
     return Idefics3VisionProcessor(config, image_settings(config, folder), encode)
 
 
 def _internvl(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
+    from engine.vision.internvl import InternVlVisionProcessor
+
     return InternVlVisionProcessor(config, image_settings(config, folder), encode)
 
 
 def _lighton(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
+    from engine.vision.pixtral import LightOnVisionProcessor
+
     return LightOnVisionProcessor(config, image_settings(config, folder), encode)
 
 
 def _pixtral(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
+    from engine.vision.pixtral import PixtralVisionProcessor
+
     return PixtralVisionProcessor(config, image_settings(config, folder), encode)
 
 
 def _qwen2_5(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
+    from engine.vision.qwen import Qwen25VisionProcessor
+
     return Qwen25VisionProcessor(config, image_settings(config, folder), video_settings(folder), encode)
 
 

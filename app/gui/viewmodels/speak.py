@@ -27,7 +27,7 @@ from engine.errors import BadRequest, UnreadableFile
 from engine.hub.cache import find
 from engine.hub.resolve import resolve
 from engine.media import system_speech
-from engine.pipelines.speaking import is_kokoro, is_orpheus, is_spark, kokoro, orpheus
+from engine.pipelines.speaking import is_kokoro, is_orpheus, is_spark
 from engine.pipelines.speaking.pronunciation import Pronunciations
 from engine.pipelines.speaking.system_voice import SystemVoice, spoken_languages
 from engine.pipelines.speaking.voice import SavedVoice, SavedVoices, VoiceSettings
@@ -179,10 +179,14 @@ def offer_of(config: Mapping[str, Any], folder: Path, cache_dir: str | None = No
     if is_spark(folder):
         return SpeakOptions(("female", "male"), ("chinese", "english"), clones=True, levels=True, needs_voice=False)
     if is_orpheus(config):
+        from engine.pipelines.speaking import orpheus
+
         codec = find(orpheus.CODEC, None, cache_dir)
         lacks = "" if codec is not None and codec.complete else orpheus.CODEC
         return SpeakOptions(orpheus.VOICES, ("english",), tags=orpheus.TAGS, needs_voice=False, lacks=lacks)
     if is_kokoro(config):
+        from engine.pipelines.speaking import kokoro
+
         languages_of = tuple(sorted(name for name, _, _ in kokoro.LANGUAGES.values()))
         return SpeakOptions(tuple(kokoro.voices_in(folder)), languages_of, needs_voice=False, own_voice=True)
     if config.get("model_type") == "system_voice":

@@ -44,7 +44,6 @@ from engine.pipelines.listening.transcription import SAMPLE_RATE
 from engine.pipelines.speaking.speech import SpeechModel
 from engine.pipelines.speaking.voice import MODEL_DEFAULTS, Clone, OnCodes, SpeechSampling, VoiceSettings
 from engine.tasks import EngineLike, Task, Work, wrapped
-from engine.text.template import ChatTemplate
 from engine.types import Done, Embedded, Failed, Finished, Request, RequestHandle, Started, Text, Timings
 
 T = TypeVar("T")
@@ -73,6 +72,8 @@ class RemoteModel(LoadedModel):
     """A model of a server elsewhere. Requests of it are answered over HTTP."""
 
     def __init__(self, name: str, server: RemoteServer, offered: OfferedModel, client: RemoteClient) -> None:
+        from engine.text.template import ChatTemplate
+
         self.server, self.offered, self.client = server, offered, client
         super().__init__(
             name=name,

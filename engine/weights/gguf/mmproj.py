@@ -16,7 +16,7 @@ import numpy as np
 
 from backends.base import Raw
 from engine.errors import ConfigError, UnsupportedArchitecture
-from engine.models.internvl import TEXT
+from engine.models.config import TEXT_MODEL_TYPE
 from engine.weights.gguf.blocks import dequantize
 from engine.weights.gguf.keys import Keys
 from engine.weights.gguf.names import translate
@@ -82,7 +82,7 @@ class MmprojFile:
             "vision_config": self.vision,
             "image_processor": self.projector.processor(self.keys, self.vision),
             **{name: ids[token] for name, token in self.projector.tokens.items()},
-            TEXT: text["model_type"],
+            TEXT_MODEL_TYPE: text["model_type"],
             **self.projector.more(self.keys, self.vision, ids),
         }
 

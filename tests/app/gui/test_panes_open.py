@@ -103,11 +103,13 @@ def test_the_ears_hear(tmp_path: Path) -> None:
 @pytest.mark.skipif(bool(no_window()), reason=no_window())
 def test_an_idle_window_does_not_hold_what_it_does_not_need(tmp_path: Path) -> None:
     """Every pane and the engine are imported, and no model: no server's event loop and TLS, no grammars, no numbers in words,
-    no library of sounds."""
+    no library of sounds, no templates, and no architecture."""
     code = (
         "import importlib, sys; import app.main, app.runtime.models; from app.gui.pane import PANES\n"
         "for spec in PANES: importlib.import_module(spec.module)\n"
-        "print(*sorted({'asyncio', 'ssl', 'llguidance', 'num2words', 'soundfile', 'yaml'} & sys.modules.keys()))"
+        "print(*sorted({'asyncio', 'ssl', 'jinja2', 'llguidance', 'num2words', 'soundfile', 'yaml'} & sys.modules.keys()),\n"
+        "      *(name for name in sys.modules if name.startswith('engine.models.') and name[14:] not in\n"
+        "        {'config', 'config_defaults', 'model_types', 'registry', 'text_encoder'}))"
     )
     ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=100)
     assert (ran.returncode, ran.stdout.strip()) == (0, ""), ran.stderr
