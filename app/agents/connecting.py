@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import shutil
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,6 +55,8 @@ class Connections:
 
     def __init__(self, folder: Path) -> None:
         self._file = folder / "connected.json"
+        # the window's clicks run in threads: taking back and connecting anew would lose each other's record
+        self._lock = threading.Lock()
 
     def connected(self, program: AgentProgram) -> bool:
         """Whether the program's settings still hold what was written."""
@@ -69,6 +72,10 @@ class Connections:
 
     def connect(self, program: AgentProgram, server: AgentServer, dry: bool = False) -> SettingsChange:
         """Write the settings; the second time nothing changes. `dry`: only report."""
+        with self._lock:
+            return self._connect(program, server, dry)
+
+    def _connect(self, program: AgentProgram, server: AgentServer, dry: bool) -> SettingsChange:
         program.check_installed()
         file = program.file()
         before = _text(file)
@@ -104,6 +111,10 @@ class Connections:
 
     def disconnect(self, program: AgentProgram, dry: bool = False) -> SettingsChange:
         """Take back what was written."""
+        with self._lock:
+            return self._disconnect(program, dry)
+
+    def _disconnect(self, program: AgentProgram, dry: bool) -> SettingsChange:
         records = self._records()
         record = records.get(program.name)
         if record is None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import stat
+import threading
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
@@ -16,6 +18,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 
+from app.agents.connecting import Connections
+from app.agents.programs import AgentServer, agent_program
 from app.client_lines import client_lines
 from app.gui.server.pane import scale_for
 from app.gui.viewmodels.server import written
@@ -276,3 +280,27 @@ def test_an_agent_is_connected_and_its_settings_are_given_back(open_server: Any,
     listed_agents(grus, pane)["Connect Claude Code"].trigger()
     grus.until(lambda: "cannot be read (line 1 is not JSON)" in notice.sentence)
     assert notice.level == "error"
+
+
+def test_what_is_connected_while_it_is_taken_back_stays_known(
+    agents_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connections, program = Connections(tmp_path / "own"), agent_program("claude")
+    server = AgentServer("http://127.0.0.1:8123", "tiny", "sesame")
+    connections.connect(program, server)
+    keep, begun = connections._keep, threading.Event()
+
+    def keep_late(records: Any) -> None:
+        begun.set()
+        time.sleep(0.2)
+        keep(records)
+
+    monkeypatch.setattr(connections, "_keep", keep_late)
+    back = threading.Thread(target=connections.disconnect, args=(program,))
+    back.start()
+    assert begun.wait(10)
+    monkeypatch.setattr(connections, "_keep", keep)
+    connections.connect(program, server)
+    back.join()
+    assert connections.connected(program)
+    connections.disconnect(program)
