@@ -12,6 +12,7 @@ import os
 import random
 import secrets
 import signal
+import sys
 from collections.abc import Generator
 
 import pytest
@@ -43,6 +44,22 @@ def pytest_collection_finish() -> None:
     at them for half a second."""
     gc.collect()
     gc.freeze()
+
+
+_LIBRARY = 200  # modules
+_MODULES = pytest.StashKey[int]()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """The same for libraries that a file of tests has imported, and after windows, which unfreeze everything when they close."""
+    if nextitem is None or nextitem.path == item.path or "gui" in nextitem.path.parts:
+        return
+    known = item.session.stash.get(_MODULES, 0)
+    if gc.get_freeze_count() == 0 or len(sys.modules) > known + _LIBRARY:
+        item.session.stash[_MODULES] = len(sys.modules)
+        gc.collect()
+        gc.freeze()
 
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:

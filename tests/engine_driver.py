@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from engine.engine import Engine
 from engine.executor import ModelExecutor
@@ -82,3 +86,12 @@ class EngineDriver:
         assert self.engine.check() == 0
         assert self.executor.prefix_cache.clear(hurry=False) > 0
         assert self.say(prompts) == want  # from the disk, where a stored prefix serves
+
+
+def on_both(names: Iterable[str]) -> list[Any]:
+    """Each on torch; on MLX, which compiles each model's functions first, one of three, and the rest where time is no matter."""
+    return [
+        pytest.param(name, backend, marks=[pytest.mark.slow] if backend == "mlx" and at % 3 else [])
+        for at, name in enumerate(names)
+        for backend in ("torch", "mlx")
+    ]

@@ -132,6 +132,7 @@ def test_a_message_of_python_itself_is_kept_and_a_chain_is_told_in_order() -> No
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals have numbers in POSIX")
+@pytest.mark.slow  # the window, above, is the quick one
 def test_a_server_that_crashes_leaves_its_stack_too(tmp_path: Path) -> None:
     model = save("qwen3", tmp_path / "tiny-model")
     serve = "import faulthandler, sys, app.server.listening as l\nl.Listener.run = lambda self: {}\n"

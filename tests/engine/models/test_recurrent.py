@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tests.checkpoints import save
-from tests.engine_driver import EngineDriver, greedy_replies
+from tests.engine_driver import EngineDriver, greedy_replies, on_both
 
 NAMES = (
     *("lfm2", "lfm2_moe", "lfm3", "granite_hybrid", "granite_hybrid_dense", "nemotron_h", "nemotron_h_moe"),
@@ -29,8 +29,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     return cache(lambda name: save(name, root / name, "old"))
 
 
-@pytest.mark.parametrize("backend", ["torch", "mlx"])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("name", "backend"), on_both(NAMES))
 def test_through_the_engine(folder: Callable[[str], Path], tmp_path: Path, name: str, backend: str) -> None:
     driver = EngineDriver(folder(name), backend, tmp_path, 96, LENGTH)
     driver.continues(PROMPTS, greedy_replies(name, PROMPTS, LENGTH), begun=16, compared=8, hits=3)

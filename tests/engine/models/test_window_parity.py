@@ -20,7 +20,7 @@ from engine.describe import layers, memory_bytes
 from engine.errors import ConfigError
 from tests.checkpoints import reference_cached, save
 from tests.driver import Driver
-from tests.engine_driver import EngineDriver, decided, greedy_replies
+from tests.engine_driver import EngineDriver, decided, greedy_replies, on_both
 from tests.qwen3_tts_cases import checkpoint
 
 NAMES = (
@@ -142,8 +142,7 @@ def test_layers_that_share_keys_and_values_keep_none(folder: Callable[[str], Pat
     assert memory_bytes(memory, "f32", 32, 64) == memory_bytes(own, "f32", 32, 64)
 
 
-@pytest.mark.parametrize("backend", ["torch", "mlx"])
-@pytest.mark.parametrize("name", [*NAMES, *WHOLE])
+@pytest.mark.parametrize(("name", "backend"), on_both([*NAMES, *WHOLE]))
 def test_through_the_engine(folder: Callable[[str], Path], tmp_path: Path, name: str, backend: str) -> None:
     driver = EngineDriver(folder(name), backend, tmp_path, 64, LENGTH)
     asked = next(some for some in map(prompts, range(4, 12)) if decided(name, some, LENGTH))

@@ -107,7 +107,15 @@ def run(work: Any) -> Any:
 
 
 @pytest.mark.parametrize("backend", ["torch", "mlx"])
-@pytest.mark.parametrize(("kind", "close"), [("f32", 1e-4), ("f16", 5e-3), ("q8_0", 0.05), ("q5_0", 0.3)])
+@pytest.mark.parametrize(
+    ("kind", "close"),
+    [
+        ("f32", 1e-4),
+        pytest.param("f16", 5e-3, marks=pytest.mark.slow),
+        ("q8_0", 0.05),
+        pytest.param("q5_0", 0.3, marks=pytest.mark.slow),
+    ],
+)
 def test_the_same_logits(kind: str, close: float, backend: str, tmp_path: Path) -> None:
     file = write(tmp_path / "ggml-tiny.bin", MANY, kind)
     loaded = load_any(str(file), LoadOptions(backend=backend, device="cpu", dtype="f32", quant="none"))
