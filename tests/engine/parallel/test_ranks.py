@@ -291,7 +291,7 @@ def test_a_draft_model_stays_on_the_first_rank(ranks: int, folder: Callable[[str
 def test_ranks_take_steps_of_fixed_shape_together(
     name: str, folder: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As CUDA graphs take them, sums included. Capturing them needs a GPU a rank: test_gpus.py."""
+    """As CUDA graphs take them, sums included. Capturing them needs a GPU for each rank: test_gpus.py."""
     begin, taken = TorchRunner.__init__, list[Any]()
 
     class Taken(Unrecorded):
@@ -349,6 +349,11 @@ def test_what_cannot_be_split_starts_nothing(
     adapter = random_lora(reference_cached("llama"), 1).save_peft(tmp_path / "adapter")
     refused(llama, 2, Unsupported, "without adapters", merged=(str(adapter),))
     assert begun == []
+
+
+@pytest.mark.parametrize("devices", [["cpu", "cuda:1"], ("cpu", "cuda:1"), "cpu, cuda:1"])
+def test_devices_as_a_program_writes_them(devices: Any) -> None:
+    assert {LoadOptions(devices=devices): 1} == {LoadOptions(devices=("cpu", "cuda:1")): 1}
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))

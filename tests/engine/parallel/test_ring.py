@@ -28,7 +28,7 @@ from engine.errors import BackendUnavailable, EngineFault
 from engine.loading import LoadedModel, LoadOptions, load
 from engine.types import Request, SamplingParams, Settings
 from engine.weights.convert import convert
-from tests.app.fresh import grus
+from tests.app.fresh import ROOT, environment, grus
 from tests.app.server.scripted import until
 from tests.app.server.test_serve_options import QUOTE, reply, served
 from tests.checkpoints import MODELS, save
@@ -293,10 +293,27 @@ def test_without_a_ring_it_is_refused(folder: Callable[[str], Path], monkeypatch
     assert children() == before
 
 
+PYTHON = """
+import json, sys
+import grus
+place, backend, prompt = sys.argv[1:]
+how = dict(backend=backend, device="cpu", dtype="f32", tensor_parallel=2, devices=["cpu", "cpu"])
+with grus.load(place, **how) as model:
+    print(json.dumps(model.run(prompt, raw=True, max_tokens=12, temperature=0).text))
+print(json.dumps(grus.chat([{"role": "user", "content": "Hi"}], model=place, options=how, max_tokens=4, temperature=0)))
+"""
+
+
 @pytest.mark.slow
-def test_the_command_and_the_server_split_a_model(folder: Callable[[str], Path]) -> None:
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("backend", ["torch", "mlx"])
+def test_the_command_the_server_and_python_split_a_model(
+    backend: str, folder: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On either backend."""
+    monkeypatch.setenv("GRUS_KERNELS", "off")
     place = folder("llama")
-    where = ["--backend", "mlx", "--device", "cpu", "--dtype", "f32"]
+    where = ["--backend", backend, "--device", "cpu", "--dtype", "f32"]
     how = ["--raw", "--json", "--max-tokens", 12, "--temperature", 0]
     plain, split = (grus("run", place, QUOTE, *how, *where, *more) for more in ([], ["--tensor-parallel", 2]))
     assert (plain.code, split.code) == (0, 0), split.err
@@ -312,4 +329,18 @@ def test_the_command_and_the_server_split_a_model(folder: Callable[[str], Path])
         answer = client.post("/v1/chat/completions", json={"model": "tiny", **asked}).json()
         assert json.loads(answer["choices"][0]["message"]["content"]) in ("blue", "green")
         pids = children()
+        assert len(pids) == (2 if backend == "torch" else 3)  # the server, and its ranks
+        for ranks in (1, 2):
+            asked = {"model": "tiny", "tensor_parallel": ranks, "devices": ["cpu"] * ranks, "quant": "none"}
+            loaded = client.post("/v1/load", json=asked).json()
+            assert (loaded["devices"], loaded["quant"]) == (["cpu"] * ranks, None)
+            assert reply(client, max_tokens=12) == text
+            assert len(children()) == {1: 1, 2: len(pids)}[ranks]
+        pids |= children()
+        refused = client.post("/v1/load", json={"model": "tiny", "tensor_parallel": 5})
+        assert (refused.status_code, "cannot be split among 5 devices" in refused.text) == (400, True)
     assert gone(list(pids))
+    command = [sys.executable, "-c", PYTHON, str(place), backend, QUOTE]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=400, env=environment(), cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout.splitlines()[0]) == text
