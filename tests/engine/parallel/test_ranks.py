@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from app.runtime.vectors import EmbeddingModel
+from backends.base import StateSpec
 from backends.torch.cuda_graphs import DecodeGraphs
 from backends.torch.kernels import library
 from backends.torch.runner import TorchRunner
@@ -142,6 +143,17 @@ def test_two_ranks_answer_as_one(name: str, folder: Callable[[str], Path]) -> No
 @pytest.mark.parametrize("name", sorted(MODELS))
 def test_every_architecture_is_split(name: str, ranks: int, folder: Callable[[str], Path]) -> None:
     compare(folder(name), ranks, 32)
+
+
+@pytest.mark.parametrize("ranks", [2, pytest.param(3, marks=pytest.mark.slow), pytest.param(4, marks=pytest.mark.slow)])
+def test_heads_that_all_share_one_group_are_split(ranks: int, tmp_path: Path) -> None:
+    place = save("granite_hybrid_dense", tmp_path / "m", mamba_n_groups=1)
+    alone, split = opened(place, 1), opened(place, ranks)
+    kept = split.kv.specs[0]
+    assert isinstance(kept, StateSpec)
+    assert kept.heads < alone.kv.specs[0].heads  # type: ignore[union-attr]
+    asked = prompts(32, alone.vocab)
+    assert_alike(replies(alone, asked), replies(split, asked))
 
 
 def in_blocks(kind: str, place: Path) -> Path:
