@@ -26,7 +26,7 @@ from app.runtime.vectors import EmbeddingModel
 from engine.engine import Engine
 from engine.errors import BackendUnavailable, EngineFault
 from engine.loading import LoadedModel, LoadOptions, load
-from engine.types import Request, SamplingParams, Settings
+from engine.types import Request, SamplingParams, Settings, Started, Text
 from engine.weights.convert import convert
 from tests.app.fresh import ROOT, environment, grus
 from tests.app.server.scripted import until
@@ -103,9 +103,9 @@ class Loads:
         return team.pids
 
 
-def ask(engine: Engine, length: int = LENGTH) -> Any:
+def ask(engine: Engine, length: int = LENGTH, prompt: int = 40) -> Any:
     how = SamplingParams(temperature=0.0, max_tokens=length, ignore_eos=True)
-    return engine.submit(Request("m", [1 + i % 250 for i in range(40)], how))
+    return engine.submit(Request("m", [1 + i % 250 for i in range(prompt)], how))
 
 
 def test_a_ring_answers_as_one_process(folder: Callable[[str], Path]) -> None:
@@ -127,19 +127,24 @@ def test_a_ring_answers_as_one_process(folder: Callable[[str], Path]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rank", [0, 1])
+@pytest.mark.parametrize("moment", ["idle", "prefill", "decode"])
 def test_a_rank_that_was_killed_ends_the_request_and_the_next_one_works(
-    rank: int, folder: Callable[[str], Path]
+    moment: str, rank: int, folder: Callable[[str], Path]
 ) -> None:
     loads = Loads(folder("llama"))
     with Engine(loads) as engine:
-        expected = ask(engine).result(120).ids
-        handle, pids = ask(engine, 3000), loads.pids
-        next(iter(handle))
-        before = time.monotonic()
-        os.kill(pids[rank], signal.SIGKILL)
-        with pytest.raises(EngineFault, match=r"do not work together any more: rank \d \(cpu\)"):
-            handle.result(60)
-        assert time.monotonic() - before < SOON
+        expected, pids = ask(engine).result(120).ids, loads.pids
+        if moment == "idle":
+            os.kill(pids[rank], signal.SIGKILL)
+            until(lambda: not engine.models())
+        else:
+            handle = ask(engine, 3000) if moment == "decode" else ask(engine, 4, prompt=3500)
+            next(event for event in handle if isinstance(event, Text if moment == "decode" else Started))
+            before = time.monotonic()
+            os.kill(pids[rank], signal.SIGKILL)
+            with pytest.raises(EngineFault, match=r"do not work together any more: rank \d \(cpu\)"):
+                handle.result(60)
+            assert time.monotonic() - before < SOON
         assert gone(pids)
         assert ask(engine).result(120).ids == expected
         assert len(loads.made) == 2
