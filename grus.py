@@ -364,8 +364,8 @@ def load(
     adapters: Mapping[str, str | Path] | None = None,
     **options: Any,
 ) -> Model:
-    """Load a folder or a repository id. `adapters`: see `Model`. `options`: backend, device, dtype, memory_limit, cache_dir,
-    download."""
+    """Load a folder or a repository id. `adapters`: see `Model`. `options`: fields of `LoadOptions`, such as backend, device, dtype,
+    quant, memory_limit, cache_dir, download; tensor_parallel, replicas and devices, for several devices."""
     return Model(model, LoadOptions(**options), settings, adapters=adapters)
 
 

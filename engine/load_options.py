@@ -42,6 +42,12 @@ class LoadOptions:
     draft_head: bool = False  # load what the checkpoint has for multi-token prediction
     cpu_moe: int | None = None  # layers whose experts lie beside the CPU; None: as few as needed
 
+    def __post_init__(self) -> None:
+        """Python programs write lists, or devices as the command line has them: options are kept by their value."""
+        given: object = self.devices
+        object.__setattr__(self, "devices", device_list(given) if isinstance(given, str) else tuple(self.devices))
+        object.__setattr__(self, "merged", tuple(self.merged))
+
 
 def pick_backend(options: LoadOptions) -> Backend:
     try:

@@ -1,4 +1,8 @@
-"""Ranks of a split model as threads of one process: the same messages, and gloo's sums, without the time that processes take to begin."""
+"""Ranks of a split model as threads of one process: the same messages, and gloo's sums, without the time that processes take to begin.
+
+Tests alone use them, of what ranks compute. Nothing watches them: what a rank's failure or hang does is tested with processes
+(engine/parallel/test_team.py, test_watch.py, test_ring.py).
+"""
 
 from __future__ import annotations
 

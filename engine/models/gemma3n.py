@@ -30,8 +30,8 @@ class SparseMlp:
     def __init__(self, w: View, hidden: int, ffn: int, share: float) -> None:
         self.ops, self.dtype, self.ffn = w.backend.ops, w.backend.dtype, ffn
         self.deviations = NormalDist().inv_cdf(share) if share else None
-        w = w.unsplit() if share else w  # the quantile is that of all gates
         own = w.width(ffn, "down_proj", hidden)
+        self.own = own.size
         self.gate_up = w.linear(("gate_proj", ffn), ("up_proj", ffn), inp=hidden, rows=[own, own])
         self.down = w.linear(("down_proj", hidden), inp=ffn, columns=own)
 
@@ -39,13 +39,16 @@ class SparseMlp:
         ops, made = self.ops, self.gate_up(x)
         if self.deviations is None:
             return self.down(ops.geglu(made))
-        gate, up = ops.split(made, [self.ffn, self.ffn], 1)
-        wide, n = ops.cast(gate, "f32"), x.shape[0]
-        mean = (ops.sum(wide, 1) / self.ffn).reshape(n, 1)
-        off = wide - mean
-        deviation = ops.sqrt(ops.sum(off * off, 1) / self.ffn).reshape(n, 1)
+        gate, up = ops.split(made, [self.own, self.own], 1)
+        wide = ops.cast(gate, "f32")
+        off = wide - self._mean(wide)
+        deviation = ops.sqrt(self._mean(off * off))
         kept = ops.relu(off - deviation * self.deviations)
         return self.down(ops.cast(ops.gelu_tanh(kept) * ops.cast(up, "f32"), self.dtype))
+
+    def _mean(self, x: Array) -> Array:
+        """Of each token's numbers on all ranks."""
+        return (self.ops.all_reduce(self.ops.sum(x, 1)) / self.ffn).reshape(x.shape[0], 1)
 
 
 class AltUp:

@@ -31,13 +31,15 @@ class Mamba2:
         self.ops, self.dtype, self.layer, self.eps = w.backend.ops, w.backend.dtype, layer, eps
         if size.heads % size.groups:
             raise ConfigError(f"Mamba-2: {size.heads} heads do not divide into {size.groups} groups.")
-        w = w if size.groups >= w.rank.count else w.unsplit()
-        groups = w.rank.portion(size.groups)
-        heads = groups.times(size.heads // size.groups)
+        # where all heads share B and C, each rank has these, and some heads
+        self.parted = size.groups == 1 < w.rank.count <= size.heads
+        w = w if size.groups >= w.rank.count or self.parted else w.unsplit()
+        groups = Portion.all_of(1) if self.parted else w.rank.portion(size.groups)
+        heads = w.rank.portion(size.heads) if self.parted else groups.times(size.heads // size.groups)
         inner, shared = heads.times(size.dim), groups.times(size.state)
         channels = Portion.joined(inner, shared, shared)
         inputs = Portion.joined(inner, channels, heads)
-        self.size = replace(size, heads=heads.size, groups=groups.size)
+        self.size, self.width = replace(size, heads=heads.size, groups=groups.size), inner.total
         self.memory = StateSpec(channels.size, size.kernel, heads.size, size.state, size.dim)
         self.inputs, self.mixed = [inner.size, channels.size, heads.size], [inner.size, shared.size, shared.size]
         self.project = w.linear(("in_proj", inputs.total), inp=hidden, bias=size.bias, rows=[inputs])
@@ -62,8 +64,15 @@ class Mamba2:
             dt = ops.clamp(dt, least, None if most == math.inf else most)
         y = step.cache.scan(self.layer, c, b, x * dt.reshape(n, s.heads, 1), dt * self.decay) + x * self.skip
         y = y.reshape(n, s.groups, -1) * ops.silu(ops.cast(gate, "f32")).reshape(n, s.groups, -1)
-        y = ops.rms_norm(y, None, self.eps).reshape(n, s.heads * s.dim)
+        y = self._normed(y).reshape(n, s.heads * s.dim)
         return self.out(ops.cast(y, self.dtype) * self.norm)
+
+    def _normed(self, y: Array) -> Array:
+        """Each group's numbers, on all ranks that have some, over their root mean square."""
+        if not self.parted:
+            return self.ops.rms_norm(y, None, self.eps)
+        squares = self.ops.all_reduce(self.ops.sum(y * y, 2))
+        return y / self.ops.sqrt(squares.reshape(y.shape[0], 1, 1) / self.width + self.eps)
 
 
 def step_bounds(f: Fields) -> tuple[float, float]:

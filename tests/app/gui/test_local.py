@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,8 +21,10 @@ from app.window_engine import WindowEngine, local_service
 from app.window_reply import ReplyRequest
 from engine.weights.convert import convert
 from tests.app.gui.media import ORPHEUS, like_spark
+from tests.app.server.scripted import until
 from tests.checkpoints import save
 from tests.engine.hub.test_other_apps import ollama, put
+from tests.engine.parallel.test_team import children, gone
 from tests.packed_checkpoints import save_packed
 from tests.vision_checkpoints import save as save_seeing
 
@@ -103,6 +107,35 @@ def test_a_real_model_answers_and_pictures_change_what_it_says(core: WindowEngin
         answers.add(listener.text)
         assert reply(core, "words", parts).end == "length"  # without the picture, which it cannot see
     assert len(answers) > 1
+
+
+@pytest.mark.slow
+def test_a_split_model_answers_again_after_a_rank_was_killed(tmp_path: Path) -> None:
+    """As Settings, Compute, Tensor parallelism has it."""
+    words = save("qwen3", tmp_path / "words", max_position_embeddings=4096)
+    preferences = Preferences(tmp_path / "preferences.json")
+    for key, value in {"backend": "auto", "device": "cpu", "tensor_parallel": 2}.items():
+        preferences.put(key, value)
+    before = children()
+    core = WindowEngine(AtOnce(), lambda: local_service(preferences, {"words": str(words)}), Straight)
+    core.start()
+    try:
+        first = reply(core, "words", "Hello")
+        assert first.end == "length"
+        ranks = children() - before
+        assert ranks
+        long = Listener()
+        said = [{"role": "user", "content": "Hello"}]
+        core.reply(ReplyRequest("words", said, {"max_tokens": 3000, "min_tokens": 3000}), long)
+        until(lambda: long.text, 60)
+        os.kill(max(ranks), signal.SIGKILL)
+        assert long.over.wait(60)
+        assert "do not work together any more" in long.end
+        assert gone(list(ranks))
+        again = reply(core, "words", "Hello")
+        assert (again.end, again.text) == ("length", first.text)
+    finally:
+        core.close()
 
 
 @pytest.mark.parametrize(("gone", "text"), [(False, "late"), (True, "")])

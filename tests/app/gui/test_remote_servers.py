@@ -60,6 +60,11 @@ def add(real: RealServer, proxy: Proxy, silence: float = SILENCE) -> str:
     return f"peer::{real.model}"
 
 
+def keep(real: RealServer, proxy: Proxy, key: str = KEY, silence: float = SILENCE) -> None:
+    """As `add`, without asking it for its models."""
+    keep_server(with_typed(RemoteServer("peer", check_url(proxy.url), silence=silence), [real.model]), key)
+
+
 @pytest.fixture
 def endpoint(tmp_path: Path) -> Iterator[str]:
     model = scripted_model(tmp_path / "here")
@@ -110,10 +115,22 @@ def test_on_the_command_line(real: RealServer, proxy: Proxy, tmp_path: Path) -> 
     assert said.code == 0, said.err
     assert '"finish_reason": "' in said.out
     assert fresh("remote", "test", "peer", **where).code == 0
+    wrong = fresh("run", f"peer::{real.absent or 'nobody'}", "Hi", "--max-tokens", 4, **where)
     if real.absent:
-        wrong = fresh("run", f"peer::{real.absent}", "Hi", "--max-tokens", 4, **where)
         assert wrong.code in (1, 2)
         assert wrong.err.startswith("grus: peer ")
+    else:
+        assert wrong.code == 0, wrong.err
+    proxy.stall = 0.2
+    slow = fresh("run", f"peer::{real.model}", "Hi", "--max-tokens", 4, **where)
+    assert slow.code == 0, slow.err
+    proxy.stall = 0.0
+    assert fresh("remote", "test", "peer", "--silence", 0.5, **where).code == 0
+    proxy.stall = 3.0
+    silent = fresh("run", f"peer::{real.model}", "Hi", **where)
+    assert (silent.code, silent.err) == (1, "grus: peer sent nothing for 0.5 seconds.\n")
+    proxy.stall = 0.0
+    assert fresh("remote", "test", "peer", "--silence", SILENCE, **where).code == 0
     proxy.cut = 1
     cut = fresh("run", f"peer::{real.model}", "Hi", **where)
     assert cut.code in (1, 2)
@@ -137,11 +154,16 @@ def test_in_the_window(real: RealServer, proxy: Proxy, window: Opened) -> None:
     assert reply_in(window, pane, "Cut").error == "peer ended the connection before the reply was complete."
     proxy.cut, proxy.key = None, "changed"
     assert reply_in(window, pane, "Key").error == "peer refuses the key. Add it again, with the right one."
-    proxy.key = KEY
-    if real.absent:
-        window.context.core._service.result()
-        pane.model_box.pick(f"peer::{real.absent}")
-        assert reply_in(window, pane, "Model").error.startswith("peer ")
+    proxy.key, proxy.stall = KEY, 0.2
+    assert reply_in(window, pane, "Slow").error == ""
+    keep(real, proxy, silence=0.5)
+    proxy.stall = 3.0
+    assert reply_in(window, pane, "Silent").error == "peer sent nothing for 0.5 seconds."
+    proxy.stall = 0.0
+    keep(real, proxy)
+    pane.model_box.pick(f"peer::{real.absent or 'nobody'}")
+    error = reply_in(window, pane, "Model").error
+    assert error.startswith("peer ") if real.absent else error == ""
 
 
 def reply_in(window: Opened, pane: Any, text: str) -> Any:
@@ -163,7 +185,7 @@ def test_slow_and_too_slow(real: RealServer, proxy: Proxy, endpoint: str) -> Non
     name = add(real, proxy)
     proxy.stall = 0.2
     assert ask(endpoint, name, max_tokens=4).status_code == 200
-    keep_server(with_typed(RemoteServer("peer", check_url(proxy.url), silence=0.5), [real.model]), KEY)
+    keep(real, proxy, silence=0.5)
     proxy.stall = 3.0
     began = time.monotonic()
     reply = ask(endpoint, name)
@@ -175,7 +197,7 @@ def test_slow_and_too_slow(real: RealServer, proxy: Proxy, endpoint: str) -> Non
 def test_a_wrong_key(real: RealServer, proxy: Proxy, endpoint: str) -> None:
     proxy.key = ""  # servers with keys of their own are asked themselves
     name = add(real, proxy)
-    keep_server(with_typed(RemoteServer("peer", check_url(proxy.url)), [real.model]), "wrong")
+    keep(real, proxy, "wrong")
     proxy.key = "" if real.key else KEY
     assert code(ask(endpoint, name)) == (502, "remote_access_refused")
     with pytest.raises(RemoteAccessRefused):

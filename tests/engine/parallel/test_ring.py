@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -26,13 +26,13 @@ from app.runtime.vectors import EmbeddingModel
 from engine.engine import Engine
 from engine.errors import BackendUnavailable, EngineFault
 from engine.loading import LoadedModel, LoadOptions, load
-from engine.types import Request, SamplingParams, Settings
+from engine.types import Request, SamplingParams, Settings, Started, Text
 from engine.weights.convert import convert
-from tests.app.fresh import grus
+from tests.app.fresh import ROOT, environment, grus
 from tests.app.server.scripted import until
 from tests.app.server.test_serve_options import QUOTE, reply, served
 from tests.checkpoints import MODELS, save
-from tests.engine.parallel.test_ranks import LENGTH, assert_alike, prompts, replies
+from tests.engine.parallel.test_ranks import BLOCKS, LENGTH, assert_alike, in_blocks, prompts, replies, ties
 from tests.engine.parallel.test_team import SOON, children, ended_with_a_sentence, gone, listening
 
 FAMILIES = sorted(MODELS)
@@ -103,9 +103,9 @@ class Loads:
         return team.pids
 
 
-def ask(engine: Engine, length: int = LENGTH) -> Any:
+def ask(engine: Engine, length: int = LENGTH, prompt: int = 40) -> Any:
     how = SamplingParams(temperature=0.0, max_tokens=length, ignore_eos=True)
-    return engine.submit(Request("m", [1 + i % 250 for i in range(40)], how))
+    return engine.submit(Request("m", [1 + i % 250 for i in range(prompt)], how))
 
 
 def test_a_ring_answers_as_one_process(folder: Callable[[str], Path]) -> None:
@@ -127,19 +127,24 @@ def test_a_ring_answers_as_one_process(folder: Callable[[str], Path]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rank", [0, 1])
+@pytest.mark.parametrize("moment", ["idle", "prefill", "decode"])
 def test_a_rank_that_was_killed_ends_the_request_and_the_next_one_works(
-    rank: int, folder: Callable[[str], Path]
+    moment: str, rank: int, folder: Callable[[str], Path]
 ) -> None:
     loads = Loads(folder("llama"))
     with Engine(loads) as engine:
-        expected = ask(engine).result(120).ids
-        handle, pids = ask(engine, 3000), loads.pids
-        next(iter(handle))
-        before = time.monotonic()
-        os.kill(pids[rank], signal.SIGKILL)
-        with pytest.raises(EngineFault, match=r"do not work together any more: rank \d \(cpu\)"):
-            handle.result(60)
-        assert time.monotonic() - before < SOON
+        expected, pids = ask(engine).result(120).ids, loads.pids
+        if moment == "idle":
+            os.kill(pids[rank], signal.SIGKILL)
+            until(lambda: not engine.models())
+        else:
+            handle = ask(engine, 3000) if moment == "decode" else ask(engine, 4, prompt=3500)
+            next(event for event in handle if isinstance(event, Text if moment == "decode" else Started))
+            before = time.monotonic()
+            os.kill(pids[rank], signal.SIGKILL)
+            with pytest.raises(EngineFault, match=r"do not work together any more: rank \d \(cpu\)"):
+                handle.result(60)
+            assert time.monotonic() - before < SOON
         assert gone(pids)
         assert ask(engine).result(120).ids == expected
         assert len(loads.made) == 2
@@ -186,8 +191,7 @@ def test_four_bits_of_mlx(name: str, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("quant", ["q8_0", "q4_k"])
 def test_files_of_blocks(quant: str, tmp_path: Path) -> None:
-    whole = save("llama", tmp_path / "m", intermediate_size=512, hidden_size=256, head_dim=64)
-    compare(convert(whole, tmp_path / "m.gguf", "gguf", quant))
+    compare(in_blocks(quant, tmp_path))
 
 
 @pytest.mark.slow
@@ -206,21 +210,23 @@ def test_a_text_model_makes_vectors(folder: Callable[[str], Path]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["llama", "qwen3_5", "gemma3"])
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("name", ["llama", "qwen3_5", "qwen3_5_moe", "deepseek_v3", "gemma3", *BLOCKS])
 def test_prefixes_eviction_drafts_and_offloading(name: str, folder: Callable[[str], Path], tmp_path: Path) -> None:
-    alone = opened(folder(name), 1)
+    place = in_blocks(name, tmp_path) if name in BLOCKS else folder(name)
+    alone = opened(place, 1)
     dice = random.Random(5)
-    shared = prompts(6, alone.vocab, shared=40)
-    expected = [ids for ids, _ in replies(alone, shared)]
+    shared = prompts(4 + 32, alone.vocab, shared=40)
+    expected = replies(alone, shared)
     settings = Settings(prefill_chunk=16, speculation="ngram", max_draft=4, offload_folder=tmp_path / "offload")
     how = SamplingParams(temperature=0.0, max_tokens=LENGTH, ignore_eos=True)
     for _ in range(2):  # the second time, prefixes come from the disk
-        split = opened(folder(name))
+        split = opened(place)
         engine = Engine(lambda _, made=split: made, settings, start=False)  # type: ignore[misc]
-        made = []
+        made: list[Sequence[int]] = []
         for some in (slice(4), slice(4, None)):
             wrong = dice.randrange(LENGTH)
-            guesses = [[*ids[:wrong], (ids[wrong] + 1) % 256, *ids[wrong + 1 :]] for ids in expected[some]]
+            guesses = [[*ids[:wrong], (ids[wrong] + 1) % 256, *ids[wrong + 1 :]] for ids, _ in expected[some]]
             asked = zip(shared[some], guesses)
             handles = [engine.submit(Request("m", prompt, how, prediction=guess)) for prompt, guess in asked]
             turns = 0
@@ -233,7 +239,7 @@ def test_prefixes_eviction_drafts_and_offloading(name: str, folder: Callable[[st
             made += [handle.result().ids for handle in handles]
         stats = engine.stats()
         engine.close()
-        assert made == expected
+        ties(expected, made)
         assert stats.evictions
         assert stats.prefix_hits
         assert 0 < stats.accepted < stats.drafted
@@ -293,10 +299,27 @@ def test_without_a_ring_it_is_refused(folder: Callable[[str], Path], monkeypatch
     assert children() == before
 
 
+PYTHON = """
+import json, sys
+import grus
+place, backend, prompt = sys.argv[1:]
+how = dict(backend=backend, device="cpu", dtype="f32", tensor_parallel=2, devices=["cpu", "cpu"])
+with grus.load(place, **how) as model:
+    print(json.dumps(model.run(prompt, raw=True, max_tokens=12, temperature=0).text))
+print(json.dumps(grus.chat([{"role": "user", "content": "Hi"}], model=place, options=how, max_tokens=4, temperature=0)))
+"""
+
+
 @pytest.mark.slow
-def test_the_command_and_the_server_split_a_model(folder: Callable[[str], Path]) -> None:
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("backend", ["torch", "mlx"])
+def test_the_command_the_server_and_python_split_a_model(
+    backend: str, folder: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On either backend."""
+    monkeypatch.setenv("GRUS_KERNELS", "off")
     place = folder("llama")
-    where = ["--backend", "mlx", "--device", "cpu", "--dtype", "f32"]
+    where = ["--backend", backend, "--device", "cpu", "--dtype", "f32"]
     how = ["--raw", "--json", "--max-tokens", 12, "--temperature", 0]
     plain, split = (grus("run", place, QUOTE, *how, *where, *more) for more in ([], ["--tensor-parallel", 2]))
     assert (plain.code, split.code) == (0, 0), split.err
@@ -312,4 +335,18 @@ def test_the_command_and_the_server_split_a_model(folder: Callable[[str], Path])
         answer = client.post("/v1/chat/completions", json={"model": "tiny", **asked}).json()
         assert json.loads(answer["choices"][0]["message"]["content"]) in ("blue", "green")
         pids = children()
+        assert len(pids) == (2 if backend == "torch" else 3)  # the server, and its ranks
+        for ranks in (1, 2):
+            asked = {"model": "tiny", "tensor_parallel": ranks, "devices": ["cpu"] * ranks, "quant": "none"}
+            loaded = client.post("/v1/load", json=asked).json()
+            assert (loaded["devices"], loaded["quant"]) == (["cpu"] * ranks, None)
+            assert reply(client, max_tokens=12) == text
+            assert len(children()) == {1: 1, 2: len(pids)}[ranks]
+        pids |= children()
+        refused = client.post("/v1/load", json={"model": "tiny", "tensor_parallel": 5})
+        assert (refused.status_code, "cannot be split among 5 devices" in refused.text) == (400, True)
     assert gone(list(pids))
+    command = [sys.executable, "-c", PYTHON, str(place), backend, QUOTE]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=400, env=environment(), cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout.splitlines()[0]) == text
