@@ -62,7 +62,7 @@ def copy_system_documents(folder: Path) -> list[str]:
     for name in there:
         shutil.copytree(SYSTEM[name], folder / name, ignore=shutil.ignore_patterns("*.gz", "*.png", "images"))
         for file in (folder / name).iterdir():
-            if file.is_file() and "." not in file.name:
+            if file.is_file() and not file.suffix[1:].isalpha():
                 os.rename(file, f"{file}.txt")  # a library takes files by their endings
     return there
 

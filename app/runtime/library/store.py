@@ -252,6 +252,10 @@ class LibraryStore:
         )
         return [(row[0], row[1]) for row in rows]
 
+    def has_word(self, query: str) -> bool:
+        """Whether any passage has what a query of one word finds."""
+        return self.db.execute("SELECT 1 FROM words WHERE words MATCH ? LIMIT 1", (query,)).fetchone() is not None
+
     def texts(self, path: str) -> list[str]:
         """The passages of a document, in their order."""
         rows = self.db.execute(
