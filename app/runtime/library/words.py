@@ -338,4 +338,4 @@ def _without_link(first: str) -> list[str]:
 
 
 def words_in(text: str) -> set[str]:
-    return {word.casefold() for word in _WORD.findall(text)}
+    return set(_WORD.findall(text.casefold()))
