@@ -241,7 +241,7 @@ class LibraryStore:
             f" WHERE p.id IN ({marks})",
             list(ids),
         )
-        return {row[0]: FoundPassage(*row[:7], 0.0, _boxes(row[7])) for row in rows}
+        return {row[0]: FoundPassage(*(*row[:7], 0.0, _boxes(row[7]))) for row in rows}
 
     def match(self, query: str, most: int, files: Sequence[str] | None = None) -> list[tuple[int, float]]:
         """Passages with the words of a query and their score by BM25, best first. `files`: of these documents alone, by path."""
