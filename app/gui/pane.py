@@ -96,10 +96,23 @@ class AppContext:
         """Facts for all conversations: Chat gives them to models, Settings lists them."""
         from app.gui.viewmodels.memories import Memories
 
-        made = Memories(self.store, self.preferences, lambda *what, **more: self.say(*what, **more))
-        self.wiped.connect(lambda: made.look())
+        made = Memories(
+            self.store, self.preferences, lambda *what, **more: self.say(*what, **more), self._ask_of_proposals
+        )
+        self.wiped.connect(made.forget)
         self.reread.connect(made.look)
         return made
+
+    def _ask_of_proposals(self) -> None:
+        """A model may propose facts again, where a person once said never."""
+        from app.runtime.memories import REMEMBER
+
+        def change() -> None:
+            settings = self.core.tools.settings
+            if settings.permissions().get(REMEMBER) == "never":
+                settings.keep_permission(REMEMBER, "ask", "")
+
+        self.work.run(change, failed=self.show_error)
 
     @cached_property
     def updates(self) -> WindowUpdates:

@@ -20,8 +20,15 @@ _WAIT = 10  # seconds for the store, while a model waits
 class Memories:
     """`changed`: a fact was kept, edited or deleted, or they were switched on or off."""
 
-    def __init__(self, store: AppStore, preferences: Preferences, say: Callable[..., Any]) -> None:
-        self._store, self._preferences, self._say = store, preferences, say
+    def __init__(
+        self,
+        store: AppStore,
+        preferences: Preferences,
+        say: Callable[..., Any],
+        ask_again: Callable[[], Any] = lambda: None,
+    ) -> None:
+        """`ask_again`: proposals are asked for again, where the person once said never."""
+        self._store, self._preferences, self._say, self._ask_again = store, preferences, say, ask_again
         self.changed = Signal()
         self.facts: list[KeptFact] = []
         preferences.changed.connect(lambda key: self.changed() if key == PREFERENCE else None)
@@ -34,6 +41,8 @@ class Memories:
     def turn(self, on: bool) -> None:
         """Off: nothing is read and nothing is proposed; what was kept stays until it is deleted."""
         self._preferences.put(PREFERENCE, on)
+        if on:
+            self._ask_again()
 
     def look(self) -> None:
         """Read again what is stored."""
@@ -42,6 +51,10 @@ class Memories:
     def _show(self, facts: list[KeptFact]) -> None:
         self.facts = facts
         self.changed()
+
+    def forget(self) -> None:
+        """Everything is being deleted."""
+        self._show([])
 
     @property
     def read(self) -> tuple[str, ...]:
