@@ -104,7 +104,6 @@ def test_a_model_proposes_a_fact_in_the_terminal_and_the_next_conversation_reads
         assert "grus/remember is to run" in terminal.seen
         terminal.type("y")
         terminal.until(ANSWER)
-        terminal.until("> ")
         terminal.type("/quit")
         terminal.process.wait(60)
     finally:

@@ -140,9 +140,8 @@ def test_each_fact_is_seen_edited_opened_and_deleted_in_settings(
     assert view.findChild(QLineEdit, f"fact.{fact}") is None
 
 
-@pytest.mark.parametrize(("language", "scale"), [("de", 1.5), ("ja", 2.0)])
-def test_nothing_is_cut_with_large_text(open_grus: Callable[..., Opened], language: str, scale: float) -> None:
-    grus = open_grus(language=language, text_scale=scale, memory=True)
+def test_nothing_is_cut_with_large_text(open_grus: Callable[..., Opened]) -> None:
+    grus = open_grus(language="de", text_scale=1.5, memory=True)
     store = grus.context.store
     id = store.ask(lambda db: conversations.create(db, title="A long talk about bees and their keepers")).result()
     store.ask(lambda db: memories.add(db, FACT * 12, id)).result()
