@@ -8,7 +8,7 @@ from typing import Any
 from app.runtime.tools.loop import without_markers
 from app.runtime.tools.settings import ToolSettings
 from app.runtime.tools.tool import BUILTIN, PythonTool, Tool
-from engine.errors import BadRequest
+from engine.errors import BadRequest, ErrorText
 
 REMEMBER = f"{BUILTIN}/remember"  # the label of the tool
 LONGEST = 400  # characters of a fact
@@ -20,9 +20,11 @@ def checked_fact(text: str) -> str:
     """In one line. Raises BadRequest."""
     fact = " ".join(text.split())
     if not fact:
-        raise BadRequest("A fact has at least one word.", "fact")
+        raise BadRequest(ErrorText("A fact has at least one word."), "fact")
     if len(fact) > LONGEST:
-        raise BadRequest(f"A fact has at most {LONGEST} characters, and this one {len(fact)}.", "fact")
+        raise BadRequest(
+            ErrorText("A fact has at most {most} characters, and this one has {n}.", most=LONGEST, n=len(fact)), "fact"
+        )
     return fact
 
 

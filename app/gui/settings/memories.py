@@ -21,7 +21,7 @@ class MemoriesView(SettingsSection):
     """`open_conversation(id)` shows where a fact came from."""
 
     def __init__(self, look: Look, memories: Memories, open_conversation: Callable[[int], Any]) -> None:
-        super().__init__(look, tr("Memory"))
+        super().__init__(look, tr("Memory", "facts"))
         self._look, self.memories, self._open = look, memories, open_conversation
         self._shown: list[KeptFact] | None = None
         self.switch = QCheckBox(tr("Remember facts for all conversations"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from app.explain import explained
 from app.gui.preferences import Preferences
 from app.gui.store import memories
 from app.gui.store.memories import KeptFact
@@ -91,5 +92,5 @@ class Memories:
         try:
             return checked_fact(text)
         except BadRequest as error:
-            self._say(str(error), level="error")
+            self._say(explained(error), level="error")
             return None

@@ -80,7 +80,7 @@ def test_a_model_proposes_and_the_next_conversation_reads(grus: Opened) -> None:
     pane.begin()
     ask(grus, pane, "I keep bees. Remember it.")
     shown = card(grus, pane)
-    assert shown.name.text() == "Allow Memory?"
+    assert shown.name.text() == "Allow Fact memory?"
     assert grus.context.memories.facts == []
     shown.field.setPlainText(json.dumps({"fact": FACT}))
     grus.qtbot.mouseClick(shown.once, LEFT)
