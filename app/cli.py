@@ -24,7 +24,7 @@ Everything runs on this machine and nothing is sent anywhere, unless you choose 
 
 _NAMED_ALIKE = (
     "run", "chat", "read", "index", "ask", "speak", "listen", "talk", "embed", "rerank", "info", "bench", "convert", "serve",
-    "connect", "launch", "remote", "tools", "mcp", "token",
+    "connect", "launch", "remote", "tools", "mcp", "memory", "token",
     "doctor", "service", "update", "cuda",
 )  # fmt: skip
 COMMANDS = (

@@ -46,6 +46,8 @@ class ReplyRequest:
     granted: set[str] = field(default_factory=set)
     continue_last: bool = False
     passages: Callable[[ModelService], Sequence[GivenPassage]] | None = None  # of the libraries that are asked
+    facts: Sequence[str] = ()  # that the person lets Grus keep, newest first
+    keep: Callable[[str], Any] | None = None  # keeps another one; blocks
 
 
 @dataclass(eq=False)
@@ -170,20 +172,21 @@ class ReplyEngine(Protocol):
 def make_reply(engine: ReplyEngine, ask: ReplyRequest, speaking: PendingReply) -> None:
     """Blocks until the reply has ended. Raises what went wrong."""
     from app.runtime.chat import ChatRequest, calls_tools
+    from app.runtime.memories import with_facts
     from engine.types import SamplingParams
 
     service, put = engine.service, speaking.gather.put
     if not service.is_ready(ask.model):
         put(("working", tr("Loading {model}.", model=ask.model)))
     loaded = engine.bring(ask.model)
-    messages = readable(ask.messages, loaded)
+    messages = with_facts(readable(ask.messages, loaded), ask.facts, loaded.tokenizer.markers)
     defaults = engine.defaults_of(service.model_of(ask.model))
     params: SamplingParams = SamplingParams(**{**_sampling(defaults), **ask.sampling})
     reasons = _reasoning(defaults, ask.reasoning)
     conversation = ChatRequest(messages, params, continue_last=ask.continue_last, **reasons)
     rounds = _Rounds(service, loaded, ask, conversation, speaking)
     try:
-        if ask.tools and calls_tools(loaded):
+        if (ask.tools or ask.keep) and calls_tools(loaded):
             rounds.run_with(engine.tools)
         else:
             if ask.tools:
@@ -231,11 +234,14 @@ class _Rounds:
 
     def run_with(self, tools: OpenTools) -> None:
         """The tool loop. Raises CancelledError when the reply is stopped."""
+        from app.runtime.memories import with_remember
         from app.runtime.tools.loop import ToolCallBegun, ToolLoop
         from app.runtime.tools.permissions import Permissions
 
-        self._put(("working", tr("Starting the tools.")))
+        if self._ask.tools:
+            self._put(("working", tr("Starting the tools.")))
         found, problems = tools.open(self._ask.tools, self._stop)
+        found = with_remember(found, self._ask.keep, tools.settings)
         for problem in problems:
             self._put(("noted", problem))
         by_name = {tool.name: tool for tool in found}

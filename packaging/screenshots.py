@@ -392,6 +392,29 @@ def settings_of_tools(app: Any, window: Any) -> None:
     spin(app, 0.3)
 
 
+def settings_of_memory(app: Any, window: Any) -> None:
+    """The facts are scripted."""
+    from app.gui.store import conversations, memories
+
+    def fill(db: Any) -> None:
+        talk = conversations.listed(db)[0].id
+        for fact, source in (
+            ("I live near a marsh.", None),
+            ("I am vegetarian.", talk),
+            ("My telescope is an 80 mm one.", talk),
+        ):
+            memories.add(db, fact, source)
+
+    pane = window.pane("settings")
+    pane.context.store.ask(fill)
+    pane.memories.memories.turn(True)
+    pane.memories.memories.look()
+    until(app, lambda: len(pane.memories.memories.facts) == 3)
+    spin(app, 0.3)
+    pane.area.verticalScrollBar().setValue(pane.memories.y())
+    spin(app, 0.3)
+
+
 def audiobook(app: Any, window: Any) -> None:
     """The form for an audiobook, one of whose chapters is left out. The book is scripted."""
     from PySide6.QtCore import Qt
@@ -448,6 +471,7 @@ MORE = {  # further pictures of a pane
     "read": {"read-watch": watched_folder},
     "speak": {"speak-book": audiobook},
     "settings": {
+        "settings-memory": settings_of_memory,
         "settings-tools": settings_of_tools,
         "settings-compute": settings_of_compute,
         "settings-end": settings_to_the_end,

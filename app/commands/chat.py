@@ -6,10 +6,12 @@ import argparse
 import contextlib
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import grus
+from app.commands.memory import TerminalMemory, add_memory, terminal_memory
 from app.commands.options import add_conversation, add_model, reasoning, sampling, say_notes
 from app.commands.run import ReplyPrinter, ToolReplies, figures, opened
 from app.commands.tool_use import ToolTerminal, add_tools, tool_terminal
@@ -40,15 +42,20 @@ def add_to(commands: Any) -> None:
     add_model(command, GUIDE)
     add_conversation(command)
     add_tools(command)
+    add_memory(command)
     command.set_defaults(command=chat)
 
 
 def chat(options: argparse.Namespace) -> int:
     params, reasons = sampling(options), reasoning(options)
-    with opened(options) as model, tool_terminal(options, model) as tools:
+    with (
+        terminal_memory(options) as memory,
+        opened(options) as model,
+        tool_terminal(options, model, memory) as tools,
+    ):
         backend = model.loaded.backend
         print(f"{model.name} on {backend.describe()}. /help lists what you can do.", file=sys.stderr)
-        conversation = _Conversation(model, params, options.system, reasons, options.hide_reasoning, tools)
+        conversation = _Conversation(model, params, options.system, reasons, options.hide_reasoning, tools, memory)
         for path in options.image:
             conversation.show(path)
         conversation.hold()
@@ -66,9 +73,10 @@ class _Conversation:
         reasons: dict[str, Any],
         hides_reasoning: bool = False,
         tools: ToolTerminal | None = None,
+        memory: TerminalMemory | None = None,
     ) -> None:
         self.model, self.params, self.system, self.reasons = model, params, system, reasons
-        self.hides_reasoning, self.tools = hides_reasoning, tools
+        self.hides_reasoning, self.tools, self.memory = hides_reasoning, tools, memory
         self.messages: list[dict[str, Any]] = []
         self.images: list[Path] = []  # shown, and waiting for words
         self.noted: set[str] = set()
@@ -169,6 +177,15 @@ class _Conversation:
         system = [{"role": "system", "content": self.system}] if self.system else []
         return [*system, *self.messages]
 
+    def _read_messages(self) -> list[Mapping[str, Any]]:
+        """What the model reads: the conversation, and the facts that were kept."""
+        facts = self.memory.facts if self.memory is not None else ()
+        if not facts:
+            return list(self._all_messages())
+        from app.runtime.memories import with_facts
+
+        return list(with_facts(self._all_messages(), facts, self.model.loaded.tokenizer.markers))
+
     def _answer(self, line: str) -> None:
         self.messages.append({"role": "user", "content": grus.with_images(line, self.images)})
         try:
@@ -191,7 +208,7 @@ class _Conversation:
         """The same with tools. What was called stays in the conversation, also where the person stopped it."""
         replies = ToolReplies(self.model, self.params, self.reasons, hides_reasoning=self.hides_reasoning)
         loop = tools.loop(replies.ask)
-        before = self._all_messages()
+        before = self._read_messages()
         try:
             loop.run(before)
         except KeyboardInterrupt:
@@ -202,7 +219,7 @@ class _Conversation:
         return None, replies.timings
 
     def _stream(self) -> tuple[str, Timings | None]:
-        prepared = self.model.prepare(self._all_messages(), self.params, **self.reasons)
+        prepared = self.model.prepare(self._read_messages(), self.params, **self.reasons)
         say_notes([note for note in prepared.prompt.notes if note not in self.noted])
         self.noted.update(prepared.prompt.notes)
         handle = self.model.service.submit(prepared.request)

@@ -13,9 +13,10 @@ import grus
 from app.commands.tools import plain
 
 if TYPE_CHECKING:
+    from app.commands.memory import TerminalMemory
     from app.runtime.tools.loop import ModelReply, ToolEvent, ToolLoop
     from app.runtime.tools.permissions import PermissionAnswer, PermissionRequest, Permissions
-    from app.runtime.tools.toolbox import Toolbox
+    from app.runtime.tools.tool import Tool
 
 _SHOWN = 300  # characters of a result
 _CHOICES = "Allow it? [y]es, [n]o, [e]dit, yes in this [c]onversation, [a]lways, ne[v]er: "
@@ -34,11 +35,11 @@ def add_tools(command: argparse.ArgumentParser) -> None:
 class ToolTerminal:
     """Opened by `tool_terminal`."""
 
-    def __init__(self, box: Toolbox, permissions: Permissions, model: grus.Model) -> None:
-        self._box, self._permissions, self._model = box, permissions, model
+    def __init__(self, tools: Sequence[Tool], permissions: Permissions, model: grus.Model) -> None:
+        self._tools, self._permissions, self._model = tools, permissions, model
 
     def loop(self, ask: Callable[[Sequence[Mapping[str, Any]], Sequence[Mapping[str, Any]]], ModelReply]) -> ToolLoop:
-        return self._model.tool_loop(ask, self._box.tools, self._permissions.approve, on_event=self._show)
+        return self._model.tool_loop(ask, self._tools, self._permissions.approve, on_event=self._show)
 
     def _show(self, event: ToolEvent) -> None:
         from app.runtime.tools.loop import ToolCallBegun
@@ -55,28 +56,34 @@ class ToolTerminal:
         print(f"[{words}{text[:_SHOWN]}{'…' if len(text) > _SHOWN else ''}]", file=sys.stderr)
 
     def _label(self, name: str) -> str:
-        return plain(next((tool.label for tool in self._box.tools if tool.name == name), name))
+        return plain(next((tool.label for tool in self._tools if tool.name == name), name))
 
 
 @contextmanager
-def tool_terminal(options: argparse.Namespace, model: grus.Model) -> Iterator[ToolTerminal | None]:
-    """None where no tools were asked for."""
-    if not options.tools and not options.tool:
+def tool_terminal(
+    options: argparse.Namespace, model: grus.Model, memory: TerminalMemory | None = None
+) -> Iterator[ToolTerminal | None]:
+    """None where no tools were asked for, and nothing can be proposed for `memory`."""
+    from app.runtime.chat import calls_tools
+
+    asked = bool(options.tools or options.tool)
+    if not asked and (memory is None or not calls_tools(model.loaded)):
         yield None
         return
-    from app.runtime.chat import calls_tools
+    from app.runtime.memories import with_remember
     from app.runtime.tools.permissions import Permissions
     from app.runtime.tools.toolbox import Toolbox
 
     able = calls_tools(model.loaded)
-    with Toolbox(only=(options.tool or None) if able else ()) as box:
+    with Toolbox(only=(options.tool or None) if asked and able else ()) as box:
         for problem in box.problems:
             print(problem, file=sys.stderr)
         if not able:
             print(f"{model.name} does not support tool calls. It answers without tools.", file=sys.stderr)
-        elif not box.tools:
+        elif asked and not box.tools:
             print("There are no tools to use. `grus tools --help` says how one is added.", file=sys.stderr)
-        yield ToolTerminal(box, Permissions(box.settings, box.tools, ask_person if sys.stdin.isatty() else None), model)
+        tools = with_remember(box.tools, memory.keep if memory is not None and able else None, box.settings)
+        yield ToolTerminal(tools, Permissions(box.settings, tools, ask_person if sys.stdin.isatty() else None), model)
 
 
 def ask_person(request: PermissionRequest) -> PermissionAnswer:

@@ -224,6 +224,7 @@ def _test(options: argparse.Namespace) -> int:
 
 
 def _permit(options: argparse.Namespace) -> int:
+    from app.runtime.memories import REMEMBER, remember_tool
     from app.runtime.tools.settings import PERMISSIONS, ToolSettings
     from app.runtime.tools.tool import BUILTIN
     from app.runtime.tools.toolbox import Toolbox
@@ -237,8 +238,11 @@ def _permit(options: argparse.Namespace) -> int:
     if permission == "always":  # of the tool as it is now, so it is looked at
         if settings.permissions().get(label) == "never":  # which hides it
             settings.keep_permission(label, "ask", "")
-        with Toolbox(settings, [label]) as box:
-            digest = box.tools[0].digest
+        if label == REMEMBER:  # which no one adds: it comes with `grus chat --memory`
+            digest = remember_tool(str).digest
+        else:
+            with Toolbox(settings, [label]) as box:
+                digest = box.tools[0].digest
     settings.keep_permission(label, permission, digest)
     print(f"{label}: {permission}")
     return 0

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from app.gui.preferences import AppFolders, Preferences
     from app.gui.store.worker import AppStore
     from app.gui.viewmodels.cuda_pack import WindowCudaPack
+    from app.gui.viewmodels.memories import Memories
     from app.gui.viewmodels.models.downloads import Downloads
     from app.gui.viewmodels.models.library import MachineFacts
     from app.gui.viewmodels.updates import WindowUpdates
@@ -89,6 +90,29 @@ class AppContext:
         from app.runtime.library.together import OpenLibraries
 
         return OpenLibraries(self.places.data)
+
+    @cached_property
+    def memories(self) -> Memories:
+        """Facts for all conversations: Chat gives them to models, Settings lists them."""
+        from app.gui.viewmodels.memories import Memories
+
+        made = Memories(
+            self.store, self.preferences, lambda *what, **more: self.say(*what, **more), self._ask_of_proposals
+        )
+        self.wiped.connect(made.forget)
+        self.reread.connect(made.look)
+        return made
+
+    def _ask_of_proposals(self) -> None:
+        """A model may propose facts again, where a person once said never."""
+        from app.runtime.memories import REMEMBER
+
+        def change() -> None:
+            settings = self.core.tools.settings
+            if settings.permissions().get(REMEMBER) == "never":
+                settings.keep_permission(REMEMBER, "ask", "")
+
+        self.work.run(change, failed=self.show_error)
 
     @cached_property
     def updates(self) -> WindowUpdates:

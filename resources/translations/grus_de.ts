@@ -24,6 +24,16 @@
         <translation>Eine geklonte Stimme behält Tonhöhe und Tempo ihrer Aufnahme.</translation>
     </message>
     <message>
+        <source>A fact has at least one word.</source>
+        <extracomment>app/runtime/memories.py</extracomment>
+        <translation>Eine Tatsache hat mindestens ein Wort.</translation>
+    </message>
+    <message>
+        <source>A fact has at most {most} characters, and this one has {n}.</source>
+        <extracomment>app/runtime/memories.py</extracomment>
+        <translation>Eine Tatsache hat höchstens {most} Zeichen, und diese hat {n}.</translation>
+    </message>
+    <message>
         <source>A file</source>
         <extracomment>app/explain.py</extracomment>
         <translation>Eine Datei</translation>
@@ -42,6 +52,11 @@
         <source>A model may call these in conversations where you switch them on. You are asked before each call.</source>
         <extracomment>app/gui/settings/tools.py</extracomment>
         <translation>Ein Modell darf diese in Unterhaltungen aufrufen, in denen Sie sie einschalten. Vor jedem Aufruf werden Sie gefragt.</translation>
+    </message>
+    <message>
+        <source>A model that calls tools may propose a fact. You are asked before it is kept, and can edit or delete it here.</source>
+        <extracomment>app/gui/settings/memories.py</extracomment>
+        <translation>Ein Modell, das Tools aufruft, kann eine Tatsache vorschlagen. Sie werden gefragt, bevor sie gespeichert wird, und können sie hier bearbeiten oder löschen.</translation>
     </message>
     <message>
         <source>A new version is downloaded over https only.</source>
@@ -162,6 +177,16 @@
         <source>Add</source>
         <extracomment>app/gui/models/remote_form.py</extracomment>
         <translation>Hinzufügen</translation>
+    </message>
+    <message>
+        <source>Add a fact</source>
+        <extracomment>app/gui/settings/memories.py</extracomment>
+        <translation>Tatsache hinzufügen</translation>
+    </message>
+    <message>
+        <source>Add a fact, and press Enter</source>
+        <extracomment>app/gui/settings/memories.py</extracomment>
+        <translation>Tatsache hinzufügen und Eingabetaste drücken</translation>
     </message>
     <message>
         <source>Add a folder</source>
@@ -724,14 +749,14 @@
         <translation>Unterhaltungen</translation>
     </message>
     <message>
+        <source>Conversations, facts, results, voices and settings as one file. Server keys, the Hugging Face token and models stay here.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Unterhaltungen, Tatsachen, Ergebnisse, Stimmen und Einstellungen als eine Datei. Serverschlüssel, das Hugging-Face-Token und Modelle bleiben hier.</translation>
+    </message>
+    <message>
         <source>Conversations, results and voices</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
         <translation>Unterhaltungen, Ergebnisse und Stimmen</translation>
-    </message>
-    <message>
-        <source>Conversations, results, voices and settings as one file. Server keys, the Hugging Face token and models stay here.</source>
-        <extracomment>app/gui/settings/pane.py</extracomment>
-        <translation>Unterhaltungen, Ergebnisse, Stimmen und Einstellungen als eine Datei. Serverschlüssel, das Hugging-Face-Token und Modelle bleiben hier.</translation>
     </message>
     <message>
         <source>Copied.</source>
@@ -892,6 +917,11 @@
         <source>Delete the voice</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>Stimme löschen</translation>
+    </message>
+    <message>
+        <source>Delete this fact</source>
+        <extracomment>app/gui/settings/memories.py</extracomment>
+        <translation>Diese Tatsache löschen</translation>
     </message>
     <message>
         <source>Describe the voice: this VoiceDesign model makes one from instructions.</source>
@@ -1217,6 +1247,16 @@
         <source>Export the log</source>
         <extracomment>app/gui/logview.py</extracomment>
         <translation>Protokoll exportieren</translation>
+    </message>
+    <message>
+        <source>Fact</source>
+        <extracomment>app/gui/settings/memories.py</extracomment>
+        <translation>Tatsache</translation>
+    </message>
+    <message>
+        <source>Fact memory</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>Gedächtnis für Tatsachen</translation>
     </message>
     <message>
         <source>Female voice</source>
@@ -1874,6 +1914,12 @@
         <translation>Speicher</translation>
     </message>
     <message>
+        <source>Memory</source>
+        <comment>facts</comment>
+        <extracomment>app/gui/settings/memories.py</extracomment>
+        <translation>Gedächtnis</translation>
+    </message>
+    <message>
         <source>Memory limit</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Speichergrenze</translation>
@@ -2307,6 +2353,11 @@
         <source>Open text</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>Text öffnen</translation>
+    </message>
+    <message>
+        <source>Open the conversation: {title}</source>
+        <extracomment>app/gui/settings/memories.py</extracomment>
+        <translation>Die Unterhaltung öffnen: {title}</translation>
     </message>
     <message>
         <source>Opening</source>
@@ -2840,6 +2891,11 @@
         <source>Regenerate</source>
         <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py</extracomment>
         <translation>Neu generieren</translation>
+    </message>
+    <message>
+        <source>Remember facts for all conversations</source>
+        <extracomment>app/gui/settings/memories.py</extracomment>
+        <translation>Tatsachen für alle Unterhaltungen merken</translation>
     </message>
     <message>
         <source>Remote</source>
@@ -3688,6 +3744,11 @@
         <source>The engine was stopped before the request ended.</source>
         <extracomment>engine/engine.py</extracomment>
         <translation>Die Engine wurde gestoppt, bevor die Anfrage fertig war.</translation>
+    </message>
+    <message>
+        <source>The fact was deleted.</source>
+        <extracomment>app/gui/viewmodels/memories.py</extracomment>
+        <translation>Die Tatsache wurde gelöscht.</translation>
     </message>
     <message>
         <source>The fastest: short answers, summaries and first drafts on any machine.</source>
@@ -4561,7 +4622,7 @@
     </message>
     <message>
         <source>Undo</source>
-        <extracomment>app/gui/bars.py, app/gui/listen/pane.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
+        <extracomment>app/gui/bars.py, app/gui/listen/pane.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/memories.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
         <translation>Rückgängig</translation>
     </message>
     <message>

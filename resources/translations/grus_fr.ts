@@ -24,6 +24,16 @@
         <translation>Une voix clonée garde la hauteur et le débit de son enregistrement.</translation>
     </message>
     <message>
+        <source>A fact has at least one word.</source>
+        <extracomment>app/runtime/memories.py</extracomment>
+        <translation>Un fait a au moins un mot.</translation>
+    </message>
+    <message>
+        <source>A fact has at most {most} characters, and this one has {n}.</source>
+        <extracomment>app/runtime/memories.py</extracomment>
+        <translation>Un fait a au plus {most} caractères, et celui-ci en a {n}.</translation>
+    </message>
+    <message>
         <source>A file</source>
         <extracomment>app/explain.py</extracomment>
         <translation>Un fichier</translation>
@@ -42,6 +52,11 @@
         <source>A model may call these in conversations where you switch them on. You are asked before each call.</source>
         <extracomment>app/gui/settings/tools.py</extracomment>
         <translation>Un modèle peut les appeler dans les conversations où vous les activez. Vous êtes consulté avant chaque appel.</translation>
+    </message>
+    <message>
+        <source>A model that calls tools may propose a fact. You are asked before it is kept, and can edit or delete it here.</source>
+        <extracomment>app/gui/settings/memories.py</extracomment>
+        <translation>Un modèle qui appelle des outils peut proposer un fait. La question vous est posée avant qu’il soit gardé, et vous pouvez le modifier ou le supprimer ici.</translation>
     </message>
     <message>
         <source>A new version is downloaded over https only.</source>
@@ -162,6 +177,16 @@
         <source>Add</source>
         <extracomment>app/gui/models/remote_form.py</extracomment>
         <translation>Ajouter</translation>
+    </message>
+    <message>
+        <source>Add a fact</source>
+        <extracomment>app/gui/settings/memories.py</extracomment>
+        <translation>Ajouter un fait</translation>
+    </message>
+    <message>
+        <source>Add a fact, and press Enter</source>
+        <extracomment>app/gui/settings/memories.py</extracomment>
+        <translation>Ajoutez un fait, puis appuyez sur Entrée</translation>
     </message>
     <message>
         <source>Add a folder</source>
@@ -724,14 +749,14 @@
         <translation>Conversations</translation>
     </message>
     <message>
+        <source>Conversations, facts, results, voices and settings as one file. Server keys, the Hugging Face token and models stay here.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Conversations, faits, résultats, voix et réglages dans un seul fichier. Les clés du serveur, le jeton Hugging Face et les modèles restent ici.</translation>
+    </message>
+    <message>
         <source>Conversations, results and voices</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
         <translation>Conversations, résultats et voix</translation>
-    </message>
-    <message>
-        <source>Conversations, results, voices and settings as one file. Server keys, the Hugging Face token and models stay here.</source>
-        <extracomment>app/gui/settings/pane.py</extracomment>
-        <translation>Conversations, résultats, voix et réglages dans un seul fichier. Les clés du serveur, le jeton Hugging Face et les modèles restent ici.</translation>
     </message>
     <message>
         <source>Copied.</source>
@@ -892,6 +917,11 @@
         <source>Delete the voice</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>Supprimer la voix</translation>
+    </message>
+    <message>
+        <source>Delete this fact</source>
+        <extracomment>app/gui/settings/memories.py</extracomment>
+        <translation>Supprimer ce fait</translation>
     </message>
     <message>
         <source>Describe the voice: this VoiceDesign model makes one from instructions.</source>
@@ -1217,6 +1247,16 @@
         <source>Export the log</source>
         <extracomment>app/gui/logview.py</extracomment>
         <translation>Exporter le journal</translation>
+    </message>
+    <message>
+        <source>Fact</source>
+        <extracomment>app/gui/settings/memories.py</extracomment>
+        <translation>Fait</translation>
+    </message>
+    <message>
+        <source>Fact memory</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>Mémoire des faits</translation>
     </message>
     <message>
         <source>Female voice</source>
@@ -1874,6 +1914,12 @@
         <translation>Mémoire</translation>
     </message>
     <message>
+        <source>Memory</source>
+        <comment>facts</comment>
+        <extracomment>app/gui/settings/memories.py</extracomment>
+        <translation>Mémoire des faits</translation>
+    </message>
+    <message>
         <source>Memory limit</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Limite de mémoire</translation>
@@ -2307,6 +2353,11 @@
         <source>Open text</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>Ouvrir un texte</translation>
+    </message>
+    <message>
+        <source>Open the conversation: {title}</source>
+        <extracomment>app/gui/settings/memories.py</extracomment>
+        <translation>Ouvrir la conversation : {title}</translation>
     </message>
     <message>
         <source>Opening</source>
@@ -2840,6 +2891,11 @@
         <source>Regenerate</source>
         <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py</extracomment>
         <translation>Régénérer</translation>
+    </message>
+    <message>
+        <source>Remember facts for all conversations</source>
+        <extracomment>app/gui/settings/memories.py</extracomment>
+        <translation>Retenir des faits pour toutes les conversations</translation>
     </message>
     <message>
         <source>Remote</source>
@@ -3688,6 +3744,11 @@
         <source>The engine was stopped before the request ended.</source>
         <extracomment>engine/engine.py</extracomment>
         <translation>Le moteur a été arrêté avant la fin de la requête.</translation>
+    </message>
+    <message>
+        <source>The fact was deleted.</source>
+        <extracomment>app/gui/viewmodels/memories.py</extracomment>
+        <translation>Le fait a été supprimé.</translation>
     </message>
     <message>
         <source>The fastest: short answers, summaries and first drafts on any machine.</source>
@@ -4561,7 +4622,7 @@
     </message>
     <message>
         <source>Undo</source>
-        <extracomment>app/gui/bars.py, app/gui/listen/pane.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
+        <extracomment>app/gui/bars.py, app/gui/listen/pane.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/memories.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
         <translation>Annuler l’action</translation>
     </message>
     <message>

@@ -24,6 +24,16 @@
         <translation>クローンした声は、録音の高さと速さを保ちます。</translation>
     </message>
     <message>
+        <source>A fact has at least one word.</source>
+        <extracomment>app/runtime/memories.py</extracomment>
+        <translation>事実には 1 語以上が必要です。</translation>
+    </message>
+    <message>
+        <source>A fact has at most {most} characters, and this one has {n}.</source>
+        <extracomment>app/runtime/memories.py</extracomment>
+        <translation>事実は {most} 文字までです。これは {n} 文字です。</translation>
+    </message>
+    <message>
         <source>A file</source>
         <extracomment>app/explain.py</extracomment>
         <translation>ファイル</translation>
@@ -42,6 +52,11 @@
         <source>A model may call these in conversations where you switch them on. You are asked before each call.</source>
         <extracomment>app/gui/settings/tools.py</extracomment>
         <translation>オンにした会話で、モデルがこれらを呼び出せます。呼び出しの前に毎回確認します。</translation>
+    </message>
+    <message>
+        <source>A model that calls tools may propose a fact. You are asked before it is kept, and can edit or delete it here.</source>
+        <extracomment>app/gui/settings/memories.py</extracomment>
+        <translation>ツールを呼び出すモデルは、覚えておく事実を提案できます。保存の前に確認され、ここで編集や削除ができます。</translation>
     </message>
     <message>
         <source>A new version is downloaded over https only.</source>
@@ -162,6 +177,16 @@
         <source>Add</source>
         <extracomment>app/gui/models/remote_form.py</extracomment>
         <translation>追加</translation>
+    </message>
+    <message>
+        <source>Add a fact</source>
+        <extracomment>app/gui/settings/memories.py</extracomment>
+        <translation>事実を追加</translation>
+    </message>
+    <message>
+        <source>Add a fact, and press Enter</source>
+        <extracomment>app/gui/settings/memories.py</extracomment>
+        <translation>事実を入力して Enter キーを押します</translation>
     </message>
     <message>
         <source>Add a folder</source>
@@ -724,14 +749,14 @@
         <translation>会話</translation>
     </message>
     <message>
+        <source>Conversations, facts, results, voices and settings as one file. Server keys, the Hugging Face token and models stay here.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>会話、事実、結果、声、設定を 1 つのファイルにします。サーバーのキー、Hugging Face のトークン、モデルは含まれません。</translation>
+    </message>
+    <message>
         <source>Conversations, results and voices</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
         <translation>会話、結果、声</translation>
-    </message>
-    <message>
-        <source>Conversations, results, voices and settings as one file. Server keys, the Hugging Face token and models stay here.</source>
-        <extracomment>app/gui/settings/pane.py</extracomment>
-        <translation>会話、結果、声、設定を 1 つのファイルにします。サーバーのキー、Hugging Face のトークン、モデルは含まれません。</translation>
     </message>
     <message>
         <source>Copied.</source>
@@ -892,6 +917,11 @@
         <source>Delete the voice</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>声を削除</translation>
+    </message>
+    <message>
+        <source>Delete this fact</source>
+        <extracomment>app/gui/settings/memories.py</extracomment>
+        <translation>この事実を削除</translation>
     </message>
     <message>
         <source>Describe the voice: this VoiceDesign model makes one from instructions.</source>
@@ -1217,6 +1247,16 @@
         <source>Export the log</source>
         <extracomment>app/gui/logview.py</extracomment>
         <translation>ログを書き出す</translation>
+    </message>
+    <message>
+        <source>Fact</source>
+        <extracomment>app/gui/settings/memories.py</extracomment>
+        <translation>事実</translation>
+    </message>
+    <message>
+        <source>Fact memory</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>事実のメモリ</translation>
     </message>
     <message>
         <source>Female voice</source>
@@ -1874,6 +1914,12 @@
         <translation>メモリー</translation>
     </message>
     <message>
+        <source>Memory</source>
+        <comment>facts</comment>
+        <extracomment>app/gui/settings/memories.py</extracomment>
+        <translation>メモリ（事実）</translation>
+    </message>
+    <message>
         <source>Memory limit</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>メモリーの上限</translation>
@@ -2307,6 +2353,11 @@
         <source>Open text</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>テキストを開く</translation>
+    </message>
+    <message>
+        <source>Open the conversation: {title}</source>
+        <extracomment>app/gui/settings/memories.py</extracomment>
+        <translation>会話を開く: {title}</translation>
     </message>
     <message>
         <source>Opening</source>
@@ -2839,6 +2890,11 @@
         <source>Regenerate</source>
         <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py</extracomment>
         <translation>再生成</translation>
+    </message>
+    <message>
+        <source>Remember facts for all conversations</source>
+        <extracomment>app/gui/settings/memories.py</extracomment>
+        <translation>すべての会話のために事実を覚える</translation>
     </message>
     <message>
         <source>Remote</source>
@@ -3686,6 +3742,11 @@
         <source>The engine was stopped before the request ended.</source>
         <extracomment>engine/engine.py</extracomment>
         <translation>リクエストが終わる前にエンジンが停止しました。</translation>
+    </message>
+    <message>
+        <source>The fact was deleted.</source>
+        <extracomment>app/gui/viewmodels/memories.py</extracomment>
+        <translation>事実を削除しました。</translation>
     </message>
     <message>
         <source>The fastest: short answers, summaries and first drafts on any machine.</source>
@@ -4559,7 +4620,7 @@
     </message>
     <message>
         <source>Undo</source>
-        <extracomment>app/gui/bars.py, app/gui/listen/pane.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
+        <extracomment>app/gui/bars.py, app/gui/listen/pane.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/memories.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
         <translation>元に戻す</translation>
     </message>
     <message>

@@ -24,6 +24,16 @@
         <translation>Uma voz clonada mantém o tom e o ritmo da gravação.</translation>
     </message>
     <message>
+        <source>A fact has at least one word.</source>
+        <extracomment>app/runtime/memories.py</extracomment>
+        <translation>Um fato tem pelo menos uma palavra.</translation>
+    </message>
+    <message>
+        <source>A fact has at most {most} characters, and this one has {n}.</source>
+        <extracomment>app/runtime/memories.py</extracomment>
+        <translation>Um fato tem no máximo {most} caracteres, e este tem {n}.</translation>
+    </message>
+    <message>
         <source>A file</source>
         <extracomment>app/explain.py</extracomment>
         <translation>Um arquivo</translation>
@@ -42,6 +52,11 @@
         <source>A model may call these in conversations where you switch them on. You are asked before each call.</source>
         <extracomment>app/gui/settings/tools.py</extracomment>
         <translation>Um modelo pode chamá-las nas conversas em que você as ativar. Você é consultado antes de cada chamada.</translation>
+    </message>
+    <message>
+        <source>A model that calls tools may propose a fact. You are asked before it is kept, and can edit or delete it here.</source>
+        <extracomment>app/gui/settings/memories.py</extracomment>
+        <translation>Um modelo que chama ferramentas pode propor um fato. Você é consultado antes de ele ser guardado, e pode editá-lo ou excluí-lo aqui.</translation>
     </message>
     <message>
         <source>A new version is downloaded over https only.</source>
@@ -162,6 +177,16 @@
         <source>Add</source>
         <extracomment>app/gui/models/remote_form.py</extracomment>
         <translation>Adicionar</translation>
+    </message>
+    <message>
+        <source>Add a fact</source>
+        <extracomment>app/gui/settings/memories.py</extracomment>
+        <translation>Adicionar um fato</translation>
+    </message>
+    <message>
+        <source>Add a fact, and press Enter</source>
+        <extracomment>app/gui/settings/memories.py</extracomment>
+        <translation>Adicione um fato e pressione Enter</translation>
     </message>
     <message>
         <source>Add a folder</source>
@@ -724,14 +749,14 @@
         <translation>Conversas</translation>
     </message>
     <message>
+        <source>Conversations, facts, results, voices and settings as one file. Server keys, the Hugging Face token and models stay here.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>Conversas, fatos, resultados, vozes e configurações em um único arquivo. As chaves do servidor, o token do Hugging Face e os modelos ficam aqui.</translation>
+    </message>
+    <message>
         <source>Conversations, results and voices</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
         <translation>Conversas, resultados e vozes</translation>
-    </message>
-    <message>
-        <source>Conversations, results, voices and settings as one file. Server keys, the Hugging Face token and models stay here.</source>
-        <extracomment>app/gui/settings/pane.py</extracomment>
-        <translation>Conversas, resultados, vozes e configurações em um único arquivo. As chaves do servidor, o token do Hugging Face e os modelos ficam aqui.</translation>
     </message>
     <message>
         <source>Copied.</source>
@@ -892,6 +917,11 @@
         <source>Delete the voice</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>Excluir a voz</translation>
+    </message>
+    <message>
+        <source>Delete this fact</source>
+        <extracomment>app/gui/settings/memories.py</extracomment>
+        <translation>Excluir este fato</translation>
     </message>
     <message>
         <source>Describe the voice: this VoiceDesign model makes one from instructions.</source>
@@ -1217,6 +1247,16 @@
         <source>Export the log</source>
         <extracomment>app/gui/logview.py</extracomment>
         <translation>Exportar o registro</translation>
+    </message>
+    <message>
+        <source>Fact</source>
+        <extracomment>app/gui/settings/memories.py</extracomment>
+        <translation>Fato</translation>
+    </message>
+    <message>
+        <source>Fact memory</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>Memória de fatos</translation>
     </message>
     <message>
         <source>Female voice</source>
@@ -1874,6 +1914,12 @@
         <translation>Memória</translation>
     </message>
     <message>
+        <source>Memory</source>
+        <comment>facts</comment>
+        <extracomment>app/gui/settings/memories.py</extracomment>
+        <translation>Memória de fatos</translation>
+    </message>
+    <message>
         <source>Memory limit</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>Limite de memória</translation>
@@ -2307,6 +2353,11 @@
         <source>Open text</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>Abrir texto</translation>
+    </message>
+    <message>
+        <source>Open the conversation: {title}</source>
+        <extracomment>app/gui/settings/memories.py</extracomment>
+        <translation>Abrir a conversa: {title}</translation>
     </message>
     <message>
         <source>Opening</source>
@@ -2840,6 +2891,11 @@
         <source>Regenerate</source>
         <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py</extracomment>
         <translation>Gerar novamente</translation>
+    </message>
+    <message>
+        <source>Remember facts for all conversations</source>
+        <extracomment>app/gui/settings/memories.py</extracomment>
+        <translation>Lembrar fatos para todas as conversas</translation>
     </message>
     <message>
         <source>Remote</source>
@@ -3688,6 +3744,11 @@
         <source>The engine was stopped before the request ended.</source>
         <extracomment>engine/engine.py</extracomment>
         <translation>O mecanismo foi parado antes do fim da solicitação.</translation>
+    </message>
+    <message>
+        <source>The fact was deleted.</source>
+        <extracomment>app/gui/viewmodels/memories.py</extracomment>
+        <translation>O fato foi excluído.</translation>
     </message>
     <message>
         <source>The fastest: short answers, summaries and first drafts on any machine.</source>
@@ -4561,7 +4622,7 @@
     </message>
     <message>
         <source>Undo</source>
-        <extracomment>app/gui/bars.py, app/gui/listen/pane.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
+        <extracomment>app/gui/bars.py, app/gui/listen/pane.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/memories.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
         <translation>Desfazer</translation>
     </message>
     <message>

@@ -24,6 +24,16 @@
         <translation>克隆的声音会保留录音的音高和语速。</translation>
     </message>
     <message>
+        <source>A fact has at least one word.</source>
+        <extracomment>app/runtime/memories.py</extracomment>
+        <translation>事实至少要有一个词。</translation>
+    </message>
+    <message>
+        <source>A fact has at most {most} characters, and this one has {n}.</source>
+        <extracomment>app/runtime/memories.py</extracomment>
+        <translation>事实最多 {most} 个字符，这条有 {n} 个。</translation>
+    </message>
+    <message>
         <source>A file</source>
         <extracomment>app/explain.py</extracomment>
         <translation>文件</translation>
@@ -42,6 +52,11 @@
         <source>A model may call these in conversations where you switch them on. You are asked before each call.</source>
         <extracomment>app/gui/settings/tools.py</extracomment>
         <translation>在您开启它们的对话中，模型可以调用这些工具。每次调用前都会询问您。</translation>
+    </message>
+    <message>
+        <source>A model that calls tools may propose a fact. You are asked before it is kept, and can edit or delete it here.</source>
+        <extracomment>app/gui/settings/memories.py</extracomment>
+        <translation>会调用工具的模型可以提议一条事实。保存之前会先询问您，您可以在这里编辑或删除它。</translation>
     </message>
     <message>
         <source>A new version is downloaded over https only.</source>
@@ -162,6 +177,16 @@
         <source>Add</source>
         <extracomment>app/gui/models/remote_form.py</extracomment>
         <translation>添加</translation>
+    </message>
+    <message>
+        <source>Add a fact</source>
+        <extracomment>app/gui/settings/memories.py</extracomment>
+        <translation>添加事实</translation>
+    </message>
+    <message>
+        <source>Add a fact, and press Enter</source>
+        <extracomment>app/gui/settings/memories.py</extracomment>
+        <translation>输入事实，然后按 Enter 键</translation>
     </message>
     <message>
         <source>Add a folder</source>
@@ -724,14 +749,14 @@
         <translation>对话</translation>
     </message>
     <message>
+        <source>Conversations, facts, results, voices and settings as one file. Server keys, the Hugging Face token and models stay here.</source>
+        <extracomment>app/gui/settings/pane.py</extracomment>
+        <translation>将对话、事实、结果、声音和设置保存为一个文件。服务器密钥、Hugging Face 令牌和模型保留在本机。</translation>
+    </message>
+    <message>
         <source>Conversations, results and voices</source>
         <extracomment>app/gui/viewmodels/settings.py</extracomment>
         <translation>对话、结果和声音</translation>
-    </message>
-    <message>
-        <source>Conversations, results, voices and settings as one file. Server keys, the Hugging Face token and models stay here.</source>
-        <extracomment>app/gui/settings/pane.py</extracomment>
-        <translation>将对话、结果、声音和设置保存为一个文件。服务器密钥、Hugging Face 令牌和模型保留在本机。</translation>
     </message>
     <message>
         <source>Copied.</source>
@@ -892,6 +917,11 @@
         <source>Delete the voice</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>删除声音</translation>
+    </message>
+    <message>
+        <source>Delete this fact</source>
+        <extracomment>app/gui/settings/memories.py</extracomment>
+        <translation>删除这条事实</translation>
     </message>
     <message>
         <source>Describe the voice: this VoiceDesign model makes one from instructions.</source>
@@ -1217,6 +1247,16 @@
         <source>Export the log</source>
         <extracomment>app/gui/logview.py</extracomment>
         <translation>导出日志</translation>
+    </message>
+    <message>
+        <source>Fact</source>
+        <extracomment>app/gui/settings/memories.py</extracomment>
+        <translation>事实</translation>
+    </message>
+    <message>
+        <source>Fact memory</source>
+        <extracomment>app/gui/viewmodels/chat/message_views.py</extracomment>
+        <translation>事实记忆</translation>
     </message>
     <message>
         <source>Female voice</source>
@@ -1874,6 +1914,12 @@
         <translation>内存</translation>
     </message>
     <message>
+        <source>Memory</source>
+        <comment>facts</comment>
+        <extracomment>app/gui/settings/memories.py</extracomment>
+        <translation>记忆</translation>
+    </message>
+    <message>
         <source>Memory limit</source>
         <extracomment>app/gui/settings/pane.py</extracomment>
         <translation>内存上限</translation>
@@ -2307,6 +2353,11 @@
         <source>Open text</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>打开文本</translation>
+    </message>
+    <message>
+        <source>Open the conversation: {title}</source>
+        <extracomment>app/gui/settings/memories.py</extracomment>
+        <translation>打开对话：{title}</translation>
     </message>
     <message>
         <source>Opening</source>
@@ -2839,6 +2890,11 @@
         <source>Regenerate</source>
         <extracomment>app/gui/chat/actions.py, app/gui/chat/message_buttons.py</extracomment>
         <translation>重新生成</translation>
+    </message>
+    <message>
+        <source>Remember facts for all conversations</source>
+        <extracomment>app/gui/settings/memories.py</extracomment>
+        <translation>为所有对话记住事实</translation>
     </message>
     <message>
         <source>Remote</source>
@@ -3686,6 +3742,11 @@
         <source>The engine was stopped before the request ended.</source>
         <extracomment>engine/engine.py</extracomment>
         <translation>请求完成前引擎已停止。</translation>
+    </message>
+    <message>
+        <source>The fact was deleted.</source>
+        <extracomment>app/gui/viewmodels/memories.py</extracomment>
+        <translation>事实已删除。</translation>
     </message>
     <message>
         <source>The fastest: short answers, summaries and first drafts on any machine.</source>
@@ -4559,7 +4620,7 @@
     </message>
     <message>
         <source>Undo</source>
-        <extracomment>app/gui/bars.py, app/gui/listen/pane.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
+        <extracomment>app/gui/bars.py, app/gui/listen/pane.py, app/gui/viewmodels/agents.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/chat/conversation_list.py, app/gui/viewmodels/memories.py, app/gui/viewmodels/models/library.py, app/gui/viewmodels/results.py, app/gui/viewmodels/speak.py, app/gui/viewmodels/transfer.py</extracomment>
         <translation>撤销</translation>
     </message>
     <message>

@@ -352,15 +352,15 @@ def make_corpus(folder: Path) -> list[Path]:
         for n in range(30):
             file = folder / file_name(family, n)
             if family == "prices":
-                _table(file, *prices(n))
+                write_table(file, *prices(n))
             else:
                 title, sections = _FAMILIES[family](n)
-                _WRITERS[file.suffix](file, title, sections)
+                WRITERS[file.suffix](file, title, sections)
             made.append(file)
     return made
 
 
-def _table(file: Path, title: str, rows: list[list[str]]) -> None:
+def write_table(file: Path, title: str, rows: list[list[str]]) -> None:
     if file.suffix == ".csv":
         file.write_text("\n".join(",".join(row) for row in [[title], *rows]), encoding="utf-8")
         return
@@ -410,13 +410,13 @@ def _odt(file: Path, title: str, sections: Sequence[Section]) -> None:
     inner = f'<t:h t:outline-level="1">{title}</t:h>'
     inner += "".join(f'<t:h t:outline-level="2">{heading}</t:h><t:p>{text}</t:p>' for heading, text in sections)
     content = f'<o:c xmlns:o="o" xmlns:t="t"><o:body><o:text>{inner}</o:text></o:body></o:c>'
-    _package(file, {"mimetype": "application/vnd.oasis.opendocument.text", "content.xml": content})
+    write_package(file, {"mimetype": "application/vnd.oasis.opendocument.text", "content.xml": content})
 
 
 def _epub(file: Path, title: str, sections: Sequence[Section]) -> None:
     chapters = {f"c{at}.html": _html_of(title, [section]) for at, section in enumerate(sections)}
     items = "".join(f'<item id="{name}" href="{name}"/><itemref idref="{name}"/>' for name in chapters)
-    _package(
+    write_package(
         file,
         {
             "mimetype": "application/epub+zip",
@@ -434,7 +434,7 @@ def _eml(file: Path, title: str, sections: Sequence[Section]) -> None:
     file.write_bytes(bytes(message))
 
 
-def _package(file: Path, parts: dict[str, str]) -> None:
+def write_package(file: Path, parts: dict[str, str]) -> None:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in parts.items():
@@ -442,7 +442,7 @@ def _package(file: Path, parts: dict[str, str]) -> None:
     file.write_bytes(out.getvalue())
 
 
-_WRITERS: dict[str, Callable[[Path, str, Sequence[Section]], None]] = {
+WRITERS: dict[str, Callable[[Path, str, Sequence[Section]], None]] = {
     ".pdf": _pdf, ".docx": _docx, ".html": _html, ".md": _markdown, ".txt": _text, ".odt": _odt, ".epub": _epub,
     ".eml": _eml,
 }  # fmt: skip

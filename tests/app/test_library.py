@@ -122,6 +122,29 @@ def test_words_that_many_passages_have_are_not_looked_up_but_count() -> None:
     assert query_of("water", shares, 300_000).match == '"water"'
 
 
+def test_words_that_no_passage_has_are_looked_up_by_their_parts(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "a.txt").write_text("Die Miete der Wohnung ist am dritten Werktag fällig.")
+    (folder / "b.txt").write_text("Heizkostenabrechnung: ein Guthaben.")
+    (folder / "c.txt").write_text("Der Garten hat einen Brunnen.")
+    library = indexed(folder)
+    assert texts(library, "Wohnungsmiete?")[0].startswith("Die Miete")  # two words with a letter between them
+    assert texts(library, "Heizkosten?") == ["Heizkostenabrechnung: ein Guthaben."]  # the beginning of one
+    assert texts(library, "Fahrradschloss?") == []
+
+
+def test_copies_of_a_passage_come_behind_others(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for at in range(4):
+        (folder / f"{at}.txt").write_text("The crane dances in the reeds.")
+    (folder / "other.txt").write_text("Nobody has seen how the storm of that night began, but a crane was there.")
+    found = texts(indexed(folder), "crane reeds", 3)
+    assert found[0] == found[2] == "The crane dances in the reeds."
+    assert found[1].startswith("Nobody")
+
+
 def test_passages_never_cross_pages_and_are_of_a_length_to_cite() -> None:
     for file in sorted(DOCUMENTS.iterdir()):
         if file.suffix == ".xls":  # which is refused

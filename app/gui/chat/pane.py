@@ -80,7 +80,7 @@ def _later(seconds: float, run: Callable[[], None]) -> None:
 class ChatPane(Pane):
     def __init__(self, context: AppContext) -> None:
         super().__init__(context)
-        self.talk = OpenConversation(context.store, context.core, _later, context.say, self._find)
+        self.talk = OpenConversation(context.store, context.core, _later, context.say, self._find, context.memories)
         self.conversation_list = ConversationList(context.store, context.say, datetime.date.today)
         self.draft = MessageDraft(context.store, context.work, context.places.attachments, context.core.transcribe)
         self.files = Files(context, self)

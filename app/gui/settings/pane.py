@@ -32,6 +32,7 @@ from app.gui.look import Look, restate
 from app.gui.pane import AppContext, Pane
 from app.gui.preferences import Preferences
 from app.gui.settings.cuda_pack import CudaPackView
+from app.gui.settings.memories import MemoriesView
 from app.gui.settings.section import SettingsSection
 from app.gui.settings.tools import ToolsView
 from app.gui.settings.updates import UpdatesView
@@ -314,6 +315,8 @@ class SettingsPane(Pane):
         self.network = NetworkView(context.look, self.access)
         self.cuda_pack = CudaPackView(context.look, context.cuda_pack, context.restart)
         self.tools = ToolsView(context.look, AddedTools(context.work, lambda: context.core.tools))
+        show: Callable[[int], object] = lambda id: context.open_pane("chat").open(id)  # noqa: E731
+        self.memories = MemoriesView(context.look, context.memories, show)
         self.updates = UpdatesView(context.look, context.updates, context.restart)
         self._build()
         self.computing.changed.connect(self._show)
@@ -379,7 +382,7 @@ class SettingsPane(Pane):
         moved = SettingsSection(look, tr("Export and import"))
         out = text_button(tr("Export everything"), self.export_all)
         note = tr(
-            "Conversations, results, voices and settings as one file. Server keys, the Hugging Face token and models stay here."
+            "Conversations, facts, results, voices and settings as one file. Server keys, the Hugging Face token and models stay here."
         )
         moved.add(tr("To another machine"), out, note)
         taken = text_button(tr("Import an archive"), self.import_all)
@@ -400,7 +403,7 @@ class SettingsPane(Pane):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GRID * 2)
         self.sections = (
-            seen, computed, self.cuda_pack, kept, self.tools, self.network, self.updates, moved, private, wrong,
+            seen, computed, self.cuda_pack, kept, self.memories, self.tools, self.network, self.updates, moved, private, wrong,
         )  # fmt: skip
         for section in self.sections:
             column.addWidget(section)
@@ -456,6 +459,7 @@ class SettingsPane(Pane):
         self.privacy.look()
         self.access.look()
         self.tools.tools.look()
+        self.memories.memories.look()
 
     def show_updates(self) -> None:
         """Where the section begins."""

@@ -30,9 +30,9 @@ _VOICES = "voices"  # a folder of a folder for each voice
 _HERE = "{grus}/"  # the data folder, in paths
 _MOST_FILES, _LARGEST_CONTENT, _LARGEST_FILE, _LARGEST = 500_000, 2 << 30, 16 << 30, 256 << 30  # bytes, unpacked
 _CONVERSATIONS = ("folders", "conversations", "messages")
-_ALL = (*_CONVERSATIONS, "presets", "results")
+_ALL = (*_CONVERSATIONS, "presets", "results", "memories")
 _JSON = {"folders": ("attachments",), "messages": ("calls", "attachments", "figures"), "results": ("body",)}
-_LIVE = dict.fromkeys(("folders", "conversations", "messages", "results"), " WHERE deleted IS NULL")
+_LIVE = dict.fromkeys(("folders", "conversations", "messages", "results", "memories"), " WHERE deleted IS NULL")
 _SPARE = 256 << 20  # bytes of the disk that stay free
 # of this machine, or of what is open now
 _STAYS = ("window", "conversation", "pane", "server.on", "read.watches", "read.watched_folder", "downloads", "backend", "device", "memory_limit", "replicas", "tensor_parallel",
@@ -220,6 +220,10 @@ def _add_row(
             return
     if table == "conversations":
         row |= {"folder": ids["folders"].get(row["folder"]), "leaf": None}
+    if table == "memories":
+        if db.execute("SELECT 1 FROM memories WHERE text = ? AND deleted IS NULL", (row["text"],)).fetchone():
+            return
+        row |= {"conversation": ids["conversations"].get(row["conversation"])}
     if table == "messages":
         row |= {"conversation": ids["conversations"][row["conversation"]]}
         row["parent"] = None if row["parent"] is None else ids[table][row["parent"]]

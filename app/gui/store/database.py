@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 _VACUUM, _CREATED = "vacuum", "created"
+_MARKED = ("conversations", "messages", "results", "folders", "memories")  # rows that are marked, and purged later
 
 
 def next_id(db: sqlite3.Connection, table: str) -> int:
@@ -155,6 +156,16 @@ MIGRATIONS: tuple[str, ...] = (
     ALTER TABLE folders ADD COLUMN libraries TEXT NOT NULL DEFAULT '[]';
     ALTER TABLE folders ADD COLUMN tools TEXT NOT NULL DEFAULT '[]';
     ALTER TABLE folders ADD COLUMN deleted REAL;
+    """,
+    # facts that a person lets Grus keep; one outlives the conversation that it came from
+    """
+    CREATE TABLE memories (
+        id INTEGER PRIMARY KEY,
+        text TEXT NOT NULL,
+        conversation INTEGER REFERENCES conversations(id) ON DELETE SET NULL,
+        deleted REAL,
+        created REAL NOT NULL
+    );
     """,
 )
 
@@ -457,7 +468,7 @@ def purge(db: sqlite3.Connection, before: float) -> list[str] | None:
         db.execute("DELETE FROM drafts WHERE place = ?", (str(id),))
     gone = len(conversations)
     gone += db.execute("DELETE FROM conversations WHERE deleted < ?", (before,)).rowcount
-    for table in ("messages", "results", "folders"):
+    for table in _MARKED[1:]:
         gone += db.execute(f"DELETE FROM {table} WHERE deleted < ?", (before,)).rowcount
     if not gone:
         return None
@@ -467,7 +478,7 @@ def purge(db: sqlite3.Connection, before: float) -> list[str] | None:
 
 def next_due(db: sqlite3.Connection) -> float | None:
     """When the next row was marked that waits for its purge."""
-    parts = [f"SELECT min(deleted) AS at FROM {table}" for table in ("conversations", "messages", "results", "folders")]
+    parts = [f"SELECT min(deleted) AS at FROM {table}" for table in _MARKED]
     found: float | None = db.execute(f"SELECT min(at) FROM ({' UNION ALL '.join(parts)})").fetchone()[0]
     return found
 

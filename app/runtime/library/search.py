@@ -46,10 +46,11 @@ class LibrarySearch:
         if vector is not None:
             ways.append(self._nearest(vector, wanted, files))
         scores = fused(ways)
-        best = sorted(scores, key=lambda id: (-scores[id], id))[: max(top, _RERANKED if self._rank else 0)]
+        best = sorted(scores, key=lambda id: (-scores[id], id))[: max(2 * top, _RERANKED)]
         passages = self._store.passages(best)
-        found = [replace(passages[id], score=scores[id]) for id in best if id in passages]
+        found = _copies_last([replace(passages[id], score=scores[id]) for id in best if id in passages])
         if self._rank is not None and found:
+            found = found[: max(top, _RERANKED)]
             ranked = self._rank(question, [f"{one.title}\n{one.place}\n{one.text}" for one in found])
             found = [replace(found[at], score=score) for at, score in ranked]
         return found[:top]
@@ -60,7 +61,7 @@ class LibrarySearch:
             if stamp != self._words_stamp or self._frequent is None:
                 self._words_stamp, self._frequent = stamp, self._store.frequent()
             passages, shares = self._frequent
-        query = query_of(question, shares, passages)
+        query = query_of(question, shares, passages, self._store.has_word)
         if not query.match:
             return []
         found = self._store.match(query.match, most * 4 if query.rest else most, files)
@@ -96,6 +97,16 @@ class LibrarySearch:
         cosines = rows @ vector / np.maximum(np.linalg.norm(rows, axis=1), 1e-9)
         order = np.argsort(-cosines, kind="stable")[:most]
         return [known[at] for at in order]
+
+
+def _copies_last(found: list[FoundPassage]) -> list[FoundPassage]:
+    """A document that is there twice takes no second place of the first ones."""
+    known: set[str] = set()
+    first, copies = list[FoundPassage](), list[FoundPassage]()
+    for one in found:
+        (copies if one.text in known else first).append(one)
+        known.add(one.text)
+    return first + copies
 
 
 def highest_score(ways: int) -> float:

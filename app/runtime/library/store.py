@@ -13,7 +13,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -241,7 +241,7 @@ class LibraryStore:
             f" WHERE p.id IN ({marks})",
             list(ids),
         )
-        return {row[0]: replace(FoundPassage(*row[:7]), boxes=_boxes(row[7])) for row in rows}
+        return {row[0]: FoundPassage(*(*row[:7], 0.0, _boxes(row[7]))) for row in rows}
 
     def match(self, query: str, most: int, files: Sequence[str] | None = None) -> list[tuple[int, float]]:
         """Passages with the words of a query and their score by BM25, best first. `files`: of these documents alone, by path."""
@@ -251,6 +251,10 @@ class LibraryStore:
             (query, most) if files is None else (query, json.dumps(list(files)), most),
         )
         return [(row[0], row[1]) for row in rows]
+
+    def has_word(self, query: str) -> bool:
+        """Whether any passage has what a query of one word finds."""
+        return self.db.execute("SELECT 1 FROM words WHERE words MATCH ? LIMIT 1", (query,)).fetchone() is not None
 
     def texts(self, path: str) -> list[str]:
         """The passages of a document, in their order."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 MOST_WORDS = 24  # of a question; a longer one is a pasted text, whose rarest words say enough
 MOST_ROWS = 20_000  # passages whose rank is computed
 FREQUENT = 0.01  # share of the passages from which on a word's is kept
 COMMON = 0.2  # and from which on it is not asked for
+SHORT = 4  # letters: words that are shorter are no parts of others
 _WORD = re.compile(r"\w+")
 _UNSPACED = re.compile(
     r"([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff])"
@@ -290,9 +291,15 @@ class WordQuery:
     rest: tuple[tuple[str, float], ...] = ()
 
 
-def query_of(question: str, shares: Mapping[str, float] | None = None, passages: int = 0) -> WordQuery:
+def query_of(
+    question: str,
+    shares: Mapping[str, float] | None = None,
+    passages: int = 0,
+    is_known: Callable[[str], bool] = lambda query: True,
+) -> WordQuery:
     """`shares`: of the passages, how many have a frequent word. A word that most have does not distinguish passages and is left out where others
-    remain; the rarest are looked up as far as `MOST_ROWS` goes, so that a question takes about as long in any library."""
+    remain; the rarest are looked up as far as `MOST_ROWS` goes, so that a question takes about as long in any library. `is_known`: whether
+    a query of one word finds a passage; a word that finds none is looked up as the beginning of others, or by its parts."""
     shares = shares or {}
     words = list(dict.fromkeys(word.casefold() for word in _WORD.findall(_RUN.sub(" ", question))))
     distinctive = [word for word in words if word not in FUNCTION_WORDS and shares.get(word, 0.0) <= COMMON]
@@ -304,12 +311,31 @@ def query_of(question: str, shares: Mapping[str, float] | None = None, passages:
             break
         looked_up += 1
     rest = tuple((word, math.log(1 / shares[word])) for word in chosen[looked_up:])
-    terms = [f'"{word}"' for word in chosen[:looked_up]]
+    terms = [term for word in chosen[:looked_up] for term in _terms(word, is_known if word not in shares else None)]
     for run in _RUN.findall(question):
         pairs = [run[at : at + 2] for at in range(len(run) - 1)] or [run]
         terms += [f'"{" ".join(pair)}"' for pair in pairs[:MOST_WORDS]]
-    return WordQuery(" OR ".join(terms), rest)
+    return WordQuery(" OR ".join(dict.fromkeys(terms)), rest)
+
+
+def _terms(word: str, is_known: Callable[[str], bool] | None) -> list[str]:
+    """A word as it is looked up: itself, words that begin with it, or two words that it is made of, as German makes them."""
+    if is_known is None or is_known(f'"{word}"'):
+        return [f'"{word}"']
+    if len(word) > SHORT and is_known(f'"{word}"*'):
+        return [f'"{word}"*']
+    for at in range(len(word) - SHORT, SHORT - 1, -1):  # the longest first part
+        first, second = word[:at], word[at:]
+        if is_known(f'"{second}"') and (
+            known := next((one for one in (first, *_without_link(first)) if is_known(f'"{one}"')), "")
+        ):
+            return [f'"{known}"', f'"{second}"']
+    return [f'"{word}"']
+
+
+def _without_link(first: str) -> list[str]:
+    return [first.removesuffix(link) for link in ("s", "n", "en", "es") if first.endswith(link)]
 
 
 def words_in(text: str) -> set[str]:
-    return {word.casefold() for word in _WORD.findall(text)}
+    return set(_WORD.findall(text.casefold()))

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from app.gui.preferences import Preferences
-from app.gui.store import archive, conversations, messages, projects, records
+from app.gui.store import archive, conversations, memories, messages, projects, records
 from app.gui.store.messages import Attachment, StoredMessage
 from app.gui.store.records import Preset, StoredResult
 from app.gui.store.worker import AppStore
@@ -72,6 +72,8 @@ def filled(folder: Path) -> Grus:
         for text in ("one", "two"):
             leaf = messages.add(db, id, StoredMessage(0, first.id, "assistant", text, model="tiny"))
         messages.show(db, id, leaf.id - 1)
+        memories.add(db, "The person likes cranes.", id)
+        memories.delete(db, memories.add(db, "A slip"))
         gone = conversations.create(db, "tiny", title="Deleted")
         conversations.delete(db, gone)
         records.keep_preset(db, Preset("Calm", {"temperature": 0.1}, "Hush."))
@@ -117,6 +119,8 @@ def test_everything_goes_to_another_machine_as_one_file(tmp_path: Path) -> None:
     (birds,) = there.ask(projects.listed)
     assert (birds.name, birds.system, birds.tools) == ("Birds", "Be kind.", ("date",))
     assert [file.path for file in birds.files] == [str(there.data / "attachments" / "notes.txt")]
+    (fact,) = there.ask(memories.listed)
+    assert (fact.text, fact.title, fact.conversation) == ("The person likes cranes.", "Cranes", listed["Cranes"])
     assert there.ask(records.presets) == [Preset("Calm", {"temperature": 0.1}, "Hush.")]
     (result,) = there.ask(lambda db: records.results(db, "read"))
     assert (result.source, result.body["copy"]) == ("/elsewhere/a.pdf", first.attachments[0].path)

@@ -21,6 +21,7 @@ from app.gui.viewmodels.signal import Signal
 from app.window_reply import ReplyListener, ReplyRequest
 
 if TYPE_CHECKING:
+    from app.gui.viewmodels.memories import Memories
     from app.runtime.tools.permissions import PermissionAnswer
 
 
@@ -102,8 +103,10 @@ class OpenConversation:
         later: Later,
         say: Callable[..., Any],
         find: Find = lambda folders, question, service: (),
+        memories: Memories | None = None,
     ) -> None:
-        """`find` searches the libraries of the conversation, off the UI thread."""
+        """`find` searches the libraries of the conversation, off the UI thread. `memories`: facts for all conversations."""
+        self._memories = memories
         self._store, self._asks, self._later, self._say, self._find = store, asks, later, say, find
         self.changed, self.grew, self.listed, self.busy, self.configured = (
             Signal(),
@@ -392,11 +395,14 @@ class OpenConversation:
             granted=self._granted.setdefault(self.head.id, set()),
             continue_last=go_on and history[-1]["role"] == "assistant",  # else the model reads what tools returned
             passages=self._passages(message, path, go_on),
+            **self._memory(model),
         )
         question = next((m.text for m in reversed(path) if m.role == "user"), "")
         rewrite = partial(guide.in_window, question) if guide.is_guide(model) else None
         note = lambda sentence: self._say(sentence, "warning")  # noqa: E731
-        self.reply = ReplyStream(message, self._reply_changed, self._save, self._later, rewrite, note, bool(ask.tools))
+        self.reply = ReplyStream(
+            message, self._reply_changed, self._save, self._later, rewrite, note, bool(ask.tools or ask.keep)
+        )
         self._change(self.reply.message)
         self.busy()
         self.reply.begin(lambda listener: self._asks.reply(ask, listener))
@@ -412,6 +418,13 @@ class OpenConversation:
         if not folders or not question or go_on:
             return None
         return lambda service: self._find(folders, question, service)
+
+    def _memory(self, model: str) -> dict[str, Any]:
+        """What the model reads of the facts that were kept, and how it keeps another one."""
+        memories, conversation = self._memories, self.id
+        if memories is None or not memories.on or guide.is_guide(model):
+            return {}
+        return {"facts": memories.read, "keep": lambda fact: memories.keep(fact, conversation)}
 
     def _with_project(self, kind: str) -> tuple[str, ...]:
         """The conversation's own, and those of its project."""

@@ -237,6 +237,7 @@ BUILTIN_TITLES = {
     "read_file": mark("File reader"),
     "search_documents": mark("Document search"),
     "python": mark("Python sandbox"),
+    "remember": mark("Fact memory"),
     "web_search": mark("Web search"),
     "read_web_page": mark("Web page reader"),
 }
