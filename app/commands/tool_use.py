@@ -35,10 +35,10 @@ class ToolTerminal:
     """Opened by `tool_terminal`."""
 
     def __init__(self, box: Toolbox, permissions: Permissions, model: grus.Model) -> None:
-        self._box, self._permissions, self._model = box, permissions, model
+        self.box, self._permissions, self._model = box, permissions, model
 
     def loop(self, ask: Callable[[Sequence[Mapping[str, Any]], Sequence[Mapping[str, Any]]], ModelReply]) -> ToolLoop:
-        return self._model.tool_loop(ask, self._box.tools, self._permissions.approve, on_event=self._show)
+        return self._model.tool_loop(ask, self.box.tools, self._permissions.approve, on_event=self._show)
 
     def _show(self, event: ToolEvent) -> None:
         from app.runtime.tools.loop import ToolCallBegun
@@ -55,7 +55,7 @@ class ToolTerminal:
         print(f"[{words}{text[:_SHOWN]}{'…' if len(text) > _SHOWN else ''}]", file=sys.stderr)
 
     def _label(self, name: str) -> str:
-        return plain(next((tool.label for tool in self._box.tools if tool.name == name), name))
+        return plain(next((tool.label for tool in self.box.tools if tool.name == name), name))
 
 
 @contextmanager

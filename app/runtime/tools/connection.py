@@ -10,7 +10,7 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, field, replace
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from app.runtime.remote.client import remote_loop
 from app.runtime.tools.resources import (
+    ServerFile,
     ServerPrompt,
     ServerResource,
     ServerText,
@@ -116,7 +117,7 @@ class McpConnection:
         """A resource as the result of a call."""
         return self._run(self._resource_read(uri))
 
-    def read(self, uri: str) -> Future[ServerText]:
+    def read(self, uri: str) -> Future[tuple[ServerFile, ...]]:
         """A resource for a person."""
         return self._run(self._read(uri))
 
@@ -189,7 +190,7 @@ class McpConnection:
         client = await self._client()
         return prompt_text((await self._guarded(client.get_prompt(name, arguments), self._seconds)).messages)
 
-    async def _read(self, uri: str) -> ServerText:
+    async def _read(self, uri: str) -> tuple[ServerFile, ...]:
         client = await self._client()
         return read_contents((await self._guarded(client.read_resource(uri), self._seconds)).contents)
 
@@ -384,6 +385,27 @@ class McpTool(Tool):
 
     def run(self, arguments: Mapping[str, Any], stop: Future[None]) -> ToolResult:
         return waited(self.begin(arguments), stop)
+
+
+def listed_resources_of(connections: Sequence[McpConnection]) -> tuple[list[ServerResource], list[str]]:
+    """Of several servers, asked at once; and of those that could not be asked why not. Blocks."""
+    return _listed_of([one.resources() for one in connections])
+
+
+def listed_prompts_of(connections: Sequence[McpConnection]) -> tuple[list[ServerPrompt], list[str]]:
+    """The same."""
+    return _listed_of([one.prompts() for one in connections])
+
+
+def _listed_of(asked: Sequence[Future[list[T]]]) -> tuple[list[T], list[str]]:
+    found: list[T] = []
+    problems: list[str] = []
+    for one in asked:
+        try:
+            found += one.result()
+        except GrusError as error:
+            problems.append(str(error))
+    return found, problems
 
 
 def model_name(server: str, tool: str) -> str:

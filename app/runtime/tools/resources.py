@@ -20,7 +20,8 @@ from engine.errors import BadRequest
 
 MOST_LISTED = 500  # of the resources or prompts of a server
 _SHORT, _LONG = 200, 1000  # characters of a title and of a description
-_MOST_ARGUMENTS, _MOST_FILES = 20, 20
+_MOST_ARGUMENTS, _MOST_FILES, _MOST_TURNS = 20, 20, 50
+_LONGEST_PROMPT = 100_000  # characters
 LARGEST_FILE = 16 << 20  # bytes of one that a server sends
 _VARIABLE = re.compile(r"\{([A-Za-z0-9_.]+)\}")  # of a template; other kinds of RFC 6570 are left out
 _INVISIBLE = ("Cc", "Cs", "Co", "Cn")
@@ -70,11 +71,12 @@ class ServerFile:
 
     name: str
     data: bytes
+    media_type: str = ""
 
 
 @dataclass(frozen=True)
 class ServerText:
-    """What a resource or a prompt holds: text, and files that are none, or too long to stand in a message field."""
+    """A prompt: what is put into the message field, and files that go with it."""
 
     text: str
     files: tuple[ServerFile, ...] = ()
@@ -118,21 +120,16 @@ def listed_prompts(server: str, prompts: Sequence[Any]) -> list[ServerPrompt]:
     ]
 
 
-def read_contents(contents: Sequence[Any]) -> ServerText:
+def read_contents(contents: Sequence[Any]) -> tuple[ServerFile, ...]:
     """Of a resource that was read."""
-    texts, files = [], []
-    for part in contents[:_MOST_FILES]:
-        file = embedded(part)
-        if file is not None:
-            files.append(file)
-            texts += [visible(part.text)] if getattr(part, "text", None) is not None else []
-    return ServerText("\n\n".join(texts), tuple(files))
+    return tuple(file for part in contents[:_MOST_FILES] if (file := embedded(part)) is not None)
 
 
 def prompt_text(messages: Sequence[Any]) -> ServerText:
     """A prompt as text for the message field, and what else it has as files. Several turns are marked with who speaks."""
     turns: list[str] = []
     files: list[ServerFile] = []
+    messages = messages[:_MOST_TURNS]
     several = len({message.role for message in messages}) > 1
     for message in messages:
         part = message.content
@@ -143,8 +140,11 @@ def prompt_text(messages: Sequence[Any]) -> ServerText:
         elif part.type == "resource_link":
             turns.append(visible(f"[{part.name}: {part.uri}]"))
         elif part.type in ("image", "audio") and (data := decoded(part.data)) is not None:
-            files.append(ServerFile(file_name(part.type, part.mime_type), data))
-    return ServerText("\n\n".join(turns), tuple(files[:_MOST_FILES]))
+            files.append(ServerFile(file_name(part.type, part.mime_type), data, part.mime_type))
+    text = "\n\n".join(turns)
+    if len(text) > _LONGEST_PROMPT:
+        raise BadRequest("This prompt is longer than a message field holds.", "prompt")
+    return ServerText(text, tuple(files[:_MOST_FILES]))
 
 
 def embedded(resource: Any) -> ServerFile | None:
@@ -153,9 +153,8 @@ def embedded(resource: Any) -> ServerFile | None:
     data = visible(text).encode("utf-8", "replace") if text is not None else decoded(getattr(resource, "blob", ""))
     if data is None or len(data) > LARGEST_FILE:
         return None
-    return ServerFile(
-        file_name(str(resource.uri), resource.mime_type or ("text/plain" if text is not None else "")), data
-    )
+    kind = line(resource.mime_type or ("text/plain" if text is not None else ""))
+    return ServerFile(file_name(str(resource.uri), kind), data, kind)
 
 
 def decoded(data: str) -> bytes | None:
