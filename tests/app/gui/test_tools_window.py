@@ -19,7 +19,9 @@ from PySide6.QtWidgets import QAbstractButton, QCheckBox, QComboBox, QMenu
 from app.gui.chat.pane import ChatPane
 from app.gui.chat.tool_call import ToolCallWidget
 from app.gui.preferences import Preferences
+from app.gui.settings.tools import SignInView
 from app.gui.viewmodels.chat import exchange
+from app.gui.viewmodels.tools import ServerEntry
 from app.runtime.tools.settings import ToolSettings
 from app.runtime.tools.web import search_keys
 from app.window_engine import local_service
@@ -28,6 +30,7 @@ from engine.types import Request
 from tests.app.gui.clipping import faults
 from tests.app.gui.conftest import Opened
 from tests.app.tools.conftest import MCP_SERVER, stdio_server
+from tests.app.tools.oauth_world import browse, oauth_world
 from tests.clients.tool_calling_model import ANSWER, ToolCallingModel
 
 LEFT = Qt.MouseButton.LeftButton
@@ -421,3 +424,59 @@ def test_servers_are_added_looked_at_allowed_and_removed(grus: Opened) -> None:
     pane.privacy.delete_all()
     grus.until(lambda: not settings.file.exists() and not settings.logs.exists())
     grus.until(lambda: not tools.servers)
+
+
+@pytest.mark.slow
+def test_a_person_signs_in_to_a_server_in_settings(
+    grus: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("app.gui.settings.tools.open_address", opened.append)
+    with oauth_world(tmp_path) as world:
+        ToolSettings().keep_servers([world.server])
+        view = settings_pane(grus).tools
+        tools = view.tools
+
+        def entry() -> ServerEntry:
+            return tools.servers[0]
+
+        def step() -> SignInView:
+            return view.findChildren(SignInView)[-1]
+
+        grus.until(lambda: tools.servers)
+        view._unfold("private")
+        grus.until(lambda: entry().sign_in == "wanted", 30)
+        grus.qtbot.mouseClick(step().go, LEFT)
+        grus.until(lambda: entry().sign_in == "open", 30)
+        grus.settle()
+        assert faults(grus.window) == []
+        assert opened == []  # the browser is opened by the person alone
+        grus.qtbot.mouseClick(step().cancel, LEFT)
+        assert (entry().sign_in, entry().address) == ("wanted", "")
+        grus.settle()
+        grus.qtbot.mouseClick(step().go, LEFT)
+        grus.until(lambda: entry().sign_in == "open", 30)
+        grus.settle()
+        step().ended.setText("http://127.0.0.1:1/callback?code=1&state=2")
+        QTest.keyClick(step().ended, Qt.Key.Key_Return)
+        assert "belongs to no sign-in" in entry().problem
+        grus.settle()
+        grus.qtbot.mouseClick(step().open, LEFT)
+        assert "close this page" in browse(opened[0])
+        grus.until(lambda: entry().tools is not None, 30)
+        assert [one.label for one in entry().tools or ()] == ["private/secret"]
+        assert (entry().sign_in, entry().problem) == ("done", "")
+        grus.settle()
+        assert faults(grus.window) == []
+        grus.qtbot.mouseClick(step().out, LEFT)
+        grus.until(lambda: tools.done == "You are signed out of private here.")
+        assert (entry().sign_in, entry().tools) == ("", None)
+        view._unfold("private")
+        view._unfold("private")
+        grus.until(lambda: entry().sign_in == "wanted", 30)
+        world.refuse()
+        tools.sign_in("private")
+        grus.until(lambda: entry().address, 30)
+        browse(entry().address)
+        grus.until(lambda: "was refused" in entry().problem, 30)
+        assert entry().sign_in == "wanted"

@@ -1,8 +1,7 @@
 """An MCP server over HTTP that asks for a sign-in, with its authorization server: `python oauth_server.py PORT FILE`.
 
 Both are written with the `mcp` package. FILE gets a line for each thing that the authorization server does. The person at its page
-allows everything, except where the file `FILE.refuse` is there. Access tokens hold for two seconds.
-"""
+allows everything, except where the file `FILE.refuse` is there."""
 
 from __future__ import annotations
 
@@ -24,7 +23,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 from pydantic import AnyHttpUrl
 
-SECONDS = 2
+SECONDS = 600
 
 
 class Provider(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken, AccessToken]):
