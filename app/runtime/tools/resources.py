@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, unquote
 
 from engine.errors import BadRequest
 
@@ -167,7 +167,7 @@ def decoded(data: str) -> bytes | None:
 
 def file_name(uri: str, media_type: str | None) -> str:
     """The last part of an address, with an ending that fits the type: other programs, and Grus, know a file by it."""
-    last = unquote(urlsplit(uri).path.rstrip("/").rpartition("/")[2] or uri.partition(":")[0])
+    last = re.split(r"[/\\:]", unquote(re.sub(r"[?#].*", "", uri, flags=re.DOTALL)).rstrip("/"))[-1]
     plain = re.sub(r"[^\w.-]+", "-", line(last)).strip(".-")[:80] or "resource"
     kind = (media_type or "").partition(";")[0].strip().lower()
     known = PurePosixPath(plain).suffix and mimetypes.guess_type(plain)[0]
