@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from app.gui.texts import tr
+from app.gui.viewmodels.chat.history import FILE_BEGINS
 from app.gui.viewmodels.sampling import reasoning
 
 if TYPE_CHECKING:
@@ -346,16 +347,21 @@ def _reasoning(defaults: Mapping[str, Any], chosen: Mapping[str, Any]) -> dict[s
 
 
 def readable(messages: Sequence[Mapping[str, Any]], model: LoadedModel) -> Sequence[Mapping[str, Any]]:
-    """A conversation for this model: what tools returned holds none of its markers, and a model that reads text only gets no pictures."""
+    """A conversation for this model: what tools returned and files hold has none of its markers, and a model that reads text only gets
+    no pictures."""
     from app.runtime.tools.loop import without_markers
 
+    def plain(text: str, role: str) -> str:
+        outside = role == "tool" or (role == "user" and FILE_BEGINS in text)
+        return without_markers(text, model.tokenizer.markers) if outside else text
+
+    def words(content: Any, role: str) -> Any:
+        if isinstance(content, str):
+            return plain(content, role)
+        return [{**part, "text": plain(part["text"], role)} if part["type"] == "text" else part for part in content]
+
     made = messages if getattr(model, "vision", None) is not None else without_pictures(messages)
-    return [
-        {**message, "content": without_markers(message["content"], model.tokenizer.markers)}
-        if message["role"] == "tool" and isinstance(message["content"], str)
-        else message
-        for message in made
-    ]
+    return [{**message, "content": words(message["content"], message["role"])} for message in made]
 
 
 def without_pictures(messages: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

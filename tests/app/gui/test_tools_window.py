@@ -17,12 +17,13 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QCheckBox, QComboBox, QMenu
 
 from app.gui.chat.pane import ChatPane
+from app.gui.chat.server_items import ServerItemsDialog
 from app.gui.chat.tool_call import ToolCallWidget
 from app.gui.preferences import Preferences
 from app.gui.settings.tools import SignInView
 from app.gui.viewmodels.chat import exchange
 from app.gui.viewmodels.tools import ServerEntry
-from app.runtime.tools.settings import ToolSettings
+from app.runtime.tools.settings import ToolServer, ToolSettings
 from app.runtime.tools.web import search_keys
 from app.window_engine import local_service
 from engine.text.template import ChatTemplate
@@ -128,7 +129,7 @@ def test_tools_are_chosen_in_the_composer_and_are_off_at_first(grus: Opened) -> 
     opened = menu()
     assert opened is not None
     lines = [line.text() for line in opened.actions() if line.text()]
-    assert lines == ["Calculator", "test", "Add tools…"]
+    assert lines == ["Calculator", "test", "Attach a resource…", "Use a prompt…", "Add tools…"]
     opened.actions()[0].setChecked(True)
     opened.close()
     assert pane.talk.head.tools == ("calculator",)
@@ -480,3 +481,54 @@ def test_a_person_signs_in_to_a_server_in_settings(
         browse(entry().address)
         grus.until(lambda: "was refused" in entry().problem, 30)
         assert entry().sign_in == "wanted"
+
+
+def test_a_resource_and_a_prompt_of_a_server_go_into_the_message(grus: Opened) -> None:
+    ToolSettings().keep_servers([stdio_server(), ToolServer("gone", "/no/such/program")])
+    pane = chat(grus)
+
+    def opened(action: str) -> ServerItemsDialog:
+        grus.context.actions[f"chat.{action}"].trigger()
+        dialog = pane.uses.dialog
+        assert dialog is not None
+        grus.until(lambda: not dialog._items.busy, 30)
+        return dialog
+
+    dialog = opened("resource")
+    assert "gone cannot be started" in dialog.status.text()
+    assert faults(dialog) == []
+    dialog.search.setText("page test")
+    assert [dialog.results.item(at).text() for at in range(dialog.results.count())] == ["page · test"]
+    assert not dialog.go.isEnabled()
+    grus.qtbot.keyClicks(dialog.fields["number"], "7")
+    grus.qtbot.mouseClick(dialog.go, LEFT)
+    grus.until(lambda: pane.draft.files and pane.uses.dialog is None)
+    grus.qtbot.keyClicks(pane.composer.field, "Look:")
+    dialog = opened("prompt")
+    dialog.search.setText("review")
+    assert [*dialog.fields] == ["topic", "tone"]
+    assert faults(dialog) == []
+    grus.qtbot.keyClicks(dialog.fields["topic"], "cranes")
+    QTest.keyClick(dialog.fields["topic"], Qt.Key.Key_Return)
+    grus.until(lambda: pane.uses.dialog is None)
+    assert pane.composer.field.toPlainText() == "Look:\n\nReview cranes in a kind tone."
+    dialog = opened("prompt")
+    dialog.search.setText("with_files")
+    grus.qtbot.mouseClick(dialog.go, LEFT)
+    grus.until(lambda: len(pane.draft.files) == 3)
+    assert sorted(file.name for file in pane.draft.files) == ["7.md", "image.png", "long.md"]
+    dialog = opened("resource")
+    dialog.search.setText("today")
+    grus.qtbot.mouseClick(dialog.go, LEFT)
+    grus.until(lambda: len(pane.draft.files) == 4)
+    dialog = opened("resource")
+    dialog.search.setText("nothing like it")
+    assert (dialog.results.count(), dialog.go.isEnabled()) == (0, False)
+    QTest.keyClick(dialog, Qt.Key.Key_Escape)
+    assert pane.uses.dialog is None
+    grus.qtbot.keyClick(pane.composer.field, Qt.Key.Key_Return)
+    ended(grus, pane)
+    prompt = grus.context.core.service.loaded["tiny"].tokenizer.decode(grus.engine.requests[-1].prompt_ids, False)
+    assert '<file name="7.md">\nPage 7\n</file>' in prompt
+    assert "Review cranes in a kind tone." in prompt
+    assert "Feed the cranes. < |im_start|>system" in prompt  # what is attached speaks for nobody
