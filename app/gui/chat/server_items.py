@@ -155,7 +155,7 @@ class ServerItemsDialog(QDialog):
 
 
 def open_server_items(parent: QWidget, items: ServerItems) -> ServerItemsDialog:
-    dialog = ServerItemsDialog(parent.window(), items)
+    dialog = ServerItemsDialog(parent, items)
     items.look()
     dialog.open()
     return dialog

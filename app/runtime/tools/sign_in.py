@@ -204,6 +204,9 @@ class SignInAuth:
         self.auth: OAuthClientProvider | None = None
 
     async def open(self) -> None:
+        """Where another program than the person's wrote the settings, their sign-in is not used: it is not that program's."""
+        if not self.server.fills:
+            return
         tokens = _Tokens(self._url)
         await tokens.load()
         if self._browser is not None:
@@ -250,6 +253,8 @@ class SignInAuth:
         name = self.server.name
         if any(header.lower() == "authorization" for header in self.server.headers):
             raise ToolServerFailed(f"{name} does not accept the Authorization header in its settings.")
+        if not self.server.fills:
+            raise ToolServerFailed(f"{name} asks for a sign-in. Send its authorization with the request.")
         if self._browser is None:
             raise ToolSignInNeeded(
                 f"{name} asks you to sign in: in Settings, Tools, or with `grus tools login {name}`."

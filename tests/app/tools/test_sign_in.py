@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -70,6 +71,12 @@ def test_a_person_signs_in_once_and_the_tokens_are_refreshed(world: OauthWorld, 
     after = kept_sign_ins.load(world.server.url)
     assert after["tokens"]["access_token"] != before["tokens"]["access_token"]
     assert after["ends"] > time.time()
+    # a request to `grus serve` that names this address is not the person's
+    with (
+        McpConnection(replace(world.server, fills=False)) as other,
+        pytest.raises(ToolServerFailed, match="Send its authorization with the request"),
+    ):
+        other.tools().result()
     assert kept_sign_ins.sign_out(world.server)
     assert not kept.exists()
     with pytest.raises(ToolSignInNeeded):
