@@ -19,7 +19,7 @@ from engine.starter import GUIDE
 from engine.types import SamplingParams, Timings
 
 if TYPE_CHECKING:
-    from app.commands.server_items import ServerItems
+    from app.commands.server_items import ChatServerItems
     from app.runtime.tools.toolbox import Toolbox
 
 HELP = """\
@@ -79,7 +79,7 @@ class _Conversation:
         self.images: list[Path] = []  # shown, and waiting for words
         self.noted: set[str] = set()
         self._box: Toolbox | None = None  # of servers whose resources and prompts are used
-        self._items: ServerItems | None = None
+        self._items: ChatServerItems | None = None
 
     def hold(self) -> None:
         try:
@@ -175,8 +175,8 @@ class _Conversation:
         if text:
             self._answer(text)
 
-    def _server_items(self) -> ServerItems:
-        from app.commands.server_items import ServerItems
+    def _server_items(self) -> ChatServerItems:
+        from app.commands.server_items import ChatServerItems
         from app.runtime.tools.toolbox import Toolbox
 
         if self._items is None:
@@ -184,7 +184,7 @@ class _Conversation:
             if box is None:
                 box = self._box = Toolbox(only=())
             loaded = self.model.loaded
-            self._items = ServerItems(box, loaded.vision is not None, loaded.tokenizer.markers)
+            self._items = ChatServerItems(box, loaded.vision is not None, loaded.tokenizer.markers)
         return self._items
 
     def _given(self, line: str) -> Any:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from app.runtime.tools.toolbox import Toolbox
 
 
-class ServerItems:
+class ChatServerItems:
     """`texts` and `pictures` wait for the next message. Raises GrusError where something cannot be had. `markers` of the model's
     template are taken apart in what comes from a server."""
 

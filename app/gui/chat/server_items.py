@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QDialog,
     QFormLayout,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from app.runtime.tools.resources import ServerArgument, ServerPrompt, ServerResource
 
 _WIDTH, _LIST_HEIGHT = 520, 220
+_STEPS = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
 
 
 class ServerItemsDialog(QDialog):
@@ -56,6 +58,7 @@ class ServerItemsDialog(QDialog):
         )
         self._listed: list[ServerResource | ServerPrompt] | None = None
         self.search.textChanged.connect(self._list)
+        self.search.installEventFilter(self)
         self.results.currentItemChanged.connect(lambda *_: self._show_chosen())
         self.results.itemActivated.connect(lambda _: self._use())
         items.changed.connect(self._show)
@@ -148,6 +151,14 @@ class ServerItemsDialog(QDialog):
         self.go.setEnabled(filled and not self._items.busy)
 
     # -- what a person does
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Up and down walk through the list while the search is typed."""
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and event.key() in _STEPS:
+            row = self.results.currentRow() + _STEPS[Qt.Key(event.key())]
+            self.results.setCurrentRow(max(0, min(self.results.count() - 1, row)))
+            return True
+        return super().eventFilter(watched, event)
 
     def _use(self) -> None:
         if self.chosen is not None and self.go.isEnabled():
