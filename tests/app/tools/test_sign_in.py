@@ -25,6 +25,7 @@ from engine.errors import GrusError, ToolServerFailed, ToolSignInNeeded
 from tests.app.fresh import ROOT, environment, several
 from tests.app.fresh import grus as fresh_grus
 from tests.app.tools.oauth_world import OauthWorld, browse, oauth_world, sent_to
+from tests.app.tools.test_tools_command import Terminal
 
 
 @pytest.fixture
@@ -217,3 +218,26 @@ def test_the_page_of_a_sign_in_is_encrypted() -> None:
     with pytest.raises(ToolServerFailed, match=r"without encryption: http://example\.org"):
         asyncio.run(browser.ask("http://example.org/authorize?state=1"))
     assert not browser.take("http://127.0.0.1/callback?code=1&state=")
+
+
+@pytest.mark.slow
+def test_the_browser_is_opened_when_the_person_says_so(world: OauthWorld, tmp_path: Path) -> None:
+    settings = ToolSettings(tmp_path / "data" / "Grus" / "tools.json")
+    settings.keep_servers([world.server])
+    browser = tmp_path / "browser.py"
+    browser.write_text("import sys, urllib.request\nurllib.request.urlopen(sys.argv[1]).read()\n")
+    terminal = Terminal(
+        "tools", "login", "private", XDG_DATA_HOME=str(tmp_path / "data"), DISPLAY=":99", SSH_CONNECTION="",
+        BROWSER=f"{sys.executable} {browser} %s",
+    )  # fmt: skip
+    try:
+        terminal.until("Ctrl-C cancels.")
+        assert "Type y to open it in the browser of this machine." in terminal.seen
+        assert "authorized" not in world.log()
+        terminal.type("http://127.0.0.1/callback?code=1&state=2")
+        terminal.until("belongs to no sign-in")
+        terminal.type("y")
+        terminal.until("You are signed in: private has 1 tool.")
+        assert terminal.process.wait(60) == 0
+    finally:
+        terminal.close()
