@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 from app.gui.texts import tr
 from app.gui.viewmodels.chat.history import FILE_BEGINS
 from app.gui.viewmodels.sampling import reasoning
+from engine.errors import BadRequest
 
 if TYPE_CHECKING:
-    from app.gui.store.messages import GivenPassage
+    from app.gui.store.messages import Attachment, GivenPassage
     from app.runtime.chat import ChatRequest, PreparedChat, ReplyEvent
     from app.runtime.models import ModelService
     from app.runtime.tools.loop import ModelReply, ToolEvent
@@ -47,6 +48,9 @@ class ReplyRequest:
     granted: set[str] = field(default_factory=set)
     continue_last: bool = False
     passages: Callable[[ModelService], Sequence[GivenPassage]] | None = None  # of the libraries that are asked
+    keep: Callable[[bytes], Attachment] | None = (
+        None  # a picture that a tool returned; raises BadRequest where it is none
+    )
 
 
 @dataclass(eq=False)
@@ -60,10 +64,11 @@ class PermissionQuestion:
 
 @dataclass(frozen=True)
 class CallProgress:
-    """A call began or ended. `label`: SERVER/TOOL."""
+    """A call began or ended. `label`: SERVER/TOOL. `pictures` of the result are in use (`release`) until a row refers to them."""
 
     label: str
     event: ToolEvent
+    pictures: Sequence[Attachment] = ()
 
 
 class RoundBegan:
@@ -250,7 +255,8 @@ class _Rounds:
                 sentence = tr("{tool} is asked over the network: {question}", tool=tool.label, question=asked)
                 self._put(("reach", sentence if isinstance(event, ToolCallBegun) else ""))
             label = tool.label if tool is not None else ""
-            self._put(("called", CallProgress(label, event)))
+            pictures = () if isinstance(event, ToolCallBegun) else self._kept(event.step.pictures)
+            self._put(("called", CallProgress(label, event, pictures)))
 
         allowed = Permissions(tools.settings, found, self._question, granted=self._ask.granted)
         sees = getattr(self._loaded, "vision", None) is not None
@@ -261,6 +267,14 @@ class _Rounds:
             loop.run(self._conversation.messages)
         finally:
             self._put(("reach", ""))
+
+    def _kept(self, pictures: Sequence[bytes]) -> list[Attachment]:
+        found: list[Attachment] = []
+        for picture in pictures:
+            if self._ask.keep is not None:
+                with suppress(BadRequest, OSError):  # what is no picture is not shown
+                    found.append(self._ask.keep(picture))
+        return found
 
     def _question(self, request: PermissionRequest) -> PermissionAnswer:
         question = PermissionQuestion(request)

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from app.gui.store import conversations, messages, records
 from app.gui.store.conversations import ConversationHead
+from app.gui.store.database import OWN_FOLDERS, release
 from app.gui.store.messages import Attachment, GivenPassage, StoredMessage
 from app.gui.store.projects import Project
 from app.gui.store.worker import AppStore
 from app.gui.texts import tr
 from app.gui.viewmodels import sampling as options
 from app.gui.viewmodels.chat import guide
+from app.gui.viewmodels.chat.draft import attach_bytes
 from app.gui.viewmodels.chat.history import for_model
 from app.gui.viewmodels.chat.reply_stream import ReplyStream, settled
 from app.gui.viewmodels.signal import Signal
@@ -392,6 +394,7 @@ class OpenConversation:
             granted=self._granted.setdefault(self.head.id, set()),
             continue_last=go_on and history[-1]["role"] == "assistant",  # else the model reads what tools returned
             passages=self._passages(message, path, go_on),
+            keep=lambda data: attach_bytes(tr("Picture") + ".png", data, self._store.folder / OWN_FOLDERS[0]),
         )
         question = next((m.text for m in reversed(path) if m.role == "user"), "")
         rewrite = partial(guide.in_window, question) if guide.is_guide(model) else None
@@ -424,7 +427,8 @@ class OpenConversation:
             self.grew(reply.message)
         if reply.over and self.reply is reply:
             self.reply = None
-            self._save(reply.message)
+            message, kept = reply.message, tuple(reply.kept)
+            self._store.ask(lambda db: messages.update(db, message), lambda _: [release(path) for path in kept])
             self.busy()
             self._answer_queued()
 
