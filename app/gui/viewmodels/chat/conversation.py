@@ -427,8 +427,7 @@ class OpenConversation:
             self.grew(reply.message)
         if reply.over and self.reply is reply:
             self.reply = None
-            message, kept = reply.message, tuple(reply.kept)
-            self._store.ask(lambda db: messages.update(db, message), lambda _: [release(path) for path in kept])
+            self._save(reply.message, reply.kept)
             self.busy()
             self._answer_queued()
 
@@ -437,8 +436,14 @@ class OpenConversation:
         self._save(message)
         self.grew(message)
 
-    def _save(self, message: StoredMessage) -> None:
-        self._store.ask(lambda db: messages.update(db, message))
+    def _save(self, message: StoredMessage, kept: Sequence[str] = ()) -> None:
+        """`kept`: files that were in use until a row refers to them."""
+
+        def stored(_: None) -> None:
+            for path in kept:
+                release(path)
+
+        self._store.ask(lambda db: messages.update(db, message), stored)
 
 
 def title_of(message: StoredMessage) -> str:
