@@ -13,10 +13,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from app.gui.texts import tr
+from app.gui.viewmodels.chat.history import FILE_BEGINS
 from app.gui.viewmodels.sampling import reasoning
+from engine.errors import BadRequest
 
 if TYPE_CHECKING:
-    from app.gui.store.messages import GivenPassage
+    from app.gui.store.messages import Attachment, GivenPassage
     from app.runtime.chat import ChatRequest, PreparedChat, ReplyEvent
     from app.runtime.models import ModelService
     from app.runtime.tools.loop import ModelReply, ToolEvent
@@ -47,7 +49,10 @@ class ReplyRequest:
     continue_last: bool = False
     passages: Callable[[ModelService], Sequence[GivenPassage]] | None = None  # of the libraries that are asked
     facts: Sequence[str] = ()  # that the person lets Grus keep, newest first
-    keep: Callable[[str], Any] | None = None  # keeps another one; blocks
+    keep_fact: Callable[[str], Any] | None = None  # keeps another one; blocks
+    keep_picture: Callable[[bytes], Attachment] | None = (
+        None  # a picture that a tool returned; raises BadRequest where it is none
+    )
 
 
 @dataclass(eq=False)
@@ -61,10 +66,11 @@ class PermissionQuestion:
 
 @dataclass(frozen=True)
 class CallProgress:
-    """A call began or ended. `label`: SERVER/TOOL."""
+    """A call began or ended. `label`: SERVER/TOOL. `pictures` of the result are in use (`release`) until a row refers to them."""
 
     label: str
     event: ToolEvent
+    pictures: Sequence[Attachment] = ()
 
 
 class RoundBegan:
@@ -186,7 +192,7 @@ def make_reply(engine: ReplyEngine, ask: ReplyRequest, speaking: PendingReply) -
     conversation = ChatRequest(messages, params, continue_last=ask.continue_last, **reasons)
     rounds = _Rounds(service, loaded, ask, conversation, speaking)
     try:
-        if (ask.tools or ask.keep) and calls_tools(loaded):
+        if (ask.tools or ask.keep_fact) and calls_tools(loaded):
             rounds.run_with(engine.tools)
         else:
             if ask.tools:
@@ -241,7 +247,7 @@ class _Rounds:
         if self._ask.tools:
             self._put(("working", tr("Starting the tools.")))
         found, problems = tools.open(self._ask.tools, self._stop)
-        found = with_remember(found, self._ask.keep, tools.settings)
+        found = with_remember(found, self._ask.keep_fact, tools.settings)
         for problem in problems:
             self._put(("noted", problem))
         by_name = {tool.name: tool for tool in found}
@@ -255,7 +261,8 @@ class _Rounds:
                 sentence = tr("{tool} is asked over the network: {question}", tool=tool.label, question=asked)
                 self._put(("reach", sentence if isinstance(event, ToolCallBegun) else ""))
             label = tool.label if tool is not None else ""
-            self._put(("called", CallProgress(label, event)))
+            pictures = () if isinstance(event, ToolCallBegun) else self._kept(event.step.pictures)
+            self._put(("called", CallProgress(label, event, pictures)))
 
         allowed = Permissions(tools.settings, found, self._question, granted=self._ask.granted)
         sees = getattr(self._loaded, "vision", None) is not None
@@ -266,6 +273,14 @@ class _Rounds:
             loop.run(self._conversation.messages)
         finally:
             self._put(("reach", ""))
+
+    def _kept(self, pictures: Sequence[bytes]) -> list[Attachment]:
+        found: list[Attachment] = []
+        for picture in pictures:
+            if self._ask.keep_picture is not None:
+                with suppress(BadRequest, OSError):  # what is no picture is not shown
+                    found.append(self._ask.keep_picture(picture))
+        return found
 
     def _question(self, request: PermissionRequest) -> PermissionAnswer:
         question = PermissionQuestion(request)
@@ -352,16 +367,21 @@ def _reasoning(defaults: Mapping[str, Any], chosen: Mapping[str, Any]) -> dict[s
 
 
 def readable(messages: Sequence[Mapping[str, Any]], model: LoadedModel) -> Sequence[Mapping[str, Any]]:
-    """A conversation for this model: what tools returned holds none of its markers, and a model that reads text only gets no pictures."""
+    """A conversation for this model: what tools returned and files hold has none of its markers, and a model that reads text only gets
+    no pictures."""
     from app.runtime.tools.loop import without_markers
 
+    def plain(text: str, role: str) -> str:
+        outside = role == "tool" or (role == "user" and FILE_BEGINS in text)
+        return without_markers(text, model.tokenizer.markers) if outside else text
+
+    def words(content: Any, role: str) -> Any:
+        if isinstance(content, str):
+            return plain(content, role)
+        return [{**part, "text": plain(part["text"], role)} if part["type"] == "text" else part for part in content]
+
     made = messages if getattr(model, "vision", None) is not None else without_pictures(messages)
-    return [
-        {**message, "content": without_markers(message["content"], model.tokenizer.markers)}
-        if message["role"] == "tool" and isinstance(message["content"], str)
-        else message
-        for message in made
-    ]
+    return [{**message, "content": words(message["content"], message["role"])} for message in made]
 
 
 def without_pictures(messages: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

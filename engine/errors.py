@@ -189,6 +189,13 @@ class ToolServerFailed(GrusError):
     exit_code = 1
 
 
+class ToolSignInNeeded(ToolServerFailed):
+    """A server of tools asks the person to sign in."""
+
+    code = "tool_sign_in_needed"
+    exit_code = 2
+
+
 class NumericalError(GrusError):
     """The model produced NaN: a broken checkpoint, or a dtype that is too narrow for it."""
 

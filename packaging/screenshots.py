@@ -415,6 +415,42 @@ def settings_of_memory(app: Any, window: Any) -> None:
     spin(app, 0.3)
 
 
+def settings_of_sign_in(app: Any, window: Any) -> None:
+    """A server that waits for the person's browser. It is scripted: nobody is asked."""
+    from app.gui.viewmodels.tools import ServerEntry
+    from app.runtime.tools.settings import ToolServer
+
+    pane = window.pane("settings")
+    listed = pane.tools.tools
+    server = ToolServer("notes", url="https://notes.example.org/mcp")
+    address = "https://login.example.org/authorize?response_type=code"
+    listed.servers = [*listed.servers, ServerEntry(server, sign_in="open", address=address)]
+    listed.changed()
+    spin(app, 0.4)
+    pane.area.verticalScrollBar().setValue(pane.tools.y() + pane.tools.height() - pane.area.height() + 40)
+    spin(app, 0.3)
+
+
+def resources(app: Any, window: Any) -> Any:
+    """The dialog with what two servers have to read. It is scripted."""
+    from app.gui.chat.server_items import ServerItemsDialog
+    from app.gui.viewmodels.chat.server_items import ServerItems
+    from app.runtime.tools.resources import ServerArgument, ServerResource
+
+    pane = window.open_pane("chat")
+    items = ServerItems("resource", window.context.work, lambda: window.context.core.tools, pane.draft)
+    date = ServerArgument("date", "", True)
+    items.items = [
+        ServerResource("notes", "note://journal/{date}", "Journal", "What was written on a day.", "", (date,)),
+        ServerResource("notes", "note://today", "Today", "What is to be done."),
+        ServerResource("mill", "file:///mill/lease.pdf", "Lease", "The lease of the mill.", "application/pdf"),
+    ]
+    dialog = ServerItemsDialog(pane, items)
+    dialog.open()
+    dialog.fields["date"].setText("2026-03-21")
+    return dialog
+
+
 def audiobook(app: Any, window: Any) -> None:
     """The form for an audiobook, one of whose chapters is left out. The book is scripted."""
     from PySide6.QtCore import Qt
@@ -473,6 +509,7 @@ MORE = {  # further pictures of a pane
     "settings": {
         "settings-memory": settings_of_memory,
         "settings-tools": settings_of_tools,
+        "settings-sign-in": settings_of_sign_in,
         "settings-compute": settings_of_compute,
         "settings-end": settings_to_the_end,
     },
@@ -574,6 +611,9 @@ def main() -> int:
             tools(app, window)
             shot(app, window, f"chat-tools-{theme}")
             end_tools(window)
+            dialog = resources(app, window)
+            shot(app, dialog, f"chat-resources-{theme}")
+            dialog.reject()
             window.show_shortcuts()
             shot(app, window, f"shortcuts-{theme}")
             window.show_shortcuts()

@@ -8,7 +8,7 @@ import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import grus
 from app.commands.memory import TerminalMemory, add_memory, terminal_memory
@@ -20,8 +20,14 @@ from engine.pipelines.prompt import open_image
 from engine.starter import GUIDE
 from engine.types import SamplingParams, Timings
 
+if TYPE_CHECKING:
+    from app.commands.server_items import ChatServerItems
+    from app.runtime.tools.toolbox import Toolbox
+
 HELP = """\
 /image FILE    show the model an image, together with what you say next
+/resource      list what tool servers have to read; /resource SERVER URI lets it go with what you say next
+/prompt        list the prompts of tool servers; /prompt SERVER NAME [ARGUMENT=VALUE ...] uses one
 /reset         forget the conversation
 /save FILE     write the conversation to a file (.json, else as markdown)
 /system TEXT   set the system prompt and start anew
@@ -80,8 +86,17 @@ class _Conversation:
         self.messages: list[dict[str, Any]] = []
         self.images: list[Path] = []  # shown, and waiting for words
         self.noted: set[str] = set()
+        self._box: Toolbox | None = None  # of servers whose resources and prompts are used
+        self._items: ChatServerItems | None = None
 
     def hold(self) -> None:
+        try:
+            self._hold()
+        finally:
+            if self._box is not None:
+                self._box.close()
+
+    def _hold(self) -> None:
         with contextlib.suppress(ImportError):
             import readline  # noqa: F401  (line editing and history for input())
         while True:
@@ -120,6 +135,8 @@ class _Conversation:
             return False
         if command == "/image":
             self._show(rest)
+        elif command in ("/resource", "/prompt"):
+            self._use(command, rest)
         elif command == "/reset":
             self._forget()
             print("The conversation is forgotten.")
@@ -150,9 +167,48 @@ class _Conversation:
         else:
             print(f"{name} goes with what you say next.")
 
+    def _use(self, command: str, rest: str) -> None:
+        """A resource or a prompt of a tool server."""
+        text = None
+        try:
+            items = self._server_items()
+            if command == "/prompt":
+                text = items.prompt(rest)
+            else:
+                items.resource(rest)
+        except GrusError as error:
+            print(error)
+        except KeyboardInterrupt:
+            print()
+        if text:
+            self._answer(text)
+
+    def _server_items(self) -> ChatServerItems:
+        from app.commands.server_items import ChatServerItems
+        from app.runtime.tools.toolbox import Toolbox
+
+        if self._items is None:
+            box = self.tools.box if self.tools is not None else None
+            if box is None:
+                box = self._box = Toolbox(only=())
+            loaded = self.model.loaded
+            self._items = ChatServerItems(box, loaded.vision is not None, loaded.tokenizer.markers)
+        return self._items
+
+    def _given(self, line: str) -> Any:
+        """A message with all that waits for it."""
+        texts = self._items.texts if self._items is not None else []
+        pictures = self._items.pictures if self._items is not None else []
+        return grus.with_images("\n\n".join([*texts, line]), [*self.images, *pictures])
+
     def _forget(self) -> None:
         self.messages.clear()
+        self._forget_waiting()
+
+    def _forget_waiting(self) -> None:
         self.images.clear()
+        if self._items is not None:
+            self._items.clear()
 
     def _save(self, name: str) -> None:
         if not name:
@@ -187,7 +243,7 @@ class _Conversation:
         return list(with_facts(self._all_messages(), facts, self.model.loaded.tokenizer.markers))
 
     def _answer(self, line: str) -> None:
-        self.messages.append({"role": "user", "content": grus.with_images(line, self.images)})
+        self.messages.append({"role": "user", "content": self._given(line)})
         try:
             answer, timings = self._stream() if self.tools is None else self._act(self.tools)
         except ContextOverflow as error:
@@ -200,7 +256,7 @@ class _Conversation:
             # A stopped answer stays in the conversation as far as it came: the person has read it.
             if answer is not None:
                 self.messages.append({"role": "assistant", "content": answer})
-            self.images.clear()
+            self._forget_waiting()
             if timings:
                 print(f"[{figures(timings)}]", file=sys.stderr)
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from app.runtime.tools.loop import ModelReply, ToolEvent, ToolLoop
     from app.runtime.tools.permissions import PermissionAnswer, PermissionRequest, Permissions
     from app.runtime.tools.tool import Tool
+    from app.runtime.tools.toolbox import Toolbox
 
 _SHOWN = 300  # characters of a result
 _CHOICES = "Allow it? [y]es, [n]o, [e]dit, yes in this [c]onversation, [a]lways, ne[v]er: "
@@ -35,8 +36,8 @@ def add_tools(command: argparse.ArgumentParser) -> None:
 class ToolTerminal:
     """Opened by `tool_terminal`."""
 
-    def __init__(self, tools: Sequence[Tool], permissions: Permissions, model: grus.Model) -> None:
-        self._tools, self._permissions, self._model = tools, permissions, model
+    def __init__(self, box: Toolbox, tools: Sequence[Tool], permissions: Permissions, model: grus.Model) -> None:
+        self.box, self._tools, self._permissions, self._model = box, tools, permissions, model
 
     def loop(self, ask: Callable[[Sequence[Mapping[str, Any]], Sequence[Mapping[str, Any]]], ModelReply]) -> ToolLoop:
         return self._model.tool_loop(ask, self._tools, self._permissions.approve, on_event=self._show)
@@ -83,7 +84,8 @@ def tool_terminal(
         elif asked and not box.tools:
             print("There are no tools to use. `grus tools --help` says how one is added.", file=sys.stderr)
         tools = with_remember(box.tools, memory.keep if memory is not None and able else None, box.settings)
-        yield ToolTerminal(tools, Permissions(box.settings, tools, ask_person if sys.stdin.isatty() else None), model)
+        permissions = Permissions(box.settings, tools, ask_person if sys.stdin.isatty() else None)
+        yield ToolTerminal(box, tools, permissions, model)
 
 
 def ask_person(request: PermissionRequest) -> PermissionAnswer:

@@ -7,10 +7,16 @@ import getpass
 import json
 import shlex
 import sys
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine.errors import BadRequest, GrusError
+
+if TYPE_CHECKING:
+    from app.runtime.tools.resources import ServerPrompt, ServerResource
+    from app.runtime.tools.settings import ToolSettings
+    from app.runtime.tools.toolbox import Toolbox
 
 DESCRIPTION = """\
 Adds tools that a model may call with `grus chat --tools`: servers that speak MCP, and a few that come with Grus. Nothing is on
@@ -22,7 +28,8 @@ until it is added, and a person is asked before a tool runs, unless they have se
   grus tools add calculator                       comes with Grus; so do date, python, read_file DIR..., search_documents DIR...
   grus tools add web_search https://searx.example.org   your SearXNG; --key asks for a key; read_web_page reads pages
   grus tools                                      lists what was added
-  grus tools test files                           starts it and lists its tools
+  grus tools test files                           starts it and lists its tools, resources and prompts
+  grus tools login docs                           signs in where a server asks for it; logout deletes the sign-in here
   grus tools permit files/read_file always        or: ask, never
   grus tools log files                            what it wrote to its standard error
   grus tools remove files
@@ -42,7 +49,8 @@ def add_to(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.add_argument(
-        "action", nargs="?", choices=("list", "add", "remove", "test", "permit", "log"), default="list", help="what to do (default: list)"
+        "action", nargs="?", choices=("list", "add", "remove", "test", "permit", "log", "login", "logout"), default="list",
+        help="what to do (default: list)",
     )  # fmt: skip
     command.add_argument("name", metavar="NAME", nargs="?", help="a server, a built-in tool, or SERVER/TOOL")
     command.add_argument(
@@ -70,13 +78,18 @@ def add_to(commands: Any) -> None:
 
 
 def tools(options: argparse.Namespace) -> int:
-    actions = {"list": _list, "add": _add, "remove": _remove, "test": _test, "permit": _permit, "log": _log}
+    from app.commands.sign_in import login, logout
+
+    actions = {
+        "list": _list, "add": _add, "remove": _remove, "test": _test, "permit": _permit, "log": _log, "login": login, "logout": logout,
+    }  # fmt: skip
     if options.action not in ("list", "add") and not options.name:
         raise BadRequest(f"Say which: grus tools {options.action} NAME", "name")
     return actions[options.action](options)
 
 
 def _list(options: argparse.Namespace) -> int:
+    from app.runtime.tools.kept_sign_ins import is_signed_in
     from app.runtime.tools.settings import ToolSettings
 
     settings = ToolSettings()
@@ -84,7 +97,10 @@ def _list(options: argparse.Namespace) -> int:
     for why in settings.unusable().values():
         print(plain(why), file=sys.stderr)
     if options.json:
-        found = [{"name": one.name, "where": one.where, "enabled": one.enabled} for one in servers]
+        found = [
+            {"name": one.name, "where": one.where, "enabled": one.enabled, "signed_in": is_signed_in(one)}
+            for one in servers
+        ]
         print(json.dumps({"servers": found, "builtin": builtin, "permissions": permissions}, ensure_ascii=False))
         return 0
     if not servers and not builtin:
@@ -92,7 +108,8 @@ def _list(options: argparse.Namespace) -> int:
     for name, folders in builtin.items():
         print(f"{name}  comes with Grus{': ' + ', '.join(folders) if folders else ''}")
     for one in servers:
-        print(f"{one.name}  {plain(one.where)}{'' if one.enabled else ', off'}")
+        signed = ", signed in" if is_signed_in(one) else ""
+        print(f"{one.name}  {plain(one.where)}{'' if one.enabled else ', off'}{signed}")
     for label, permission in permissions.items():
         print(f"  {plain(label)}: {permission}")
     return 0
@@ -182,6 +199,7 @@ def _pairs(given: list[str], between: str) -> dict[str, str]:
 
 def _remove(options: argparse.Namespace) -> int:
     from app.runtime.tools.builtin import WEB_SEARCH
+    from app.runtime.tools.kept_sign_ins import forget_unused
     from app.runtime.tools.settings import ToolSettings
     from app.runtime.tools.web import forget_search
 
@@ -189,6 +207,7 @@ def _remove(options: argparse.Namespace) -> int:
     if options.name == WEB_SEARCH:
         forget_search(settings)
     settings.remove(options.name)
+    forget_unused(settings)
     print(f"{options.name} is removed, with what was allowed of it.")
     return 0
 
@@ -205,6 +224,7 @@ def _test(options: argparse.Namespace) -> int:
                  "permission": settings.permission(tool.label, tool.digest)}
                 for tool in box.tools
             ]  # fmt: skip
+            resources, prompts = _beside_tools(box, settings, options.name)
     except GrusError as error:
         if (settings.logs / f"{options.name}.log").exists():
             print(f"grus tools log {options.name} shows what it wrote.", file=sys.stderr)
@@ -213,14 +233,33 @@ def _test(options: argparse.Namespace) -> int:
             return error.exit_code
         raise
     if options.json:
-        print(json.dumps({"name": options.name, "ok": True, "tools": found}, ensure_ascii=False))
+        beside = {"resources": list(map(asdict, resources)), "prompts": list(map(asdict, prompts))}
+        print(json.dumps({"name": options.name, "ok": True, "tools": found, **beside}, ensure_ascii=False))
         return 0
     for one in found:
         first = one["description"].strip().partition("\n")[0]
         print(
             f"{plain(one['name'])}  [{one['permission']}{', only reads' if one['read_only'] else ''}]  {plain(first)}"
         )
+    for resource in resources:
+        print(f"resource {plain(resource.uri)}  {resource.title}")
+    for prompt in prompts:
+        print(f"prompt {plain(prompt.name)}  {prompt.title}{_needs(prompt)}")
     return 0
+
+
+def _beside_tools(box: Toolbox, settings: ToolSettings, name: str) -> tuple[list[ServerResource], list[ServerPrompt]]:
+    """Resources and prompts of a server that was named as a whole."""
+    server = next((one for one in settings.servers() if one.name == name), None)
+    if server is None:
+        return [], []
+    connection = box.connection(server)
+    return connection.resources().result(), connection.prompts().result()
+
+
+def _needs(prompt: ServerPrompt) -> str:
+    names = [one.name if one.required else f"{one.name} (optional)" for one in prompt.arguments]
+    return f", with {plain(', '.join(names))}" if names else ""
 
 
 def _permit(options: argparse.Namespace) -> int:

@@ -124,3 +124,10 @@ def _height(line: _Line) -> int:
 def _put(item: QLayoutItem, place: QPoint, size: QSize, height: int) -> None:
     """In the middle of its line's height."""
     item.setGeometry(QRect(place + QPoint(0, (height - size.height()) // 2), size))
+
+
+def empty_row(row: FlowRow) -> None:
+    while (item := row.takeAt(0)) is not None:
+        if (widget := item.widget()) is not None:
+            widget.hide()
+            widget.deleteLater()

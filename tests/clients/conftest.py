@@ -51,7 +51,7 @@ class GrusServer:
 
 
 @contextmanager
-def _served(folder: Path, models: Iterable[str], *options: str) -> Iterator[GrusServer]:
+def served(folder: Path, models: Iterable[str], *options: str) -> Iterator[GrusServer]:
     command = [sys.executable, "-m", "app.cli", "serve", "--device", "cpu", "--port", "0", "--log-level", "info"]
     command += ["--offline", "--grace", "0", "--responses-file", str(folder / "responses.json"), *options]
     for name in models:
@@ -71,14 +71,14 @@ def _served(folder: Path, models: Iterable[str], *options: str) -> Iterator[Grus
 
 @pytest.fixture(scope="session")
 def grus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GrusServer]:
-    with _served(tmp_path_factory.mktemp("grus"), MODELS) as server:
+    with served(tmp_path_factory.mktemp("grus"), MODELS) as server:
         yield server
 
 
 @pytest.fixture(scope="session")
 def grus_on_mlx(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GrusServer]:
     models = ["claude-code", "claude-code-object", "codex"]
-    with _served(tmp_path_factory.mktemp("mlx"), models, "--backend", "mlx") as server:
+    with served(tmp_path_factory.mktemp("mlx"), models, "--backend", "mlx") as server:
         yield server
 
 

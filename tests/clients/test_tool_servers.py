@@ -12,17 +12,21 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx
+import jsonschema
 import pytest
 
 from app.runtime.tools.connection import McpConnection, ServerTool
 from app.runtime.tools.settings import ToolServer, ToolSettings
+from engine.errors import ToolServerFailed
 from tests.app.fresh import several
+from tests.clients.conftest import GrusServer, served
 from tests.clients.running import NODE
 from tests.clients.tool_calling_model import ANSWER, ToolCallingModel
 
 BIN = NODE / "node_modules" / ".bin"
 pytestmark = [
-    pytest.mark.timeout(300),
+    pytest.mark.timeout(900),
     pytest.mark.skipif(not (BIN / "mcp-server-everything").exists(), reason="the reference servers are not installed"),
 ]
 
@@ -116,3 +120,87 @@ def _everything(server: ToolServer, folder: Path) -> None:
         assert connection.call("get-sum", {"a": 2, "b": 3}).result().text.startswith("The sum of 2 and 3 is 5")
         assert connection.call("get-sum", {"a": "x"}).result().failed
         assert "variables" not in tools
+        _resources_of_everything(connection)
+        _prompts_of_everything(connection)
+    text = "demo://resource/dynamic/text/2"
+    assert "Resource 2: This is a plaintext resource" in loop(folder / "reads", server, "read_resource", {"uri": text})
+
+
+def _resources_of_everything(connection: McpConnection) -> None:
+    listed = {one.title: one for one in connection.resources().result()}
+    (file,) = connection.read(listed["architecture.md"].uri).result()
+    assert file.name == "architecture.md"
+    assert b"# Everything Server" in file.data
+    text, blob = listed["Dynamic Text Resource"], listed["Dynamic Blob Resource"]
+    assert [one.name for one in text.arguments] == ["resourceId"]
+    (file,) = connection.read(text.filled({"resourceId": "7"})).result()
+    assert (file.name, file.data[:11]) == ("7.txt", b"Resource 7:")
+    (file,) = connection.read(blob.filled({"resourceId": "8"})).result()
+    assert file.data.startswith(b"Resource 8:")
+    with pytest.raises(ToolServerFailed, match="everything: "):
+        connection.read("demo://resource/dynamic/text/none").result()
+    links = connection.call("get-resource-links", {"count": 2}).result().text
+    assert "[Text Resource 2: demo://resource/dynamic/text/2]" in links
+    held = connection.call("get-resource-reference", {"resourceType": "Text", "resourceId": 3}).result().text
+    assert "Resource 3: This is a plaintext resource" in held
+
+
+def _prompts_of_everything(connection: McpConnection) -> None:
+    prompts = {one.name: one for one in connection.prompts().result()}
+    assert connection.prompt(prompts["simple-prompt"], {}).result().text == "This is a simple prompt without arguments."
+    weather = connection.prompt(prompts["args-prompt"], {"city": "Paris"}).result()
+    assert (weather.text, weather.files) == ("What's weather in Paris?", ())
+    held = connection.prompt(prompts["resource-prompt"], {"resourceType": "Text", "resourceId": "4"}).result()
+    assert [file.name for file in held.files] == ["4.txt"]
+    with pytest.raises(ToolServerFailed, match="Invalid resourceType"):
+        connection.prompt(prompts["resource-prompt"], {"resourceType": "x", "resourceId": "4"}).result()
+
+
+@pytest.mark.parametrize("backend", ["torch", "mlx"])
+def test_calls_by_grammar_fit_every_tool(backend: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model that knows none of these tools is made to call each: its arguments follow the tool's schema. Some are run."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    (tmp_path / "papers").mkdir()
+    memory = {"MEMORY_FILE_PATH": str(tmp_path / "facts.jsonl")}
+    servers = [
+        program("everything"),
+        program("filesystem", str(tmp_path / "papers")),
+        ToolServer("memory", str(BIN / "mcp-server-memory"), env=memory),
+    ]
+    ToolSettings().keep_servers(servers)
+    options = [word for one in servers for word in ("--tool", one.name)]
+    with (
+        over_http() as url,
+        served(tmp_path / "model", ["weather"], "--backend", backend, *options, "--tool-url", url) as grus,
+    ):
+        entries: list[dict[str, Any]] = [{"type": "mcp", "server_label": one.name} for one in servers]
+        entries.append({"type": "mcp", "server_label": "web", "server_url": url})
+        made = 0
+        for entry in entries:
+            for tool in _tools_of(grus, entry):
+                asked = _called(grus, {**entry, "require_approval": "always"}, tool["name"])
+                assert (asked["type"], asked["name"]) == ("mcp_approval_request", tool["name"])
+                jsonschema.validate(json.loads(asked["arguments"]), tool["input_schema"])
+                made += 1
+        assert made > 40
+        run = {**entries[-1], "require_approval": "never"}
+        assert _called(grus, run, "echo")["output"] == "Echo: "
+        assert _called(grus, run, "get-sum")["output"].startswith("The sum of ")
+
+
+def _tools_of(grus: GrusServer, entry: dict[str, Any]) -> list[dict[str, Any]]:
+    (listed,) = [item for item in _output(grus, entry) if item["type"] == "mcp_list_tools"]
+    return list(listed["tools"])
+
+
+def _called(grus: GrusServer, entry: dict[str, Any], tool: str) -> dict[str, Any]:
+    choice = {"type": "mcp", "server_label": entry["server_label"], "name": tool}
+    output = _output(grus, entry, tool_choice=choice)
+    return next(item for item in output if item["type"] in ("mcp_call", "mcp_approval_request"))
+
+
+def _output(grus: GrusServer, entry: dict[str, Any], **more: Any) -> list[dict[str, Any]]:
+    body = {"model": "weather", "input": "Go", "tools": [entry], "temperature": 0, **more}
+    reply = httpx.post(f"{grus.url}/v1/responses", json=body, timeout=100)
+    assert reply.status_code == 200, reply.text
+    return list(reply.json()["output"])

@@ -53,6 +53,8 @@ ACTIONS = (
     ActionSpec("attach", mark("Attach files"), "Ctrl+Shift+A", "attach", lambda chat: chat.attach()),
     ActionSpec("libraries", mark("Use a library"), "Ctrl+Shift+I", "libraries", lambda chat: chat.pane.uses.choose_libraries()),
     ActionSpec("tools", mark("Use tools"), "Ctrl+Shift+U", "tool", lambda chat: chat.pane.uses.choose_tools()),
+    ActionSpec("resource", mark("Attach a resource"), "Ctrl+Alt+A", "attach", lambda chat: chat.pane.uses.attach_resource()),
+    ActionSpec("prompt", mark("Use a prompt"), "Ctrl+Alt+I", "tool", lambda chat: chat.pane.uses.use_prompt()),
     ActionSpec("dictate", mark("Dictate"), "Ctrl+Shift+V", "mic", lambda chat: chat.pane.dictate()),
     ActionSpec("talk", mark("Talk"), "Ctrl+Shift+T", "talk", lambda chat: chat.pane.talk_aloud()),
     ActionSpec("interrupt", mark("Interrupt the voice"), "Ctrl+Shift+X", "", lambda chat: chat.pane.talk_bar.handsfree.interrupt()),

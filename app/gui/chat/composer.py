@@ -13,7 +13,7 @@ from PySide6.QtGui import QDropEvent, QFocusEvent, QImage, QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QTextEdit, QVBoxLayout, QWidget
 
 from app.gui.drop import accept_copy
-from app.gui.flow import FlowRow
+from app.gui.flow import FlowRow, empty_row
 from app.gui.look import Look, restate
 from app.gui.pane import AppContext
 from app.gui.sound import devices
@@ -301,13 +301,6 @@ class Composer(QWidget):
         if not (self._writing and self._editing) and not self._draft.reading:
             self.show_error("")
             self.send_wanted.emit(self.field.toPlainText())
-
-
-def empty_row(row: FlowRow) -> None:
-    while (item := row.takeAt(0)) is not None:
-        if (widget := item.widget()) is not None:
-            widget.hide()
-            widget.deleteLater()
 
 
 class Chip(QWidget):

@@ -37,9 +37,17 @@ def open_library_menu(
 
 
 def open_tool_menu(
-    context: AppContext, button: QWidget, chosen: Sequence[str], use: Use, leave: Callable[[], Any] = lambda: None
+    context: AppContext,
+    button: QWidget,
+    chosen: Sequence[str],
+    use: Use,
+    leave: Callable[[], Any] = lambda: None,
+    of_servers: Sequence[tuple[str, Callable[[], Any]]] = (),
 ) -> None:
-    def show(names: list[str]) -> None:
+    """`of_servers`: what can be done where a tool server is on."""
+
+    def show(found: tuple[list[str], bool]) -> None:
+        names, servers = found
         menu = _menu(button)
         for name in names:
             line = menu.addAction(tool_title(name).replace("&", "&&"))
@@ -47,10 +55,16 @@ def open_tool_menu(
             line.setChecked(name in chosen)
             line.toggled.connect(partial(use, name))
         menu.addSeparator()
+        for title, run in of_servers if servers else ():
+            menu.addAction(title, run)
         menu.addAction(tr("Add tools…"), lambda: (leave(), context.open_pane("settings").show_tools()))
         _open_above(menu, button)
 
-    context.work.run(lambda: context.core.tools.names(), show, context.show_error)
+    def names() -> tuple[list[str], bool]:
+        tools = context.core.tools
+        return tools.names(), any(one.enabled for one in tools.settings.servers())
+
+    context.work.run(names, show, context.show_error)
 
 
 def open_model_menu(button: QWidget, models: Sequence[str], chosen: Sequence[str], use: Use) -> None:

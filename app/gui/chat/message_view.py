@@ -359,6 +359,26 @@ class ProseWidget(MessageWidget):
         return height
 
 
+def thumbnail(parent: QWidget, path: str, name: str) -> QLabel:
+    shown = QLabel(parent)
+    ratio = parent.devicePixelRatioF()
+    picture = QPixmap(path)
+    if picture.isNull():
+        shown.setText(name)
+    else:
+        side = round(THUMB * ratio)
+        picture = picture.scaled(
+            QSize(side * 2, side), Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation
+        )
+        picture.setDevicePixelRatio(ratio)
+        shown.setPixmap(picture)
+    shown.setAccessibleName(name)
+    shown.setToolTip(name)
+    shown.adjustSize()
+    shown.show()
+    return shown
+
+
 class UserTextWidget(MessageWidget):
     """A user message: plain text in a bubble on the right, attachments above, buttons below."""
 
@@ -400,27 +420,8 @@ class UserTextWidget(MessageWidget):
         self.files.setText("\n".join([*names, *filter(None, [view.title])]))
         for picture in self.pictures:
             picture.deleteLater()
-        self.pictures = [self._picture(f.path, f.name) for f in view.files if f.kind == "image"]
+        self.pictures = [thumbnail(self, f.path, f.name) for f in view.files if f.kind == "image"]
         self.bar.bind(view)
-
-    def _picture(self, path: str, name: str) -> QLabel:
-        shown = QLabel(self)
-        ratio = self.devicePixelRatioF()
-        picture = QPixmap(path)
-        if picture.isNull():
-            shown.setText(name)
-        else:
-            side = round(THUMB * ratio)
-            picture = picture.scaled(
-                QSize(side * 2, side), Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation
-            )
-            picture.setDevicePixelRatio(ratio)
-            shown.setPixmap(picture)
-        shown.setAccessibleName(name)
-        shown.setToolTip(name)
-        shown.adjustSize()
-        shown.show()
-        return shown
 
     def measure(self, width: int) -> int:
         y, right = 0, width

@@ -107,7 +107,7 @@ class ChatPane(Pane):
         self.model_box = ModelBox(context, "chat")
         known = lambda: self.model_box.known or ()  # noqa: E731
         self.projects = ChatProjects(context, self.talk, self.conversation_list, self, known)
-        self.uses = ConversationUses(context, self.talk, self.composer, self.projects, self.comparison)
+        self.uses = ConversationUses(context, self.talk, self.composer, self.projects, self.comparison, self.draft)
         self.preview = Preview(context.work, lambda: self.talk.path)
         self.preview_panel = PreviewPanel(context, self.preview)
         self.panel = Panel(context.look, self.talk, context.store)

@@ -19,11 +19,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.gui.chat.composer import Chip, empty_row
+from app.gui.chat.composer import Chip
 from app.gui.chat.menus import open_library_menu, open_tool_menu
 from app.gui.dialogs import choose_files
 from app.gui.drop import accept_copy
-from app.gui.flow import FlowRow
+from app.gui.flow import FlowRow, empty_row
 from app.gui.look import restate
 from app.gui.pane import AppContext
 from app.gui.texts import size, tr

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
-from app.gui.chat.message_view import Do, MessageWidget, RichText
-from app.gui.flow import FlowRow
+from app.gui.chat.message_view import Do, MessageWidget, RichText, thumbnail
+from app.gui.flow import FlowRow, empty_row
 from app.gui.look import Look, restate
 from app.gui.texts import tr
 from app.gui.theme import GRID
@@ -69,6 +69,8 @@ class ToolCallWidget(MessageWidget):
         self.source = label(tr(FROM_TOOL), "second", wrap=True)
         self.result = RichText(look, self)
         self.result.setAccessibleName(tr("Result"))
+        self.pictures = FlowRow(GRID)
+        self.pictures.setContentsMargins(0, 0, 0, 0)
         column = QVBoxLayout(self.box)
         column.setContentsMargins(GRID * 2, GRID, GRID * 2, GRID)
         column.setSpacing(GRID)
@@ -77,6 +79,7 @@ class ToolCallWidget(MessageWidget):
         column.addWidget(self.answer, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(self.source)
         column.addWidget(self.result)
+        column.addLayout(self.pictures)
 
     # -- what is shown
 
@@ -99,9 +102,12 @@ class ToolCallWidget(MessageWidget):
         self.arguments.setText(call.arguments)
         self.answer.setVisible(not made and view.open)
         result = call.result if made and view.open else ""
-        for part in (self.source, self.result):
-            part.setVisible(bool(result))
-        self.source.setVisible(bool(result) and call.outcome in ("made", "failed"))
+        files = view.files if made and view.open else ()
+        self.result.setVisible(bool(result))
+        self.source.setVisible(bool(result or files) and call.outcome in ("made", "failed"))
+        empty_row(self.pictures)
+        for file in files:
+            self.pictures.addWidget(thumbnail(self.box, file.path, file.name))
         self.result.show_plain(result if len(result) <= _SHOWN else f"{result[:_SHOWN]} …")
         self._question = None
         if question is not None:

@@ -11,10 +11,14 @@ from PySide6.QtWidgets import QWidget
 from app.gui.chat.composer import Composer
 from app.gui.chat.menus import open_library_menu, open_model_menu, open_tool_menu
 from app.gui.chat.projects import ChatProjects
+from app.gui.chat.server_items import ServerItemsDialog, open_server_items
 from app.gui.pane import AppContext
+from app.gui.texts import tr
 from app.gui.viewmodels.chat.comparison import Comparison
 from app.gui.viewmodels.chat.conversation import OpenConversation
+from app.gui.viewmodels.chat.draft import MessageDraft
 from app.gui.viewmodels.chat.project_form import summary
+from app.gui.viewmodels.chat.server_items import ItemKind, ServerItems
 
 
 class ConversationUses(QObject):
@@ -25,10 +29,12 @@ class ConversationUses(QObject):
         composer: Composer,
         projects: ChatProjects,
         comparison: Comparison,
+        draft: MessageDraft,
     ) -> None:
         super().__init__(composer)
         self._context, self._talk, self._composer, self._projects = context, talk, composer, projects
-        self._comparison = comparison
+        self._comparison, self._draft = comparison, draft
+        self.dialog: ServerItemsDialog | None = None  # that is open
         comparison.chosen.connect(self._show_compared)
         talk.configured.connect(self._show)
 
@@ -36,7 +42,23 @@ class ConversationUses(QObject):
         open_library_menu(self._context, self._composer.libraries, self._talk.head.libraries, self._use_library)
 
     def choose_tools(self) -> None:
-        open_tool_menu(self._context, self._composer.tools, self._talk.head.tools, self._use_tool)
+        more = ((tr("Attach a resource…"), self.attach_resource), (tr("Use a prompt…"), self.use_prompt))
+        open_tool_menu(self._context, self._composer.tools, self._talk.head.tools, self._use_tool, of_servers=more)
+
+    def attach_resource(self) -> None:
+        self._open_items("resource")
+
+    def use_prompt(self) -> None:
+        self._open_items("prompt")
+
+    def _open_items(self, kind: ItemKind) -> None:
+        items = ServerItems(kind, self._context.work, lambda: self._context.core.tools, self._draft)
+        self.dialog = open_server_items(self._composer, items)
+        self.dialog.finished.connect(self._closed)
+
+    def _closed(self) -> None:
+        self.dialog = None
+        self._composer.field.setFocus()
 
     def choose_compared(self, button: QWidget, models: Sequence[str]) -> None:
         """Other models, that answer the next message, too."""

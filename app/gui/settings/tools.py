@@ -5,11 +5,14 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
 
 from app.gui.dialogs import choose_folder
+from app.gui.flow import FlowRow
 from app.gui.look import Look, restate
 from app.gui.settings.section import SettingsSection
 from app.gui.texts import mark, tr, trn
@@ -222,9 +225,11 @@ class ToolsView(SettingsSection):
             problem = label(entry.problem, wrap=True)
             restate(problem, level="error")
             column.addWidget(problem)
-        elif entry.asking:
+        if entry.sign_in:
+            column.addWidget(SignInView(self.tools, entry))
+        if entry.asking:
             column.addWidget(label(tr("Starting {name}.", name=name), "second"))
-        elif unfolded and entry.tools is not None:
+        elif unfolded and not entry.problem and entry.tools is not None:
             column.addWidget(label(trn("{n} tool", "{n} tools", len(entry.tools)), "second"))
             for tool in entry.tools:
                 column.addWidget(self._tool(tool))
@@ -251,6 +256,47 @@ class ToolsView(SettingsSection):
         box.setCurrentIndex(box.findData(tool.permission))
         box.activated.connect(lambda at: self.tools.permit(tool, box.itemData(at)))
         return box
+
+
+class SignInView(QWidget):
+    """How far the sign-in to a server is, and what the person does next."""
+
+    def __init__(self, tools: AddedTools, entry: ServerEntry) -> None:
+        super().__init__()
+        name, address = entry.server.name, entry.address
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(GRID // 2)
+        sentences = {
+            "wanted": tr("{name} asks you to sign in.", name=name),
+            "preparing": tr("Asking {name} where to sign in.", name=name),
+            "open": tr("Sign in at {host} in your browser. Grus waits for the answer.", host=urlsplit(address).netloc),
+            "done": tr("You are signed in."),
+        }
+        column.addWidget(label(sentences[entry.sign_in], "second", wrap=True))
+        buttons = FlowRow(GRID)
+        buttons.setContentsMargins(0, 0, 0, 0)
+        self.go = text_button(tr("Sign in"), lambda: tools.sign_in(name))
+        self.open = text_button(tr("Open the browser"), lambda: open_address(address), kind="main")
+        self.copy = text_button(tr("Copy the address"), lambda: QGuiApplication.clipboard().setText(address))
+        self.cancel = text_button(tr("Cancel"), lambda: tools.cancel_sign_in(name))
+        self.out = text_button(tr("Sign out"), lambda: tools.sign_out(name))
+        shown = {"wanted": [self.go], "open": [self.open, self.copy, self.cancel], "done": [self.out]}
+        for button in (self.go, self.open, self.copy, self.cancel, self.out):
+            buttons.addWidget(button)
+            button.setVisible(button in shown.get(entry.sign_in, [self.cancel]))
+        column.addLayout(buttons)
+        self.ended = QLineEdit()
+        title = tr("Where the browser shows an error: the address at which it ended")
+        self.ended.setAccessibleName(title)
+        self.ended.setPlaceholderText(title)
+        self.ended.returnPressed.connect(lambda: tools.take_address(name, self.ended.text()))
+        self.ended.setVisible(entry.sign_in == "open")
+        column.addWidget(self.ended)
+
+
+def open_address(address: str) -> None:
+    QDesktopServices.openUrl(QUrl(address))
 
 
 def _row(first: QWidget) -> tuple[QHBoxLayout, QVBoxLayout, QVBoxLayout]:

@@ -53,6 +53,7 @@ class ToolUse:
     result: str = ""
     round: int = 0  # calls of one round were asked for together
     at: int = 0  # how many characters of the reply's text come before it
+    pictures: int = 0  # of the result: so many of the message's attachments, after those of the calls before
 
 
 @dataclass(frozen=True)

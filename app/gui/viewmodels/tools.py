@@ -7,16 +7,21 @@ import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from app.explain import explained
 from app.gui.texts import mark, tr
 from app.gui.viewmodels.signal import Signal
 from app.window_engine import JobRunner
-from engine.errors import BadRequest
+from engine.errors import BadRequest, ToolSignInNeeded
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from app.runtime.tools.connection import McpConnection
     from app.runtime.tools.open_tools import OpenTools
     from app.runtime.tools.settings import Permission, ToolServer
+    from app.runtime.tools.sign_in import BrowserSignIn
     from app.runtime.tools.tool import Tool
 
 ABOUT = {
@@ -54,12 +59,15 @@ class BuiltinEntry:
 
 @dataclass(frozen=True)
 class ServerEntry:
-    """`tools` is None until the server was asked; `problem` is why it could not be."""
+    """`tools` is None until the server was asked; `problem` is why it could not be. `sign_in`: how far it is: the server asks for one,
+    one is being prepared, `address` is to be opened in a browser, or it was done."""
 
     server: ToolServer
     tools: tuple[ListedTool, ...] | None = None
     asking: bool = False
     problem: str = ""
+    sign_in: Literal["", "wanted", "preparing", "open", "done"] = ""
+    address: str = ""
 
 
 @dataclass(frozen=True)
@@ -67,6 +75,7 @@ class _Found:
     builtin: list[BuiltinEntry] = field(default_factory=list)
     servers: list[ToolServer] = field(default_factory=list)
     problem: str = ""  # of entries that cannot be used
+    signed_in: frozenset[str] = frozenset()
 
 
 class AddedTools:
@@ -78,6 +87,7 @@ class AddedTools:
         self.builtin: list[BuiltinEntry] = []
         self.servers: list[ServerEntry] = []
         self.problem = self.done = ""
+        self._browsers: dict[str, BrowserSignIn] = {}  # of sign-ins that wait for the person
 
     def look(self) -> None:
         """Read again what was added."""
@@ -148,8 +158,13 @@ class AddedTools:
 
     def remove(self, name: str) -> None:
         def drop(tools: OpenTools) -> None:
+            from app.runtime.tools.kept_sign_ins import forget_unused
+
             tools.settings.remove(name)
+            forget_unused(tools.settings)
             tools.end(name)
+
+        self.cancel_sign_in(name)
 
         self._do(drop)
 
@@ -167,17 +182,86 @@ class AddedTools:
         """Start a server, and list its tools."""
         self._put(name, asking=True, problem="")
 
-        def listed(tools: OpenTools) -> tuple[ListedTool, ...]:
+        def listed(tools: OpenTools) -> tuple[ListedTool, ...] | None:
             from app.runtime.tools.connection import McpTool
 
             connection = tools.connect(tools.settings.server(name))
-            return tuple(_listed(tools, McpTool(connection, one)) for one in connection.tools().result())
+            try:
+                return tuple(_listed(tools, McpTool(connection, one)) for one in connection.tools().result())
+            except ToolSignInNeeded:
+                return None
 
-        self._work.run(
-            lambda: listed(self._open()),
-            lambda found: self._put(name, tools=found, asking=False),
-            lambda why: self._put(name, asking=False, problem=why),
-        )
+        def show(found: tuple[ListedTool, ...] | None) -> None:
+            if found is None:
+                self._put(name, asking=False, sign_in="wanted")
+            else:
+                self._put(name, tools=found, asking=False)
+
+        self._work.run(lambda: listed(self._open()), show, lambda why: self._put(name, asking=False, problem=why))
+
+    # -- signing in
+
+    def sign_in(self, name: str) -> None:
+        """Find out where the person signs in. Then `address` waits to be opened in a browser, or elsewhere, until that was answered."""
+        self.cancel_sign_in(name)
+        self._put(name, sign_in="preparing", problem="")
+
+        def show(browser: BrowserSignIn, address: str) -> None:
+            if self._browsers.get(name) is browser:
+                self._put(name, sign_in="open", address=address)
+
+        def begin() -> tuple[OpenTools, BrowserSignIn, McpConnection]:
+            from app.runtime.tools.connection import SIGN_IN_SECONDS, McpConnection
+            from app.runtime.tools.sign_in import BrowserSignIn
+
+            tools = self._open()
+            server = tools.settings.server(name)
+            browser = BrowserSignIn(server, lambda at: self._work.post(lambda: show(browser, at)))
+            return tools, browser, McpConnection(server, tools.settings.logs, start=SIGN_IN_SECONDS, browser=browser)
+
+        def begun(made: tuple[OpenTools, BrowserSignIn, McpConnection]) -> None:
+            tools, browser, connection = made
+            self._browsers[name] = browser
+
+            def over(listed: Future[Any]) -> None:
+                connection.stop_soon()
+                tools.end(name)  # what was asked without the sign-in
+                why = explained(error) if (error := listed.exception()) is not None else ""
+                self._work.post(lambda: ended(browser, why))
+
+            connection.tools().add_done_callback(over)
+
+        def ended(browser: BrowserSignIn, why: str) -> None:
+            if self._browsers.get(name) is browser:
+                del self._browsers[name]
+                self._put(name, sign_in="wanted" if why else "done", address="", problem=why)
+                if not why:
+                    self.ask(name)
+
+        self._work.run(begin, begun, lambda why: self._put(name, sign_in="wanted", problem=why))
+
+    def cancel_sign_in(self, name: str) -> None:
+        browser = self._browsers.pop(name, None)
+        if browser is not None:
+            browser.cancel()
+            self._put(name, sign_in="wanted", address="", problem="")
+
+    def take_address(self, name: str, address: str) -> None:
+        """Where the browser ended, where it cannot reach this machine."""
+        browser = self._browsers.get(name)
+        if browser is not None and not browser.take(address):
+            self._put(name, problem=tr("This address belongs to no sign-in that is waited for."))
+
+    def sign_out(self, name: str) -> None:
+        def forget(tools: OpenTools) -> str:
+            from app.runtime.tools.kept_sign_ins import sign_out
+
+            sign_out(tools.settings.server(name))
+            tools.end(name)
+            return tr("You are signed out of {name} here.", name=name)
+
+        self._put(name, tools=None, sign_in="")
+        self._do(forget)
 
     def permit(self, tool: ListedTool, permission: Permission) -> None:
         def change(tools: OpenTools) -> None:
@@ -203,6 +287,8 @@ class AddedTools:
 
     def forget(self, cleared: Path) -> None:
         """With everything else that is deleted."""
+        for name in tuple(self._browsers):
+            self.cancel_sign_in(name)
         self._do(lambda tools: tools.forget(cleared))
 
     # -- inside
@@ -226,6 +312,10 @@ class AddedTools:
                 else ServerEntry(one)
                 for one in found.servers
             ]
+            self.servers = [
+                replace(one, sign_in="done") if not one.sign_in and one.server.name in found.signed_in else one
+                for one in self.servers
+            ]
             self.changed()
             then()
 
@@ -242,6 +332,7 @@ class AddedTools:
 
 def _found(tools: OpenTools) -> _Found:
     from app.runtime.tools.builtin import BUILTIN_TOOLS, WITH_FOLDERS, builtin_tool, missing
+    from app.runtime.tools.kept_sign_ins import is_signed_in
 
     on = tools.settings.builtin()
     entries = []
@@ -249,7 +340,9 @@ def _found(tools: OpenTools) -> _Found:
         why = missing(name)
         tool = _listed(tools, builtin_tool(name, on[name])) if name in on and not why else None
         entries.append(BuiltinEntry(name, name in on, name in WITH_FOLDERS, on.get(name, ()), why, tool))
-    return _Found(entries, tools.settings.servers(), "\n".join(tools.settings.unusable().values()))
+    servers = tools.settings.servers()
+    signed_in = frozenset(one.name for one in servers if is_signed_in(one))
+    return _Found(entries, servers, "\n".join(tools.settings.unusable().values()), signed_in)
 
 
 def _listed(tools: OpenTools, tool: Tool) -> ListedTool:

@@ -7,19 +7,30 @@ server asks for itself (a model's reply, a form for the person) is refused: noth
 from __future__ import annotations
 
 import asyncio
-import base64
-import binascii
 import json
 import logging
 import time
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from contextlib import AbstractAsyncContextManager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from app.runtime.remote.client import remote_loop
+from app.runtime.tools.resources import (
+    ServerFile,
+    ServerPrompt,
+    ServerResource,
+    ServerText,
+    checked_arguments,
+    decoded,
+    line,
+    listed_prompts,
+    listed_resources,
+    prompt_text,
+    read_contents,
+)
 from app.runtime.tools.settings import ToolServer
 from app.runtime.tools.tool import Tool, ToolResult
 from engine.at_exit import close_at_exit
@@ -28,12 +39,17 @@ from engine.errors import GrusError, ToolServerFailed
 if TYPE_CHECKING:
     from mcp import Client
 
+    from app.runtime.tools.sign_in import BrowserSignIn
+
 START_SECONDS = 60.0  # npx and uvx fetch a program when it is first started
 CALL_SECONDS = 120.0
+SIGN_IN_SECONDS = 600.0  # a person looks for their password
 _CLOSE_SECONDS = 5.0
 _MOST_STARTS, _WITHIN = 4, 60.0  # a server that keeps ending is not started for ever
 _MOST_TOOLS, _MOST_PAGES = 500, 50
 _LONGEST_DESCRIPTION = 4000  # characters; the model reads all of them for every message
+_RESOURCES_SECONDS = 10.0  # a server that does not say which resources it has has none
+_READ_RESOURCE = "read_resource"
 T = TypeVar("T")
 
 
@@ -46,6 +62,16 @@ class ServerTool:
     parameters: Mapping[str, Any]
     read_only: bool = False
     annotations: Mapping[str, Any] = field(default_factory=dict)
+    reads_resource: bool = False  # no tool of the server's own
+
+
+_RESOURCE_TOOL = ServerTool(
+    _READ_RESOURCE,
+    "Reads a resource of this server by its URI, as results of its tools link to it.",
+    {"type": "object", "properties": {"uri": {"type": "string"}}, "required": ["uri"]},
+    True,
+    reads_resource=True,
+)
 
 
 class McpConnection:
@@ -59,15 +85,17 @@ class McpConnection:
         *,
         start: float = START_SECONDS,
         seconds: float = CALL_SECONDS,
+        browser: BrowserSignIn | None = None,
     ) -> None:
-        self.server = server
+        """`browser`: the person signs in with the first use of the connection."""
+        self.server, self._browser = server, browser
         self._log = logs / f"{server.name}.log" if logs is not None else None
         self._start, self._seconds = start, seconds
         self._starting: asyncio.Future[Client] | None = None
         self._task: asyncio.Task[None] | None = None
         self._stopping = asyncio.Event()
         self._starts: list[float] = []
-        self._why = ""  # the server ended
+        self._why: GrusError | None = None  # the server ended
         self._tools: list[ServerTool] | None = None
         self._closed = False
         close_at_exit(self)
@@ -84,6 +112,24 @@ class McpConnection:
     def call(self, tool: str, arguments: Mapping[str, Any]) -> Future[ToolResult]:
         """Fails with ToolServerFailed where the server ended, was not reached or took too long. A call is never made twice."""
         return self._run(self._called(tool, arguments))
+
+    def read_for_model(self, uri: str) -> Future[ToolResult]:
+        """A resource as the result of a call."""
+        return self._run(self._resource_read(uri))
+
+    def read(self, uri: str) -> Future[tuple[ServerFile, ...]]:
+        """A resource for a person."""
+        return self._run(self._read(uri))
+
+    def resources(self) -> Future[list[ServerResource]]:
+        return self._run(self._resources())
+
+    def prompts(self) -> Future[list[ServerPrompt]]:
+        return self._run(self._prompts())
+
+    def prompt(self, prompt: ServerPrompt, arguments: Mapping[str, str]) -> Future[ServerText]:
+        """Raises BadRequest where an argument is missing."""
+        return self._run(self._prompt(prompt.name, checked_arguments(prompt.arguments, arguments)))
 
     def stop_soon(self) -> Future[None]:
         """Begin to end the server, so that several end at once."""
@@ -107,19 +153,56 @@ class McpConnection:
         return self._tools
 
     async def _list(self, client: Client) -> list[ServerTool]:
-        found: list[ServerTool] = []
-        cursor: str | None = None
-        for _ in range(_MOST_PAGES):
-            page = await client.list_tools(cursor=cursor)
-            found += map(_server_tool, page.tools)
-            cursor = page.next_cursor
-            if cursor is None or len(found) >= _MOST_TOOLS:
-                break
-        return found[:_MOST_TOOLS]
+        async def resources() -> list[ServerResource]:
+            with suppress(Exception):
+                async with asyncio.timeout(_RESOURCES_SECONDS):
+                    return await self._list_resources(client)
+            return []
+
+        tools, has = await asyncio.gather(_pages(client.list_tools, "tools"), resources())
+        found = list(map(_server_tool, tools))
+        if has and all(one.name != _READ_RESOURCE for one in found):
+            found.append(_RESOURCE_TOOL)
+        return found
+
+    async def _list_resources(self, client: Client) -> list[ServerResource]:
+        if client.server_capabilities.resources is None:
+            return []
+        listed = await _pages(client.list_resources, "resources")
+        templates: list[Any] = []
+        with suppress(Exception):  # many servers know no templates
+            templates = await _pages(client.list_resource_templates, "resource_templates")
+        return listed_resources(self.server.name, listed, templates)
+
+    async def _resources(self) -> list[ServerResource]:
+        client = await self._client()
+        return await self._guarded(self._list_resources(client), self._start)
+
+    async def _prompts(self) -> list[ServerPrompt]:
+        client = await self._client()
+        if client.server_capabilities.prompts is None:
+            return []
+        return listed_prompts(
+            self.server.name, await self._guarded(_pages(client.list_prompts, "prompts"), self._start)
+        )
+
+    async def _prompt(self, name: str, arguments: dict[str, str]) -> ServerText:
+        client = await self._client()
+        return prompt_text((await self._guarded(client.get_prompt(name, arguments), self._seconds)).messages)
+
+    async def _read(self, uri: str) -> tuple[ServerFile, ...]:
+        client = await self._client()
+        return read_contents((await self._guarded(client.read_resource(uri), self._seconds)).contents)
 
     async def _called(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
         client = await self._client()
         return _result(await self._guarded(client.call_tool(tool, dict(arguments)), self._seconds))
+
+    async def _resource_read(self, uri: str) -> ToolResult:
+        """For the model."""
+        client = await self._client()
+        read = await self._guarded(client.read_resource(uri), self._seconds)
+        return _made_result(map(_of_resource, read.contents))
 
     async def _guarded(self, work: Coroutine[Any, Any, T], seconds: float) -> T:
         """With every failure in our words."""
@@ -134,7 +217,7 @@ class McpConnection:
             raise
         except Exception as error:
             await asyncio.sleep(0)  # the end of the process is seen by another task
-            raise ToolServerFailed(self._why or f"{name}: {_reason(error)}") from None
+            raise self._why or ToolServerFailed(f"{name}: {_reason(error)}") from None
 
     async def _client(self) -> Client:
         """The client of a server that runs; it is started where it does not."""
@@ -149,7 +232,7 @@ class McpConnection:
                 raise ToolServerFailed(
                     f"{self.server.name} ended {_MOST_STARTS} times within a minute and is not started again."
                 )
-            self._stopping, self._why, self._tools = asyncio.Event(), "", None
+            self._stopping, self._why, self._tools = asyncio.Event(), None, None
             self._starting = asyncio.get_running_loop().create_future()
             self._task = asyncio.create_task(self._serve(self._starting))
         return await asyncio.shield(self._starting)
@@ -167,27 +250,28 @@ class McpConnection:
                 starting.set_result(client)
                 await stopping.wait()
         except TimeoutError:
-            self._failed(starting, f"{self.server.name} did not start within {self._start:g} seconds.")
+            why = f"{self.server.name} did not start within {self._start:g} seconds."
+            self._failed(starting, ToolServerFailed(why))
         except BaseException as error:
             self._failed(starting, self._why or _problem(error, self.server))
             if isinstance(error, asyncio.CancelledError):
                 raise
 
-    def _failed(self, starting: asyncio.Future[Client], why: str) -> None:
+    def _failed(self, starting: asyncio.Future[Client], why: GrusError) -> None:
         self._why = self._why or why
         if not starting.done():
-            starting.set_exception(ToolServerFailed(why))
+            starting.set_exception(why)
             starting.exception()  # seen, also where nobody waits any more
 
     def _streams(self, stopping: asyncio.Event) -> AbstractAsyncContextManager[Any]:
         def ended(why: str) -> None:
-            self._why = self._why or why
+            self._why = self._why or ToolServerFailed(why)
             stopping.set()
 
         if self.server.url:
             from app.runtime.tools.http import http_streams
 
-            return http_streams(self.server, self._seconds + 30)
+            return http_streams(self.server, self._seconds + 30, self._browser)
         from app.runtime.tools.child import ServerLog, child_streams
 
         return child_streams(self.server, ServerLog(self._log), ended)
@@ -214,29 +298,53 @@ def _server_tool(tool: Any) -> ServerTool:
     )
 
 
+async def _pages(ask: Callable[..., Coroutine[Any, Any, Any]], what: str) -> list[Any]:
+    """A list that comes in pages, as much of it as is taken."""
+    found: list[Any] = []
+    cursor: str | None = None
+    for _ in range(_MOST_PAGES):
+        page = await ask(cursor=cursor)
+        found += getattr(page, what)
+        cursor = page.next_cursor
+        if cursor is None or len(found) >= _MOST_TOOLS:
+            break
+    return found[:_MOST_TOOLS]
+
+
 def _result(given: Any) -> ToolResult:
     """What a model can read of a result: texts, resources and pictures; of others what they are."""
-    texts: list[str] = []
-    pictures: list[bytes] = []
-    for part in given.content:
-        kind = part.type
-        if kind == "text":
-            texts.append(part.text)
-        elif kind == "image":
-            with suppress(binascii.Error, ValueError):
-                pictures.append(base64.b64decode(part.data, validate=True))
-        elif kind == "resource_link":
-            texts.append(f"[{part.name}: {part.uri}]")
-        elif kind == "resource":
-            inner = part.resource
-            texts.append(
-                getattr(inner, "text", None) or f"[{inner.uri}: {inner.mime_type or 'a file'}, which is no text]"
-            )
-        else:
-            texts.append(f"[{kind}, which is no text]")
+    made = _made_result(map(_of_part, given.content), bool(given.is_error))
     if not given.content and given.structured_content is not None:
-        texts.append(json.dumps(given.structured_content, ensure_ascii=False))
-    return ToolResult("\n".join(texts), bool(given.is_error), tuple(pictures))
+        return replace(made, text=json.dumps(given.structured_content, ensure_ascii=False))
+    return made
+
+
+def _made_result(parts: Iterable[str | bytes], failed: bool = False) -> ToolResult:
+    made = list(parts)
+    texts = [part for part in made if isinstance(part, str)]
+    return ToolResult("\n".join(texts), failed, tuple(part for part in made if isinstance(part, bytes)))
+
+
+def _of_part(part: Any) -> str | bytes:
+    """Text, or a picture."""
+    if part.type == "text":
+        return str(part.text)
+    if part.type == "image" and (picture := decoded(part.data)) is not None:
+        return picture
+    if part.type == "resource_link":
+        return f"[{part.name}: {part.uri}]"
+    if part.type == "resource":
+        return _of_resource(part.resource)
+    return f"[{part.type}, which is no text]"
+
+
+def _of_resource(resource: Any) -> str | bytes:
+    if (text := getattr(resource, "text", None)) is not None:
+        return str(text)
+    kind = resource.mime_type or "a file"
+    if kind.startswith("image/") and (picture := decoded(getattr(resource, "blob", ""))) is not None:
+        return picture
+    return f"[{resource.uri}: {kind}, which is no text]"
 
 
 def _reason(error: BaseException) -> str:
@@ -244,16 +352,19 @@ def _reason(error: BaseException) -> str:
         error = error.exceptions[0]
     if type(error).__name__ == "ValidationError":
         return "what it answered is no valid MCP."
-    return str(error)[:500].strip() or type(error).__name__
+    # what a server says is shown in terminals, too
+    return line(str(error), 500) or type(error).__name__
 
 
-def _problem(error: BaseException, server: ToolServer) -> str:
+def _problem(error: BaseException, server: ToolServer) -> GrusError:
     while isinstance(error, BaseExceptionGroup) and error.exceptions:
         error = error.exceptions[0]
     if isinstance(error, GrusError):
-        return str(error)
+        return error
     what = "cannot be reached" if server.url else "cannot be started"
-    return f"{server.name} {what}: {_reason(error)}"
+    if type(error).__name__.startswith("OAuth"):
+        what = "cannot be signed in to"
+    return ToolServerFailed(f"{server.name} {what}: {_reason(error)}")
 
 
 class McpTool(Tool):
@@ -264,14 +375,37 @@ class McpTool(Tool):
         self.name, self.label = model_name(server.name, tool.name), f"{server.name}/{tool.name}"
         self.description, self.parameters = tool.description, tool.parameters
         self.read_only, self.leaves_machine = tool.read_only, not server.on_this_machine
-        self._connection, self._tool = connection, tool.name
+        self._connection, self._tool = connection, tool
 
     def begin(self, arguments: Mapping[str, Any]) -> Future[ToolResult]:
         """For those who wait without a thread."""
-        return self._connection.call(self._tool, arguments)
+        if self._tool.reads_resource:
+            return self._connection.read_for_model(str(arguments.get("uri", "")))
+        return self._connection.call(self._tool.name, arguments)
 
     def run(self, arguments: Mapping[str, Any], stop: Future[None]) -> ToolResult:
         return waited(self.begin(arguments), stop)
+
+
+def listed_resources_of(connections: Sequence[McpConnection]) -> tuple[list[ServerResource], list[str]]:
+    """Of several servers, asked at once; and of those that could not be asked why not. Blocks."""
+    return _listed_of([one.resources() for one in connections])
+
+
+def listed_prompts_of(connections: Sequence[McpConnection]) -> tuple[list[ServerPrompt], list[str]]:
+    """The same."""
+    return _listed_of([one.prompts() for one in connections])
+
+
+def _listed_of(asked: Sequence[Future[list[T]]]) -> tuple[list[T], list[str]]:
+    found: list[T] = []
+    problems: list[str] = []
+    for one in asked:
+        try:
+            found += one.result()
+        except GrusError as error:
+            problems.append(str(error))
+    return found, problems
 
 
 def model_name(server: str, tool: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -10,6 +10,7 @@ import httpx2
 from mcp.client.streamable_http import streamable_http_client
 
 from app.runtime.tools.settings import ToolServer
+from app.runtime.tools.sign_in import BrowserSignIn, SignInAuth
 from engine.errors import Offline
 from engine.hub import offline
 
@@ -19,20 +20,30 @@ _CONNECT = 30.0
 
 
 @asynccontextmanager
-async def http_streams(server: ToolServer, seconds: float) -> AsyncIterator[Any]:
-    """The streams of a transport of the `mcp` package. `seconds`: of silence after which a response is given up."""
+async def http_streams(server: ToolServer, seconds: float, browser: BrowserSignIn | None = None) -> AsyncIterator[Any]:
+    """The streams of a transport of the `mcp` package. `seconds`: of silence after which a response is given up. `browser`: a person
+    signs in."""
     why = offline.forbidden()
     if why is not None and not server.on_this_machine:
         raise Offline(f"{server.name} was not asked, because {why[0].lower()}{why[1:]}.")
     headers = {name: server.filled(value) for name, value in server.headers.items()}
     limits = httpx2.Timeout(_CONNECT, read=seconds)
-    async with (
-        httpx2.AsyncClient(headers=headers, timeout=limits, event_hooks={"response": [_bound]}) as client,
-        streamable_http_client(
-            server.filled(server.url), http_client=client, max_sse_event_size=_LARGEST_EVENT
-        ) as streams,
-    ):
-        yield streams
+    sign_in = SignInAuth(server, browser)
+    hooks: dict[str, list[Callable[..., Any]]] = {
+        "request": [sign_in.check_request],
+        "response": [_bound, sign_in.check_response],
+    }
+    try:
+        await sign_in.open()
+        async with (
+            httpx2.AsyncClient(headers=headers, auth=sign_in.auth, timeout=limits, event_hooks=hooks) as client,
+            streamable_http_client(
+                server.filled(server.url), http_client=client, max_sse_event_size=_LARGEST_EVENT
+            ) as streams,
+        ):
+            yield streams
+    finally:
+        sign_in.close()
 
 
 async def _bound(response: httpx2.Response) -> None:

@@ -51,6 +51,7 @@ class ToolStep:
     arguments: Mapping[str, Any]
     result: str
     outcome: Literal["made", "refused", "failed"] = "made"
+    pictures: Sequence[bytes] = field(default=(), repr=False)  # files, for people
 
 
 @dataclass(frozen=True)
@@ -167,7 +168,8 @@ class ToolLoop:
             raise
         except Exception as error:  # whatever a tool raises is for the model to read
             result, tool = ToolResult(f"Error: {error}", failed=True), None
-        step = ToolStep(call.name, arguments, bounded(result.text), "failed" if result.failed else "made")
+        outcome: Literal["made", "failed"] = "failed" if result.failed else "made"
+        step = ToolStep(call.name, arguments, bounded(result.text), outcome, result.pictures[:MOST_PICTURES])
         return step, readable(result, tool, self.markers, self.sees)
 
 

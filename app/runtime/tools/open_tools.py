@@ -9,6 +9,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
 
+from app.runtime.tools import kept_sign_ins
 from app.runtime.tools.connection import McpConnection
 from app.runtime.tools.settings import ToolServer, ToolSettings
 from app.runtime.tools.tool import Tool
@@ -46,7 +47,7 @@ class OpenTools:
             return made
 
     def end(self, name: str) -> None:
-        """A server that was removed."""
+        """A server that was removed, or is asked in another way from now on."""
         with self._lock:
             made = self._connections.pop(name, None)
         if made is not None:
@@ -59,6 +60,7 @@ class OpenTools:
         self.close()
         with suppress(BadRequest):  # a damaged file names no search
             forget_search(self.settings)
+        kept_sign_ins.forget_all()
         if self.settings.file.parent != cleared:
             self.settings.file.unlink(missing_ok=True)
             shutil.rmtree(self.settings.logs, ignore_errors=True)

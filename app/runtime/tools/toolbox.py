@@ -41,6 +41,14 @@ class Toolbox:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def connection(self, server: ToolServer) -> McpConnection:
+        """The one of its tools, or one more that is closed with this."""
+        made = next((one for one in self._connections if one.server == server), None)
+        if made is None:
+            made = McpConnection(server, self.settings.logs)
+            self._connections.append(made)
+        return made
+
     def close(self) -> None:
         for connection in self._connections:
             connection.stop_soon()
@@ -77,11 +85,7 @@ class Toolbox:
         listing: dict[str, tuple[McpConnection, Future[list[ServerTool]]]] = {}
         for _, server in asked:
             if server.name not in listing:
-                if self._connect is not None:
-                    connection = self._connect(server)
-                else:
-                    connection = McpConnection(server, self.settings.logs)
-                    self._connections.append(connection)
+                connection = (self._connect or self.connection)(server)
                 listing[server.name] = (connection, connection.tools())
         for tool, server in asked:
             connection, listed = listing[server.name]

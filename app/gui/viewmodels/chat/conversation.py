@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from app.gui.store import conversations, messages, records
 from app.gui.store.conversations import ConversationHead
+from app.gui.store.database import OWN_FOLDERS, release
 from app.gui.store.messages import Attachment, GivenPassage, StoredMessage
 from app.gui.store.projects import Project
 from app.gui.store.worker import AppStore
 from app.gui.texts import tr
 from app.gui.viewmodels import sampling as options
 from app.gui.viewmodels.chat import guide
+from app.gui.viewmodels.chat.draft import attach_bytes
 from app.gui.viewmodels.chat.history import for_model
 from app.gui.viewmodels.chat.reply_stream import ReplyStream, settled
 from app.gui.viewmodels.signal import Signal
@@ -396,12 +398,13 @@ class OpenConversation:
             continue_last=go_on and history[-1]["role"] == "assistant",  # else the model reads what tools returned
             passages=self._passages(message, path, go_on),
             **self._memory(model),
+            keep_picture=lambda data: attach_bytes(tr("Picture") + ".png", data, self._store.folder / OWN_FOLDERS[0]),
         )
         question = next((m.text for m in reversed(path) if m.role == "user"), "")
         rewrite = partial(guide.in_window, question) if guide.is_guide(model) else None
         note = lambda sentence: self._say(sentence, "warning")  # noqa: E731
         self.reply = ReplyStream(
-            message, self._reply_changed, self._save, self._later, rewrite, note, bool(ask.tools or ask.keep)
+            message, self._reply_changed, self._save, self._later, rewrite, note, bool(ask.tools or ask.keep_fact)
         )
         self._change(self.reply.message)
         self.busy()
@@ -424,7 +427,7 @@ class OpenConversation:
         memories, conversation = self._memories, self.id
         if memories is None or not memories.on or guide.is_guide(model):
             return {}
-        return {"facts": memories.read, "keep": lambda fact: memories.keep(fact, conversation)}
+        return {"facts": memories.read, "keep_fact": lambda fact: memories.keep(fact, conversation)}
 
     def _with_project(self, kind: str) -> tuple[str, ...]:
         """The conversation's own, and those of its project."""
@@ -437,7 +440,7 @@ class OpenConversation:
             self.grew(reply.message)
         if reply.over and self.reply is reply:
             self.reply = None
-            self._save(reply.message)
+            self._save(reply.message, reply.kept)
             self.busy()
             self._answer_queued()
 
@@ -446,8 +449,14 @@ class OpenConversation:
         self._save(message)
         self.grew(message)
 
-    def _save(self, message: StoredMessage) -> None:
-        self._store.ask(lambda db: messages.update(db, message))
+    def _save(self, message: StoredMessage, kept: Sequence[str] = ()) -> None:
+        """`kept`: files that were in use until a row refers to them."""
+
+        def stored(_: None) -> None:
+            for path in kept:
+                release(path)
+
+        self._store.ask(lambda db: messages.update(db, message), stored)
 
 
 def title_of(message: StoredMessage) -> str:

@@ -175,7 +175,12 @@ def picture_advice(
         return PictureAdvice(tr("{model} does not support images.", model=model), unread, seeing)
     if pictures:
         return PictureAdvice(tr("{model} receives the text of the image.", model=model), (), seeing)
-    if any(file.kind == "image" and not file.text for message in path for file in message.attachments):
+    if any(
+        file.kind == "image" and not file.text
+        for message in path
+        if message.role == "user"
+        for file in message.attachments
+    ):
         return PictureAdvice(tr("{model} answers without the images in this conversation.", model=model), (), seeing)
     return None
 

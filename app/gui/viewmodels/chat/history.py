@@ -12,6 +12,8 @@ from app.gui.store.messages import Attachment, StoredMessage, ToolUse
 from app.gui.store.projects import Project
 from app.gui.viewmodels.chat import guide
 
+FILE_BEGINS = '<file name="'
+
 
 def for_model(system: str, path: Sequence[StoredMessage], project: Project | None = None) -> list[dict[str, Any]]:
     """Replies that ended before their first word are left out. What was said around one is one message: many templates want
@@ -103,4 +105,4 @@ def _with_attachments(message: StoredMessage) -> str | list[dict[str, Any]]:
 
 
 def _words(file: Attachment) -> str:
-    return f'<file name="{file.name}">\n{file.text}\n</file>'
+    return f'{FILE_BEGINS}{file.name}">\n{file.text}\n</file>'

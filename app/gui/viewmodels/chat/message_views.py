@@ -159,12 +159,14 @@ class MessageViews:
     ) -> MessageView:
         """`open`: a person may type the result of a call that nobody makes, or the call is unfolded."""
         unfolded = (message.id, at) in self.unfolded_calls
+        before = sum(one.pictures for one in message.calls[:at])
         return MessageView(
             (message.id, "call", at),
             "call",
             message.id,
             call.arguments,
             call=call,
+            files=message.attachments[before : before + call.pictures],
             title=call_title(call) if call.outcome else "",
             level="warning" if call.outcome in ("failed", "refused", "stopped") else "",
             open=unfolded if call.outcome else last and message.state != "writing",

@@ -50,6 +50,7 @@ class ReplyStream:
         self._speaking: _Cancels | None = None
         self._stopped = False
         self._saving = False
+        self.kept: list[str] = []  # files of pictures that tools returned, in use until the message is stored
 
     def begin(self, ask: Callable[[ReplyListener], _Cancels]) -> None:
         self._speaking = ask(self)
@@ -89,7 +90,12 @@ class ReplyStream:
             if isinstance(event, ToolCallBegun):
                 self._call(outcome="running", label=news.label, arguments=_shown(event.arguments))
             else:
-                self._call(outcome=event.step.outcome, label=news.label, result=event.step.result)
+                pictures = tuple(news.pictures)
+                self.kept += [file.path for file in pictures]
+                self.message = replace(self.message, attachments=(*self.message.attachments, *pictures))
+                self._call(
+                    outcome=event.step.outcome, label=news.label, result=event.step.result, pictures=len(pictures)
+                )
         self._changed(self)
 
     def _call(self, **changes: Any) -> None:
