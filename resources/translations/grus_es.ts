@@ -69,6 +69,11 @@
         <translation>Falta una parte del archivo: {name}.</translation>
     </message>
     <message>
+        <source>A prompt goes into the message field, where you can change it before you send it.</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>Un prompt va al campo del mensaje, donde puede cambiarlo antes de enviarlo.</translation>
+    </message>
+    <message>
         <source>A recording must be one row of finite samples.</source>
         <extracomment>engine/pipelines/speaking/voice.py</extracomment>
         <translation>Una grabación debe ser una sola serie de muestras finitas.</translation>
@@ -404,9 +409,34 @@
         <translation>Preguntando al servidor por sus modelos.</translation>
     </message>
     <message>
+        <source>Asking the tool servers.</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>Consultando los servidores de herramientas.</translation>
+    </message>
+    <message>
+        <source>Asking {name} where to sign in.</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Preguntando a {name} dónde iniciar sesión.</translation>
+    </message>
+    <message>
         <source>At most {n} models are compared.</source>
         <extracomment>app/gui/viewmodels/chat/comparison.py</extracomment>
         <translation>Se comparan como máximo {n} modelos.</translation>
+    </message>
+    <message>
+        <source>Attach</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>Adjuntar</translation>
+    </message>
+    <message>
+        <source>Attach a resource</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/server_items.py</extracomment>
+        <translation>Adjuntar un recurso</translation>
+    </message>
+    <message>
+        <source>Attach a resource…</source>
+        <extracomment>app/gui/chat/uses.py</extracomment>
+        <translation>Adjuntar un recurso…</translation>
     </message>
     <message>
         <source>Attach files</source>
@@ -465,7 +495,7 @@
     </message>
     <message>
         <source>Cancel</source>
-        <extracomment>app/gui/models/remote_form.py, app/gui/read/pane.py, app/gui/settings/cuda_pack.py, app/gui/settings/pane.py, app/gui/speak/book_panel.py, app/gui/speak/pane.py</extracomment>
+        <extracomment>app/gui/chat/server_items.py, app/gui/models/remote_form.py, app/gui/read/pane.py, app/gui/settings/cuda_pack.py, app/gui/settings/pane.py, app/gui/settings/tools.py, app/gui/speak/book_panel.py, app/gui/speak/pane.py</extracomment>
         <translation>Cancelar</translation>
     </message>
     <message>
@@ -775,7 +805,7 @@
     </message>
     <message>
         <source>Copy the address</source>
-        <extracomment>app/gui/server/pane.py</extracomment>
+        <extracomment>app/gui/server/pane.py, app/gui/settings/tools.py</extracomment>
         <translation>Copiar la dirección</translation>
     </message>
     <message>
@@ -2215,6 +2245,16 @@
         <translation>No hay instalado ningún modelo de texto a voz. Descarga uno en Modelos, por ejemplo Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice.</translation>
     </message>
     <message>
+        <source>No tool server that is on has a prompt.</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>Ningún servidor de herramientas activo tiene un prompt.</translation>
+    </message>
+    <message>
+        <source>No tool server that is on has a resource.</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>Ningún servidor de herramientas activo tiene un recurso.</translation>
+    </message>
+    <message>
         <source>No voice yet</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>Sin voces</translation>
@@ -2353,6 +2393,11 @@
         <source>Open text</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>Abrir texto</translation>
+    </message>
+    <message>
+        <source>Open the browser</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Abrir el navegador</translation>
     </message>
     <message>
         <source>Open the conversation: {title}</source>
@@ -2541,7 +2586,7 @@
     </message>
     <message>
         <source>Picture</source>
-        <extracomment>app/gui/chat/preview_panel.py, app/gui/viewmodels/read.py</extracomment>
+        <extracomment>app/gui/chat/preview_panel.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/read.py</extracomment>
         <translation>Imagen</translation>
     </message>
     <message>
@@ -2698,6 +2743,11 @@
         <source>Project settings…</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Ajustes del proyecto…</translation>
+    </message>
+    <message>
+        <source>Prompts</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>Prompts</translation>
     </message>
     <message>
         <source>Pronunciations</source>
@@ -3008,6 +3058,11 @@
         <translation>Requiere</translation>
     </message>
     <message>
+        <source>Resources</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>Recursos</translation>
+    </message>
+    <message>
         <source>Restart Grus</source>
         <extracomment>app/gui/settings/cuda_pack.py</extracomment>
         <translation>Reiniciar Grus</translation>
@@ -3156,6 +3211,11 @@
         <source>Seal</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>Sello</translation>
+    </message>
+    <message>
+        <source>Search</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>Buscar</translation>
     </message>
     <message>
         <source>Search Hugging Face</source>
@@ -3354,6 +3414,21 @@
         <source>Side note</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>Nota al margen</translation>
+    </message>
+    <message>
+        <source>Sign in</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Iniciar sesión</translation>
+    </message>
+    <message>
+        <source>Sign in at {host} in your browser. Grus waits for the answer.</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Inicie sesión en {host} en su navegador. Grus espera la respuesta.</translation>
+    </message>
+    <message>
+        <source>Sign out</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Cerrar sesión</translation>
     </message>
     <message>
         <source>Simple conversations in many languages with little memory.</source>
@@ -4276,6 +4351,11 @@
         <translation>Este archivo JSON no contiene ninguna conversación: no tiene una lista de mensajes.</translation>
     </message>
     <message>
+        <source>This address belongs to no sign-in that is waited for.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>Esta dirección no corresponde a ningún inicio de sesión en espera.</translation>
+    </message>
+    <message>
         <source>This address comes from the model. Open it in your browser?</source>
         <extracomment>app/gui/chat/message_view.py</extracomment>
         <translation>Esta dirección la dio el modelo. ¿Abrirla en el navegador?</translation>
@@ -4666,9 +4746,24 @@
         <translation>Actualizaciones</translation>
     </message>
     <message>
+        <source>Use</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>Usar</translation>
+    </message>
+    <message>
         <source>Use a library</source>
         <extracomment>app/gui/chat/actions.py, app/gui/chat/composer.py</extracomment>
         <translation>Usar una biblioteca</translation>
+    </message>
+    <message>
+        <source>Use a prompt</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/server_items.py</extracomment>
+        <translation>Usar un prompt</translation>
+    </message>
+    <message>
+        <source>Use a prompt…</source>
+        <extracomment>app/gui/chat/uses.py</extracomment>
+        <translation>Usar un prompt…</translation>
     </message>
     <message>
         <source>Use default</source>
@@ -4816,6 +4911,16 @@
         <translation>Qué leer</translation>
     </message>
     <message>
+        <source>What tool servers have to read goes with your message as a file.</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>Lo que ofrecen para leer los servidores de herramientas va con su mensaje como archivo.</translation>
+    </message>
+    <message>
+        <source>Where the browser shows an error: the address at which it ended</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Si el navegador muestra un error: la dirección en la que terminó</translation>
+    </message>
+    <message>
         <source>Whole page</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>Página completa</translation>
@@ -4869,6 +4974,16 @@
         <source>You</source>
         <extracomment>app/gui/chat/message_view.py, app/gui/viewmodels/chat/exchange.py</extracomment>
         <translation>Tú</translation>
+    </message>
+    <message>
+        <source>You are signed in.</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Ha iniciado sesión.</translation>
+    </message>
+    <message>
+        <source>You are signed out of {name} here.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>Ha cerrado aquí la sesión de {name}.</translation>
     </message>
     <message>
         <source>Your conversations cannot be opened: {reason}. The file is unchanged, and Grus will retry.</source>
@@ -5314,6 +5429,11 @@
         <translation>{names}: formato no compatible. Formatos compatibles: WAV, FLAC, MP3, OGG, Opus, AIFF, AU y CAF.</translation>
     </message>
     <message>
+        <source>{name} (optional)</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>{name} (opcional)</translation>
+    </message>
+    <message>
         <source>{name} answered something that is not OpenAI&apos;s API. Is the address right?</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>{name} respondió algo que no es la API de OpenAI. ¿Es correcta la dirección?</translation>
@@ -5337,6 +5457,11 @@
         <source>{name} answers: what you send leaves this machine.</source>
         <extracomment>app/gui/viewmodels/models/remote.py</extracomment>
         <translation>Responde {name}: lo que envía sale de este equipo.</translation>
+    </message>
+    <message>
+        <source>{name} asks you to sign in.</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>{name} le pide que inicie sesión.</translation>
     </message>
     <message>
         <source>{name} cannot be opened. {why}</source>

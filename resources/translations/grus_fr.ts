@@ -69,6 +69,11 @@
         <translation>Une partie du fichier est manquante : {name}.</translation>
     </message>
     <message>
+        <source>A prompt goes into the message field, where you can change it before you send it.</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>Un prompt va dans le champ du message, où vous pouvez le modifier avant de l’envoyer.</translation>
+    </message>
+    <message>
         <source>A recording must be one row of finite samples.</source>
         <extracomment>engine/pipelines/speaking/voice.py</extracomment>
         <translation>Un enregistrement doit être une seule suite d’échantillons finis.</translation>
@@ -404,9 +409,34 @@
         <translation>Demande des modèles au serveur.</translation>
     </message>
     <message>
+        <source>Asking the tool servers.</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>Interrogation des serveurs d’outils.</translation>
+    </message>
+    <message>
+        <source>Asking {name} where to sign in.</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>{name} est interrogé sur le lieu de connexion.</translation>
+    </message>
+    <message>
         <source>At most {n} models are compared.</source>
         <extracomment>app/gui/viewmodels/chat/comparison.py</extracomment>
         <translation>On compare au plus {n} modèles.</translation>
+    </message>
+    <message>
+        <source>Attach</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>Joindre</translation>
+    </message>
+    <message>
+        <source>Attach a resource</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/server_items.py</extracomment>
+        <translation>Joindre une ressource</translation>
+    </message>
+    <message>
+        <source>Attach a resource…</source>
+        <extracomment>app/gui/chat/uses.py</extracomment>
+        <translation>Joindre une ressource…</translation>
     </message>
     <message>
         <source>Attach files</source>
@@ -465,7 +495,7 @@
     </message>
     <message>
         <source>Cancel</source>
-        <extracomment>app/gui/models/remote_form.py, app/gui/read/pane.py, app/gui/settings/cuda_pack.py, app/gui/settings/pane.py, app/gui/speak/book_panel.py, app/gui/speak/pane.py</extracomment>
+        <extracomment>app/gui/chat/server_items.py, app/gui/models/remote_form.py, app/gui/read/pane.py, app/gui/settings/cuda_pack.py, app/gui/settings/pane.py, app/gui/settings/tools.py, app/gui/speak/book_panel.py, app/gui/speak/pane.py</extracomment>
         <translation>Annuler</translation>
     </message>
     <message>
@@ -775,7 +805,7 @@
     </message>
     <message>
         <source>Copy the address</source>
-        <extracomment>app/gui/server/pane.py</extracomment>
+        <extracomment>app/gui/server/pane.py, app/gui/settings/tools.py</extracomment>
         <translation>Copier l’adresse</translation>
     </message>
     <message>
@@ -2215,6 +2245,16 @@
         <translation>Aucun modèle de synthèse vocale n’est installé. Téléchargez-en un dans Modèles, par exemple Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice.</translation>
     </message>
     <message>
+        <source>No tool server that is on has a prompt.</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>Aucun serveur d’outils actif n’a de prompt.</translation>
+    </message>
+    <message>
+        <source>No tool server that is on has a resource.</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>Aucun serveur d’outils actif n’a de ressource.</translation>
+    </message>
+    <message>
         <source>No voice yet</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>Aucune voix</translation>
@@ -2353,6 +2393,11 @@
         <source>Open text</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>Ouvrir un texte</translation>
+    </message>
+    <message>
+        <source>Open the browser</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Ouvrir le navigateur</translation>
     </message>
     <message>
         <source>Open the conversation: {title}</source>
@@ -2541,7 +2586,7 @@
     </message>
     <message>
         <source>Picture</source>
-        <extracomment>app/gui/chat/preview_panel.py, app/gui/viewmodels/read.py</extracomment>
+        <extracomment>app/gui/chat/preview_panel.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/read.py</extracomment>
         <translation>Image</translation>
     </message>
     <message>
@@ -2698,6 +2743,11 @@
         <source>Project settings…</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Paramètres du projet…</translation>
+    </message>
+    <message>
+        <source>Prompts</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>Prompts</translation>
     </message>
     <message>
         <source>Pronunciations</source>
@@ -3008,6 +3058,11 @@
         <translation>Nécessite</translation>
     </message>
     <message>
+        <source>Resources</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>Ressources</translation>
+    </message>
+    <message>
         <source>Restart Grus</source>
         <extracomment>app/gui/settings/cuda_pack.py</extracomment>
         <translation>Redémarrer Grus</translation>
@@ -3156,6 +3211,11 @@
         <source>Seal</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>Cachet</translation>
+    </message>
+    <message>
+        <source>Search</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>Rechercher</translation>
     </message>
     <message>
         <source>Search Hugging Face</source>
@@ -3354,6 +3414,21 @@
         <source>Side note</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>Note en marge</translation>
+    </message>
+    <message>
+        <source>Sign in</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Se connecter</translation>
+    </message>
+    <message>
+        <source>Sign in at {host} in your browser. Grus waits for the answer.</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Connectez-vous à {host} dans votre navigateur. Grus attend la réponse.</translation>
+    </message>
+    <message>
+        <source>Sign out</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Se déconnecter</translation>
     </message>
     <message>
         <source>Simple conversations in many languages with little memory.</source>
@@ -4276,6 +4351,11 @@
         <translation>Ce fichier JSON ne contient pas de conversation&#xa0;: il n’a pas de liste de messages.</translation>
     </message>
     <message>
+        <source>This address belongs to no sign-in that is waited for.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>Cette adresse ne correspond à aucune connexion attendue.</translation>
+    </message>
+    <message>
         <source>This address comes from the model. Open it in your browser?</source>
         <extracomment>app/gui/chat/message_view.py</extracomment>
         <translation>Cette adresse vient du modèle. L’ouvrir dans votre navigateur&#xa0;?</translation>
@@ -4666,9 +4746,24 @@
         <translation>Mises à jour</translation>
     </message>
     <message>
+        <source>Use</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>Utiliser</translation>
+    </message>
+    <message>
         <source>Use a library</source>
         <extracomment>app/gui/chat/actions.py, app/gui/chat/composer.py</extracomment>
         <translation>Utiliser une bibliothèque</translation>
+    </message>
+    <message>
+        <source>Use a prompt</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/server_items.py</extracomment>
+        <translation>Utiliser un prompt</translation>
+    </message>
+    <message>
+        <source>Use a prompt…</source>
+        <extracomment>app/gui/chat/uses.py</extracomment>
+        <translation>Utiliser un prompt…</translation>
     </message>
     <message>
         <source>Use default</source>
@@ -4816,6 +4911,16 @@
         <translation>Éléments à lire</translation>
     </message>
     <message>
+        <source>What tool servers have to read goes with your message as a file.</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>Ce que les serveurs d’outils donnent à lire accompagne votre message sous forme de fichier.</translation>
+    </message>
+    <message>
+        <source>Where the browser shows an error: the address at which it ended</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Si le navigateur affiche une erreur : l’adresse où il s’est arrêté</translation>
+    </message>
+    <message>
         <source>Whole page</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>Page entière</translation>
@@ -4869,6 +4974,16 @@
         <source>You</source>
         <extracomment>app/gui/chat/message_view.py, app/gui/viewmodels/chat/exchange.py</extracomment>
         <translation>Vous</translation>
+    </message>
+    <message>
+        <source>You are signed in.</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Vous êtes connecté.</translation>
+    </message>
+    <message>
+        <source>You are signed out of {name} here.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>Vous êtes déconnecté de {name} ici.</translation>
     </message>
     <message>
         <source>Your conversations cannot be opened: {reason}. The file is unchanged, and Grus will retry.</source>
@@ -5314,6 +5429,11 @@
         <translation>{names}&#xa0;: format non pris en charge. Formats pris en charge&#xa0;: WAV, FLAC, MP3, OGG, Opus, AIFF, AU et CAF.</translation>
     </message>
     <message>
+        <source>{name} (optional)</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>{name} (facultatif)</translation>
+    </message>
+    <message>
         <source>{name} answered something that is not OpenAI&apos;s API. Is the address right?</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>{name} a répondu autre chose que l’API d’OpenAI. L’adresse est-elle juste ?</translation>
@@ -5337,6 +5457,11 @@
         <source>{name} answers: what you send leaves this machine.</source>
         <extracomment>app/gui/viewmodels/models/remote.py</extracomment>
         <translation>{name} répond : ce que vous envoyez quitte cette machine.</translation>
+    </message>
+    <message>
+        <source>{name} asks you to sign in.</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>{name} vous demande de vous connecter.</translation>
     </message>
     <message>
         <source>{name} cannot be opened. {why}</source>

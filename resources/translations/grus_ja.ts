@@ -69,6 +69,11 @@
         <translation>ファイルの一部がありません: {name}。</translation>
     </message>
     <message>
+        <source>A prompt goes into the message field, where you can change it before you send it.</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>プロンプトはメッセージ欄に入り、送信前に変更できます。</translation>
+    </message>
+    <message>
         <source>A recording must be one row of finite samples.</source>
         <extracomment>engine/pipelines/speaking/voice.py</extracomment>
         <translation>録音は、有限な値のサンプルを 1 列に並べたものでなければなりません。</translation>
@@ -404,9 +409,34 @@
         <translation>サーバーにモデルを問い合わせています。</translation>
     </message>
     <message>
+        <source>Asking the tool servers.</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>ツールサーバーに問い合わせています。</translation>
+    </message>
+    <message>
+        <source>Asking {name} where to sign in.</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>{name} にサインイン先を問い合わせています。</translation>
+    </message>
+    <message>
         <source>At most {n} models are compared.</source>
         <extracomment>app/gui/viewmodels/chat/comparison.py</extracomment>
         <translation>比較できるモデルは最大 {n} 個です。</translation>
+    </message>
+    <message>
+        <source>Attach</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>添付</translation>
+    </message>
+    <message>
+        <source>Attach a resource</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/server_items.py</extracomment>
+        <translation>リソースを添付</translation>
+    </message>
+    <message>
+        <source>Attach a resource…</source>
+        <extracomment>app/gui/chat/uses.py</extracomment>
+        <translation>リソースを添付…</translation>
     </message>
     <message>
         <source>Attach files</source>
@@ -465,7 +495,7 @@
     </message>
     <message>
         <source>Cancel</source>
-        <extracomment>app/gui/models/remote_form.py, app/gui/read/pane.py, app/gui/settings/cuda_pack.py, app/gui/settings/pane.py, app/gui/speak/book_panel.py, app/gui/speak/pane.py</extracomment>
+        <extracomment>app/gui/chat/server_items.py, app/gui/models/remote_form.py, app/gui/read/pane.py, app/gui/settings/cuda_pack.py, app/gui/settings/pane.py, app/gui/settings/tools.py, app/gui/speak/book_panel.py, app/gui/speak/pane.py</extracomment>
         <translation>キャンセル</translation>
     </message>
     <message>
@@ -775,7 +805,7 @@
     </message>
     <message>
         <source>Copy the address</source>
-        <extracomment>app/gui/server/pane.py</extracomment>
+        <extracomment>app/gui/server/pane.py, app/gui/settings/tools.py</extracomment>
         <translation>アドレスをコピー</translation>
     </message>
     <message>
@@ -2215,6 +2245,16 @@
         <translation>音声合成モデルがインストールされていません。「モデル」で Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice などをダウンロードしてください。</translation>
     </message>
     <message>
+        <source>No tool server that is on has a prompt.</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>有効なツールサーバーにプロンプトはありません。</translation>
+    </message>
+    <message>
+        <source>No tool server that is on has a resource.</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>有効なツールサーバーにリソースはありません。</translation>
+    </message>
+    <message>
         <source>No voice yet</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>声がありません</translation>
@@ -2353,6 +2393,11 @@
         <source>Open text</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>テキストを開く</translation>
+    </message>
+    <message>
+        <source>Open the browser</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>ブラウザーを開く</translation>
     </message>
     <message>
         <source>Open the conversation: {title}</source>
@@ -2541,7 +2586,7 @@
     </message>
     <message>
         <source>Picture</source>
-        <extracomment>app/gui/chat/preview_panel.py, app/gui/viewmodels/read.py</extracomment>
+        <extracomment>app/gui/chat/preview_panel.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/read.py</extracomment>
         <translation>画像</translation>
     </message>
     <message>
@@ -2698,6 +2743,11 @@
         <source>Project settings…</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>プロジェクトの設定…</translation>
+    </message>
+    <message>
+        <source>Prompts</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>プロンプト</translation>
     </message>
     <message>
         <source>Pronunciations</source>
@@ -3007,6 +3057,11 @@
         <translation>必要なもの</translation>
     </message>
     <message>
+        <source>Resources</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>リソース</translation>
+    </message>
+    <message>
         <source>Restart Grus</source>
         <extracomment>app/gui/settings/cuda_pack.py</extracomment>
         <translation>Grus を再起動</translation>
@@ -3155,6 +3210,11 @@
         <source>Seal</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>印影</translation>
+    </message>
+    <message>
+        <source>Search</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>検索</translation>
     </message>
     <message>
         <source>Search Hugging Face</source>
@@ -3352,6 +3412,21 @@
         <source>Side note</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>余白の注記</translation>
+    </message>
+    <message>
+        <source>Sign in</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>サインイン</translation>
+    </message>
+    <message>
+        <source>Sign in at {host} in your browser. Grus waits for the answer.</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>ブラウザーで {host} にサインインしてください。Grus は応答を待っています。</translation>
+    </message>
+    <message>
+        <source>Sign out</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>サインアウト</translation>
     </message>
     <message>
         <source>Simple conversations in many languages with little memory.</source>
@@ -4274,6 +4349,11 @@
         <translation>この JSON ファイルには会話が含まれていません。メッセージの一覧がありません。</translation>
     </message>
     <message>
+        <source>This address belongs to no sign-in that is waited for.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>このアドレスは待機中のサインインのものではありません。</translation>
+    </message>
+    <message>
         <source>This address comes from the model. Open it in your browser?</source>
         <extracomment>app/gui/chat/message_view.py</extracomment>
         <translation>このアドレスはモデルが出力したものです。ブラウザーで開きますか？</translation>
@@ -4664,9 +4744,24 @@
         <translation>アップデート</translation>
     </message>
     <message>
+        <source>Use</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>使う</translation>
+    </message>
+    <message>
         <source>Use a library</source>
         <extracomment>app/gui/chat/actions.py, app/gui/chat/composer.py</extracomment>
         <translation>ライブラリを使う</translation>
+    </message>
+    <message>
+        <source>Use a prompt</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/server_items.py</extracomment>
+        <translation>プロンプトを使う</translation>
+    </message>
+    <message>
+        <source>Use a prompt…</source>
+        <extracomment>app/gui/chat/uses.py</extracomment>
+        <translation>プロンプトを使う…</translation>
     </message>
     <message>
         <source>Use default</source>
@@ -4814,6 +4909,16 @@
         <translation>読み取る対象</translation>
     </message>
     <message>
+        <source>What tool servers have to read goes with your message as a file.</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>ツールサーバーで読めるものは、ファイルとしてメッセージに付きます。</translation>
+    </message>
+    <message>
+        <source>Where the browser shows an error: the address at which it ended</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>ブラウザーにエラーが出る場合：最後に表示されたアドレス</translation>
+    </message>
+    <message>
         <source>Whole page</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>ページ全体</translation>
@@ -4867,6 +4972,16 @@
         <source>You</source>
         <extracomment>app/gui/chat/message_view.py, app/gui/viewmodels/chat/exchange.py</extracomment>
         <translation>あなた</translation>
+    </message>
+    <message>
+        <source>You are signed in.</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>サインインしています。</translation>
+    </message>
+    <message>
+        <source>You are signed out of {name} here.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>ここで {name} からサインアウトしました。</translation>
     </message>
     <message>
         <source>Your conversations cannot be opened: {reason}. The file is unchanged, and Grus will retry.</source>
@@ -5311,6 +5426,11 @@
         <translation>{names}: 対応していない形式です。対応形式: WAV、FLAC、MP3、OGG、Opus、AIFF、AU、CAF。</translation>
     </message>
     <message>
+        <source>{name} (optional)</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>{name}（任意）</translation>
+    </message>
+    <message>
         <source>{name} answered something that is not OpenAI&apos;s API. Is the address right?</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>{name} の応答は OpenAI の API ではありません。アドレスは正しいですか？</translation>
@@ -5334,6 +5454,11 @@
         <source>{name} answers: what you send leaves this machine.</source>
         <extracomment>app/gui/viewmodels/models/remote.py</extracomment>
         <translation>{name} が応答します。送信した内容はこのコンピューターの外に出ます。</translation>
+    </message>
+    <message>
+        <source>{name} asks you to sign in.</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>{name} がサインインを求めています。</translation>
     </message>
     <message>
         <source>{name} cannot be opened. {why}</source>

@@ -69,6 +69,11 @@
         <translation>Falta uma parte do arquivo: {name}.</translation>
     </message>
     <message>
+        <source>A prompt goes into the message field, where you can change it before you send it.</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>Um prompt vai para o campo da mensagem, onde você pode alterá-lo antes de enviar.</translation>
+    </message>
+    <message>
         <source>A recording must be one row of finite samples.</source>
         <extracomment>engine/pipelines/speaking/voice.py</extracomment>
         <translation>Uma gravação deve ser uma única sequência de amostras finitas.</translation>
@@ -404,9 +409,34 @@
         <translation>Perguntando ao servidor por seus modelos.</translation>
     </message>
     <message>
+        <source>Asking the tool servers.</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>Consultando os servidores de ferramentas.</translation>
+    </message>
+    <message>
+        <source>Asking {name} where to sign in.</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Perguntando a {name} onde entrar.</translation>
+    </message>
+    <message>
         <source>At most {n} models are compared.</source>
         <extracomment>app/gui/viewmodels/chat/comparison.py</extracomment>
         <translation>No máximo {n} modelos são comparados.</translation>
+    </message>
+    <message>
+        <source>Attach</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>Anexar</translation>
+    </message>
+    <message>
+        <source>Attach a resource</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/server_items.py</extracomment>
+        <translation>Anexar um recurso</translation>
+    </message>
+    <message>
+        <source>Attach a resource…</source>
+        <extracomment>app/gui/chat/uses.py</extracomment>
+        <translation>Anexar um recurso…</translation>
     </message>
     <message>
         <source>Attach files</source>
@@ -465,7 +495,7 @@
     </message>
     <message>
         <source>Cancel</source>
-        <extracomment>app/gui/models/remote_form.py, app/gui/read/pane.py, app/gui/settings/cuda_pack.py, app/gui/settings/pane.py, app/gui/speak/book_panel.py, app/gui/speak/pane.py</extracomment>
+        <extracomment>app/gui/chat/server_items.py, app/gui/models/remote_form.py, app/gui/read/pane.py, app/gui/settings/cuda_pack.py, app/gui/settings/pane.py, app/gui/settings/tools.py, app/gui/speak/book_panel.py, app/gui/speak/pane.py</extracomment>
         <translation>Cancelar</translation>
     </message>
     <message>
@@ -775,7 +805,7 @@
     </message>
     <message>
         <source>Copy the address</source>
-        <extracomment>app/gui/server/pane.py</extracomment>
+        <extracomment>app/gui/server/pane.py, app/gui/settings/tools.py</extracomment>
         <translation>Copiar o endereço</translation>
     </message>
     <message>
@@ -2215,6 +2245,16 @@
         <translation>Nenhum modelo de texto para fala está instalado. Baixe um em Modelos, por exemplo Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice.</translation>
     </message>
     <message>
+        <source>No tool server that is on has a prompt.</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>Nenhum servidor de ferramentas ativo tem um prompt.</translation>
+    </message>
+    <message>
+        <source>No tool server that is on has a resource.</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>Nenhum servidor de ferramentas ativo tem um recurso.</translation>
+    </message>
+    <message>
         <source>No voice yet</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>Nenhuma voz</translation>
@@ -2353,6 +2393,11 @@
         <source>Open text</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>Abrir texto</translation>
+    </message>
+    <message>
+        <source>Open the browser</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Abrir o navegador</translation>
     </message>
     <message>
         <source>Open the conversation: {title}</source>
@@ -2541,7 +2586,7 @@
     </message>
     <message>
         <source>Picture</source>
-        <extracomment>app/gui/chat/preview_panel.py, app/gui/viewmodels/read.py</extracomment>
+        <extracomment>app/gui/chat/preview_panel.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/read.py</extracomment>
         <translation>Imagem</translation>
     </message>
     <message>
@@ -2698,6 +2743,11 @@
         <source>Project settings…</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Configurações do projeto…</translation>
+    </message>
+    <message>
+        <source>Prompts</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>Prompts</translation>
     </message>
     <message>
         <source>Pronunciations</source>
@@ -3008,6 +3058,11 @@
         <translation>Requer</translation>
     </message>
     <message>
+        <source>Resources</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>Recursos</translation>
+    </message>
+    <message>
         <source>Restart Grus</source>
         <extracomment>app/gui/settings/cuda_pack.py</extracomment>
         <translation>Reiniciar o Grus</translation>
@@ -3156,6 +3211,11 @@
         <source>Seal</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>Carimbo</translation>
+    </message>
+    <message>
+        <source>Search</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>Buscar</translation>
     </message>
     <message>
         <source>Search Hugging Face</source>
@@ -3354,6 +3414,21 @@
         <source>Side note</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>Nota lateral</translation>
+    </message>
+    <message>
+        <source>Sign in</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Entrar</translation>
+    </message>
+    <message>
+        <source>Sign in at {host} in your browser. Grus waits for the answer.</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Entre em {host} no seu navegador. O Grus espera a resposta.</translation>
+    </message>
+    <message>
+        <source>Sign out</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Sair</translation>
     </message>
     <message>
         <source>Simple conversations in many languages with little memory.</source>
@@ -4276,6 +4351,11 @@
         <translation>Este arquivo JSON não contém uma conversa: falta a lista de mensagens.</translation>
     </message>
     <message>
+        <source>This address belongs to no sign-in that is waited for.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>Este endereço não pertence a nenhum login em espera.</translation>
+    </message>
+    <message>
         <source>This address comes from the model. Open it in your browser?</source>
         <extracomment>app/gui/chat/message_view.py</extracomment>
         <translation>Este endereço veio do modelo. Abrir no navegador?</translation>
@@ -4666,9 +4746,24 @@
         <translation>Atualizações</translation>
     </message>
     <message>
+        <source>Use</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>Usar</translation>
+    </message>
+    <message>
         <source>Use a library</source>
         <extracomment>app/gui/chat/actions.py, app/gui/chat/composer.py</extracomment>
         <translation>Usar uma biblioteca</translation>
+    </message>
+    <message>
+        <source>Use a prompt</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/server_items.py</extracomment>
+        <translation>Usar um prompt</translation>
+    </message>
+    <message>
+        <source>Use a prompt…</source>
+        <extracomment>app/gui/chat/uses.py</extracomment>
+        <translation>Usar um prompt…</translation>
     </message>
     <message>
         <source>Use default</source>
@@ -4816,6 +4911,16 @@
         <translation>O que ler</translation>
     </message>
     <message>
+        <source>What tool servers have to read goes with your message as a file.</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>O que os servidores de ferramentas têm para ler vai com a sua mensagem como arquivo.</translation>
+    </message>
+    <message>
+        <source>Where the browser shows an error: the address at which it ended</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Se o navegador mostrar um erro: o endereço em que ele terminou</translation>
+    </message>
+    <message>
         <source>Whole page</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>Página inteira</translation>
@@ -4869,6 +4974,16 @@
         <source>You</source>
         <extracomment>app/gui/chat/message_view.py, app/gui/viewmodels/chat/exchange.py</extracomment>
         <translation>Você</translation>
+    </message>
+    <message>
+        <source>You are signed in.</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>Você entrou.</translation>
+    </message>
+    <message>
+        <source>You are signed out of {name} here.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>Você saiu de {name} aqui.</translation>
     </message>
     <message>
         <source>Your conversations cannot be opened: {reason}. The file is unchanged, and Grus will retry.</source>
@@ -5314,6 +5429,11 @@
         <translation>{names}: formato incompatível. Formatos compatíveis: WAV, FLAC, MP3, OGG, Opus, AIFF, AU e CAF.</translation>
     </message>
     <message>
+        <source>{name} (optional)</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>{name} (opcional)</translation>
+    </message>
+    <message>
         <source>{name} answered something that is not OpenAI&apos;s API. Is the address right?</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>{name} respondeu algo que não é a API da OpenAI. O endereço está certo?</translation>
@@ -5337,6 +5457,11 @@
         <source>{name} answers: what you send leaves this machine.</source>
         <extracomment>app/gui/viewmodels/models/remote.py</extracomment>
         <translation>{name} responde: o que você envia sai deste computador.</translation>
+    </message>
+    <message>
+        <source>{name} asks you to sign in.</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>{name} pede que você entre.</translation>
     </message>
     <message>
         <source>{name} cannot be opened. {why}</source>

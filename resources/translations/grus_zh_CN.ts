@@ -69,6 +69,11 @@
         <translation>文件缺少一部分：{name}。</translation>
     </message>
     <message>
+        <source>A prompt goes into the message field, where you can change it before you send it.</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>提示词会放入消息框，发送前可以修改。</translation>
+    </message>
+    <message>
         <source>A recording must be one row of finite samples.</source>
         <extracomment>engine/pipelines/speaking/voice.py</extracomment>
         <translation>录音必须是一列有限的采样值。</translation>
@@ -404,9 +409,34 @@
         <translation>正在向服务器查询其模型。</translation>
     </message>
     <message>
+        <source>Asking the tool servers.</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>正在询问工具服务器。</translation>
+    </message>
+    <message>
+        <source>Asking {name} where to sign in.</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>正在询问 {name} 在何处登录。</translation>
+    </message>
+    <message>
         <source>At most {n} models are compared.</source>
         <extracomment>app/gui/viewmodels/chat/comparison.py</extracomment>
         <translation>最多比较 {n} 个模型。</translation>
+    </message>
+    <message>
+        <source>Attach</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>附加</translation>
+    </message>
+    <message>
+        <source>Attach a resource</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/server_items.py</extracomment>
+        <translation>附加资源</translation>
+    </message>
+    <message>
+        <source>Attach a resource…</source>
+        <extracomment>app/gui/chat/uses.py</extracomment>
+        <translation>附加资源…</translation>
     </message>
     <message>
         <source>Attach files</source>
@@ -465,7 +495,7 @@
     </message>
     <message>
         <source>Cancel</source>
-        <extracomment>app/gui/models/remote_form.py, app/gui/read/pane.py, app/gui/settings/cuda_pack.py, app/gui/settings/pane.py, app/gui/speak/book_panel.py, app/gui/speak/pane.py</extracomment>
+        <extracomment>app/gui/chat/server_items.py, app/gui/models/remote_form.py, app/gui/read/pane.py, app/gui/settings/cuda_pack.py, app/gui/settings/pane.py, app/gui/settings/tools.py, app/gui/speak/book_panel.py, app/gui/speak/pane.py</extracomment>
         <translation>取消</translation>
     </message>
     <message>
@@ -775,7 +805,7 @@
     </message>
     <message>
         <source>Copy the address</source>
-        <extracomment>app/gui/server/pane.py</extracomment>
+        <extracomment>app/gui/server/pane.py, app/gui/settings/tools.py</extracomment>
         <translation>复制地址</translation>
     </message>
     <message>
@@ -2215,6 +2245,16 @@
         <translation>未安装语音合成模型。请在“模型”中下载，例如 Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice。</translation>
     </message>
     <message>
+        <source>No tool server that is on has a prompt.</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>已启用的工具服务器都没有提示词。</translation>
+    </message>
+    <message>
+        <source>No tool server that is on has a resource.</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>已启用的工具服务器都没有资源。</translation>
+    </message>
+    <message>
         <source>No voice yet</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>尚无声音</translation>
@@ -2353,6 +2393,11 @@
         <source>Open text</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
         <translation>打开文本</translation>
+    </message>
+    <message>
+        <source>Open the browser</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>打开浏览器</translation>
     </message>
     <message>
         <source>Open the conversation: {title}</source>
@@ -2541,7 +2586,7 @@
     </message>
     <message>
         <source>Picture</source>
-        <extracomment>app/gui/chat/preview_panel.py, app/gui/viewmodels/read.py</extracomment>
+        <extracomment>app/gui/chat/preview_panel.py, app/gui/viewmodels/chat/conversation.py, app/gui/viewmodels/read.py</extracomment>
         <translation>图片</translation>
     </message>
     <message>
@@ -2698,6 +2743,11 @@
         <source>Project settings…</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>项目设置…</translation>
+    </message>
+    <message>
+        <source>Prompts</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>提示词</translation>
     </message>
     <message>
         <source>Pronunciations</source>
@@ -3007,6 +3057,11 @@
         <translation>需要</translation>
     </message>
     <message>
+        <source>Resources</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>资源</translation>
+    </message>
+    <message>
         <source>Restart Grus</source>
         <extracomment>app/gui/settings/cuda_pack.py</extracomment>
         <translation>重新启动 Grus</translation>
@@ -3155,6 +3210,11 @@
         <source>Seal</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>印章</translation>
+    </message>
+    <message>
+        <source>Search</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>搜索</translation>
     </message>
     <message>
         <source>Search Hugging Face</source>
@@ -3352,6 +3412,21 @@
         <source>Side note</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>旁注</translation>
+    </message>
+    <message>
+        <source>Sign in</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>登录</translation>
+    </message>
+    <message>
+        <source>Sign in at {host} in your browser. Grus waits for the answer.</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>请在浏览器中登录 {host}。Grus 正在等待答复。</translation>
+    </message>
+    <message>
+        <source>Sign out</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>退出登录</translation>
     </message>
     <message>
         <source>Simple conversations in many languages with little memory.</source>
@@ -4274,6 +4349,11 @@
         <translation>此 JSON 文件不包含对话：没有消息列表。</translation>
     </message>
     <message>
+        <source>This address belongs to no sign-in that is waited for.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>此地址不属于正在等待的登录。</translation>
+    </message>
+    <message>
         <source>This address comes from the model. Open it in your browser?</source>
         <extracomment>app/gui/chat/message_view.py</extracomment>
         <translation>此地址来自模型。要在浏览器中打开吗？</translation>
@@ -4664,9 +4744,24 @@
         <translation>更新</translation>
     </message>
     <message>
+        <source>Use</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>使用</translation>
+    </message>
+    <message>
         <source>Use a library</source>
         <extracomment>app/gui/chat/actions.py, app/gui/chat/composer.py</extracomment>
         <translation>使用资料库</translation>
+    </message>
+    <message>
+        <source>Use a prompt</source>
+        <extracomment>app/gui/chat/actions.py, app/gui/chat/server_items.py</extracomment>
+        <translation>使用提示词</translation>
+    </message>
+    <message>
+        <source>Use a prompt…</source>
+        <extracomment>app/gui/chat/uses.py</extracomment>
+        <translation>使用提示词…</translation>
     </message>
     <message>
         <source>Use default</source>
@@ -4814,6 +4909,16 @@
         <translation>读取内容</translation>
     </message>
     <message>
+        <source>What tool servers have to read goes with your message as a file.</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>工具服务器提供的内容会作为文件随消息发送。</translation>
+    </message>
+    <message>
+        <source>Where the browser shows an error: the address at which it ended</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>如果浏览器显示错误：它停留的地址</translation>
+    </message>
+    <message>
         <source>Whole page</source>
         <extracomment>app/gui/viewmodels/read.py</extracomment>
         <translation>整页</translation>
@@ -4867,6 +4972,16 @@
         <source>You</source>
         <extracomment>app/gui/chat/message_view.py, app/gui/viewmodels/chat/exchange.py</extracomment>
         <translation>你</translation>
+    </message>
+    <message>
+        <source>You are signed in.</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>您已登录。</translation>
+    </message>
+    <message>
+        <source>You are signed out of {name} here.</source>
+        <extracomment>app/gui/viewmodels/tools.py</extracomment>
+        <translation>您已在此退出 {name}。</translation>
     </message>
     <message>
         <source>Your conversations cannot be opened: {reason}. The file is unchanged, and Grus will retry.</source>
@@ -5311,6 +5426,11 @@
         <translation>{names}：不支持的格式。支持的格式：WAV、FLAC、MP3、OGG、Opus、AIFF、AU 和 CAF。</translation>
     </message>
     <message>
+        <source>{name} (optional)</source>
+        <extracomment>app/gui/chat/server_items.py</extracomment>
+        <translation>{name}（可选）</translation>
+    </message>
+    <message>
         <source>{name} answered something that is not OpenAI&apos;s API. Is the address right?</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>{name} 的回答不符合 OpenAI 的 API。地址正确吗？</translation>
@@ -5334,6 +5454,11 @@
         <source>{name} answers: what you send leaves this machine.</source>
         <extracomment>app/gui/viewmodels/models/remote.py</extracomment>
         <translation>由 {name} 回答：您发送的内容会离开本机。</translation>
+    </message>
+    <message>
+        <source>{name} asks you to sign in.</source>
+        <extracomment>app/gui/settings/tools.py</extracomment>
+        <translation>{name} 要求您登录。</translation>
     </message>
     <message>
         <source>{name} cannot be opened. {why}</source>
