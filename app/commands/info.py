@@ -85,10 +85,24 @@ def adapter_lines(found: AdapterDescription) -> Iterator[tuple[str, str]]:
     yield "Use", f"grus run MODEL PROMPT --adapter {found.name}; grus serve --model MODEL --adapter NAME={found.name}"
 
 
+# the commands that download a model of a task
+_BEGINS = {
+    "chat": "`grus run` and `grus chat` begin",
+    "read": "`grus read` begins",
+    "listen": "`grus listen` begins",
+    "speak": "`grus speak` begins",
+    "embed": "`grus embed` and `grus index --embed` begin",
+    "rank": "`grus rerank` and `grus ask --rerank` begin",
+}
+
+
 def before_download(choice: RecommendedModel, machine: Machine) -> Iterator[tuple[str, str]]:
     yield "Model", f"{choice.name} ({choice.repo})"
     yield "Does", choice.does
-    yield "Download", f"about {gigabytes(choice.size)}, {choice.format}; `grus run` and `grus chat` begin with it"
+    yield (
+        "Download",
+        f"about {gigabytes(choice.size)}, {choice.format}; {_BEGINS.get(choice.task, _BEGINS['chat'])} with it",
+    )
     yield "Licence", choice.licence + (", to be accepted on huggingface.co first" if choice.gated else "")
     yield "Memory", f"about {gigabytes(needed_bytes(choice.size))} with a conversation"
     if speed := choice.speed(machine):

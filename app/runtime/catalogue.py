@@ -26,6 +26,7 @@ from engine.pipelines.listening import LISTENING
 from engine.pipelines.ranking import is_yes_no_reranker, ranks_pairs
 from engine.pipelines.speaking import is_kokoro, is_orpheus, is_spark
 from engine.starter import SYSTEM, starter
+from engine.text.sentence_modules import POOLING_FILE
 from engine.vision.registry import VISION_PROCESSORS
 from engine.weights.checkpoint import known_by
 from engine.weights.ggml_whisper import is_ggml_whisper
@@ -299,9 +300,11 @@ def capabilities(config: Mapping[str, Any], folder: Path | None = None) -> froze
         return frozenset({"rank" if ranks_pairs(config) else "embed"})
     if find_part({"model_type": known_by(dict(config)), **config}) is not None:
         return frozenset()
-    found: set[Capability] = {"read"} if model_type in _PAGES_ONLY else {"chat", "embed"}
     if is_yes_no_reranker(config, folder):
-        found.add("rank")
+        return frozenset({"rank"})
+    if folder is not None and (folder / POOLING_FILE).is_file():  # a decoder that was trained to make vectors
+        return frozenset({"embed"})
+    found: set[Capability] = {"read"} if model_type in _PAGES_ONLY else {"chat", "embed"}
     if model_type in VISION_PROCESSORS and isinstance(config.get("vision_config"), Mapping):
         found |= {"vision", "read"}
     return frozenset(found)

@@ -36,6 +36,7 @@ class RecommendedModel:
     gated: bool = False
     reads: int = 0  # bytes that a token reads, of models that chat
     backend: str = ""  # where nothing else is better; nothing: everywhere
+    special: bool = False  # it needs more than a text or a sound, such as a recording to clone
 
     def speed(self, machine: Machine | None) -> float:
         """Tokens a second on this machine, about; 0: unknown."""
@@ -67,12 +68,17 @@ def ranked(choices: Sequence[RecommendedModel], machine: Machine | None) -> list
 
 def best(choices: Sequence[RecommendedModel], machine: Machine) -> dict[str, str]:
     """For each task the repository to begin with. Of models that chat the first of `ranked`, of others the largest that uses
-    at most half of what is allowed. One that asks to accept terms is none to begin with."""
+    at most half of what is allowed, else the smallest that fits. One that asks to accept terms, or is `special`, is none to begin with."""
+
+    def suits(choice: RecommendedModel) -> tuple[bool, int]:
+        half = machine.fit(2 * choice.size) == "fits"
+        return half, choice.size if half else -choice.size
+
     found: dict[str, RecommendedModel] = {}
     for choice in ranked(choices, machine):
-        if choice.gated or machine.fit(choice.size if choice.reads else 2 * choice.size) != "fits":
+        if choice.gated or choice.special or machine.fit(choice.size) != "fits":
             continue
         first = found.get(choice.task)
-        if first is None or (not choice.reads and choice.size > first.size):
+        if first is None or (not choice.reads and suits(choice) > suits(first)):
             found[choice.task] = choice
     return {task: choice.repo for task, choice in found.items()}

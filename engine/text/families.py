@@ -475,6 +475,14 @@ FAMILIES: tuple[Family, ...] = (
                  arguments="tags", tags=QWEN_TAGS, gap="\n"),
     ),
     Family(
+        "exaone",
+        ("[|endofturn|]",),
+        _qwen,
+        CallSpelling("<tool_call>", _JSON_HEAD, "}", end="</tool_call>", between="\n"),
+        ("exaone4",),
+        also="<tool_call>",
+    ),
+    Family(
         "qwen",
         ("<tool_call>",),
         _qwen,

@@ -14,6 +14,7 @@ import pytest
 from app.gui.preferences import Preferences
 from app.gui.store.worker import AppStore
 from app.gui.viewmodels.listen import ListenResults
+from app.gui.viewmodels.models.library import badges
 from app.gui.viewmodels.read import ReadResults, ReadSettings
 from app.gui.viewmodels.speak import SpeakResults, SpeakSettings
 from app.runtime import catalogue, pipelines
@@ -81,6 +82,20 @@ def test_each_model_is_offered_for_what_it_can_do(core: WindowEngine) -> None:
         "listen": ["ears"],
         "speak": ["voice", *([SYSTEM] if starter(SYSTEM) else [])],
     }
+
+
+def test_decoders_that_were_trained_for_vectors_and_ranks_do_not_chat(tmp_path: Path) -> None:
+    """As Qwen3-Embedding and Qwen3-Reranker are published: their config is that of a Qwen3 which chats."""
+    config = {"model_type": "qwen3"}
+    assert catalogue.capabilities(config, tmp_path) == {"chat", "embed"}
+    (tmp_path / "1_Pooling").mkdir()
+    (tmp_path / "1_Pooling" / "config.json").write_text('{"pooling_mode_lasttoken": true}')
+    assert catalogue.capabilities(config, tmp_path) == {"embed"}
+    snapshot = tmp_path / "models--Qwen--Qwen3-Reranker-0.6B" / "snapshots" / "0"
+    assert catalogue.capabilities(config, snapshot) == {"rank"}
+    assert badges({"chat", "embed"}) == ("Chat",)
+    assert badges({"embed"}) == ("Embedding",)
+    assert badges({"rank"}) == ("Reranking",)
 
 
 def test_what_is_missing_is_said(core: WindowEngine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -57,7 +57,13 @@ def test_the_catalogue_is_whole() -> None:
         "Qwen3.6",
         "Qwen3.8",
         "Moonshine",
+        "Whisper",
+        "Parakeet",
+        "Qwen3-ASR",
+        "Kokoro",
         "Qwen3-TTS",
+        "Qwen3-Embedding",
+        "Qwen3-Reranker",
     ):
         assert any(family in choice.name for choice in CHOICES), family
 
@@ -71,7 +77,7 @@ def test_every_entry_says_all(choice: RecommendedModel) -> None:
     assert choice.does.endswith(".")
     assert choice.size > 100_000_000
     assert choice.backend in ("", "mlx", "torch")
-    assert re.fullmatch(r"GGUF, (Q4_K_M|MXFP4)|safetensors, (4 bit|MXFP4|bf16|f32)", choice.format)
+    assert re.fullmatch(r"GGUF, (Q4_K_M|MXFP4)|safetensors, (4 bit|MXFP4|bf16|f16|f32)|PyTorch, f32", choice.format)
     assert choice.format.startswith("GGUF") == choice.repo.endswith("-GGUF")
     # a token reads the experts that work on it, and of a table of embeddings one row
     assert (0 < choice.reads <= choice.size) if choice.task == "chat" else not choice.reads
@@ -127,3 +133,10 @@ def test_an_unknown_machine_gets_the_catalogue_s_order(monkeypatch: pytest.Monke
 def test_tasks_without_a_speed_keep_their_order() -> None:
     listens = [choice for choice in CHOICES if choice.task == "listen"]
     assert ranked(listens, MACHINES["8 GB at 20 GB/s"]) == listens
+
+
+def test_every_task_has_a_first_choice_where_its_smallest_fits() -> None:
+    for about, machine in MACHINES.items():
+        found = best(CHOICES, machine)
+        assert set(found) == set(TASKS), about
+        assert "Kokoro" in found["speak"] or "CustomVoice" in found["speak"], "a voice that needs nothing but a text"

@@ -20,7 +20,6 @@ from engine.model_files import ModelFiles, open_model
 from engine.models.config import CONTEXT, text_fields
 from engine.pipelines.prompt import infill
 from engine.text.families import tags_for
-from engine.text.sentence_modules import POOLING_FILE
 from engine.text.template import ChatTemplate
 from engine.text.tokenizer import Tokenizer
 from engine.vision.processor import VisionProcessor
@@ -146,7 +145,7 @@ def shown(model: ModelFacts) -> OllamaShowReply:
 def _capabilities(model: ModelFacts) -> Iterator[str]:
     """In Ollama's words. A model that was made for vectors has only these, although others make vectors too."""
     can = capabilities(model.config, model.place)
-    if (model.place / POOLING_FILE).is_file() or main_use(can) == "embed":
+    if main_use(can) == "embed":
         yield "embedding"
         return
     if not can & {"chat", "read"}:

@@ -59,6 +59,7 @@ std::vector<float> stream(const float* numbers, const Shape& s, ConvForm form) {
     auto add = fill((length - first) * s.outputs, uniform);
     auto bias = fill((s.outputs + kRows - 1) / kRows * kRows, uniform);
     auto snake = fill(2 * s.inputs, uniform);
+    auto affine = fill(2 * s.inputs, uniform);
     const std::vector<float> w = laid_out(numbers, s, form);
     std::vector<float> kept(kept_size), last(kept_size), other(kept_size), y(static_cast<size_t>(length * s.outputs));
     const Conv conv{w.data(), static_cast<int64_t>(form), bias.get(), s.inputs, s.outputs, s.taps, s.dilation};
@@ -66,9 +67,10 @@ std::vector<float> stream(const float* numbers, const Shape& s, ConvForm form) {
     const float* none[] = {nullptr};
     const float* before[] = {nullptr, kept.data()};
     float *begun[] = {kept.data()}, *after[] = {other.data(), last.data()};
-    const float *rate = snake.get(), *size = rate + s.inputs;
-    const ConvChunk one{1, short_one, x.get(), rate, size, none, begun, nullptr, y.data()};
-    const ConvChunk two{2, both, x.get() + first * s.inputs, rate, size, before, after, add.get(), y.data() + first * s.outputs};
+    const float *rate = snake.get(), *size = rate + s.inputs, *scale = affine.get(), *shift = scale + s.inputs;
+    const ConvChunk one{1, short_one, x.get(), scale, shift, rate, size, none, begun, nullptr, y.data(), 0};
+    const ConvChunk two{2, both, x.get() + first * s.inputs, scale, shift, rate, size, before, after, add.get(),
+                        y.data() + first * s.outputs, 0};
     grus_conv(&conv, &one, 2);
     grus_conv(&conv, &two, 2);
     const float noise[] = {0.1f, 0.9f, 0.5f};

@@ -62,7 +62,7 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
     "gguf": {"lfm3": "llama.cpp has no such architecture"},
     "tools": {
         **dict.fromkeys(
-            ("bitnet", "deepseek_v2", "exaone4", "olmo2", "gemma3_text", "gemma3n_text"),
+            ("bitnet", "deepseek_v2", "olmo2", "gemma3_text", "gemma3n_text"),
             "its published template writes no calls, or calls of a family that is here",
         ),
         **dict.fromkeys(

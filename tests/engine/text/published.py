@@ -83,3 +83,13 @@ GLM4 = (
     "{%- elif m.role in ('system', 'user', 'assistant', 'observation') %}{{- '<|' + m.role + '|>\\n' + m.content }}{% endif %}"
     + _END + "{%- if add_generation_prompt %}{{- '<|assistant|>' }}{% endif %}"
 )  # fmt: skip
+EXAONE = (
+    "{%- if tools %}{{- '[|system|]\\n# Available Tools\\n' }}{% for t in tools %}{{- '<tool>' + t | tojson + '</tool>\\n' }}"
+    "{% endfor %}{{- '[|endofturn|]\\n' }}{% endif %}"
+    + _OPEN + "{{- '[|' + m.role + '|]\\n' }}{%- if m.role == 'assistant' %}{{- '<think>\\n\\n</think>\\n\\n' + (m.content or '') }}"
+    "{%- for c in m.tool_calls or [] %}{{- '\\n' if not loop.first }}{{- '<tool_call>{\"name\": \"' + c.function.name "
+    "+ '\", \"arguments\": ' + c.function.arguments | tojson + '}</tool_call>' }}{% endfor %}"
+    "{%- elif m.role == 'tool' %}{{- '<tool_result>{\"result\": ' + m.content | tojson + '}</tool_result>' }}"
+    "{%- else %}{{- m.content }}{% endif %}{{- '[|endofturn|]\\n' }}" + _END
+    + "{%- if add_generation_prompt %}{{- '[|assistant|]\\n<think>\\n' }}{% endif %}"
+)  # fmt: skip

@@ -56,6 +56,7 @@ FAMILIES: dict[str, tuple[str, str, str]] = {
     "smollm3": ("smollm3", template("HuggingFaceTB-SmolLM3-3B"), "<tool_call>\n{"),
     "minimax-m2": ("minimax_m2", template("MiniMax-M2"), "<minimax:tool_call>"),
     "seed-oss": ("seed_oss", template("ByteDance-Seed-OSS"), "<seed:tool_call>"),
+    "exaone4": ("exaone4", published.EXAONE, '<tool_call>{"name"'),
     "ernie": ("ernie4_5_moe", published.ERNIE, "<tool_call>\n{"),
     "hunyuan": ("hunyuan_v1_moe", HUNYUAN, "<tool_calls>"),
     "phi4-mini": ("phi3", template("microsoft-Phi-4-mini-instruct"), "functools["),
@@ -78,6 +79,7 @@ FURTHER: dict[str, tuple[str, str, str]] = {
     "Nemotron-3-Nano": ("nemotron_h", "NVIDIA-Nemotron-3-Nano-30B-A3B-BF16", "<tool_call>\n<function=weather>"),
     "Command-R7B": ("cohere2", "CohereForAI-c4ai-command-r7b-12-2024-tool_use", "<|START_ACTION|>["),
     "Muse-Glimmer": ("muse_glimmer", "muse-glimmer", "<atem:function_calls>"),
+    "EXAONE-4.0": ("exaone4", "EXAONE-4.0", '<tool_call>{"name"'),
     "Hermes-3": ("llama", "NousResearch-Hermes-3-Llama-3.1-8B-tool_use", "<tool_call>\n{"),
     "Llama-3.3": ("llama", "meta-llama-Llama-3.3-70B-Instruct", '{"name": "weather"'),
 }
@@ -88,7 +90,7 @@ FAMILIES |= {name: (kind, GIVEN[of], begins) for name, (kind, of, begins) in FUR
 ENDS = ("<|im_end|>", "<|end_of_text|>", "</s>", "<|return|>", "<|call|>", "<turn|>", "<|tool_response>", "<seed:eos>")
 ENDS += ("<｜end▁of▁sentence｜>", "<|end|>", "<|eot_id|>", "<|eot|>", "</assistant>", "[e~[", "<|END_OF_TURN_TOKEN|>")
 ENDS += ("<SPECIAL_12>", "</think>", "<think></think>", "<|START_THINKING|><|END_THINKING|>", "<|eom|>")
-ENDS += ("<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>",)
+ENDS += ("<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>", "[|endofturn|]")
 
 
 def call(**arguments: Any) -> dict[str, Any]:

@@ -27,6 +27,8 @@ TASKS = {
     "read": mark("Document reading (OCR)"),
     "listen": mark("Listen"),
     "speak": mark("Speak"),
+    "embed": mark("Embedding"),
+    "rank": mark("Reranking"),
 }
 
 
@@ -39,6 +41,8 @@ _BADGES = {
     "read": mark("Documents"),
     "listen": mark("Transcription"),
     "speak": mark("Speech"),
+    "embed": mark("Embedding"),
+    "rank": mark("Reranking"),
     "remote": mark("Remote"),
 }
 # what a recommended model of a task can do, and what Hugging Face's tasks mean
@@ -48,18 +52,24 @@ OF_TASK: dict[str, tuple[str, ...]] = {
     "read": ("read",),
     "listen": ("listen",),
     "speak": ("speak",),
+    "embed": ("embed",),
+    "rank": ("rank",),
     "text-generation": ("chat",),
     "image-text-to-text": ("chat", "vision"),
     "any-to-any": ("chat", "vision"),
     "image-to-text": ("read",),
     "automatic-speech-recognition": ("listen",),
     "text-to-speech": ("speak",),
+    "feature-extraction": ("embed",),
+    "sentence-similarity": ("embed",),
+    "text-ranking": ("rank",),
 }
 
 
 def badges(abilities: Collection[str]) -> tuple[str, ...]:
-    """What a model can do, in a word each."""
-    return tuple(tr(title) for ability, title in _BADGES.items() if ability in abilities)
+    """What a model can do, in a word each. Every model that chats makes vectors too, which is said of none."""
+    shown = {*abilities} - ({"embed"} if "chat" in abilities else set())
+    return tuple(tr(title) for ability, title in _BADGES.items() if ability in shown)
 
 
 class MachineFacts:
