@@ -1144,6 +1144,11 @@
         <translation>Antwort wird bearbeitet.</translation>
     </message>
     <message>
+        <source>Embedding</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>Embedding</translation>
+    </message>
+    <message>
         <source>Empty fields use the model&apos;s defaults.</source>
         <extracomment>app/gui/chat/panel.py</extracomment>
         <translation>Leere Felder verwenden die Standardwerte des Modells.</translation>
@@ -1327,6 +1332,11 @@
         <source>Find in this conversation</source>
         <extracomment>app/gui/chat/actions.py, app/gui/chat/find_bar.py</extracomment>
         <translation>In dieser Unterhaltung suchen</translation>
+    </message>
+    <message>
+        <source>Finds passages of a library by their meaning, in more than 100 languages and in code.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Findet Stellen einer Bibliothek nach ihrem Sinn, in mehr als 100 Sprachen und in Code.</translation>
     </message>
     <message>
         <source>Finishing running requests</source>
@@ -2860,6 +2870,11 @@
         <translation>Liest Texte in zehn Sprachen vor, mit neun Stimmen.</translation>
     </message>
     <message>
+        <source>Reads text aloud on any machine, in English and five other languages. It needs the program espeak-ng.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Liest auf jedem Rechner Text vor, auf Englisch und in fünf weiteren Sprachen. Es braucht das Programm espeak-ng.</translation>
+    </message>
+    <message>
         <source>Reasoning</source>
         <extracomment>app/gui/chat/message_view.py, app/gui/chat/panel.py, app/gui/chat/talk_bar.py, app/gui/sampling_fields.py, app/gui/viewmodels/chat/exchange.py</extracomment>
         <translation>Überlegungen</translation>
@@ -3056,6 +3071,11 @@
         <source>Requires</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Benötigt</translation>
+    </message>
+    <message>
+        <source>Reranking</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>Reranking</translation>
     </message>
     <message>
         <source>Resources</source>
@@ -3464,6 +3484,11 @@
         <source>Something went wrong inside Grus: {error}.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>In Grus ist ein Fehler aufgetreten: {error}.</translation>
+    </message>
+    <message>
+        <source>Sorts the passages of a search by how well they answer the question.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Sortiert die Stellen einer Suche danach, wie gut sie die Frage beantworten.</translation>
     </message>
     <message>
         <source>Spark-TTS has no voice {name}. It has: female, male.</source>
@@ -4634,6 +4659,21 @@
         <source>Transcribes English speech while you talk, on any machine.</source>
         <extracomment>resources/catalogue.json</extracomment>
         <translation>Transkribiert englische Sprache, während Sie sprechen, auf jedem Gerät.</translation>
+    </message>
+    <message>
+        <source>Transcribes long recordings in 25 European languages, with the time of every word.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Transkribiert lange Aufnahmen in 25 europäischen Sprachen, mit der Zeit jedes Worts.</translation>
+    </message>
+    <message>
+        <source>Transcribes speech in 30 languages, in noise as well.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Transkribiert Sprache in 30 Sprachen, auch bei Lärm.</translation>
+    </message>
+    <message>
+        <source>Transcribes speech in 99 languages.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Transkribiert Sprache in 99 Sprachen.</translation>
     </message>
     <message>
         <source>Transcript</source>

@@ -1144,6 +1144,11 @@
         <translation>Editando la respuesta.</translation>
     </message>
     <message>
+        <source>Embedding</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>Embeddings</translation>
+    </message>
+    <message>
         <source>Empty fields use the model&apos;s defaults.</source>
         <extracomment>app/gui/chat/panel.py</extracomment>
         <translation>Los campos vacíos usan los valores predeterminados del modelo.</translation>
@@ -1327,6 +1332,11 @@
         <source>Find in this conversation</source>
         <extracomment>app/gui/chat/actions.py, app/gui/chat/find_bar.py</extracomment>
         <translation>Buscar en esta conversación</translation>
+    </message>
+    <message>
+        <source>Finds passages of a library by their meaning, in more than 100 languages and in code.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Encuentra pasajes de una biblioteca por su significado, en más de 100 idiomas y en código.</translation>
     </message>
     <message>
         <source>Finishing running requests</source>
@@ -2860,6 +2870,11 @@
         <translation>Lee texto en voz alta en diez idiomas, con nueve voces.</translation>
     </message>
     <message>
+        <source>Reads text aloud on any machine, in English and five other languages. It needs the program espeak-ng.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Lee texto en voz alta en cualquier equipo, en inglés y en otros cinco idiomas. Necesita el programa espeak-ng.</translation>
+    </message>
+    <message>
         <source>Reasoning</source>
         <extracomment>app/gui/chat/message_view.py, app/gui/chat/panel.py, app/gui/chat/talk_bar.py, app/gui/sampling_fields.py, app/gui/viewmodels/chat/exchange.py</extracomment>
         <translation>Razonamiento</translation>
@@ -3056,6 +3071,11 @@
         <source>Requires</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Requiere</translation>
+    </message>
+    <message>
+        <source>Reranking</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>Reordenación</translation>
     </message>
     <message>
         <source>Resources</source>
@@ -3464,6 +3484,11 @@
         <source>Something went wrong inside Grus: {error}.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>Se ha producido un error en Grus: {error}.</translation>
+    </message>
+    <message>
+        <source>Sorts the passages of a search by how well they answer the question.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Ordena los pasajes de una búsqueda según lo bien que responden a la pregunta.</translation>
     </message>
     <message>
         <source>Spark-TTS has no voice {name}. It has: female, male.</source>
@@ -4634,6 +4659,21 @@
         <source>Transcribes English speech while you talk, on any machine.</source>
         <extracomment>resources/catalogue.json</extracomment>
         <translation>Transcribe inglés mientras hablas, en cualquier equipo.</translation>
+    </message>
+    <message>
+        <source>Transcribes long recordings in 25 European languages, with the time of every word.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Transcribe grabaciones largas en 25 idiomas europeos, con el tiempo de cada palabra.</translation>
+    </message>
+    <message>
+        <source>Transcribes speech in 30 languages, in noise as well.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Transcribe voz en 30 idiomas, también con ruido.</translation>
+    </message>
+    <message>
+        <source>Transcribes speech in 99 languages.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Transcribe voz en 99 idiomas.</translation>
     </message>
     <message>
         <source>Transcript</source>

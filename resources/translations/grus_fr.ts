@@ -1144,6 +1144,11 @@
         <translation>Modification de la réponse.</translation>
     </message>
     <message>
+        <source>Embedding</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>Embeddings</translation>
+    </message>
+    <message>
         <source>Empty fields use the model&apos;s defaults.</source>
         <extracomment>app/gui/chat/panel.py</extracomment>
         <translation>Les champs vides utilisent les valeurs par défaut du modèle.</translation>
@@ -1327,6 +1332,11 @@
         <source>Find in this conversation</source>
         <extracomment>app/gui/chat/actions.py, app/gui/chat/find_bar.py</extracomment>
         <translation>Rechercher dans cette conversation</translation>
+    </message>
+    <message>
+        <source>Finds passages of a library by their meaning, in more than 100 languages and in code.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Trouve les passages d&apos;une bibliothèque par leur sens, dans plus de 100 langues et dans du code.</translation>
     </message>
     <message>
         <source>Finishing running requests</source>
@@ -2860,6 +2870,11 @@
         <translation>Lit des textes à voix haute en dix langues, avec neuf voix.</translation>
     </message>
     <message>
+        <source>Reads text aloud on any machine, in English and five other languages. It needs the program espeak-ng.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Lit un texte à voix haute sur n&apos;importe quelle machine, en anglais et dans cinq autres langues. Il lui faut le programme espeak-ng.</translation>
+    </message>
+    <message>
         <source>Reasoning</source>
         <extracomment>app/gui/chat/message_view.py, app/gui/chat/panel.py, app/gui/chat/talk_bar.py, app/gui/sampling_fields.py, app/gui/viewmodels/chat/exchange.py</extracomment>
         <translation>Raisonnement</translation>
@@ -3056,6 +3071,11 @@
         <source>Requires</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Nécessite</translation>
+    </message>
+    <message>
+        <source>Reranking</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>Reclassement</translation>
     </message>
     <message>
         <source>Resources</source>
@@ -3464,6 +3484,11 @@
         <source>Something went wrong inside Grus: {error}.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>Une erreur s’est produite dans Grus&#xa0;: {error}.</translation>
+    </message>
+    <message>
+        <source>Sorts the passages of a search by how well they answer the question.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Trie les passages d&apos;une recherche selon leur pertinence pour la question.</translation>
     </message>
     <message>
         <source>Spark-TTS has no voice {name}. It has: female, male.</source>
@@ -4634,6 +4659,21 @@
         <source>Transcribes English speech while you talk, on any machine.</source>
         <extracomment>resources/catalogue.json</extracomment>
         <translation>Transcrit l’anglais pendant que vous parlez, sur tout ordinateur.</translation>
+    </message>
+    <message>
+        <source>Transcribes long recordings in 25 European languages, with the time of every word.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Transcrit de longs enregistrements en 25 langues européennes, avec l&apos;instant de chaque mot.</translation>
+    </message>
+    <message>
+        <source>Transcribes speech in 30 languages, in noise as well.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Transcrit la parole en 30 langues, même dans le bruit.</translation>
+    </message>
+    <message>
+        <source>Transcribes speech in 99 languages.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Transcrit la parole en 99 langues.</translation>
     </message>
     <message>
         <source>Transcript</source>

@@ -1144,6 +1144,11 @@
         <translation>回答を編集しています。</translation>
     </message>
     <message>
+        <source>Embedding</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>埋め込み</translation>
+    </message>
+    <message>
         <source>Empty fields use the model&apos;s defaults.</source>
         <extracomment>app/gui/chat/panel.py</extracomment>
         <translation>空欄の場合は、モデルのデフォルトが使われます。</translation>
@@ -1327,6 +1332,11 @@
         <source>Find in this conversation</source>
         <extracomment>app/gui/chat/actions.py, app/gui/chat/find_bar.py</extracomment>
         <translation>この会話内を検索</translation>
+    </message>
+    <message>
+        <source>Finds passages of a library by their meaning, in more than 100 languages and in code.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>ライブラリの文章を意味で探します。100 以上の言語とコードに対応します。</translation>
     </message>
     <message>
         <source>Finishing running requests</source>
@@ -2860,6 +2870,11 @@
         <translation>10 言語、9 種類の声でテキストを読み上げます。</translation>
     </message>
     <message>
+        <source>Reads text aloud on any machine, in English and five other languages. It needs the program espeak-ng.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>どのマシンでも、英語とほか 5 つの言語でテキストを読み上げます。プログラム espeak-ng が必要です。</translation>
+    </message>
+    <message>
         <source>Reasoning</source>
         <extracomment>app/gui/chat/message_view.py, app/gui/chat/panel.py, app/gui/chat/talk_bar.py, app/gui/sampling_fields.py, app/gui/viewmodels/chat/exchange.py</extracomment>
         <translation>思考</translation>
@@ -3055,6 +3070,11 @@
         <source>Requires</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>必要なもの</translation>
+    </message>
+    <message>
+        <source>Reranking</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>リランキング</translation>
     </message>
     <message>
         <source>Resources</source>
@@ -3462,6 +3482,11 @@
         <source>Something went wrong inside Grus: {error}.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>Grus 内部でエラーが発生しました: {error}。</translation>
+    </message>
+    <message>
+        <source>Sorts the passages of a search by how well they answer the question.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>検索で見つかった文章を、質問への答えとしてふさわしい順に並べます。</translation>
     </message>
     <message>
         <source>Spark-TTS has no voice {name}. It has: female, male.</source>
@@ -4632,6 +4657,21 @@
         <source>Transcribes English speech while you talk, on any machine.</source>
         <extracomment>resources/catalogue.json</extracomment>
         <translation>話した英語をその場で文字起こし。どのコンピューターでも動作。</translation>
+    </message>
+    <message>
+        <source>Transcribes long recordings in 25 European languages, with the time of every word.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>ヨーロッパの 25 の言語の長い録音を、単語ごとの時刻付きで文字に起こします。</translation>
+    </message>
+    <message>
+        <source>Transcribes speech in 30 languages, in noise as well.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>30 の言語の音声を、雑音の中でも文字に起こします。</translation>
+    </message>
+    <message>
+        <source>Transcribes speech in 99 languages.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>99 の言語の音声を文字に起こします。</translation>
     </message>
     <message>
         <source>Transcript</source>

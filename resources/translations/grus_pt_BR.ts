@@ -1144,6 +1144,11 @@
         <translation>Editando a resposta.</translation>
     </message>
     <message>
+        <source>Embedding</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>Embeddings</translation>
+    </message>
+    <message>
         <source>Empty fields use the model&apos;s defaults.</source>
         <extracomment>app/gui/chat/panel.py</extracomment>
         <translation>Campos vazios usam os padrões do modelo.</translation>
@@ -1327,6 +1332,11 @@
         <source>Find in this conversation</source>
         <extracomment>app/gui/chat/actions.py, app/gui/chat/find_bar.py</extracomment>
         <translation>Localizar nesta conversa</translation>
+    </message>
+    <message>
+        <source>Finds passages of a library by their meaning, in more than 100 languages and in code.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Encontra trechos de uma biblioteca pelo significado, em mais de 100 idiomas e em código.</translation>
     </message>
     <message>
         <source>Finishing running requests</source>
@@ -2860,6 +2870,11 @@
         <translation>Lê textos em voz alta em dez idiomas, com nove vozes.</translation>
     </message>
     <message>
+        <source>Reads text aloud on any machine, in English and five other languages. It needs the program espeak-ng.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Lê texto em voz alta em qualquer máquina, em inglês e em outros cinco idiomas. Precisa do programa espeak-ng.</translation>
+    </message>
+    <message>
         <source>Reasoning</source>
         <extracomment>app/gui/chat/message_view.py, app/gui/chat/panel.py, app/gui/chat/talk_bar.py, app/gui/sampling_fields.py, app/gui/viewmodels/chat/exchange.py</extracomment>
         <translation>Raciocínio</translation>
@@ -3056,6 +3071,11 @@
         <source>Requires</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>Requer</translation>
+    </message>
+    <message>
+        <source>Reranking</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>Reordenação</translation>
     </message>
     <message>
         <source>Resources</source>
@@ -3464,6 +3484,11 @@
         <source>Something went wrong inside Grus: {error}.</source>
         <extracomment>app/explain.py</extracomment>
         <translation>Ocorreu um erro no Grus: {error}.</translation>
+    </message>
+    <message>
+        <source>Sorts the passages of a search by how well they answer the question.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Ordena os trechos de uma busca conforme respondem bem à pergunta.</translation>
     </message>
     <message>
         <source>Spark-TTS has no voice {name}. It has: female, male.</source>
@@ -4634,6 +4659,21 @@
         <source>Transcribes English speech while you talk, on any machine.</source>
         <extracomment>resources/catalogue.json</extracomment>
         <translation>Transcreve inglês enquanto você fala, em qualquer computador.</translation>
+    </message>
+    <message>
+        <source>Transcribes long recordings in 25 European languages, with the time of every word.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Transcreve gravações longas em 25 idiomas europeus, com o tempo de cada palavra.</translation>
+    </message>
+    <message>
+        <source>Transcribes speech in 30 languages, in noise as well.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Transcreve fala em 30 idiomas, mesmo com ruído.</translation>
+    </message>
+    <message>
+        <source>Transcribes speech in 99 languages.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Transcreve fala em 99 idiomas.</translation>
     </message>
     <message>
         <source>Transcript</source>
