@@ -1,4 +1,5 @@
-"""A household's papers and a system's documentation, with questions as people ask them. Written without a look at the code that searches.
+"""A household's papers and a system's documentation, with questions as people ask them. Written without a look at the code that
+searches, except for the last 20 lines of `debian.tsv`.
 
 `papers.md` holds the documents, `questions.tsv` what is asked of them, and `debian.tsv` what is asked of the documentation that
 Debian's packages install. Several documents resemble each other: two leases, two machines, two insurances, two birds.
