@@ -51,7 +51,7 @@ def rows() -> list[Row]:
             ours.rival("transformers-listening", folder, "f32") as peer,
         ):
             for sounds, rounds in ((1, ROUNDS), (TOGETHER, 2)):
-                a, b = paired(rounds, *(partial(side.ask, "hear", sounds=sounds) for side in (ours, peer)))
+                a, b = paired(rounds, *(partial(side.ask, "transcribe", sounds=sounds) for side in (ours, peer)))
                 what = "one sound" if sounds == 1 else f"{sounds} sounds together"
                 per = sounds * SECONDS
                 unit, name = "s of work a s of sound", "transformers, f32"

@@ -48,9 +48,9 @@ class Rig:
         engine.load(self.model, pin=True)
         engine.load(self.codec, pin=True)
         facts = engine.task(self.model, lambda loaded: _facts(loaded)).result()
-        self.pad = facts.marks.pad
-        score = facts.score(TEXT, VoiceSettings(preset="vivian"))
-        self.rows, self.track = engine.task(self.model, lambda loaded: embed_prompt(loaded.model, score)).result()
+        self.pad = facts.special.pad
+        layout = facts.layout(TEXT, VoiceSettings(preset="vivian"))
+        self.rows, self.track = engine.task(self.model, lambda loaded: embed_prompt(loaded.model, layout)).result()
 
     def request(self, seed: int, frames: int) -> Request:
         params = SamplingParams(max_tokens=frames, ignore_eos=True, seed=seed)
