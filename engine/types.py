@@ -7,10 +7,10 @@ ends every request, cancelled ones included (`Done` with finish_reason "cancelle
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import threading
 import time
-import uuid
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -129,7 +129,7 @@ class SamplingParams:
 
 
 def new_id(prefix: str = "req", separator: str = "-") -> str:
-    return f"{prefix}{separator}{uuid.uuid4().hex[:20]}"
+    return f"{prefix}{separator}{os.urandom(10).hex()}"
 
 
 @dataclass(frozen=True)

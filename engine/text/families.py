@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
 from engine.text.channels import CALL_OPEN, HARMONY, MUSE
@@ -505,6 +506,7 @@ def family_of(model_type: str, template_text: str) -> Family:
     return _BY_NAME["llama" if "llama" in model_type else "qwen"]
 
 
+@lru_cache(64)
 def _shown_in(template_text: str) -> Family | None:
     for family in FAMILIES:
         if any(sign in template_text for sign in family.signs) and family.also in template_text:
@@ -568,6 +570,7 @@ _REASONING: tuple[tuple[str, ReasoningTags], ...] = (
 _WRAPPED_ANSWERS = (("<answer>", "</answer>"), ("<response>", "</response>"))
 
 
+@lru_cache(64)
 def tags_for(model_type: str, template_text: str) -> ReasoningTags | None:
     """None: this model does not reason in a way that can be told apart."""
     for sign, tags in _REASONING:

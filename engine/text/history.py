@@ -11,6 +11,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, TypeGuard
 
 from engine.text.families import CallSpelling, Family, MessageSpelling, family_of, shows_convention
@@ -38,9 +39,10 @@ def adapted(
         for message in chat:
             if message.get("tool_calls") and message.get("content") and _reasoning(message):
                 del message["content"]  # the template has one place for either
-    if re.search(r"length\s*!=\s*9", template):
+    nine, parts = _reads(template)
+    if nine:
         _shorten_ids(chat)
-    if _THINKING_PARTS.search(template) and "reasoning_content" not in template:
+    if parts:
         for message in chat:
             _reasoning_as_part(message)
     if family.name == "glm4" and "metadata" in template:
@@ -49,6 +51,13 @@ def adapted(
         for message in chat:
             _calls_as_text(message, family)
     return chat
+
+
+@lru_cache(64)
+def _reads(template: str) -> tuple[bool, bool]:
+    """Whether it takes ids of nine letters alone, and whether it reads reasoning as a part of the content alone."""
+    parts = _THINKING_PARTS.search(template) is not None and "reasoning_content" not in template
+    return re.search(r"length\s*!=\s*9", template) is not None, parts
 
 
 def completed(tools: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -462,6 +462,9 @@ def _format(body: ChatCompletionRequest) -> dict[str, Any]:
 # -- from the reply to JSON
 
 
+_NO_OPTIONS = ChatStreamOptions()
+
+
 class _ReplyWriter:
     """One request's reply, whole or as chunks."""
 
@@ -474,7 +477,7 @@ class _ReplyWriter:
         self._scored = bool(body.logprobs or body.top_logprobs)
         self._legacy = _is_legacy(body)
         self._choices = body.n or 1
-        self._options = body.stream_options or ChatStreamOptions()
+        self._options = body.stream_options or _NO_OPTIONS
         self._head = {"id": new_id("chatcmpl"), "object": "chat.completion", "created": int(time.time()), "model": name}
         self._tail = {"system_fingerprint": fingerprint(model)}
 
