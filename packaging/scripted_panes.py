@@ -386,6 +386,9 @@ def compare(app: Any, window: Any) -> None:
     pane.comparison.shown = tuple(pane.talk.tree.siblings(pane.talk.path[-1].id))
     pane.comparison.changed()
     spin(app, 0.6)
+    for column in pane.compare_view.columns.values():
+        column.transcript.redraw()  # in the app a reply grows in sight, and is measured again
+    spin(app, 0.3)
 
 
 _CRANE = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 200 200">
