@@ -20,9 +20,12 @@ sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 
 from scripted_panes import (  # noqa: E402
     audiobook,
+    compare,
     end_tools,
     libraries,
     models,
+    previews,
+    project,
     resources,
     server,
     settings,
@@ -30,11 +33,13 @@ from scripted_panes import (  # noqa: E402
     settings_of_memory,
     settings_of_sign_in,
     settings_of_tools,
+    settings_of_web,
     settings_to_the_end,
     spin,
     tools,
     until,
     watched_folder,
+    web,
 )
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -257,6 +262,24 @@ def media_in_use(window: Any, name: str) -> None:
         pane.player.seek(3.5)
 
 
+def conversations(app: Any, window: Any, theme: str) -> None:
+    """Of the web, of a project, of two models, and of previews."""
+    web(app, window)
+    shot(app, window, f"chat-web-{theme}")
+    end_tools(window)
+    dialog = project(app, window)
+    shot(app, dialog, f"project-settings-{theme}")
+    dialog.reject()
+    shot(app, window, f"project-{theme}")
+    compare(app, window)
+    shot(app, window, f"compare-{theme}")
+    window.pane("chat").comparison.close()
+    show = previews(app, window)
+    for kind in ("svg", "csv", "html"):
+        show(kind)
+        shot(app, window, f"preview-{kind}-{theme}")
+
+
 USED = {"libraries": libraries, "models": models, "server": server, "settings": settings}
 MORE = {  # further pictures of a pane
     "read": {"read-watch": watched_folder},
@@ -264,6 +287,7 @@ MORE = {  # further pictures of a pane
     "settings": {
         "settings-memory": settings_of_memory,
         "settings-tools": settings_of_tools,
+        "settings-web": settings_of_web,
         "settings-sign-in": settings_of_sign_in,
         "settings-compute": settings_of_compute,
         "settings-end": settings_to_the_end,
@@ -271,7 +295,14 @@ MORE = {  # further pictures of a pane
 }
 
 
+def wanted(name: str) -> bool:
+    """All pictures, or those whose names begin as one of the arguments does."""
+    return not sys.argv[1:] or name.startswith(tuple(sys.argv[1:]))
+
+
 def shot(app: Any, window: Any, name: str) -> None:
+    if not wanted(name):
+        return
     spin(app, 0.3)
     window.grab().save(str(IMAGES / f"{name}.png"))
     print(f"docs/images/{name}.png")
@@ -353,7 +384,7 @@ def main() -> int:
             window.pane("chat").begin()
             shot(app, window, f"chat-empty-{theme}")
             for spec in window.specs:
-                if spec.name != "chat":
+                if spec.name != "chat" and any(map(wanted, (spec.name, *MORE.get(spec.name, {})))):
                     window.open_pane(spec.name)
                     spin(app, 1.5)
                     media_in_use(window, spec.name)
@@ -375,9 +406,11 @@ def main() -> int:
             window.find_anything()
             shot(app, window, f"palette-{theme}")
             window.palette_card.shut()
+            conversations(app, window, theme)
             window.close()
             close_context(window)
-    first_start(app)
+    if wanted("guide") or wanted("reader"):
+        first_start(app)
     return 0
 
 

@@ -85,9 +85,6 @@ def tools(app: Any, window: Any) -> None:
     """A conversation with a call that was made and unfolded, and one that a person is asked about. The calls are scripted, too."""
     from app.gui.store import conversations, messages
     from app.gui.store.messages import StoredMessage, ToolUse
-    from app.gui.viewmodels.chat.reply_stream import ReplyStream
-    from app.runtime.tools.permissions import PermissionRequest
-    from app.window_reply import PermissionQuestion
 
     asked = "How much is 17 % of the mill's rent a year? The lease says what it is a month."
     first = ToolUse(
@@ -111,24 +108,55 @@ def tools(app: Any, window: Any) -> None:
         )
         return id
 
+    pane = _opened(app, window, fill)
+    pane.views.unfolded_calls.add((pane.talk.path[1].id, 0))
+    _ask(app, pane, (first, second), "Computes an expression such as (3 + 4) * 2 ** 10 / sqrt(2).")
+
+
+def web(app: Any, window: Any) -> None:
+    """A page that is read, and a search of the web that a person is asked about. Nothing is searched or read."""
+    from app.gui.store import conversations, messages
+    from app.gui.store.messages import StoredMessage, ToolUse
+
+    asked = "When do the cranes leave the lake this year?"
+    text = "I search the web for this year's counts."
+    search = ToolUse(
+        "web_search", '{"query": "crane migration counts autumn lake"}', "1", "grus/web_search", at=len(text)
+    )
+
+    def fill(db: Any) -> int:
+        id = conversations.create(db, "Qwen3-0.6B", title="Migration", tools=("web_search", "read_web_page"))
+        question = messages.add(db, id, StoredMessage(0, None, "user", asked))
+        messages.add(db, id, StoredMessage(0, question.id, "assistant", text, calls=(search,), model="Qwen3-0.6B"))
+        return id
+
+    _ask(app, _opened(app, window, fill), (search,), "Searches the web.", leaves_machine=True)
+
+
+def _opened(app: Any, window: Any, fill: Callable[[Any], int]) -> Any:
+    """The chat pane with the conversation that `fill` makes."""
     pane = window.open_pane("chat")
     id = window.context.store.ask(fill).result()
+    pane.conversation_list.look()
     pane.open(id)
-    until(app, lambda: pane.talk.id == id and len(pane.talk.path) == 2)
-    shown = replace(pane.talk.path[1], calls=(first, second))
+    until(app, lambda: pane.talk.id == id and len(pane.talk.path) > 1)
+    spin(app, 0.6)
+    return pane
+
+
+def _ask(app: Any, pane: Any, calls: tuple[Any, ...], description: str, leaves_machine: bool = False) -> None:
+    """The last of the calls waits for the person."""
+    from app.gui.viewmodels.chat.reply_stream import ReplyStream
+    from app.runtime.tools.permissions import PermissionRequest
+    from app.window_reply import PermissionQuestion
+
+    shown = replace(pane.talk.path[1], calls=calls)
     reply = ReplyStream(shown, pane.talk._reply_changed, lambda message: None, lambda seconds, run: None, tools=True)
-    reply._round = 1
+    reply._round = calls[-1].round
     pane.talk.reply = reply
     pane.talk.busy()
-    pane.views.unfolded_calls.add((reply.message.id, 0))
-    request = PermissionRequest(
-        "grus/calculator",
-        "Computes an expression such as (3 + 4) * 2 ** 10 / sqrt(2).",
-        json.loads(second.arguments),
-        False,
-        True,
-    )
-    reply.called(PermissionQuestion(request))
+    arguments = json.loads(calls[-1].arguments)
+    reply.called(PermissionQuestion(PermissionRequest(calls[-1].label, description, arguments, leaves_machine, True)))
     spin(app, 0.6)
 
 
@@ -161,6 +189,29 @@ def settings_of_tools(app: Any, window: Any) -> None:
     listed.changed()
     spin(app, 0.4)
     pane.show_tools()
+    spin(app, 0.3)
+
+
+def settings_of_web(app: Any, window: Any) -> None:
+    """The tools of the web, with the address of a search. Nothing is asked."""
+    from PySide6.QtWidgets import QWidget
+
+    from app.gui.viewmodels.tools import ListedTool
+
+    pane = window.pane("settings")
+    listed = pane.tools.tools
+    before = listed.builtin
+    on = {"web_search": ("http://127.0.0.1:8888",), "read_web_page": ()}
+    listed.builtin = [
+        replace(entry, on=True, folders=on[entry.name], tool=ListedTool(f"grus/{entry.name}", "", "", "ask"))
+        if entry.name in on
+        else entry
+        for entry in before
+    ]
+    listed.changed()
+    spin(app, 0.4)
+    first = pane.tools.findChild(QWidget, "tool.search_documents")
+    pane.area.verticalScrollBar().setValue(first.mapTo(pane.area.widget(), first.rect().topLeft()).y() - 24)
     spin(app, 0.3)
 
 
@@ -272,3 +323,119 @@ def settings_to_the_end(app: Any, window: Any) -> None:
     bar = window.pane("settings").area.verticalScrollBar()
     bar.setValue(bar.maximum())
     spin(app, 0.3)
+
+
+def project(app: Any, window: Any) -> Any:
+    """A conversation in a project, and the dialog with the project's settings. What is in it is scripted."""
+    from app.gui.chat.project_dialog import ProjectDialog
+    from app.gui.store import conversations, messages, projects
+    from app.gui.store.messages import Attachment, StoredMessage
+
+    asked = "When do I have to say that we stay?"
+    answered = "By **3 February 2031**, in writing: the lease ends on 3 May 2031, and three months' notice is given."
+    lease = Attachment("lease.md", "text", "/home/robin/Papers/lease.md", 2140, "The lease ends on 3 May 2031.")
+    plan = Attachment("Plan of the house.png", "image", "/home/robin/Papers/plan.png", 318_000)
+    library = str(window.context.places.data.parent / "House and garden")
+    values = {
+        "system": "I rent an old mill, with a garden. Answer briefly, and name the document you rely on.",
+        "model": "Qwen3-0.6B",
+        "files": (lease, plan),
+        "libraries": (library,),
+        "tools": ("calculator", "date"),
+    }
+
+    def fill(db: Any) -> int:
+        made = projects.create(db, "The mill")
+        projects.configure(db, made, **values)
+        for title in ("Rent for the next year", "Letter about the roof"):
+            conversations.create(db, "Qwen3-0.6B", title=title, folder=made)
+        id = conversations.create(db, "Qwen3-0.6B", title="End of the lease", folder=made)
+        question = messages.add(db, id, StoredMessage(0, None, "user", asked))
+        messages.add(db, id, StoredMessage(0, question.id, "assistant", answered, model="Qwen3-0.6B"))
+        return id
+
+    pane = _opened(app, window, fill)
+    until(app, lambda: pane.talk.head.project is not None)
+    pane.projects.show_own_settings()
+    return window.findChild(ProjectDialog)
+
+
+def compare(app: Any, window: Any) -> None:
+    """The replies of two models to one message. They are scripted."""
+    from app.gui.store import conversations, messages
+    from app.gui.store.messages import StoredMessage
+
+    asked = "Why do cranes stand on one leg?"
+    replies = {
+        "Qwen3-0.6B": "To **keep warm**. A bare leg loses heat to air and water; a leg drawn up into the feathers does not.\n\n"
+        "- In the cold they stand so more often.\n- The legs take turns.",
+        "gemma-3-1b-it": "Two reasons are given:\n\n1. *Warmth*: only one leg is bare.\n2. *Rest*: the joint locks, "
+        "so that standing on one leg takes hardly any muscle.\n\nThe first was measured in several birds, the second in flamingos.",
+    }  # fmt: skip
+
+    def fill(db: Any) -> int:
+        id = conversations.create(db, "Qwen3-0.6B", title="Cranes on one leg")
+        question = messages.add(db, id, StoredMessage(0, None, "user", asked))
+        for model, text in replies.items():
+            messages.add(db, id, StoredMessage(0, question.id, "assistant", text, model=model))
+        return id
+
+    pane = _opened(app, window, fill)
+    pane.stack.setCurrentWidget(pane.compare_view)  # replies grow in sight
+    spin(app, 0.3)
+    pane.comparison.shown = tuple(pane.talk.tree.siblings(pane.talk.path[-1].id))
+    pane.comparison.changed()
+    spin(app, 0.6)
+    for column in pane.compare_view.columns.values():
+        column.transcript.redraw()  # in the app a reply grows in sight, and is measured again
+    spin(app, 0.3)
+
+
+_CRANE = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 200 200">
+  <rect width="200" height="200" fill="{sky}"/>
+  <circle cx="140" cy="60" r="26" fill="{sun}"/>
+  <path d="M96 150 V188 M108 150 V188" stroke="#18181b" stroke-width="4"/>
+  <ellipse cx="102" cy="132" rx="46" ry="22" fill="#f4f4f5"/>
+  <path d="M64 122 C48 96 78 88 66 56" fill="none" stroke="#18181b" stroke-width="8"/>
+  <circle cx="64" cy="52" r="9" fill="#c23b22"/>
+  <path d="M56 54 L32 60 L58 60 Z" fill="#52525b"/>
+</svg>"""
+_COUNT = "place,morning,evening\nLake,212,340\nFields,40,12\nMarsh,96,131\nIsland,7,88"
+_PAGE = """<!doctype html>
+<h1>Count of the cranes</h1>
+<button onclick="count.value++">One more</button>
+<output id="count">0</output>"""
+_BLOCKS = (
+    ("Draw me a crane at dawn, as SVG.", "Here it is:", "svg", _CRANE.format(sky="#fde7d9", sun="#f59e0b")),
+    ("At night, please.", "With the moon:", "svg", _CRANE.format(sky="#1e2a4a", sun="#e4e4e7")),
+    ("And the count as a table?", "As CSV, from the notes:", "csv", _COUNT),
+    ("Make a page with a button that counts.", "One file is enough:", "html", _PAGE),
+)
+
+
+def previews(app: Any, window: Any) -> Any:
+    """`previews(app, window)(kind)` shows the last block of that kind beside a scripted conversation."""
+    from app.gui.store import conversations, messages
+    from app.gui.store.messages import StoredMessage
+    from app.gui.viewmodels.chat.preview import blocks
+
+    def fill(db: Any) -> int:
+        id = conversations.create(db, "Qwen3-0.6B", title="Pictures of cranes")
+        last = None
+        for asked, said, language, text in _BLOCKS:
+            last = messages.add(db, id, StoredMessage(0, last, "user", asked)).id
+            reply = f"{said}\n\n```{language}\n{text}\n```\n"
+            last = messages.add(db, id, StoredMessage(0, last, "assistant", reply, model="Qwen3-0.6B")).id
+        return id
+
+    pane = _opened(app, window, fill)
+
+    def show(kind: str) -> None:
+        block = [one for one in blocks(pane.talk.path) if one.kind == kind][-1]
+        pane.preview.open(block.message, kind, block.text)
+        spin(app, 1)
+        pane.transcript.choose(block.message)
+        pane.transcript.choose(None)
+        spin(app, 0.6)
+
+    return show

@@ -121,12 +121,11 @@ class ElidedLabel(QLabel):
         return QSize(min(few, super().minimumSizeHint().width()), super().minimumSizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
+        room = self.rect().adjusted(max(0, self.indent()), 0, 0, 0)
+        text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, room.width())
         painter = QPainter(self)
         role = self.foregroundRole()
-        self.style().drawItemText(
-            painter, self.rect(), self.alignment().value, self.palette(), self.isEnabled(), text, role
-        )
+        self.style().drawItemText(painter, room, self.alignment().value, self.palette(), self.isEnabled(), text, role)
         painter.end()
 
 

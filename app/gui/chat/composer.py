@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QMimeData, QObject, QSize, Qt, Signal
-from PySide6.QtGui import QDropEvent, QFocusEvent, QImage, QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QTextEdit, QVBoxLayout, QWidget
+from PySide6.QtGui import QDropEvent, QFocusEvent, QImage, QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QTextEdit, QVBoxLayout, QWidget
 
 from app.gui.drop import accept_copy
 from app.gui.flow import FlowRow, empty_row
@@ -181,15 +181,15 @@ class Composer(QWidget):
         inner.addLayout(self._used_row)
         inner.addLayout(self._tools_row)
         inner.addWidget(self.files)
-        row = QHBoxLayout()
+        self._buttons = QHBoxLayout()
+        self._buttons.setSpacing(GRID)
+        self._buttons.addStretch(1)  # without effect beside the field, which takes all there is
+        for button in (self.attach, self.libraries, self.tools, self.dictate, self.talk, self.go):
+            self._buttons.addWidget(button, 0, Qt.AlignmentFlag.AlignBottom)
+        self._row = row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         row.setSpacing(GRID)
         row.addWidget(self.field, 1)
-        row.addWidget(self.attach, 0, Qt.AlignmentFlag.AlignBottom)
-        row.addWidget(self.libraries, 0, Qt.AlignmentFlag.AlignBottom)
-        row.addWidget(self.tools, 0, Qt.AlignmentFlag.AlignBottom)
-        row.addWidget(self.dictate, 0, Qt.AlignmentFlag.AlignBottom)
-        row.addWidget(self.talk, 0, Qt.AlignmentFlag.AlignBottom)
-        row.addWidget(self.go, 0, Qt.AlignmentFlag.AlignBottom)
+        row.addLayout(self._buttons)
         inner.addLayout(row)
         self.outer = QVBoxLayout(self)
         self.outer.setContentsMargins(0, 0, 0, 0)
@@ -197,6 +197,17 @@ class Composer(QWidget):
         self.outer.addWidget(self.box)
 
     # -- what is shown
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """The buttons go below the field where it would have no room for its placeholder beside them."""
+        wanted = self.field.fontMetrics().horizontalAdvance(self.field.placeholderText()) + GRID * 2
+        beside = self.width() - GRID * 4 - self._buttons.minimumSize().width()
+        below = beside < wanted
+        self._row.setDirection(QBoxLayout.Direction.TopToBottom if below else QBoxLayout.Direction.LeftToRight)
 
     def show_writing(self, writing: bool) -> None:
         """While a reply is written the button stops it."""
@@ -282,6 +293,7 @@ class Composer(QWidget):
     def _dress(self) -> None:
         self.go.setIcon(self._look.icon("stop" if self._writing else "send", "on_accent"))
         self.field.fit()
+        self._arrange()
 
     def _enable(self) -> None:
         ready = bool(self.field.toPlainText().strip() or self._draft.files) and not self._draft.reading

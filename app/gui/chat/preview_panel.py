@@ -51,7 +51,10 @@ class PreviewPanel(QWidget):
         self.picture.setAccessibleName(tr("Picture"))
         self.picture.setMinimumSize(1, 1)
         self.table = QTableWidget()
+        self.table.setProperty("kind", "plain")
         self.table.setAccessibleName(tr("Table"))
+        self.table.verticalHeader().hide()
+        self.table.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         self.table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
         self.output = QPlainTextEdit()
         self.output.setReadOnly(True)
@@ -59,6 +62,7 @@ class PreviewPanel(QWidget):
         self.act = text_button(tr("Run in the sandbox"), self.run)
         self.about = label(kind="second", wrap=True)
         self.middle = QStackedWidget()
+        self.middle.setProperty("kind", "side")
         self.blank = QWidget()
         for part in (self.blank, self.picture, self.table, self.output):
             self.middle.addWidget(part)

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QStyleOptionComboBox,
     QStyleOptionFrame,
     QTabBar,
+    QTextEdit,
     QToolButton,
     QWidget,
 )
@@ -141,6 +142,10 @@ def _clipped(widget: QWidget) -> Iterator[str]:
             yield f"hint of {wanted} in a width of {room.width() - 4}"
         if metrics.height() > room.height() + _SLACK:
             yield f"text {metrics.height()} high in {room.height()}"
+    elif isinstance(widget, QTextEdit) and widget.placeholderText():
+        wanted = metrics.horizontalAdvance(widget.placeholderText()) + round(widget.document().documentMargin() * 2)
+        if wanted > widget.viewport().width() and widget.document().isEmpty():
+            yield f"hint of {wanted} in a width of {widget.viewport().width()}"
     elif isinstance(widget, QTabBar):
         for i in range(widget.count()):
             if not widget.tabToolTip(i) and metrics.horizontalAdvance(widget.tabText(i)) > widget.tabRect(i).width():

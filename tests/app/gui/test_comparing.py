@@ -171,3 +171,16 @@ def test_another_conversation_ends_the_comparison_and_keeps_the_replies(bench: B
     assert [(bench.talk.tree[one].model, bench.talk.tree[one].text) for one in bench.talk.tree.siblings(bench.talk.path[-1].id)] == [
         ("tiny", "First."), ("large", "Second.")
     ]  # fmt: skip
+
+
+def test_replies_wrap_in_their_columns(three: tuple[Opened, ChatPane]) -> None:
+    grus, pane = three
+    pane.comparison.use("two", True)
+    grus.engine.reply = "One sentence that is much too long for a column of two. " * 3
+    ask(grus, pane, "Why do cranes stand on one leg?")
+    all_ended(grus, pane, 2)
+    grus.settle()
+    for column in pane.compare_view.columns.values():
+        (row,) = [one for one in column.transcript.widgets.values() if isinstance(one, ProseWidget)]
+        assert row.text.width() <= column.width()
+        assert row.text.document().size().height() <= row.height() + 1
