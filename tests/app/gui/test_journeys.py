@@ -66,9 +66,14 @@ class Person:
             self._said.put(line)
         self._said.put("")
 
+    def _last_words(self) -> str:
+        """With the stacks of a crash, which go to a log of their own."""
+        logs = [self.folder / "stderr", *self.folder.glob("grus/**/*-crash.log")]
+        return "\n".join(one.read_text(encoding="utf-8", errors="replace")[-6000:] for one in logs)
+
     def _next(self, seconds: float) -> Any:
         line = self._said.get(timeout=seconds)
-        assert line, f"the app ended: {(self.folder / 'stderr').read_text()[-3000:]}"
+        assert line, f"the app ended: {self._last_words()}"
         try:
             return json.loads(line)
         except ValueError:
