@@ -3,9 +3,12 @@
 A thread that computes in Python keeps the interpreter for 5 ms by default whenever another thread asks for it; the UI thread
 asks many times per frame, because Qt releases it in between. A switch interval of half a millisecond lets it through.
 
-A full garbage collection stops every thread; with an engine in memory it takes longer than several frames. While the window
-is open the young generations are collected as usual, which takes a millisecond; the old generation waits until nobody types,
-points or waits for a reply. What stays in any case is taken out of it (`keep`): modules, and what a model consists of. Without
+The interpreter collects garbage in whichever thread happens to allocate. Widgets that are destroyed outside of the UI thread end
+the process, so while the window is open the UI thread alone collects: the young generations as long as something was allocated,
+which takes a millisecond, and what a model leaves when it goes.
+
+A full garbage collection stops every thread; with an engine in memory it takes longer than several frames. The old generation waits
+until nobody types, points or waits for a reply. What stays in any case is taken out of it (`keep`): modules, and what a model consists of. Without
 that a collection visits 240,000 objects, 120 to 260 ms; with it some thousands.
 """
 
@@ -14,19 +17,24 @@ from __future__ import annotations
 import gc
 import linecache
 import sys
+import threading
 import time
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QObject, QTimer
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QWindow
 
+from engine.garbage import collect_by
+
 _LOOK = 1000  # milliseconds
+_SOON = 50  # milliseconds to the next look at the young, while something is allocated
+_YOUNG = 2000  # objects that are worth a collection
+_WAIT = 0.5  # seconds for the UI thread, which may itself wait for this one
 _STILL = 2.0  # seconds without a key, a click or a reply that count as quiet
 _LATEST = 300.0  # seconds after which it is done in any case
 _ENOUGH = 10  # collections of the young, after which the old are worth a look: what the interpreter itself waits for
 _TURN = 0.0005  # seconds
 _LONG = 0.02  # seconds of a collection, after which what survived is not visited again
-_NEVER = 1_000_000_000
 _HANDS = frozenset(
     {
         QEvent.Type.KeyPress,
@@ -42,16 +50,24 @@ _HANDS = frozenset(
 
 
 class GcPolicy(QObject):
-    """In force from when it is made until `end`. `busy()`: a reply is written, or a page is read."""
+    """In force from when it is made until `end`, in the thread that makes it. `busy()`: a reply is written, or a page is read."""
+
+    _asked = Signal(object)
 
     def __init__(self, busy: Callable[[], bool], clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
         self._busy, self._clock = busy, clock
         self._stirred = self._collected = clock()
         self._modules = len(sys.modules)
-        self._default_threshold, self._default_interval = gc.get_threshold(), sys.getswitchinterval()
-        gc.set_threshold(self._default_threshold[0], self._default_threshold[1], _NEVER)
+        self._was_enabled, self._default_interval = gc.isenabled(), sys.getswitchinterval()
+        gc.disable()
         sys.setswitchinterval(_TURN)
+        self._thread = threading.get_ident()
+        self._asked.connect(self._collect_for, Qt.ConnectionType.QueuedConnection)
+        collect_by(self.collect)
+        self._young = QTimer(self)
+        self._young.timeout.connect(self.collect_young)
+        self._young.start(_SOON)
         self._timer = QTimer(self)
         self._timer.setInterval(_LOOK)
         self._timer.timeout.connect(self.look)
@@ -65,6 +81,27 @@ class GcPolicy(QObject):
         if event.type() in _HANDS:
             self._stirred = self._clock()
         return False
+
+    def collect(self) -> None:
+        """All of it, for whichever thread."""
+        if threading.get_ident() == self._thread:
+            gc.collect()
+            return
+        done = threading.Event()
+        self._asked.emit(done)
+        done.wait(_WAIT)
+
+    def _collect_for(self, done: threading.Event) -> None:
+        gc.collect()
+        done.set()
+
+    def collect_young(self) -> None:
+        """Looks again soon while there is something, and ever later while there is nothing."""
+        if gc.get_count()[0] > _YOUNG:
+            gc.collect(1)
+            self._young.setInterval(_SOON)
+        else:
+            self._young.setInterval(min(2 * self._young.interval(), _LOOK))
 
     def look(self) -> bool:
         """Collect, if there may be something to collect and the moment is right. Says whether it did."""
@@ -93,6 +130,9 @@ class GcPolicy(QObject):
     def end(self) -> None:
         """The interpreter decides again."""
         self._timer.stop()
+        self._young.stop()
+        collect_by()
         gc.unfreeze()
-        gc.set_threshold(*self._default_threshold)
+        if self._was_enabled:
+            gc.enable()
         sys.setswitchinterval(self._default_interval)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import platform
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -12,6 +11,7 @@ from typing import Any
 import mlx.core as mx
 import psutil
 
+from backends import garbage
 from backends.base import (
     Affine,
     BackendMissing,
@@ -138,5 +138,5 @@ class MlxBackend:
         return mlxlm.load(folder, budget, self._mx_dtype)
 
     def release(self) -> None:
-        gc.collect()
+        garbage.collect()
         mx.clear_cache()

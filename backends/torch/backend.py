@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
@@ -13,6 +12,7 @@ import psutil
 import torch
 from torch import Tensor
 
+from backends import garbage
 from backends.base import (
     Affine,
     BackendMissing,
@@ -133,7 +133,7 @@ class TorchBackend:
         return f"{_cpu_name()}, {cores} {'core' if cores == 1 else 'cores'} (CPU, {kernels})"
 
     def release(self) -> None:
-        gc.collect()
+        garbage.collect()
         if self._place.type == "cuda":
             torch.cuda.empty_cache()
 

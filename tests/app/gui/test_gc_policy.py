@@ -8,15 +8,16 @@ import threading
 import time
 import types
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLineEdit
+from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
 
 from app.bridge import FrameQueue, Work
 from app.gui.gc_policy import GcPolicy
+from backends import garbage
 from tests.app.gui.conftest import Opened
 
 
@@ -84,12 +85,59 @@ def test_typing_is_not_disturbed(policy: GcPolicy, clock: Clock, qtbot: Any) -> 
 
 
 def test_the_interpreter_is_as_it_was_after_the_end(qapp: QApplication) -> None:
-    before = gc.get_threshold(), sys.getswitchinterval()
+    before = gc.isenabled(), sys.getswitchinterval()
     policy = GcPolicy(lambda: False)
-    assert gc.get_threshold()[2] > 1_000_000
+    assert not gc.isenabled()
     assert sys.getswitchinterval() < before[1]
     policy.end()
-    assert (gc.get_threshold(), pytest.approx(sys.getswitchinterval())) == before
+    assert (gc.isenabled(), pytest.approx(sys.getswitchinterval())) == before
+
+
+class Cyclic(QWidget):
+    """Garbage of which only a collection disposes. A timer that runs can be stopped in its own thread alone."""
+
+    ended: ClassVar[set[int]] = set()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.itself = self
+        QTimer(self).start(1)
+
+    def __del__(self) -> None:
+        self.ended.add(threading.get_ident())
+
+
+def test_widgets_are_destroyed_in_the_ui_thread_whoever_allocates_or_unloads_a_model(
+    policy: GcPolicy, qtbot: Any
+) -> None:
+    """In another thread it is a crash, sooner or later."""
+    Cyclic.ended.clear()
+    over = threading.Event()
+
+    def engine() -> None:
+        while not over.is_set():
+            kept = [[i] for i in range(5_000)]
+            assert kept
+            garbage.collect()
+
+    thread = threading.Thread(target=engine)
+    thread.start()
+    for _ in range(50):
+        Cyclic()
+        qtbot.wait(2)
+    over.set()
+    qtbot.waitUntil(lambda: not thread.is_alive(), timeout=10_000)
+    policy.collect()
+    assert Cyclic.ended == {threading.get_ident()}
+
+
+def test_the_young_are_collected_while_something_is_allocated(policy: GcPolicy, qtbot: Any) -> None:
+    before = len(gc.get_objects(0))
+    cycles = [[] for _ in range(20_000)]  # type: list[list[Any]]
+    for one in cycles:
+        one.append(one)
+    del cycles, one
+    qtbot.waitUntil(lambda: len(gc.get_objects(0)) < before + 10_000, timeout=5_000)
 
 
 def test_what_stays_is_not_visited_again(policy: GcPolicy, clock: Clock) -> None:
