@@ -123,7 +123,7 @@ class BrowserSignIn:
             self._answer.set_exception(error)
 
     async def _visited(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One request of whoever found the port. Only one with the state of this sign-in counts."""
+        """One request, of any program that found the port. Only one with the state of this sign-in counts."""
         try:
             async with asyncio.timeout(_REQUEST_SECONDS):
                 head = await reader.readuntil(b"\r\n\r\n")

@@ -107,9 +107,7 @@ class Cyclic(QWidget):
         self.ended.add(threading.get_ident())
 
 
-def test_widgets_are_destroyed_in_the_ui_thread_whoever_allocates_or_unloads_a_model(
-    policy: GcPolicy, qtbot: Any
-) -> None:
+def test_widgets_are_destroyed_in_the_ui_thread_alone(policy: GcPolicy, qtbot: Any) -> None:
     """In another thread it is a crash, sooner or later."""
     Cyclic.ended.clear()
     over = threading.Event()
