@@ -157,13 +157,14 @@ def close_context(window: Window) -> None:
     for key in (context.hotkey, context.dictation):
         if key is not None:
             key.release()
-    window.gc_policy.end()
+    window.gc_policy.stop()
     context.core.close()
     QCoreApplication.processEvents()  # the last words of replies that were stopped
     context.core.silence()
     context.store.close()
     context.work.close()
     context.look.fall_silent()
+    window.gc_policy.end()
 
 
 def _first_pane(window: Window, wanted: str) -> str:

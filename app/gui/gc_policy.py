@@ -127,10 +127,15 @@ class GcPolicy(QObject):
         gc.freeze()
         self._modules = len(sys.modules)
 
-    def end(self) -> None:
-        """The interpreter decides again."""
+    def stop(self) -> None:
+        """The window waits for threads that end: none of them collects while there are widgets, nor waits for the window."""
         self._timer.stop()
         self._young.stop()
+        collect_by(lambda: None)
+
+    def end(self) -> None:
+        """The interpreter decides again."""
+        self.stop()
         collect_by()
         gc.unfreeze()
         if self._was_enabled:
