@@ -45,7 +45,8 @@ from engine.types import Request as EngineRequest
 
 router = APIRouter(route_class=JsonRoute, tags=["llama.cpp"])
 _REPLY: dict[str, Any] = {
-    "response_model": LlamaCompletionReply | list[LlamaCompletionReply],
+    # an object of any kind: `response_fields` names what a reply shall hold
+    "response_model": LlamaCompletionReply | list[LlamaCompletionReply] | dict[str, Any] | list[dict[str, Any]],
     "responses": streams() | errors(400, 404, 429),
 }
 _NEVER = -1e4  # a bias
