@@ -1,7 +1,4 @@
-"""The chat pane: the list of conversations, the open one, the message field, and the panel with its settings.
-
-Connects views and view-models; the actions are in `actions.py`.
-"""
+"""The chat pane, which connects the views of a conversation with their view-models. Its actions are in `actions.py`."""
 
 from __future__ import annotations
 
@@ -93,7 +90,7 @@ class ChatPane(Pane):
         perform: Callable[..., Any] = lambda *what: self.chat_actions.perform(*what)  # noqa: E731
         self.transcript = TranscriptView(context.look, formulas, perform, self._read)
         self.comparison = Comparison(self.talk, context.say)
-        rows = lambda message: self._views_of(message, False)  # noqa: E731
+        rows = partial(self._views_of, last=False)
         self.compare_view = CompareView(context.look, formulas, perform, self.comparison, rows)
         self.finder = ConversationFind()
         self.find_bar = FindBar(context.look, self.finder, self._search_here)
@@ -105,8 +102,9 @@ class ChatPane(Pane):
         self.picture_bar = PictureBar(context.look, self._read_pictures, self._use_model, self._get_vision)
         self.composer.put_above(self.picture_bar)
         self.model_box = ModelBox(context, "chat")
-        known = lambda: self.model_box.known or ()  # noqa: E731
-        self.projects = ChatProjects(context, self.talk, self.conversation_list, self, known)
+        self.projects = ChatProjects(
+            context, self.talk, self.conversation_list, self, lambda: self.model_box.known or ()
+        )
         self.uses = ConversationUses(context, self.talk, self.composer, self.projects, self.comparison, self.draft)
         self.preview = Preview(context.work, lambda: self.talk.path)
         self.preview_panel = PreviewPanel(context, self.preview)
@@ -129,17 +127,14 @@ class ChatPane(Pane):
     def _build(self) -> None:
         self.title = label(kind="heading")
         wear(toggle := icon_button(self.context.look, "sliders", ""), self.context.actions["chat.panel"])
-        wear(self.composer.attach, self.context.actions["chat.attach"])
-        wear(self.composer.libraries, self.context.actions["chat.libraries"])
-        wear(self.composer.tools, self.context.actions["chat.tools"])
-        wear(self.composer.dictate, self.context.actions["chat.dictate"])
-        wear(self.composer.talk, self.context.actions["chat.talk"])
+        for name in ("attach", "libraries", "tools", "dictate", "talk"):
+            wear(getattr(self.composer, name), self.context.actions[f"chat.{name}"])
         head = QHBoxLayout()
         head.setContentsMargins(GRID * 2, GRID, GRID * 2, GRID)
-        wear(compare := icon_button(self.context.look, "compare", ""), self.context.actions["chat.compare"])
-        self.compare_button = compare
+        self.compare_button = icon_button(self.context.look, "compare", "")
+        wear(self.compare_button, self.context.actions["chat.compare"])
         head.addWidget(self.model_box)
-        head.addWidget(compare)
+        head.addWidget(self.compare_button)
         head.addStretch(1)
         head.addWidget(self.title)
         head.addStretch(1)
@@ -172,8 +167,8 @@ class ChatPane(Pane):
         self.context.look.limit_width(self.conversation_list_view, 400)
         self.context.look.limit_width(self.panel, 400)
         self.splitter.setStretchFactor(1, 1)
-        widths = self.context.preferences.get("chat.widths", [])
-        self.splitter.setSizes([*widths] if len(widths) == 4 else [264, 700, 420, 300])
+        widths = [*self.context.preferences.get("chat.widths", [])]
+        self.splitter.setSizes(widths if len(widths) == 4 else [264, 700, 420, 300])
         self.panel.setVisible(bool(self.context.preferences.get("chat.panel", False)))
         whole = QHBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
@@ -227,6 +222,11 @@ class ChatPane(Pane):
             self.context.store.ask(look, lambda gone: self.begin() if gone and self.talk.id == id else None)
 
     # -- the pane
+
+    @property
+    def parts(self) -> Sequence[QWidget]:
+        """The columns, of which the last two are rarely in sight, and the lines between them."""
+        return self.splitter.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly)
 
     def entered(self) -> None:
         self.composer.field.setFocus()
