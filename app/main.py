@@ -73,6 +73,8 @@ def start(wanted: Start) -> int:
 
 def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any = None) -> Window:
     """The window, shown, with the engine starting behind it. `make_service` gives tests an engine of their own."""
+    from PySide6.QtCore import QTimer
+
     from app.bridge import FrameQueue, Poster, Work
     from app.bundled import DESKTOP_ID
     from app.gui.actions import Actions
@@ -118,7 +120,7 @@ def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any
     window.open_pane(_first_pane(window, preferences.get("pane", "chat")))
     window.show()
     add_tray(window)
-    core.start()
+    QTimer.singleShot(30, core.start)
     work.run(lambda: repair((places.data, places.settings)))
     if preferences.get("server.on"):
         window.pane("server")  # it served when the window was closed last

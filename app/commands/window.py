@@ -45,8 +45,6 @@ def add_to(commands: Any) -> None:
 
 
 def window(options: argparse.Namespace) -> int:
-    from app.server.config import default_name
-
     for file in options.files:
         if not file.expanduser().exists():
             raise BadRequest(f"There is no file {file}.", "files")
@@ -55,10 +53,16 @@ def window(options: argparse.Namespace) -> int:
     problem = why_no_window()
     if problem:
         return _serve_instead(options, problem)
-    models = {default_name(source): source for source in options.model}
-    return start(
-        Start([file.expanduser().resolve() for file in options.files], models, options.folder, options.offline)
-    )
+    files = [file.expanduser().resolve() for file in options.files]
+    return start(Start(files, _named(options.model), options.folder, options.offline))
+
+
+def _named(models: list[str]) -> dict[str, str]:
+    if not models:
+        return {}
+    from app.server.config import default_name  # with the engine behind it: twice the time until a person can type
+
+    return {default_name(source): source for source in models}
 
 
 def _serve_instead(options: argparse.Namespace, why: str) -> int:
