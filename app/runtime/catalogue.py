@@ -348,9 +348,13 @@ def serves(capability: Capability, found: frozenset[Capability]) -> bool:
     )
 
 
-def require(capability: Capability, name: str, loaded: Any) -> None:
-    """Raise MissingCapability where a loaded model cannot do this."""
-    found = capabilities(loaded.config, getattr(loaded, "folder", None))
+def capabilities_of_loaded(loaded: Any) -> frozenset[Capability]:
+    return capabilities(loaded.config, getattr(loaded, "folder", None))
+
+
+def require(capability: Capability, name: str, loaded: Any, known: frozenset[Capability] | None = None) -> None:
+    """Raise MissingCapability where a loaded model cannot do this. `known`: what it can do, where that was found before."""
+    found = capabilities_of_loaded(loaded) if known is None else known
     if not serves(capability, found):
         does = "reads lines of pages" if "lines" in found else DOES[main_use(found)]
         sentence = f"The model {name} {does}; here one is needed that {DOES[capability]}."

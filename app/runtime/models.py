@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, cast
 
-from app.runtime.catalogue import Capability, Catalogue, KnownModel, require
+from app.runtime.catalogue import Capability, Catalogue, KnownModel, capabilities_of_loaded, require
 from app.runtime.remote.servers import BETWEEN, RemoteServers
 from engine.engine import Engine
 from engine.errors import BadRequest, GrusError, ModelNotFound, Unsupported
@@ -237,14 +237,13 @@ class ModelService:
         self._find_adapter = find_adapter
         self._adapted: dict[str, AdaptedModel] = {}  # adapters that are loaded, or are when their model is again
         self._scales: dict[str, dict[str, float]] = {}  # by model, the adapters that its own requests are computed with
-        self._sums: dict[
-            str, int
-        ] = {}  # names in `_adapted` of sums for single requests, least recently used first; their users
+        # names in `_adapted` of sums for single requests, least recently used first; their users
+        self._sums: dict[str, int] = {}
         self._adapting = threading.Lock()
-        self.placed: dict[
-            str, dict[str, Any]
-        ] = {}  # by source, what clients said about how it is loaded: fields of `LoadOptions`
+        # by source, what clients said about how it is loaded: fields of `LoadOptions`
+        self.placed: dict[str, dict[str, Any]] = {}
         self._models: dict[str, Any] = {}
+        self._capabilities: dict[str, frozenset[Capability]] = {}  # of those, for they are found on the disk
         self._elsewhere: dict[str, RemoteModel] = {}  # models of other servers, which take no place in memory
         self._beside: set[str] = set()  # models that others need, under names that no client can use
         self._guard = threading.Lock()
@@ -258,7 +257,7 @@ class ModelService:
         """The served name and the facts of a model that can do this, loaded if it was not. Raises ModelNotFound, or
         MissingCapability."""
         found, loaded = await self.find_any(name)
-        require(capability, found, loaded)
+        require(capability, found, loaded, self._capabilities.get(self.model_of(found)))
         return found, cast(LoadedModel, loaded)
 
     async def find_any(self, name: str | None) -> tuple[str, Loaded]:
@@ -498,9 +497,7 @@ class ModelService:
         model = known.model
         gone = self._models.get(model)
         await _in_thread(self.engine.unload, model)
-        with self._guard:
-            if self._models.get(model) is gone:  # else it has been loaded again meanwhile
-                self._models.pop(model, None)
+        self._forget(model, gone)
 
     async def keep(self, name: str, seconds: float | None) -> None:
         """Unload the model when it was unused for so long; None: when its room is needed."""
@@ -571,8 +568,9 @@ class ModelService:
             if adapted.known.model == name and isinstance(loaded, LoadedModel):
                 loaded.put_adapter(adapted.key, *adapted.files)
         if served:
+            can = capabilities_of_loaded(loaded)
             with self._guard:
-                self._models[name] = loaded
+                self._models[name], self._capabilities[name] = loaded, can
         return loaded
 
     def _source_of(self, name: str) -> tuple[str, bool]:
@@ -592,7 +590,9 @@ class ModelService:
 
     def _unloaded(self, gone: Any) -> None:
         """The engine has closed it: what was known of it is not true of the next one."""
-        name = gone.name
+        self._forget(gone.name, gone)
+
+    def _forget(self, name: str, gone: Any) -> None:
         with self._guard:
-            if self._models.get(name) is gone:
-                del self._models[name]
+            if gone is not None and self._models.get(name) is gone:  # else it has been loaded again meanwhile
+                del self._models[name], self._capabilities[name]
