@@ -59,6 +59,23 @@ class TranscriptRules:
     latest_first: int | None = None  # the transcript begins so many steps of time after zero, at most
 
 
+_BOUNDS: dict[str, tuple[float, float]] = {
+    "temperature": (0.0, 100.0),
+    "top_p": (0.0, 1.0),
+    "min_p": (0.0, 1.0),
+    "typical_p": (0.0, 1.0),
+    "top_k": (0, 1 << 31),
+    "max_tokens": (1, 1 << 31),
+    "min_tokens": (0, 1 << 31),
+    "repetition_penalty": (1e-3, 100.0),
+    "repetition_window": (0, 1 << 31),
+    "presence_penalty": (-100.0, 100.0),
+    "frequency_penalty": (-100.0, 100.0),
+    "n": (1, 128),
+    "top_logprobs": (0, 100),
+}  # of sampling parameters
+
+
 @dataclass(frozen=True)
 class SamplingParams:
     """Sampling parameters. None: the model's generation_config decides, else the neutral value."""
@@ -92,22 +109,7 @@ class SamplingParams:
 
     def check(self) -> None:
         """Raise BadRequest for the first parameter that is out of range."""
-        bounds: dict[str, tuple[float, float]] = {
-            "temperature": (0.0, 100.0),
-            "top_p": (0.0, 1.0),
-            "min_p": (0.0, 1.0),
-            "typical_p": (0.0, 1.0),
-            "top_k": (0, 1 << 31),
-            "max_tokens": (1, 1 << 31),
-            "min_tokens": (0, 1 << 31),
-            "repetition_penalty": (1e-3, 100.0),
-            "repetition_window": (0, 1 << 31),
-            "presence_penalty": (-100.0, 100.0),
-            "frequency_penalty": (-100.0, 100.0),
-            "n": (1, 128),
-            "top_logprobs": (0, 100),
-        }
-        for name, (low, high) in bounds.items():
+        for name, (low, high) in _BOUNDS.items():
             value = getattr(self, name)
             if value is not None and not low <= value <= high:  # NaN fails this too
                 limits = " and ".join(str(b) if isinstance(b, int) else f"{b:g}" for b in (low, high))

@@ -22,7 +22,7 @@ from engine.loaded import LoadedPart
 from engine.loading import LoadedModel, gigabytes
 from engine.starter import GUIDE, PAGE, READER
 
-_TURN = 0.0005  # seconds
+SWITCH_SECONDS = 0.0005  # seconds
 
 DESCRIPTION = """\
 Serves models to every program on this machine, in the words of OpenAI, Anthropic, Ollama and SGLang.
@@ -127,7 +127,7 @@ def _serve(options: dict[str, Any], anything: bool = False) -> int:
         # default, each time that the event loop asks for it.
         gc.collect()
         gc.freeze()
-        sys.setswitchinterval(_TURN)
+        sys.setswitchinterval(SWITCH_SECONDS)
         if first is not None:
             loaded = service.load_now(first)
             if isinstance(loaded, LoadedModel):

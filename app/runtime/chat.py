@@ -530,7 +530,8 @@ async def with_logprobs(parts: AsyncIterator[ReplyEvent]) -> AsyncIterator[Reply
         if part.kind == "tokens":
             held.setdefault(part.index, []).extend(part.logprobs)
         else:
-            yield replace(part, logprobs=held.pop(part.index, ()))
+            scores = held.pop(part.index, None)
+            yield part if scores is None else replace(part, logprobs=scores)
 
 
 @dataclass

@@ -38,6 +38,9 @@ COMMENT = b": heartbeat\n\n"
 DONE = b"data: [DONE]\n\n"
 
 
+_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
 class ClientGone(Exception):
     """Nobody is there to be answered."""
 
@@ -45,12 +48,12 @@ class ClientGone(Exception):
 def event(data: Mapping[str, Any], name: str | None = None) -> bytes:
     """One server-sent event."""
     head = f"event: {name}\n" if name else ""
-    return f"{head}data: {json.dumps(data, ensure_ascii=False, separators=(',', ':'))}\n\n".encode()
+    return f"{head}data: {_json(data)}\n\n".encode()
 
 
 def line(data: Mapping[str, Any]) -> bytes:
     """One line of JSON, as Ollama streams them."""
-    return json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    return f"{_json(data)}\n".encode()
 
 
 class StreamingReply(Response):

@@ -514,6 +514,7 @@ def _shown_in(template_text: str) -> Family | None:
     return None
 
 
+@lru_cache(64)
 def shows_convention(model_type: str, template_text: str) -> bool:
     """Whether it is known how this model writes calls: its chat template has the marks of a family, or its type is of one."""
     typed = any(family.types and model_type.startswith(family.types) for family in FAMILIES if family.name != "llama")

@@ -28,12 +28,14 @@ ROUNDS, REQUESTS, CLIENTS = 300, 1500, 16
 
 
 def rows() -> list[Row]:
+    from app.commands import serve
     from app.runtime.catalogue import Catalogue
     from engine.engine import Engine
     from engine.types import Settings
     from tests.app.server.fake_model import FakeServed
     from tests.app.server.live import serving
 
+    sys.setswitchinterval(serve.SWITCH_SECONDS)  # as `grus serve` does
     settings = Settings(gpu_memory_limit="1T", max_concurrent=CLIENTS, prefix_reuse=False)
     with tempfile.TemporaryDirectory() as folder:
         fake = FakeServed(Path(folder) / "tiny")
