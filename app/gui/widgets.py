@@ -111,10 +111,11 @@ class ElidedLabel(QLabel):
     def __init__(self, kind: str = "") -> None:
         super().__init__()
         self.setProperty("kind", kind)
+        self.setTextFormat(Qt.TextFormat.PlainText)  # of models and people: nothing in it is a tag
 
     def setText(self, text: str) -> None:
         super().setText(text)
-        self.setToolTip(text)
+        self.setToolTip(f"<p>{escape(text)}</p>" if "<" in text else text)
 
     def minimumSizeHint(self) -> QSize:
         few = self.fontMetrics().horizontalAdvance("0000…")

@@ -30,11 +30,14 @@ class CompareView(QWidget):
         super().__init__()
         self._look, self._drawn, self._do, self._comparison, self._views = look, drawn, do, comparison, views
         self.columns: dict[int, ReplyColumn] = {}
+        self.asked = ElidedLabel("second")
+        self.asked.setIndent(GRID * 2)  # in line with the replies
         self.waiting = label(kind="second", wrap=True)
         self._row = QHBoxLayout()
         self._row.setSpacing(GRID)
         whole = QVBoxLayout(self)
         whole.setContentsMargins(GRID * 2, 0, GRID * 2, 0)
+        whole.addWidget(self.asked)
         whole.addLayout(self._row, 1)
         whole.addWidget(self.waiting)
         comparison.changed.connect(self._show)
@@ -53,6 +56,7 @@ class CompareView(QWidget):
                 self.columns[message.id] = column
                 self._row.addWidget(column, 1)
             self.show_reply(message)
+        self.asked.setText(" ".join(comparison.asked.split()))
         models = ", ".join(comparison.waiting)
         self.waiting.setText(tr("Answers next: {models}.", models=models) if models else "")
         self.waiting.setVisible(bool(models))

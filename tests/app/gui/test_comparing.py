@@ -77,6 +77,7 @@ def test_three_models_answer_and_the_conversation_continues_with_one(
     assert [reply.model for reply in pane.comparison.replies] == ["one", "two", "four"]
     grus.until(lambda: texts(pane) == [("one", "First."), ("two", "Second."), ("four", "Third.")])
     assert pane.stack.currentWidget() is pane.compare_view
+    assert pane.compare_view.asked.text() == "Hello"
     assert faults(grus.window) == []
     ask(grus, pane, "More")  # with which of them?
     assert grus.window.notice.sentence.text() == "Choose the reply to continue with."
@@ -184,3 +185,15 @@ def test_replies_wrap_in_their_columns(three: tuple[Opened, ChatPane]) -> None:
         (row,) = [one for one in column.transcript.widgets.values() if isinstance(one, ProseWidget)]
         assert row.text.width() <= column.width()
         assert row.text.document().size().height() <= row.height() + 1
+
+
+def test_what_was_asked_is_shown_as_it_is(three: tuple[Opened, ChatPane]) -> None:
+    """A message with tags is no page: neither in its line nor in the tooltip."""
+    grus, pane = three
+    choose(grus, pane, "two")
+    ask(grus, pane, 'See <img src="file:///etc/hostname"> and <b>this</b>')
+    all_ended(grus, pane, 2)
+    shown = pane.compare_view.asked
+    assert shown.text() == 'See <img src="file:///etc/hostname"> and <b>this</b>'
+    assert shown.textFormat() == Qt.TextFormat.PlainText
+    assert "&lt;img" in shown.toolTip()

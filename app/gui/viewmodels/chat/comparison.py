@@ -38,6 +38,12 @@ class Comparison:
         return [self._talk.tree[id] for id in self.shown]
 
     @property
+    def asked(self) -> str:
+        """The message that the replies answer."""
+        above = self._talk.tree[self.shown[0]].parent if self.shown else None
+        return "" if above is None else self._talk.tree[above].text
+
+    @property
     def waiting(self) -> Sequence[str]:
         return tuple(self._waiting)
 
