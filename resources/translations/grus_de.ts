@@ -2185,6 +2185,11 @@
         <translation>Es ist kein Modell installiert, das Bilder liest. Laden Sie unter „Modelle“ eines herunter, zum Beispiel PaddlePaddle/PaddleOCR-VL.</translation>
     </message>
     <message>
+        <source>No model that tells speakers apart is installed. Download one in Models, for example mlx-community/diar_streaming_sortformer_4spk-v2.1-fp32.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>Es ist kein Modell installiert, das Sprecher unterscheidet. Laden Sie eines unter Modelle herunter, zum Beispiel mlx-community/diar_streaming_sortformer_4spk-v2.1-fp32.</translation>
+    </message>
+    <message>
         <source>No model yet</source>
         <extracomment>app/gui/model_box.py</extracomment>
         <translation>Noch kein Modell</translation>
@@ -3521,6 +3526,11 @@
         <translation>Sprechen Sie, um die Stimme zu unterbrechen.</translation>
     </message>
     <message>
+        <source>Speakers</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>Sprecher</translation>
+    </message>
+    <message>
         <source>Speaking</source>
         <extracomment>app/gui/chat/talk_bar.py, app/gui/viewmodels/speak.py</extracomment>
         <translation>Spricht</translation>
@@ -3674,6 +3684,11 @@
         <source>Talk needs a speech recognition model and a text-to-speech model. Download {names} here, then try again.</source>
         <extracomment>app/gui/chat/talk_bar.py</extracomment>
         <translation>Gespräche brauchen ein Modell für Spracherkennung und eines für Sprachausgabe. Laden Sie hier {names} herunter und versuchen Sie es erneut.</translation>
+    </message>
+    <message>
+        <source>Tells who speaks when in a recording, beside a model that transcribes: up to four speakers.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Erkennt neben einem Modell, das transkribiert, wer in einer Aufnahme wann spricht: bis zu vier Personen.</translation>
     </message>
     <message>
         <source>Temperature</source>

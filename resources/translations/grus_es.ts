@@ -2185,6 +2185,11 @@
         <translation>No hay instalado ningún modelo que lea imágenes. Descarga uno en Modelos, por ejemplo PaddlePaddle/PaddleOCR-VL.</translation>
     </message>
     <message>
+        <source>No model that tells speakers apart is installed. Download one in Models, for example mlx-community/diar_streaming_sortformer_4spk-v2.1-fp32.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>No hay ningún modelo instalado que distinga a los hablantes. Descargue uno en Modelos, por ejemplo mlx-community/diar_streaming_sortformer_4spk-v2.1-fp32.</translation>
+    </message>
+    <message>
         <source>No model yet</source>
         <extracomment>app/gui/model_box.py</extracomment>
         <translation>Sin modelos</translation>
@@ -3521,6 +3526,11 @@
         <translation>Habla para interrumpir la voz.</translation>
     </message>
     <message>
+        <source>Speakers</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>Hablantes</translation>
+    </message>
+    <message>
         <source>Speaking</source>
         <extracomment>app/gui/chat/talk_bar.py, app/gui/viewmodels/speak.py</extracomment>
         <translation>Hablando</translation>
@@ -3674,6 +3684,11 @@
         <source>Talk needs a speech recognition model and a text-to-speech model. Download {names} here, then try again.</source>
         <extracomment>app/gui/chat/talk_bar.py</extracomment>
         <translation>La conversación por voz necesita un modelo de reconocimiento de voz y uno de texto a voz. Descarga {names} aquí e inténtalo de nuevo.</translation>
+    </message>
+    <message>
+        <source>Tells who speaks when in a recording, beside a model that transcribes: up to four speakers.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Indica quién habla y cuándo en una grabación, junto a un modelo que transcribe: hasta cuatro hablantes.</translation>
     </message>
     <message>
         <source>Temperature</source>

@@ -2185,6 +2185,11 @@
         <translation>Aucun modèle capable de lire des images n’est installé. Téléchargez-en un dans Modèles, par exemple PaddlePaddle/PaddleOCR-VL.</translation>
     </message>
     <message>
+        <source>No model that tells speakers apart is installed. Download one in Models, for example mlx-community/diar_streaming_sortformer_4spk-v2.1-fp32.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>Aucun modèle qui distingue les locuteurs n’est installé. Téléchargez-en un dans Modèles, par exemple mlx-community/diar_streaming_sortformer_4spk-v2.1-fp32.</translation>
+    </message>
+    <message>
         <source>No model yet</source>
         <extracomment>app/gui/model_box.py</extracomment>
         <translation>Aucun modèle</translation>
@@ -3521,6 +3526,11 @@
         <translation>Parlez pour interrompre la voix.</translation>
     </message>
     <message>
+        <source>Speakers</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>Locuteurs</translation>
+    </message>
+    <message>
         <source>Speaking</source>
         <extracomment>app/gui/chat/talk_bar.py, app/gui/viewmodels/speak.py</extracomment>
         <translation>Parole en cours</translation>
@@ -3674,6 +3684,11 @@
         <source>Talk needs a speech recognition model and a text-to-speech model. Download {names} here, then try again.</source>
         <extracomment>app/gui/chat/talk_bar.py</extracomment>
         <translation>La conversation vocale nécessite un modèle de reconnaissance vocale et un modèle de synthèse vocale. Téléchargez {names} ici, puis réessayez.</translation>
+    </message>
+    <message>
+        <source>Tells who speaks when in a recording, beside a model that transcribes: up to four speakers.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Indique qui parle et quand dans un enregistrement, à côté d’un modèle qui transcrit : jusqu’à quatre locuteurs.</translation>
     </message>
     <message>
         <source>Temperature</source>

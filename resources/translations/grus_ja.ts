@@ -2185,6 +2185,11 @@
         <translation>画像を読み取るモデルがインストールされていません。「モデル」で PaddlePaddle/PaddleOCR-VL などをダウンロードしてください。</translation>
     </message>
     <message>
+        <source>No model that tells speakers apart is installed. Download one in Models, for example mlx-community/diar_streaming_sortformer_4spk-v2.1-fp32.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>話者を区別するモデルがインストールされていません。「モデル」でダウンロードしてください（例：mlx-community/diar_streaming_sortformer_4spk-v2.1-fp32）。</translation>
+    </message>
+    <message>
         <source>No model yet</source>
         <extracomment>app/gui/model_box.py</extracomment>
         <translation>モデルがありません</translation>
@@ -3519,6 +3524,11 @@
         <translation>話しかけると音声を中断できます。</translation>
     </message>
     <message>
+        <source>Speakers</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>話者</translation>
+    </message>
+    <message>
         <source>Speaking</source>
         <extracomment>app/gui/chat/talk_bar.py, app/gui/viewmodels/speak.py</extracomment>
         <translation>読み上げ中</translation>
@@ -3672,6 +3682,11 @@
         <source>Talk needs a speech recognition model and a text-to-speech model. Download {names} here, then try again.</source>
         <extracomment>app/gui/chat/talk_bar.py</extracomment>
         <translation>音声会話には、音声認識モデルと音声合成モデルが必要です。ここで {names} をダウンロードして、もう一度お試しください。</translation>
+    </message>
+    <message>
+        <source>Tells who speaks when in a recording, beside a model that transcribes: up to four speakers.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>文字起こしのモデルと組み合わせて、録音の中で誰がいつ話しているかを示します。最大4人まで。</translation>
     </message>
     <message>
         <source>Temperature</source>

@@ -2185,6 +2185,11 @@
         <translation>Nenhum modelo que lê imagens está instalado. Baixe um em Modelos, por exemplo PaddlePaddle/PaddleOCR-VL.</translation>
     </message>
     <message>
+        <source>No model that tells speakers apart is installed. Download one in Models, for example mlx-community/diar_streaming_sortformer_4spk-v2.1-fp32.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>Nenhum modelo que distingue falantes está instalado. Baixe um em Modelos, por exemplo mlx-community/diar_streaming_sortformer_4spk-v2.1-fp32.</translation>
+    </message>
+    <message>
         <source>No model yet</source>
         <extracomment>app/gui/model_box.py</extracomment>
         <translation>Nenhum modelo</translation>
@@ -3521,6 +3526,11 @@
         <translation>Fale para interromper a voz.</translation>
     </message>
     <message>
+        <source>Speakers</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>Falantes</translation>
+    </message>
+    <message>
         <source>Speaking</source>
         <extracomment>app/gui/chat/talk_bar.py, app/gui/viewmodels/speak.py</extracomment>
         <translation>Falando</translation>
@@ -3674,6 +3684,11 @@
         <source>Talk needs a speech recognition model and a text-to-speech model. Download {names} here, then try again.</source>
         <extracomment>app/gui/chat/talk_bar.py</extracomment>
         <translation>A conversa por voz precisa de um modelo de reconhecimento de fala e de um de texto para fala. Baixe {names} aqui e tente novamente.</translation>
+    </message>
+    <message>
+        <source>Tells who speaks when in a recording, beside a model that transcribes: up to four speakers.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Indica quem fala e quando em uma gravação, ao lado de um modelo que transcreve: até quatro falantes.</translation>
     </message>
     <message>
         <source>Temperature</source>

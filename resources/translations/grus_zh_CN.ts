@@ -2185,6 +2185,11 @@
         <translation>未安装可读取图像的模型。请在“模型”中下载，例如 PaddlePaddle/PaddleOCR-VL。</translation>
     </message>
     <message>
+        <source>No model that tells speakers apart is installed. Download one in Models, for example mlx-community/diar_streaming_sortformer_4spk-v2.1-fp32.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>没有安装可区分说话人的模型。请在“模型”中下载一个，例如 mlx-community/diar_streaming_sortformer_4spk-v2.1-fp32。</translation>
+    </message>
+    <message>
         <source>No model yet</source>
         <extracomment>app/gui/model_box.py</extracomment>
         <translation>尚无模型</translation>
@@ -3519,6 +3524,11 @@
         <translation>说话即可打断语音。</translation>
     </message>
     <message>
+        <source>Speakers</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>说话人</translation>
+    </message>
+    <message>
         <source>Speaking</source>
         <extracomment>app/gui/chat/talk_bar.py, app/gui/viewmodels/speak.py</extracomment>
         <translation>正在朗读</translation>
@@ -3672,6 +3682,11 @@
         <source>Talk needs a speech recognition model and a text-to-speech model. Download {names} here, then try again.</source>
         <extracomment>app/gui/chat/talk_bar.py</extracomment>
         <translation>语音对话需要语音识别模型和语音合成模型。请在此下载 {names}，然后重试。</translation>
+    </message>
+    <message>
+        <source>Tells who speaks when in a recording, beside a model that transcribes: up to four speakers.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>与转写模型配合，判断录音中谁在何时说话：最多四位说话人。</translation>
     </message>
     <message>
         <source>Temperature</source>
