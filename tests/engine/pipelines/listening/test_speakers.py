@@ -59,7 +59,7 @@ def timed(*words: tuple[str, float, float]) -> TranscriptSegment:
     return TranscriptSegment(made[0].start, made[-1].end, " ".join(word.text for word in made), 0.5, made)
 
 
-def told(activity: SpeakerActivity, segment: TranscriptSegment, shift: float = 0.0) -> list[tuple[str, str]]:
+def names_of(activity: SpeakerActivity, segment: TranscriptSegment, shift: float = 0.0) -> list[tuple[str, str]]:
     return [(one.speaker, one.text) for one in activity.attributed(segment, shift)]
 
 
@@ -70,33 +70,33 @@ def test_a_segment_is_cut_where_another_speaks() -> None:
     assert (first.speaker, first.text, first.start, first.end) == ("Speaker 1", "Are you?", 0.0, 0.9)
     assert (second.speaker, second.text, second.start, second.end) == ("Speaker 2", "Yes, I am.", 1.1, 2.5)
     assert [word.speaker for word in second.words] == ["Speaker 2"] * 3
-    assert told(both, TranscriptSegment(4.0, 5.0, "")) == []
+    assert names_of(both, TranscriptSegment(4.0, 5.0, "")) == []
 
 
 def test_numbers_follow_the_transcript_and_stay() -> None:
     one = activity((0.0, 1.0, 2), (1.0, 2.0, 0), (2.0, 3.0, 2))
     for at, name in ((0.2, "Speaker 1"), (1.2, "Speaker 2"), (2.2, "Speaker 1")):
-        assert told(one, timed(("Word", at, at + 0.5))) == [(name, "Word")]
+        assert names_of(one, timed(("Word", at, at + 0.5))) == [(name, "Word")]
 
 
 def test_the_loudest_of_several_has_the_word() -> None:
-    assert told(activity((0.0, 2.0, 0), (0.5, 2.0, 1)), timed(("Both", 0.0, 1.0)))[0][0] == "Speaker 1"
+    assert names_of(activity((0.0, 2.0, 0), (0.5, 2.0, 1)), timed(("Both", 0.0, 1.0)))[0][0] == "Speaker 1"
     voices = activity((0.0, 0.2, 0), (0.1, 1.0, 1))
-    assert told(voices, timed(("First", 0.0, 0.1), ("second", 0.2, 0.9)))[0] == ("Speaker 1", "First")
+    assert names_of(voices, timed(("First", 0.0, 0.1), ("second", 0.2, 0.9)))[0] == ("Speaker 1", "First")
 
 
 def test_words_in_silence_belong_to_the_nearest_voice_and_then_to_the_one_before() -> None:
     voices = activity((0.0, 1.0, 0), (4.0, 5.0, 1))
-    assert told(voices, timed(("here", 1.2, 1.5))) == [("Speaker 1", "here")]
+    assert names_of(voices, timed(("here", 1.2, 1.5))) == [("Speaker 1", "here")]
     said = timed(("one", 0.2, 0.8), ("far", 2.4, 2.6), ("two", 4.2, 4.8))
-    assert told(voices, said) == [("Speaker 1", "one far"), ("Speaker 2", "two")]
-    assert told(activity(), timed(("nobody", 1.0, 2.0))) == [("", "nobody")]
+    assert names_of(voices, said) == [("Speaker 1", "one far"), ("Speaker 2", "two")]
+    assert names_of(activity(), timed(("nobody", 1.0, 2.0))) == [("", "nobody")]
 
 
 def test_a_short_word_inside_another_s_speech_is_theirs() -> None:
     voices = activity((0.0, 1.0, 0), (1.0, 1.2, 1), (1.2, 3.0, 0))
     said = [("so", 0.2, 0.9), ("mm", 1.0, 1.2), ("then", 1.3, 2.0)]
-    assert told(voices, timed(*said)) == [("Speaker 1", "so mm then")]
+    assert names_of(voices, timed(*said)) == [("Speaker 1", "so mm then")]
 
 
 def test_without_times_of_words_letters_share_the_segment() -> None:
