@@ -349,6 +349,11 @@
         <translation>Analisando a gravação.</translation>
     </message>
     <message>
+        <source>Another name</source>
+        <extracomment>app/gui/listen/speakers.py</extracomment>
+        <translation>Outro nome</translation>
+    </message>
+    <message>
         <source>Another process is making this audiobook now: {folder}.</source>
         <extracomment>engine/pipelines/speaking/passage_store.py</extracomment>
         <translation>Outro processo está criando este audiolivro agora: {folder}.</translation>
@@ -637,6 +642,11 @@
         <source>Clear the search</source>
         <extracomment>app/gui/chat/conversation_list.py, app/gui/models/pane.py</extracomment>
         <translation>Limpar a pesquisa</translation>
+    </message>
+    <message>
+        <source>Click to name the speaker.</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>Clique para dar nome ao falante.</translation>
     </message>
     <message>
         <source>Click to play.</source>
@@ -3023,6 +3033,11 @@
         <translation>Renomear</translation>
     </message>
     <message>
+        <source>Rename in the whole recording</source>
+        <extracomment>app/gui/listen/pane.py, app/gui/listen/speakers.py</extracomment>
+        <translation>Renomear em toda a gravação</translation>
+    </message>
+    <message>
         <source>Rename the conversation</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Renomear a conversa</translation>
@@ -3526,8 +3541,13 @@
         <translation>Fale para interromper a voz.</translation>
     </message>
     <message>
+        <source>Speaker {number}</source>
+        <extracomment>app/gui/viewmodels/listen.py</extracomment>
+        <translation>Falante {number}</translation>
+    </message>
+    <message>
         <source>Speakers</source>
-        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <extracomment>app/gui/listen/speakers.py, app/gui/viewmodels/models/library.py</extracomment>
         <translation>Falantes</translation>
     </message>
     <message>
@@ -3684,6 +3704,11 @@
         <source>Talk needs a speech recognition model and a text-to-speech model. Download {names} here, then try again.</source>
         <extracomment>app/gui/chat/talk_bar.py</extracomment>
         <translation>A conversa por voz precisa de um modelo de reconhecimento de fala e de um de texto para fala. Baixe {names} aqui e tente novamente.</translation>
+    </message>
+    <message>
+        <source>Tell speakers apart</source>
+        <extracomment>app/gui/listen/speakers.py</extracomment>
+        <translation>Distinguir os falantes</translation>
     </message>
     <message>
         <source>Tells who speaks when in a recording, beside a model that transcribes: up to four speakers.</source>
@@ -5582,6 +5607,11 @@
         <source>{name} does not take this: {error}</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>{name} não aceita isto: {error}</translation>
+    </message>
+    <message>
+        <source>{name} does not tell speakers apart. Sortformer models do.</source>
+        <extracomment>engine/pipelines/listening/speakers.py</extracomment>
+        <translation>{name} não distingue os falantes. Os modelos Sortformer distinguem.</translation>
     </message>
     <message>
         <source>{name} ended the connection before the reply was complete.</source>

@@ -30,8 +30,9 @@ def merged(first: TranscriptSegment, second: TranscriptSegment) -> TranscriptSeg
     words = (*first.words, *second.words) if first.words and second.words else ()
     lasted = [max(one.end - one.start, 1e-6) for one in (first, second)]
     confidence = (first.confidence * lasted[0] + second.confidence * lasted[1]) / sum(lasted)
+    doubtful = first.doubtful or second.doubtful
     return TranscriptSegment(
-        first.start, max(first.end, second.end), text, confidence, words, first.doubtful or second.doubtful
+        first.start, max(first.end, second.end), text, confidence, words, doubtful, speaker=first.speaker
     )
 
 
@@ -48,6 +49,16 @@ def parted(segment: TranscriptSegment, position: int) -> tuple[TranscriptSegment
         replace(plain, end=cut.word.start, text=segment.text[: cut.begin].rstrip(), words=words[:number]),
         replace(plain, start=cut.word.start, text=segment.text[cut.begin :].strip(), words=words[number:]),
     )
+
+
+def speakers_of(segments: Sequence[TranscriptSegment]) -> list[str]:
+    """In the order in which they are heard."""
+    return list(dict.fromkeys(segment.speaker for segment in segments if segment.speaker))
+
+
+def spoken_by(segment: TranscriptSegment, speaker: str) -> TranscriptSegment:
+    words = tuple(replace(word, speaker=speaker) for word in segment.words)
+    return replace(segment, speaker=speaker, words=words)
 
 
 def pattern_of(find: str, match_case: bool) -> re.Pattern[str] | None:
