@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from app.gui.window import Window
 
 BEGAN = time.monotonic()
+_PAINTED = 0.03  # seconds after which a window that was shown has been painted
 
 
 @dataclass(frozen=True)
@@ -73,8 +74,6 @@ def start(wanted: Start) -> int:
 
 def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any = None) -> Window:
     """The window, shown, with the engine starting behind it. `make_service` gives tests an engine of their own."""
-    from PySide6.QtCore import QTimer
-
     from app.bridge import FrameQueue, Poster, Work
     from app.bundled import DESKTOP_ID
     from app.gui.actions import Actions
@@ -120,7 +119,7 @@ def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any
     window.open_pane(_first_pane(window, preferences.get("pane", "chat")))
     window.show()
     add_tray(window)
-    QTimer.singleShot(30, core.start)
+    core.start(_PAINTED)
     work.run(lambda: repair((places.data, places.settings)))
     if preferences.get("server.on"):
         window.pane("server")  # it served when the window was closed last
