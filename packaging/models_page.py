@@ -89,6 +89,7 @@ PART_NAMES = {
     "qwen3_tts_tokenizer_12hz": "the codec of Qwen3-TTS",
     "silero_vad": "Silero, voice activity (built in)",
     "snac": "SNAC, the codec of Orpheus",
+    "sortformer": "Sortformer, v1 and streaming v2.1: who speaks when, of up to four speakers",
     "system_voice": "the operating system's own voices, as the model `system`",
     "wav2vec2": "wav2vec 2.0, the ears of Spark-TTS's cloning",
 }
@@ -99,6 +100,7 @@ WORDS = {
     "read": "reads pages",
     "layout": "finds regions",
     "listen": "listens",
+    "diarize": "tells who speaks",
     "speak": "speaks",
 }
 

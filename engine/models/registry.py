@@ -128,6 +128,7 @@ _PARTS = {
     "qwen3_tts_tokenizer_12hz#encoder": "codec12.codec_encoder",
     "silero_vad": "silero.silero_vad",
     "snac": "snac.snac",
+    "sortformer": "sortformer.sortformer",
     "system_voice": "system_voice.system_voice",
     "wav2vec2": "wav2vec2.wav2vec2",
 }

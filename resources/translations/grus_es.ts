@@ -349,6 +349,11 @@
         <translation>Analizando la grabación.</translation>
     </message>
     <message>
+        <source>Another name</source>
+        <extracomment>app/gui/listen/speakers.py</extracomment>
+        <translation>Otro nombre</translation>
+    </message>
+    <message>
         <source>Another process is making this audiobook now: {folder}.</source>
         <extracomment>engine/pipelines/speaking/passage_store.py</extracomment>
         <translation>Otro proceso está creando ahora este audiolibro: {folder}.</translation>
@@ -637,6 +642,11 @@
         <source>Clear the search</source>
         <extracomment>app/gui/chat/conversation_list.py, app/gui/models/pane.py</extracomment>
         <translation>Borrar la búsqueda</translation>
+    </message>
+    <message>
+        <source>Click to name the speaker.</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>Haga clic para dar nombre al hablante.</translation>
     </message>
     <message>
         <source>Click to play.</source>
@@ -2185,6 +2195,11 @@
         <translation>No hay instalado ningún modelo que lea imágenes. Descarga uno en Modelos, por ejemplo PaddlePaddle/PaddleOCR-VL.</translation>
     </message>
     <message>
+        <source>No model that tells speakers apart is installed. Download one in Models, for example mlx-community/diar_streaming_sortformer_4spk-v2.1-fp32.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>No hay ningún modelo instalado que distinga a los hablantes. Descargue uno en Modelos, por ejemplo mlx-community/diar_streaming_sortformer_4spk-v2.1-fp32.</translation>
+    </message>
+    <message>
         <source>No model yet</source>
         <extracomment>app/gui/model_box.py</extracomment>
         <translation>Sin modelos</translation>
@@ -3018,6 +3033,11 @@
         <translation>Renombrar</translation>
     </message>
     <message>
+        <source>Rename in the whole recording</source>
+        <extracomment>app/gui/listen/pane.py, app/gui/listen/speakers.py</extracomment>
+        <translation>Cambiar el nombre en toda la grabación</translation>
+    </message>
+    <message>
         <source>Rename the conversation</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Renombrar la conversación</translation>
@@ -3521,6 +3541,16 @@
         <translation>Habla para interrumpir la voz.</translation>
     </message>
     <message>
+        <source>Speaker {number}</source>
+        <extracomment>app/gui/viewmodels/listen.py</extracomment>
+        <translation>Hablante {number}</translation>
+    </message>
+    <message>
+        <source>Speakers</source>
+        <extracomment>app/gui/listen/speakers.py, app/gui/viewmodels/models/library.py</extracomment>
+        <translation>Hablantes</translation>
+    </message>
+    <message>
         <source>Speaking</source>
         <extracomment>app/gui/chat/talk_bar.py, app/gui/viewmodels/speak.py</extracomment>
         <translation>Hablando</translation>
@@ -3674,6 +3704,16 @@
         <source>Talk needs a speech recognition model and a text-to-speech model. Download {names} here, then try again.</source>
         <extracomment>app/gui/chat/talk_bar.py</extracomment>
         <translation>La conversación por voz necesita un modelo de reconocimiento de voz y uno de texto a voz. Descarga {names} aquí e inténtalo de nuevo.</translation>
+    </message>
+    <message>
+        <source>Tell speakers apart</source>
+        <extracomment>app/gui/listen/speakers.py</extracomment>
+        <translation>Distinguir a los hablantes</translation>
+    </message>
+    <message>
+        <source>Tells who speaks when in a recording, beside a model that transcribes: up to four speakers.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Indica quién habla y cuándo en una grabación, junto a un modelo que transcribe: hasta cuatro hablantes.</translation>
     </message>
     <message>
         <source>Temperature</source>
@@ -5567,6 +5607,11 @@
         <source>{name} does not take this: {error}</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>{name} no lo acepta: {error}</translation>
+    </message>
+    <message>
+        <source>{name} does not tell speakers apart. Sortformer models do.</source>
+        <extracomment>engine/pipelines/listening/speakers.py</extracomment>
+        <translation>{name} no distingue a los hablantes. Los modelos Sortformer sí.</translation>
     </message>
     <message>
         <source>{name} ended the connection before the reply was complete.</source>

@@ -349,6 +349,11 @@
         <translation>正在分析录音。</translation>
     </message>
     <message>
+        <source>Another name</source>
+        <extracomment>app/gui/listen/speakers.py</extracomment>
+        <translation>其他名称</translation>
+    </message>
+    <message>
         <source>Another process is making this audiobook now: {folder}.</source>
         <extracomment>engine/pipelines/speaking/passage_store.py</extracomment>
         <translation>另一个进程正在制作此有声书：{folder}。</translation>
@@ -637,6 +642,11 @@
         <source>Clear the search</source>
         <extracomment>app/gui/chat/conversation_list.py, app/gui/models/pane.py</extracomment>
         <translation>清除搜索</translation>
+    </message>
+    <message>
+        <source>Click to name the speaker.</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>单击可为说话人命名。</translation>
     </message>
     <message>
         <source>Click to play.</source>
@@ -2185,6 +2195,11 @@
         <translation>未安装可读取图像的模型。请在“模型”中下载，例如 PaddlePaddle/PaddleOCR-VL。</translation>
     </message>
     <message>
+        <source>No model that tells speakers apart is installed. Download one in Models, for example mlx-community/diar_streaming_sortformer_4spk-v2.1-fp32.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>没有安装可区分说话人的模型。请在“模型”中下载一个，例如 mlx-community/diar_streaming_sortformer_4spk-v2.1-fp32。</translation>
+    </message>
+    <message>
         <source>No model yet</source>
         <extracomment>app/gui/model_box.py</extracomment>
         <translation>尚无模型</translation>
@@ -3017,6 +3032,11 @@
         <translation>重命名</translation>
     </message>
     <message>
+        <source>Rename in the whole recording</source>
+        <extracomment>app/gui/listen/pane.py, app/gui/listen/speakers.py</extracomment>
+        <translation>在整个录音中重命名</translation>
+    </message>
+    <message>
         <source>Rename the conversation</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>重命名对话</translation>
@@ -3519,6 +3539,16 @@
         <translation>说话即可打断语音。</translation>
     </message>
     <message>
+        <source>Speaker {number}</source>
+        <extracomment>app/gui/viewmodels/listen.py</extracomment>
+        <translation>说话人 {number}</translation>
+    </message>
+    <message>
+        <source>Speakers</source>
+        <extracomment>app/gui/listen/speakers.py, app/gui/viewmodels/models/library.py</extracomment>
+        <translation>说话人</translation>
+    </message>
+    <message>
         <source>Speaking</source>
         <extracomment>app/gui/chat/talk_bar.py, app/gui/viewmodels/speak.py</extracomment>
         <translation>正在朗读</translation>
@@ -3672,6 +3702,16 @@
         <source>Talk needs a speech recognition model and a text-to-speech model. Download {names} here, then try again.</source>
         <extracomment>app/gui/chat/talk_bar.py</extracomment>
         <translation>语音对话需要语音识别模型和语音合成模型。请在此下载 {names}，然后重试。</translation>
+    </message>
+    <message>
+        <source>Tell speakers apart</source>
+        <extracomment>app/gui/listen/speakers.py</extracomment>
+        <translation>区分说话人</translation>
+    </message>
+    <message>
+        <source>Tells who speaks when in a recording, beside a model that transcribes: up to four speakers.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>与转写模型配合，判断录音中谁在何时说话：最多四位说话人。</translation>
     </message>
     <message>
         <source>Temperature</source>
@@ -5564,6 +5604,11 @@
         <source>{name} does not take this: {error}</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>{name} 不接受此请求：{error}</translation>
+    </message>
+    <message>
+        <source>{name} does not tell speakers apart. Sortformer models do.</source>
+        <extracomment>engine/pipelines/listening/speakers.py</extracomment>
+        <translation>{name} 不能区分说话人。Sortformer 模型可以。</translation>
     </message>
     <message>
         <source>{name} ended the connection before the reply was complete.</source>

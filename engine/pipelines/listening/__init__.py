@@ -9,3 +9,4 @@ LISTENING = (
     "qwen3_asr",
     "whisper",
 )  # model types
+DIARIZING = ("sortformer",)  # those that tell who speaks when

@@ -20,6 +20,8 @@ from engine.errors import BadRequest, ErrorText
 from engine.media.sound import SAMPLE_RATE, Audio, SoundStream
 from engine.models.moonshine import token_times
 from engine.pipelines.listening import LISTENING
+from engine.pipelines.listening.speakers import NEAR as SPEAKERS_NEAR
+from engine.pipelines.listening.speakers import SpeakerActivity
 from engine.pipelines.listening.transcript import (
     Transcript,
     TranscriptScores,
@@ -87,6 +89,7 @@ class ListenOptions:
     prompt: str | None = None  # what was said before, or names and spellings
     temperature: float | None = None  # None: as the model's rules say
     scores: bool = False  # with all that tells whether to believe it
+    speakers: str | None = None  # the model that tells speakers apart
 
 
 def asr_model(name: str, loaded: Any) -> AsrModel:
@@ -113,6 +116,18 @@ def asr_model(name: str, loaded: Any) -> AsrModel:
 
 def sound_of(samples: np.ndarray, language: str | None = None) -> Sound:
     return Sound(samples, hashlib.blake2b(samples.tobytes(), digest_size=16).hexdigest(), language)
+
+
+def _tapped(blocks: Iterable[np.ndarray], tap: Callable[[np.ndarray], None]) -> Iterator[np.ndarray]:
+    for block in blocks:
+        tap(block)
+        yield block
+
+
+def _asked(segments: Iterable[TranscriptSegment], options: ListenOptions) -> Iterator[TranscriptSegment]:
+    """Without the times of words that only served to tell speakers apart."""
+    for segment in segments:
+        yield segment if options.words else replace(segment, words=())
 
 
 class Transcriber:
@@ -148,8 +163,39 @@ class Transcriber:
             raise BadRequest(f"The model takes {SAMPLE_RATE} samples a second, not {sound.rate}.", "rate")
         options = options or self.options
         self.check(options)
+        if options.speakers is None:
+            yield from self._segments(sound, options)
+            return
         shift = 0.0 if isinstance(sound, Audio) else sound.start
-        blocks = [sound.samples] if isinstance(sound, Audio) else sound
+        voices, waiting = SpeakerActivity(self._engine, options.speakers), deque[TranscriptSegment]()
+        timed = self._timed(options)
+        for segment in self._segments(sound, timed, voices.feed):
+            waiting.append(segment)
+            while waiting and waiting[0].end - shift + SPEAKERS_NEAR <= voices.decided:
+                yield from _asked(voices.attributed(waiting.popleft(), shift), options)
+        voices.finish()
+        for segment in waiting:
+            yield from _asked(voices.attributed(segment, shift), options)
+
+    def _timed(self, options: ListenOptions) -> ListenOptions:
+        """With times of words, where the model gives some: they say where one speaker ends and the next begins."""
+        try:
+            self.check(timed := replace(options, words=True))
+        except BadRequest:
+            return options
+        return timed
+
+    def _segments(
+        self,
+        sound: Audio | SoundStream,
+        options: ListenOptions,
+        tap: Callable[[np.ndarray], None] | None = None,
+    ) -> Iterator[TranscriptSegment]:
+        """`tap` receives the samples as they are read."""
+        shift = 0.0 if isinstance(sound, Audio) else sound.start
+        blocks: Iterable[np.ndarray] = [sound.samples] if isinstance(sound, Audio) else sound
+        if tap is not None:
+            blocks = _tapped(blocks, tap)
         in_flight: deque[tuple[SampleSpan, np.ndarray, Any]] = deque()
         admitted = False  # later segments of a sound bypass the queue limit
         parts = self.parts(blocks)
