@@ -176,10 +176,11 @@ class PrefixOffload:
         try:
             with aside.open("wb") as file:
                 file.write(_MAGIC + len(text).to_bytes(8, "little") + text)
-                file.write(_bytes_of(tokens))
-                for array in arrays:
-                    file.write(bytes(-file.tell() % _ALIGNED))
+                at = start
+                for array in (tokens, *arrays):
+                    file.write(bytes(-at % _ALIGNED))
                     file.write(_bytes_of(array))
+                    at = _aligned(at) + array.nbytes
             aside.replace(self._folder / name)
             lengths = [length for length, _ in stored.states]
             self._entries[name] = _Entry(self._folder / name, key, tokens, lengths, size)

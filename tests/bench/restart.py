@@ -189,7 +189,7 @@ def rows() -> list[Row]:
             (shorter, shorter - TAIL, f"the same, the last reply of {REPLY} tokens shown otherwise", ""),
         ):
             found = [child("go-on", str(path), folder, str(shared)) for _ in range(ROUNDS)]
-            assert all(one["cached"] == cached for one in found), found
+            assert [one["cached"] for one in found] == [cached] * ROUNDS, found
             made.append(Row(what, "s", statistics.median(one["first_token"] for one in found), aim=aim))
     return made
 
