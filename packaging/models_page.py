@@ -41,6 +41,7 @@ NAMES = {
     "internvl": "InternVL 3 and 3.5 (of the `-hf` repositories)",
     "lfm2": "LFM2, LFM2.5",
     "lfm2_moe": "LFM2 mixtures",
+    **dict.fromkeys(("lfm2-vl", "lfm2_vl"), "LFM2-VL, LFM2.5-VL"),
     "lfm3": "LFM3",
     "laguna": "Laguna",
     "lighton_ocr": "LightOnOCR, LightOnOCR-2",
@@ -131,7 +132,7 @@ def code(words: Iterable[str]) -> str:
 def gguf_names() -> dict[str, list[str]]:
     """By model_type. An architecture that sees with an mmproj file is that of both together, and of the text model too where that has no
     other one."""
-    from engine.weights.gguf.mmproj import PROJECTORS
+    from engine.weights.gguf.mmproj_kinds import PROJECTORS
     from engine.weights.gguf.names import MODEL_TYPES
 
     seeing = [pair for projector in PROJECTORS.values() for pair in projector.texts.items()]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from engine.models.config import Fields
-from engine.vision.processor import VisionProcessor, image_settings, video_settings
+from engine.vision.processor import VisionProcessor, image_settings, processor_settings, video_settings
 
 _Encode: TypeAlias = Callable[[str], Sequence[int]]
 _Factory: TypeAlias = Callable[[Fields, Path, _Encode], VisionProcessor]
@@ -57,6 +57,12 @@ def _internvl(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
     return InternVlVisionProcessor(config, image_settings(config, folder), encode)
 
 
+def _lfm2_vl(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
+    from engine.vision.lfm2_vl import Lfm2VlVisionProcessor
+
+    return Lfm2VlVisionProcessor(config, all_image_settings(config, folder), encode)
+
+
 def _lighton(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
     from engine.vision.pixtral import LightOnVisionProcessor
 
@@ -81,6 +87,8 @@ VISION_PROCESSORS: dict[str, _Factory] = {
     "glm_ocr": _glm,
     "idefics3": _idefics3,
     "internvl": _internvl,
+    "lfm2-vl": _lfm2_vl,
+    "lfm2_vl": _lfm2_vl,
     "lighton_ocr": _lighton,
     "mistral3": _pixtral,
     "paddleocr_vl": _paddle,
@@ -91,6 +99,16 @@ VISION_PROCESSORS: dict[str, _Factory] = {
     "qwen3_vl_moe": _qwen,
     "smolvlm": _idefics3,
 }
+
+
+def all_image_settings(config: Fields, folder: Path) -> Fields:
+    """As `image_settings`, with what older repositories of a family keep in other files."""
+    image = image_settings(config, folder)
+    if config.values.get("model_type") not in ("lfm2-vl", "lfm2_vl"):
+        return image
+    from engine.vision.lfm2_vl import lfm2_settings
+
+    return lfm2_settings(image, processor_settings(folder), config.values)
 
 
 def make_vision_processor(config: Mapping[str, Any], folder: Path, encode: _Encode) -> VisionProcessor | None:

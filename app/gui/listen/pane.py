@@ -11,7 +11,6 @@ import numpy as np
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QMenu,
     QStackedWidget,
     QTableWidgetItem,
@@ -101,12 +100,14 @@ class ListenPane(ResultsPane[ListenRecording]):
         tools.addWidget(self.add)
         tools.begin_right()
         tools.addWidget(self.record)
-        head = QHBoxLayout()
+        head = FlowRow(GRID)
         head.setContentsMargins(GRID * 2, GRID, GRID * 2, GRID)
         head.addWidget(self.model_box)
         head.addWidget(self.speaker_box)
+        head.begin_right()
         self.status = label(kind="second", wrap=True)
-        head.addWidget(self.status, 1)
+        self.status.setContentsMargins(GRID * 2, 0, GRID * 2, GRID)
+        self.status.hide()
         self.end = text_button(tr("Stop"), lambda: self.on_current(self._end), kind="main")
         head.addWidget(self.end)
         for name in ("again", "find", "copy", "export"):
@@ -132,6 +133,7 @@ class ListenPane(ResultsPane[ListenRecording]):
         main.setContentsMargins(0, 0, 0, 0)
         main.setSpacing(0)
         main.addLayout(head)
+        main.addWidget(self.status)
         main.addWidget(self.stack, 1)
         self.lay_out(tools, middle)
 
@@ -374,6 +376,7 @@ class ListenPane(ResultsPane[ListenRecording]):
             redo=item is not None and item.history.can_redo,
         )
         self.status.setText(item.status() if item is not None and item.state != "done" else "")
+        self.status.setVisible(bool(self.status.text()))
         restate(self.status, level="error" if item is not None and item.failed else "")
         self.record.setProperty("checked", self.results.live is not None)
 
