@@ -7,7 +7,7 @@ most active while they are said, and a segment in which several people speak is 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -22,15 +22,6 @@ _ASIDE = 0.3  # seconds: a single word inside another's speech that is shorter i
 NEAR = 1.0  # seconds: words in which nobody is heard belong to the nearest voice within this
 
 
-@dataclass(frozen=True)
-class SpeakerTurn:
-    """One speaker, from one silence to the next."""
-
-    start: float
-    end: float
-    speaker: int
-
-
 def speaker_name(number: int) -> str:
     return f"Speaker {number}"
 
@@ -43,7 +34,8 @@ class SpeakerActivity:
         self._engine, self._model, self._name = engine, model, name
         self._stream: Any = None  # the model's state
         self._frame = 0.08  # seconds, as the model says
-        self._rows: list[np.ndarray] = []  # probabilities of the frames so far
+        self._rows: list[np.ndarray] = []  # probabilities of the frames that may still be asked for
+        self._first = 0  # the first of these frames
         self._count, self._ended = 0, False
         self._names: dict[int, str] = {}
 
@@ -77,18 +69,10 @@ class SpeakerActivity:
         if len(rows):
             self._rows.append(rows.astype(np.float16))
 
-    def turns(self) -> list[SpeakerTurn]:
-        """All that was heard, in order of their beginning. Several may speak at once."""
-        rows = self._between(0, self._count)
-        made = []
-        for speaker in range(rows.shape[1]):
-            active = np.concatenate(([0], (rows[:, speaker] > _ACTIVE).astype(np.int8), [0]))
-            edges = np.flatnonzero(np.diff(active)) * self._frame
-            made += [SpeakerTurn(start, end, speaker) for start, end in edges.reshape(-1, 2).tolist()]
-        return sorted(made, key=lambda turn: (turn.start, turn.speaker))
-
     def attributed(self, segment: TranscriptSegment, shift: float = 0.0) -> Iterator[TranscriptSegment]:
-        """The segment, or its parts, with their speakers. `shift`: what its times are ahead of this sound's."""
+        """The segment, or its parts, with their speakers. Segments come in order: what lies before one is forgotten. `shift`: what its
+        times are ahead of this sound's."""
+        self._forget(segment.start - shift - 2 * NEAR)
         placed = placed_words(segment)
         speakers = self._speakers(
             [replace(one.word, start=one.word.start - shift, end=one.word.end - shift) for one in placed]
@@ -144,13 +128,18 @@ class SpeakerActivity:
             reach *= 2
         return None
 
+    def _forget(self, until: float) -> None:
+        """Whole pieces that end before this time."""
+        while self._rows and (self._first + len(self._rows[0])) * self._frame <= until:
+            self._first += len(self._rows.pop(0))
+
     def _between(self, first: int, last: int) -> np.ndarray:
         """The probabilities of some frames."""
-        if len(self._rows) > 64:  # few pieces are sought faster
-            self._rows = [np.concatenate(self._rows)]
-        made, at = [np.zeros((0, self._rows[0].shape[1] if self._rows else 0), np.float16)], 0
+        made, at = [np.zeros((0, self._rows[0].shape[1] if self._rows else 0), np.float16)], self._first
         for rows in self._rows:
-            if at < last and at + len(rows) > first:
+            if at >= last:
+                break
+            if at + len(rows) > first:
                 made.append(rows[max(0, first - at) : max(0, last - at)])
             at += len(rows)
         return np.concatenate(made)

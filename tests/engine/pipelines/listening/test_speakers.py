@@ -107,11 +107,18 @@ def test_without_times_of_words_letters_share_the_segment() -> None:
     ]  # fmt: skip
 
 
-def test_turns() -> None:
-    made = activity((0.5, 1.5, 1), (1.0, 2.0, 0), (3.0, 4.0, 1)).turns()
-    assert [(round(turn.start, 3), round(turn.end, 3), turn.speaker) for turn in made] == [
-        (0.5, 1.5, 1), (1.0, 2.0, 0), (3.0, 4.0, 1),
-    ]  # fmt: skip
+def test_what_lies_before_a_segment_is_forgotten() -> None:
+    """However long the recording, as long as its segments are asked for as they come."""
+    voices = SpeakerActivity(Voices((0.0, 10.0, 1)), "voices")  # type: ignore[arg-type]
+    kept = []
+    for minute in range(6):  # ten seconds each
+        voices.finish()
+        at = 10.0 * minute
+        assert names_of(voices, timed(("one", at + 0.2, at + 0.8), ("two", at + 9.0, at + 9.5))) == [
+            ("Speaker 1", "one two")
+        ]
+        kept.append(sum(map(len, voices._rows)))
+    assert kept == [100, 200, 200, 200, 200, 200]
 
 
 SAID = Transcript(
