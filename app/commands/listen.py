@@ -67,6 +67,11 @@ def add_to(commands: Any) -> None:
     command.add_argument(
         "--speakers", metavar="M", help="a model that tells speakers apart, such as Sortformer: who said what"
     )
+    command.add_argument(
+        "--aligner",
+        metavar="M",
+        help="a model that times words, such as Qwen3-ForcedAligner, for --words and --speakers",
+    )
     command.add_argument("--subtitles", action="store_true", help="a copy of the video with subtitles in it")
     command.add_argument("--words", action="store_true", help="the time of every word too (in json)")
     command.add_argument("-o", "--output", metavar="OUT", type=Path, help="a file, or a folder for several files")
@@ -89,6 +94,8 @@ def run(options: argparse.Namespace) -> int:
         )
     if options.activity and options.format not in SPEECH_FORMATS:
         raise BadRequest(f"With --activity, --format is {', '.join(SPEECH_FORMATS)}.", "format")
+    if options.aligner and not (options.words or options.speakers):
+        raise BadRequest("--aligner gives the times of words: it goes with --words or --speakers.")
     if options.mic and options.speakers:
         raise BadRequest("--speakers is for files: who speaks is decided with some seconds of what comes after.")
     if not options.activity and options.model is None:
@@ -104,7 +111,13 @@ def run(options: argparse.Namespace) -> int:
     if options.activity:
         with grus.VoiceActivity(load_options(options), options.profile) as finder:
             return _each(options, several, lambda file: SPEECH_FORMATS[options.format](finder.find(file)))
-    with grus.Ears(options.model, load_options(options), profile=options.profile, speakers=options.speakers) as ears:
+    with grus.Ears(
+        options.model,
+        load_options(options),
+        profile=options.profile,
+        speakers=options.speakers,
+        aligner=options.aligner,
+    ) as ears:
         if options.mic:
             ears.listener.options = ListenOptions(options.language, False, options.translate, options.prompt)
             ears.listener.check(ears.listener.options)

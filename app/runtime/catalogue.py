@@ -22,13 +22,13 @@ from engine.hub.other_apps import AppModel, app_model, app_models
 from engine.hub.resolve import resolve
 from engine.model_files import open_model
 from engine.models.registry import find_encoder, find_part
-from engine.pipelines.listening import DIARIZING, LISTENING
+from engine.pipelines.listening import ALIGNING, DIARIZING, LISTENING
 from engine.pipelines.ranking import is_yes_no_reranker, ranks_pairs
 from engine.pipelines.speaking import is_kokoro, is_orpheus, is_spark
 from engine.starter import SYSTEM, starter
 from engine.text.sentence_modules import POOLING_FILE
 from engine.vision.registry import VISION_PROCESSORS
-from engine.weights.checkpoint import known_by
+from engine.weights.checkpoint import known_by, type_of
 from engine.weights.ggml_whisper import is_ggml_whisper
 from engine.weights.gguf.mmproj_files import files_beside, is_mmproj
 
@@ -252,9 +252,9 @@ def _holds_model(path: Path) -> bool:
 # beside it; no weights are opened.
 
 Capability = Literal[
-    "chat", "vision", "embed", "rank", "read", "lines", "layout", "listen", "diarize", "speak", "remote"
-]  # lines: it reads lines of pages, and cannot be asked; diarize: it tells who speaks when; remote: it runs elsewhere
-Use = Literal["chat", "embed", "rank", "read", "layout", "listen", "diarize", "speak", "part"]
+    "chat", "vision", "embed", "rank", "read", "lines", "layout", "listen", "diarize", "align", "speak", "remote"
+]  # lines: it reads lines of pages, and cannot be asked; diarize: it tells who speaks when; align: when each word is said; remote: it runs elsewhere
+Use = Literal["chat", "embed", "rank", "read", "layout", "listen", "diarize", "align", "speak", "part"]
 
 _PAGES_ONLY = frozenset(
     {"deepseek_ocr2", "glm_ocr", "lighton_ocr", "paddleocr_vl"}
@@ -275,6 +275,7 @@ DOES: dict[str, str] = {
     "speak": "speaks",
     "listen": "listens",
     "diarize": "tells who speaks when",
+    "align": "tells when each word of a transcript is said",
     "embed": "makes vectors of texts",
     "rank": "ranks texts",
     "layout": "is a part that other models use",
@@ -286,12 +287,16 @@ def capabilities(config: Mapping[str, Any], folder: Path | None = None) -> froze
     """Of a model with this config. `folder`: where it lies, for Spark-TTS is recognized by the codec beside it. Empty: a
     part that other models use, such as a codec."""
     model_type = str(config.get("model_type", ""))
+    if model_type == "qwen3_asr":  # or the aligner of that name
+        model_type = str(type_of(dict(config)))
     if model_type == REMOTE:
         return frozenset({*config["capabilities"], "remote"})
     if model_type in LISTENING:
         return frozenset({"listen"})
     if model_type in DIARIZING:
         return frozenset({"diarize"})
+    if model_type in ALIGNING:
+        return frozenset({"align"})
     if model_type in ("qwen3_tts", "system_voice") or is_kokoro(config) or is_orpheus(config):
         return frozenset({"speak"})
     if folder is not None and is_spark(folder):
@@ -322,7 +327,7 @@ def capabilities_of(source: str, cache_dir: str | None = None) -> frozenset[Capa
 
 def main_use(capabilities: frozenset[Capability]) -> Use:
     """What a model is mostly for: a vision model chats, although it can read pages too."""
-    uses: tuple[Use, ...] = ("speak", "listen", "diarize", "chat", "embed", "rank", "read", "layout")
+    uses: tuple[Use, ...] = ("speak", "listen", "diarize", "align", "chat", "embed", "rank", "read", "layout")
     return next((use for use in uses if use in capabilities), "part")
 
 

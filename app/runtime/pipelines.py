@@ -77,6 +77,15 @@ def diarizer(host: Host, wanted: str = "") -> str:
     return name
 
 
+def aligner(host: Host) -> str | None:
+    """The name of what gives the times of words, loaded; None where there is no such model."""
+    found = catalogue.able(host.service.catalogue, "align")
+    if not found:
+        return None
+    host.bring(found[0])
+    return found[0]
+
+
 def speaker(host: Host, wanted: str) -> SpeechModel:
     """What speaks. It goes by its name, as for the server, so that it is loaded once for both."""
     from engine.pipelines.speaking.speech_models import speaker as speaker_of

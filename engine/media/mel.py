@@ -111,6 +111,42 @@ def nemo_mel(signal: np.ndarray, count: int) -> np.ndarray:
     return made
 
 
+class NemoMelStream:
+    """Mel frames of a signal at 16 kHz that comes in pieces: those that `nemo_mel` makes of the whole, and no sample is kept longer than a
+    frame needs it."""
+
+    def __init__(self, count: int, behind: int = NEMO_FRAME // 2) -> None:
+        """`behind`: samples of silence behind the signal. Half a frame makes as many frames as there are hops, and one."""
+        self._count, self._behind = count, behind
+        self._signal = np.zeros(NEMO_FRAME // 2, np.float32)
+        self._before = 0.0  # the sample before the next piece
+
+    @property
+    def waiting(self) -> int:
+        """Samples that are kept."""
+        return len(self._signal)
+
+    @property
+    def ready(self) -> int:
+        """Frames that can be made."""
+        return max(0, 1 + (len(self._signal) - NEMO_FRAME) // PARAKEET_HOP)
+
+    def push(self, samples: np.ndarray, last: bool = False) -> None:
+        silence = np.zeros(self._behind if last else 0, np.float32)
+        if len(samples):
+            silence = np.concatenate((preemphasized(samples, self._before), silence))
+            self._before = float(samples[-1])
+        self._signal = np.concatenate((self._signal, silence))
+
+    def take(self, many: int, ahead: int) -> tuple[np.ndarray, np.ndarray]:
+        """The next frames, as far as they are ready, and those ahead of them, which come again."""
+        samples = (many + ahead - 1) * PARAKEET_HOP + NEMO_FRAME
+        made = nemo_mel(self._signal[:samples], self._count)
+        own = made[:many]
+        self._signal = self._signal[len(own) * PARAKEET_HOP :]
+        return own, made[many:]
+
+
 def normalized_bands(mel: np.ndarray) -> np.ndarray:
     """Each band with mean 0 and spread 1."""
     made: np.ndarray = (mel - mel.mean(0)) / (mel.std(0, ddof=1) + 1e-5)

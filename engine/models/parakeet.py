@@ -8,7 +8,7 @@ has its time.
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,17 @@ class TimedIds:
         self.logprobs.append(logprob)
 
 
+@dataclass
+class HeadMemory:
+    """Where a head is in a sound that is heard piece by piece, and what it knows of the tokens so far."""
+
+    at: int = 0  # the next frame, of the whole sound
+    here: int = 0  # tokens that this frame has written
+    last: int = -1  # CTC: the best token of the frame before
+    text: Array = None  # of a transducer, as its joint network takes it
+    state: Sequence[tuple[Array, Array]] = ()  # of the LSTM's layers
+
+
 class _Encoder(FastConformer):
     def run(self, samples: np.ndarray) -> Generator[None, None, Array]:
         """`[L, D]` of mono samples at 16 kHz."""
@@ -63,9 +74,25 @@ class Parakeet:
         if len(samples) < 2 * PARAKEET_HOP:  # too short for a spread over its frames
             return TimedIds(0)
         hidden = yield from self.encoder.run(samples)
-        return (yield from self._decode(hidden))
+        return (yield from self._decode(hidden, self.start(), 0, hidden.shape[0]))
 
-    def _decode(self, hidden: Array) -> Generator[None, None, TimedIds]:
+    def continued(
+        self, window: np.ndarray, first: int, memory: HeadMemory, hold: int
+    ) -> Generator[None, None, tuple[TimedIds, TimedIds]]:
+        """Go on with a sound, of which `window` is the end, from its frame `first` on: what is heard until `hold` frames before the end,
+        which stays, and what is heard in those, which more sound may change."""
+        if len(window) < 2 * PARAKEET_HOP:
+            return TimedIds(0), TimedIds(0)
+        hidden = yield from self.encoder.run(window)
+        total = first + hidden.shape[0]
+        stays = yield from self._decode(hidden, memory, first, total - hold)
+        return stays, (yield from self._decode(hidden, replace(memory), first, total))
+
+    def start(self) -> HeadMemory:
+        return HeadMemory()
+
+    def _decode(self, hidden: Array, memory: HeadMemory, first: int, stop: int) -> Generator[None, None, TimedIds]:
+        """`hidden` are the frames from `first` on; read from `memory.at` to `stop`."""
         raise NotImplementedError
 
 
@@ -75,18 +102,19 @@ class ParakeetCtc(Parakeet):
         self.blank = Fields(config, _NAME).int("pad_token_id", least=0)
         self.head = w.flattened("ctc_head", (self.vocab, self.encoder.hidden, 1), bias=True)
 
-    def _decode(self, hidden: Array) -> Generator[None, None, TimedIds]:
+    def _decode(self, hidden: Array, memory: HeadMemory, first: int, stop: int) -> Generator[None, None, TimedIds]:
         yield
         scores = log_softmax(self.ops.numpy(self.head(hidden)))
-        best = scores.argmax(1)
-        made = TimedIds(len(best))
-        for at, id in enumerate(best.tolist()):
-            if id == self.blank:
-                continue
-            if at and id == best[at - 1]:
+        made = TimedIds(first + len(scores))
+        for at in range(memory.at, stop):
+            row = scores[at - first]
+            id = int(row.argmax())
+            if id != self.blank and id != memory.last:
+                made.add(id, at, at + 1, float(row[id]))
+            elif id != self.blank and made.ids:  # else it began before
                 made.ends[-1] = at + 1
-            else:
-                made.add(id, at, at + 1, float(scores[at, id]))
+            memory.last = id
+        memory.at = max(memory.at, stop)
         return made
 
 
@@ -112,39 +140,40 @@ class ParakeetTransducer(Parakeet):
         self.narrow = own.linear(("decoder_projector", self.wide), inp=self.wide, bias=True)
         self.joint = w.linear(("joint.head", self.vocab + len(self.durations)), inp=self.wide, bias=True)
 
-    def _decode(self, hidden: Array) -> Generator[None, None, TimedIds]:
-        sound, frames = self.project(hidden), hidden.shape[0]
+    def start(self) -> HeadMemory:
         zero = self.ops.array(np.zeros((1, self.wide), np.float32), self.dtype)
-        state = [(zero, zero)] * len(self.lstm)
-        made, budget = TimedIds(frames), YieldBudget(self.ops)
-        text, state = self._push(self.blank, state)
-        at = here = 0  # the frame, and the tokens that it has written
-        while at < frames:
-            many = 1 if here else _AHEAD
-            logits = self.ops.numpy(self.joint(self.ops.relu(sound[at : at + many] + text)))
-            first = at
-            while first <= at < min(frames, first + len(logits)):
-                row = logits[at - first]
+        text, state = self._push(self.blank, [(zero, zero)] * len(self.lstm))
+        return HeadMemory(text=text, state=state)
+
+    def _decode(self, hidden: Array, memory: HeadMemory, first: int, stop: int) -> Generator[None, None, TimedIds]:
+        sound = self.project(hidden)
+        made, budget = TimedIds(first + hidden.shape[0]), YieldBudget(self.ops)
+        while memory.at < stop:
+            many, low = 1 if memory.here else _AHEAD, memory.at - first
+            logits = self.ops.numpy(self.joint(self.ops.relu(sound[low : low + many] + memory.text)))
+            begun = memory.at
+            while begun <= memory.at < min(stop, begun + len(logits)):
+                row = logits[memory.at - begun]
                 id, jump = int(row[: self.vocab].argmax()), self._jump(row)
                 if id == self.blank:
-                    at, here = at + max(1, jump), 0
+                    memory.at, memory.here = memory.at + max(1, jump), 0
                     continue
                 logprob = float(log_softmax(row[: self.vocab])[id])
-                made.add(id, at, at + (jump if self.durations else 1), logprob)
-                here = here + 1 if jump == 0 else 0
-                if here >= self.most:  # it would stay for ever
-                    jump, here = 1, 0
-                at += jump
-                text, state = self._push(id, state)
+                made.add(id, memory.at, memory.at + (jump if self.durations else 1), logprob)
+                memory.here = memory.here + 1 if jump == 0 else 0
+                if memory.here >= self.most:  # it would stay for ever
+                    jump, memory.here = 1, 0
+                memory.at += jump
+                memory.text, memory.state = self._push(id, memory.state)
                 break
-            yield from budget.pause(text[None])
+            yield from budget.pause(memory.text[None])
         return made
 
     def _jump(self, row: np.ndarray) -> int:
         """How many frames further, of a token; at least one more of a blank."""
         return self.durations[int(row[self.vocab :].argmax())] if self.durations else 0
 
-    def _push(self, id: int, state: list[tuple[Array, Array]]) -> tuple[Array, list[tuple[Array, Array]]]:
+    def _push(self, id: int, state: Sequence[tuple[Array, Array]]) -> tuple[Array, list[tuple[Array, Array]]]:
         ops, after = self.ops, []
         x = self.embedding.rows(ops.array(np.asarray([id], np.int32)))[None]
         for weights, (h, c) in zip(self.lstm, state):

@@ -15,7 +15,7 @@ import numpy as np
 
 from backends.base import Array
 from engine.errors import ConfigError
-from engine.media.mel import NEMO_FRAME, PARAKEET_HOP, nemo_mel, normalized_bands, preemphasized
+from engine.media.mel import NEMO_FRAME, PARAKEET_HOP, NemoMelStream, nemo_mel, normalized_bands, preemphasized
 from engine.models.config import MOST_LAYERS, Fields
 from engine.models.fast_conformer import FastConformer
 from engine.models.speaker_cache import CacheRules, SpeakerCache
@@ -33,8 +33,10 @@ class SpeakerStream:
     """One recording that is heard piece by piece."""
 
     cache: SpeakerCache
-    signal: np.ndarray = field(default_factory=lambda: np.zeros(0, np.float32))  # what is not heard yet
-    before: float = 0.0  # the sample before it
+    mel: NemoMelStream
+    signal: np.ndarray = field(
+        default_factory=lambda: np.zeros(0, np.float32)
+    )  # of the first version: what is not heard yet
     begun: bool = False  # some of it was heard
 
 
@@ -103,10 +105,7 @@ class Sortformer:
             raise ConfigError(f"{own.where}: spkcache_len has no room for {self.speakers} speakers.")
 
     def start(self) -> SpeakerStream:
-        made = SpeakerStream(SpeakerCache(self.rules, self.encoder.hidden))
-        if self.streams:
-            made.signal = np.zeros(_HALF, np.float32)
-        return made
+        return SpeakerStream(SpeakerCache(self.rules, self.encoder.hidden), NemoMelStream(self.mels))
 
     def push(self, samples: np.ndarray, stream: SpeakerStream, last: bool = False) -> Generator[None, None, np.ndarray]:
         """Hear the next samples: `[frames, speakers]`, the probabilities of the frames that are decided by them."""
@@ -118,12 +117,9 @@ class Sortformer:
             if last and not stream.begun and len(stream.signal) >= 2 * PARAKEET_HOP:
                 made.append((yield from self.whole(stream.signal)))
             return np.concatenate(made)
-        signal = preemphasized(samples, stream.before) if len(samples) else np.zeros(0, np.float32)
-        stream.before = float(samples[-1]) if len(samples) else stream.before
-        silence = np.zeros(_HALF if last else 0, np.float32)
-        stream.signal = np.concatenate((stream.signal, signal, silence))
+        stream.mel.push(samples, last)
         need = (self.chunk + self.right) * self.encoder.factor
-        while (there := 1 + (len(stream.signal) - NEMO_FRAME) // PARAKEET_HOP) >= need or (last and there > 0):
+        while stream.mel.ready >= need or (last and stream.mel.ready):
             made.append((yield from self._chunk(stream)))
         return np.concatenate(made)
 
@@ -134,15 +130,11 @@ class Sortformer:
     def _chunk(self, stream: SpeakerStream) -> Generator[None, None, np.ndarray]:
         """The next chunk of the signal, and the frames to its right, which are heard and not decided."""
         factor = self.encoder.factor
-        many = (self.chunk + self.right) * factor * PARAKEET_HOP + NEMO_FRAME - PARAKEET_HOP
-        mel = nemo_mel(stream.signal[:many], self.mels)
-        own, ahead = mel[: self.chunk * factor], mel[self.chunk * factor :]
-        stream.signal = stream.signal[len(own) * PARAKEET_HOP :]
+        own, ahead = stream.mel.take(self.chunk * factor, self.right * factor)
         embedded = self.ops.numpy(self.encoder.embed(own))
         right = np.zeros((0, self.encoder.hidden), np.float32)
         if len(ahead):  # the first of them sees the end of the chunk
             right = self.ops.numpy(self.encoder.embed(np.concatenate((own[-factor:], ahead))))[1:]
-        stream.begun = True
         return (yield from self._step(stream.cache, embedded, right))
 
     def _normalized(self, stream: SpeakerStream) -> Generator[None, None, np.ndarray]:

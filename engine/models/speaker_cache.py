@@ -35,12 +35,16 @@ class CacheRules:
 class SpeakerCache:
     """The frames of one stream, before the encoder has heard them, and who was found to speak in each."""
 
-    def __init__(self, rules: CacheRules, dim: int) -> None:
+    def __init__(self, rules: CacheRules, dim: int, silence: np.ndarray | None = None) -> None:
+        """`silence`: the frame that stands for it, where the model has learned one; else it is the mean of silent frames. A model that has
+        one is also known to find nothing anew of frames that were chosen, and to empty its queue by a period at least."""
         self.rules = rules
+        self._learned, self._chosen = silence is not None, False
         self.cache, self.fifo = np.zeros((0, dim), np.float32), np.zeros((0, dim), np.float32)
         self.cache_speech = np.zeros((0, rules.speakers), np.float32)
         self.fifo_speech = np.zeros((0, rules.speakers), np.float32)
-        self._silence, self._silent = np.zeros(dim, np.float32), 0  # the mean silent frame, and of how many
+        self._silence = np.zeros(dim, np.float32) if silence is None else silence
+        self._silent = 0  # frames of which the mean is
 
     def __len__(self) -> int:
         return len(self.cache) + len(self.fifo)
@@ -48,7 +52,8 @@ class SpeakerCache:
     def update(self, frames: np.ndarray, speech: np.ndarray, past: np.ndarray) -> None:
         """Take new frames and who speaks in them. `past`: who speaks in those that are here, as was found anew."""
         kept = len(self.cache)
-        self.cache_speech = past[:kept]
+        if not (self._learned and self._chosen):
+            self.cache_speech = past[:kept]
         self.fifo = np.concatenate((self.fifo, frames))
         self.fifo_speech = np.concatenate((past[kept:], speech))
         while len(self.fifo) > self.rules.fifo:  # more than once where a chunk is longer than the period
@@ -57,11 +62,13 @@ class SpeakerCache:
     def _overflow(self) -> None:
         rules = self.rules
         count = len(self.fifo) - rules.fifo
-        if rules.by_speaker:
+        if self._learned:
+            count = min(len(self.fifo), max(count, rules.period))
+        elif rules.by_speaker:
             count = min(count, rules.period)
         frames, speech = self.fifo[:count], self.fifo_speech[:count]
         self.fifo, self.fifo_speech = self.fifo[count:], self.fifo_speech[count:]
-        if rules.by_speaker:
+        if rules.by_speaker and not self._learned:
             self._hear_silence(frames, speech)
         self.cache = np.concatenate((self.cache, frames))
         self.cache_speech = np.concatenate((self.cache_speech, speech))
@@ -75,6 +82,7 @@ class SpeakerCache:
         self._silence = total / max(1, self._silent)
 
     def _compress(self) -> None:
+        self._chosen = True
         if not self.rules.by_speaker:
             scores = np.log(self.cache_speech.clip(1e-7, 1.0)).sum(1)
             chosen = np.sort(np.argsort(-scores, kind="stable")[: self.rules.cache])

@@ -370,8 +370,9 @@ def _transcribed(core: Any, model: str, source: Path, speakers: bool) -> Iterato
     options = ListenOptions(words=True)
     try:
         listener.check(options)
-    except BadRequest:  # this model gives no times of words
-        options = ListenOptions()
+    except BadRequest:  # this model gives no times of words: an aligner does, where there is one
+        aligner = pipelines.aligner(core)
+        options = ListenOptions(words=aligner is not None, aligner=aligner)
     if speakers:
         options = replace(options, speakers=pipelines.diarizer(core))
     sound = SoundStream(source, RATE)  # of any length

@@ -120,6 +120,7 @@ class TranscriptionForm(RecordingForm):
     response_format: Literal["json", "text", "srt", "vtt", "verbose_json", "diarized_json"] = "json"
     language: str | None = None
     speakers: str | None = None  # the model that tells speakers apart
+    aligner: str | None = None  # the model that gives the times of words
     known_names: None = Field(None, alias="known_speaker_names[]")
     known_references: None = Field(None, alias="known_speaker_references[]")
     granularities: list[Literal["word", "segment"]] | None = Field(None, alias="timestamp_granularities[]")

@@ -10,7 +10,7 @@ from typing import Any
 from fastapi import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
-from app.server.audio.models import choose_model
+from app.server.audio.models import choose_model, default_model
 from app.server.audio.protocol import (
     ActivityForm,
     DiarizedTranscription,
@@ -52,7 +52,7 @@ async def transcribe(server: Server, request: Request, form: TranslationForm | T
     speakers = await _speakers(server, asked)
     scope = cancel_scope(server)
     listener = transcriber(scope, name, loaded)
-    options = replace(_options(form, listener), speakers=speakers)
+    options = _options(form, listener, await _aligner(server, asked, listener), speakers)
     sound = SoundStream(data, SAMPLE_RATE, most=server.settings.max_sound_seconds, track=form.track)
     stream = ThreadedGenerator(_segments(listener, sound, options), scope, server, request)
     scored = asked is not None and "logprobs" in (asked.include or ())
@@ -98,12 +98,30 @@ async def _speakers(server: Server, form: TranscriptionForm | None) -> str | Non
     return (await choose_model(server, form.speakers, "diarize", param="speakers"))[0]
 
 
-def _options(form: TranslationForm | TranscriptionForm, listener: Transcriber) -> ListenOptions:
+async def _aligner(server: Server, form: TranscriptionForm | None, listener: Transcriber) -> str | None:
+    """The model that gives the times of words, loaded: the one that was named, else one that is served where the model gives none."""
+    if form is None:
+        return None
+    if form.aligner is None:
+        try:
+            listener.check(ListenOptions(words=True))
+            return None
+        except BadRequest:
+            if "word" not in (form.granularities or ()) or await default_model(server, "align") is None:
+                return None
+    return (await choose_model(server, form.aligner, "align", param="aligner"))[0]
+
+
+def _options(
+    form: TranslationForm | TranscriptionForm, listener: Transcriber, aligner: str | None, speakers: str | None
+) -> ListenOptions:
     """A prompt and a temperature have no effect on a model that knows neither; what else it cannot do is an error."""
     words = isinstance(form, TranscriptionForm) and "word" in (form.granularities or ())
     options = ListenOptions(
         language=form.language if isinstance(form, TranscriptionForm) else None,
         words=words,
+        speakers=speakers,
+        aligner=aligner,
         translate=not isinstance(form, TranscriptionForm),
         prompt=form.prompt or None,
         temperature=form.temperature or None,  # OpenAI's 0 means: raised where the rules ask for it
@@ -118,7 +136,7 @@ def _options(form: TranslationForm | TranscriptionForm, listener: Transcriber) -
                 raise
             without: dict[str, Any] = {name: None}
             options = replace(options, **without)
-    listener.check(options)
+    listener.check(replace(options, words=False) if aligner else options)
     return options
 
 

@@ -12,7 +12,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from engine.errors import BadRequest, ErrorText
 from engine.media.sound import SAMPLE_RATE, Audio, SoundStream
 from engine.models.moonshine import token_times
 from engine.pipelines.listening import LISTENING
+from engine.pipelines.listening.alignment import ForcedAligner
 from engine.pipelines.listening.speakers import NEAR as SPEAKERS_NEAR
 from engine.pipelines.listening.speakers import SpeakerActivity
 from engine.pipelines.listening.transcript import (
@@ -90,6 +91,7 @@ class ListenOptions:
     temperature: float | None = None  # None: as the model's rules say
     scores: bool = False  # with all that tells whether to believe it
     speakers: str | None = None  # the model that tells speakers apart
+    aligner: str | None = None  # the forced aligner that gives the times of words, instead of the model itself
 
 
 def asr_model(name: str, loaded: Any) -> AsrModel:
@@ -118,6 +120,11 @@ def sound_of(samples: np.ndarray, language: str | None = None) -> Sound:
     return Sound(samples, hashlib.blake2b(samples.tobytes(), digest_size=16).hexdigest(), language)
 
 
+def _of_model(options: ListenOptions) -> ListenOptions:
+    """What the model itself is asked for: not the times of words where an aligner gives them."""
+    return replace(options, words=False) if options.aligner else options
+
+
 def _tapped(blocks: Iterable[np.ndarray], tap: Callable[[np.ndarray], None]) -> Iterator[np.ndarray]:
     for block in blocks:
         tap(block)
@@ -128,6 +135,13 @@ def _asked(segments: Iterable[TranscriptSegment], options: ListenOptions) -> Ite
     """Without the times of words that only served to tell speakers apart."""
     for segment in segments:
         yield segment if options.words else replace(segment, words=())
+
+
+class PartialSpeech(Protocol):
+    """One stretch of speech that goes on."""
+
+    def segment(self, samples: np.ndarray, begins: float) -> TranscriptSegment:
+        """Of the speech so far, from its beginning on. Blocks."""
 
 
 class Transcriber:
@@ -162,7 +176,7 @@ class Transcriber:
         if sound.rate != SAMPLE_RATE:
             raise BadRequest(f"The model takes {SAMPLE_RATE} samples a second, not {sound.rate}.", "rate")
         options = options or self.options
-        self.check(options)
+        self.check(_of_model(options))
         if options.speakers is None:
             yield from self._segments(sound, options)
             return
@@ -179,8 +193,9 @@ class Transcriber:
 
     def _timed(self, options: ListenOptions) -> ListenOptions:
         """With times of words, where the model gives some: they say where one speaker ends and the next begins."""
+        timed = replace(options, words=True)
         try:
-            self.check(timed := replace(options, words=True))
+            self.check(_of_model(timed))
         except BadRequest:
             return options
         return timed
@@ -196,6 +211,8 @@ class Transcriber:
         blocks: Iterable[np.ndarray] = [sound.samples] if isinstance(sound, Audio) else sound
         if tap is not None:
             blocks = _tapped(blocks, tap)
+        aligner = ForcedAligner(self._engine, options.aligner) if options.aligner and options.words else None
+        options = _of_model(options)
         in_flight: deque[tuple[SampleSpan, np.ndarray, Any]] = deque()
         admitted = False  # later segments of a sound bypass the queue limit
         parts = self.parts(blocks)
@@ -208,12 +225,21 @@ class Transcriber:
                 if not in_flight:
                     return
                 span, part, handle = in_flight[0]
-                made = self.finished(part, shift + span.start / SAMPLE_RATE, handle, options)
+                begins = shift + span.start / SAMPLE_RATE
+                made = self.finished(part, begins, handle, options)
                 in_flight.popleft()
+                if aligner is not None:
+                    made = [self._aligned(aligner, segment, part, begins) for segment in made]
                 yield from (segment for segment in made if segment.text)
         finally:
             for _, _, handle in in_flight:
                 handle.cancel()
+
+    def _aligned(
+        self, aligner: ForcedAligner, segment: TranscriptSegment, samples: np.ndarray, begins: float
+    ) -> TranscriptSegment:
+        first, last = (round((time - begins) * SAMPLE_RATE) for time in (segment.start, segment.end))
+        return aligner.timed(segment, samples[max(0, first) : last], self.model.language)
 
     def check(self, options: ListenOptions) -> None:
         """Raise BadRequest for what the model cannot do."""
@@ -296,6 +322,10 @@ class Transcriber:
         )
         return [replace(made, words=self._words(samples, made, result)) if options.words and text else made]
 
+    def partials(self) -> PartialSpeech | None:
+        """What hears a stretch of speech while it goes on, for less than hearing all of it again; None where there is no such."""
+        return None
+
     def segment(self, samples: np.ndarray, begins: float, handle: Any) -> TranscriptSegment:
         """What was submitted, as one segment."""
         made = self.finished(samples, begins, handle, self.options)
@@ -337,6 +367,7 @@ class Captions:
         self._kept = np.zeros(0, np.float32)  # samples that may still be transcribed
         self._first = 0  # position of the first of them in the stream
         self._captioned = 0  # end of the last partial text
+        self._ongoing: tuple[int, PartialSpeech | None] = (-1, None)  # the start of the speech that it hears
 
     @property
     def speaking(self) -> bool:
@@ -367,6 +398,11 @@ class Captions:
         wide = SampleSpan(max(self._first, span.start - _LEAD), span.stop)
         part = self._kept[wide.start - self._first : wide.stop - self._first]
         begins = wide.start / SAMPLE_RATE
+        if not final:
+            if self._ongoing[0] != wide.start:
+                self._ongoing = wide.start, self._listener.partials()
+            if (ongoing := self._ongoing[1]) is not None:
+                return Caption(ongoing.segment(part, begins), False)
         return Caption(self._listener.segment(part, begins, self._listener.submit(part)), final)
 
     def _drop_old(self) -> None:

@@ -122,7 +122,7 @@ def test_memory_does_not_grow_with_the_length(opened: Any) -> None:
     stream, sizes = model.start(), []
     for seed in range(8):
         run(model.push(conversation(6.0, seed), stream))
-        sizes.append((len(stream.cache), len(stream.signal)))
+        sizes.append((len(stream.cache), stream.mel.waiting))
     assert max(kept for kept, _ in sizes) <= model.rules.cache + model.rules.fifo
     assert max(waiting for _, waiting in sizes) <= (model.chunk + model.right + 1) * model.frame
 
