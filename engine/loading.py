@@ -44,7 +44,7 @@ from engine.shares import gigabytes as gigabytes
 from engine.shares import rank_devices as rank_devices
 from engine.shares import reads_foreign as reads_foreign
 from engine.text.detokenizer import Detokenizer
-from engine.text.doctags import doctags_in
+from engine.text.doctags import doctags_in, places_in
 from engine.text.families import marks_of
 from engine.text.tokenizer import Tokenizer
 from engine.vision.processor import VisionProcessor
@@ -347,7 +347,8 @@ def markers(tokenizer: Tokenizer, template: ChatTemplate, config: Mapping[str, A
     if not template.names:
         return frozenset()
     kind, source = str(config["model_type"]), template.source(tools=True)
-    known = (tokenizer.id(mark) for mark in {*marks_of(kind, source), *doctags_in(tokenizer.markers)})
+    tags = {*doctags_in(tokenizer.markers), *places_in(tokenizer.markers)}
+    known = (tokenizer.id(mark) for mark in {*marks_of(kind, source), *tags})
     return frozenset(id for id in known if id is not None and tokenizer.is_special(id))
 
 

@@ -2,7 +2,7 @@
 
 A file holds the prefix's tokens, its KV cache and, of a model that cannot go back by itself (recurrent states, sliding windows), the
 states at one more length: the last state checkpoint of the prompt. Chat templates often change how a reply is shown in the next turn, and the
-next turn then begins there. Arrays are aligned and hashed one by one. So a prefix is mapped, not read, its arrays are checked by
+next turn then begins there. Arrays are aligned and have a checksum each. So a prefix is mapped, not read, its arrays are checked by
 several threads, and the states that are not asked for are not touched.
 """
 
@@ -35,11 +35,12 @@ _KIND = b"GRUSKV"  # of any version
 _MAGIC = _KIND + b"02"
 _SUFFIX = ".prefix"
 _ALIGNED = 64  # bytes
+_BLOCK = 4096  # bytes that have a sum
 _LEAST_STORED = 32  # tokens; a shorter prefix is recomputed faster than it is read
 _MAX_PENDING = 4  # prefixes in host memory that wait to be written
 _STALE_SECONDS = 3600.0  # age at which a half-written file is deleted
 _CLOSE = 16  # tokens; of two checkpoints that lie no further apart the earlier one serves for both
-_THREADS = 4  # that check hashes
+_THREADS = 4  # that verify checksums
 
 
 def offload_key(fingerprint: str, variant: str | None) -> str:
@@ -79,7 +80,7 @@ class PrefixOffload:
     """Evicted prefixes in a folder on disk, found again after a restart.
 
     A file is named by a hash of (model fingerprint, variant, tokens), written aside and renamed into place. So two
-    processes can share the folder without locks: a reader sees a whole file or none. The content is verified by its hashes
+    processes can share the folder without locks: a reader sees a whole file or none. The content is verified by its checksums
     before use. Reads and writes run on the helper thread.
     """
 
@@ -161,7 +162,7 @@ class PrefixOffload:
         header = {
             "key": key,
             "tokens": len(tokens),
-            "sha256": _digest(tokens),
+            "checksum": _digest(tokens),
             "arrays": [[a.dtype.str, list(a.shape), digest] for a, digest in zip(arrays, _digests(arrays))],
             "states": [[length, len(some)] for length, some in stored.states],
         }
@@ -176,11 +177,10 @@ class PrefixOffload:
         try:
             with aside.open("wb") as file:
                 file.write(_MAGIC + len(text).to_bytes(8, "little") + text)
-                at = start
-                for array in (tokens, *arrays):
-                    file.write(bytes(-at % _ALIGNED))
+                file.write(_bytes_of(tokens))
+                for before, array in zip([tokens, *arrays], arrays):
+                    file.write(bytes(_aligned(before.nbytes) - before.nbytes))
                     file.write(_bytes_of(array))
-                    at = _aligned(at) + array.nbytes
             aside.replace(self._folder / name)
             lengths = [length for length, _ in stored.states]
             self._entries[name] = _Entry(self._folder / name, key, tokens, lengths, size)
@@ -292,7 +292,7 @@ class _Header:
 
     key: str
     tokens: int
-    sha256: str
+    checksum: str
     arrays: list[tuple[np.dtype[Any], tuple[int, ...], str]]
     states: list[tuple[int, int]]  # a length, and how many of the last arrays are of it
     start: int
@@ -307,7 +307,7 @@ class _Header:
         found = json.loads(bytes(raw[at:start]))
         arrays = [(np.dtype(kind), tuple(map(int, shape)), str(digest)) for kind, shape, digest in found["arrays"]]
         states = [(int(length), int(count)) for length, count in found["states"]]
-        return _Header(str(found["key"]), int(found["tokens"]), str(found["sha256"]), arrays, states, start)
+        return _Header(str(found["key"]), int(found["tokens"]), str(found["checksum"]), arrays, states, start)
 
     def arrays_at(self, raw: memoryview, shared: int) -> tuple[int, list[np.ndarray]]:
         """The length and the arrays, checked, of the prefix that serves for its first `shared` tokens: the whole one, or rows up to a length
@@ -326,8 +326,8 @@ class _Header:
                 chosen = [*range(rows), *range(first, first + count)]
             first += count
         tokens = np.frombuffer(raw, np.int64, self.tokens, self.start)
-        if _digests([tokens, *(views[i] for i in chosen)]) != [self.sha256, *(self.arrays[i][2] for i in chosen)]:
-            raise ValueError("its hash does not match")
+        if _digests([tokens, *(views[i] for i in chosen)]) != [self.checksum, *(self.arrays[i][2] for i in chosen)]:
+            raise ValueError("its checksum does not match")
         if length == self.tokens:
             return length, [views[i] for i in chosen]
         return length, [views[i][..., :length, :] if i < rows else views[i] for i in chosen]
@@ -342,11 +342,16 @@ def _bytes_of(array: np.ndarray) -> memoryview:
 
 
 def _digest(array: np.ndarray) -> str:
-    return hashlib.sha256(_bytes_of(array)).hexdigest()
+    """A checksum: a hash of the sums of blocks of words, and of the bytes that are left. It is there for what disks and crashes do to a file, not
+    for people, who could write another checksum; a hash of all bytes would take longer than all else that reading a prefix takes."""
+    raw = array.reshape(-1).view(np.uint8)
+    whole = len(raw) // _BLOCK * _BLOCK
+    sums = raw[:whole].view(np.uint64).reshape(-1, _BLOCK // 8).sum(1)  # modulo 2**64
+    return hashlib.sha256(sums.tobytes() + raw[whole:].tobytes()).hexdigest()
 
 
 def _digests(arrays: abc.Sequence[np.ndarray]) -> list[str]:
-    """A hash of each. Hashing lets other threads run, and a long prefix is hundreds of megabytes."""
+    """Of each. Sums let other threads run, and a long prefix is hundreds of megabytes."""
     with ThreadPoolExecutor(min(_THREADS, os.cpu_count() or 1)) as pool:
         return list(pool.map(_digest, arrays))
 

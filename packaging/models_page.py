@@ -16,6 +16,7 @@ PAGE = ROOT / "docs" / "models.md"
 # What people call the models of a `model_type`.
 NAMES = {
     "cohere2": "Command R7B, Command A",
+    "deepseek_ocr2": "DeepSeek-OCR-2",
     "deepseek_v2": "DeepSeek-V2, V2.5 and V2-Lite (in GGUF files: deepseek2)",
     "deepseek_v3": "DeepSeek-V3, V3.1 and R1",
     "ernie4_5": "ERNIE 4.5",

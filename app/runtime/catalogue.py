@@ -257,7 +257,7 @@ Capability = Literal[
 Use = Literal["chat", "embed", "rank", "read", "layout", "listen", "diarize", "align", "speak", "part"]
 
 _PAGES_ONLY = frozenset(
-    {"glm_ocr", "lighton_ocr", "paddleocr_vl"}
+    {"deepseek_ocr2", "glm_ocr", "lighton_ocr", "paddleocr_vl"}
 )  # model types that answer nothing but what is on a page
 _LAYOUTS = frozenset({"pp_doclayout_v2", "pp_doclayout_v3", "pp_ocrv6_medium_det"})
 _LINES = frozenset({"pp_ocrv6_small_rec"})  # read lines of text, and write no tokens

@@ -116,15 +116,16 @@ def _latent_decoder(w: View, config: Mapping[str, Any], softmax: bool) -> Decode
     def mlp(v: View, i: int) -> MlpLike:
         if f.find("n_routed_experts", "num_local_experts", "num_experts", default=None) is None:
             return Mlp(v.sub("mlp"), c.hidden, c.ffn)
-        return _softmax_mixture(v.sub("mlp"), c, i) if softmax else corrected_mixture(v.sub("mlp"), c, i)
+        return softmax_mixture(v.sub("mlp"), c, i) if softmax else corrected_mixture(v.sub("mlp"), c, i)
 
     rope = replace(text_rope(c), pairs=f.flag("rope_interleave", True))
     return Decoder(w, c, rope, lambda v, i: LatentAttention(v.sub("self_attn"), c, i), mlp)
 
 
-def _softmax_mixture(w: View, c: TextConfig, layer: int) -> MlpLike:
+def softmax_mixture(w: View, c: TextConfig, layer: int, first: int = 0) -> MlpLike:
+    """The MLP of a layer; `first` ones are no mixtures, where a config does not say it."""
     f = c.fields
-    if is_dense(c, layer, 0):
+    if is_dense(c, layer, first):
         return Mlp(w, c.hidden, c.ffn)
     method = f.find("topk_method", default="greedy")
     if method not in ("greedy", "group_limited_greedy"):

@@ -21,6 +21,7 @@ from engine.models.encoder import Patched, Pieces
 from engine.models.lfm2 import lfm2, lfm2_moe
 from engine.models.qwen_vision import block_places
 from engine.models.siglip import SiglipConfig, SiglipLayer, SiglipNorm, siglip_config
+from engine.models.stretching import stretched
 from engine.models.vision_language import SeeingDecoder
 from engine.weights.view import View
 
@@ -125,35 +126,15 @@ class NaflexTower:
         """The learned positions of each tile's patches, in their order."""
         side, hidden = self.config.side, self.config.hidden
         table = self.ops.numpy(self.positions).reshape(side, side, hidden)
-        made = {grid: stretched(table, *grid, self.config.merge) for grid in set(grids)}
-        return np.concatenate([made[grid] for grid in grids])
+        made = {grid: stretched(table, *grid, "bilinear") for grid in set(grids)}
+        places = {grid: block_places(*grid, self.config.merge) for grid in made}
+        return np.concatenate([made[grid][places[grid][0], places[grid][1]] for grid in grids])
 
 
 def tiles_of(picture: Patched) -> Sequence[tuple[int, int]]:
     """Rows and columns of patches of each tile."""
     tiles: Sequence[tuple[int, int]] = getattr(picture, "tiles", (picture.grid[1:],))
     return tiles
-
-
-def stretched(table: np.ndarray, rows: int, columns: int, merge: int) -> np.ndarray:
-    """`[side, side, D]` scaled to `[rows, columns, D]` with a triangle filter, in the order of the patches, square by square."""
-    down, across = triangle(table.shape[0], rows), triangle(table.shape[1], columns)
-    scaled = np.einsum("rs,scd->rcd", down, np.einsum("ct,std->scd", across, table))
-    at, along = block_places(rows, columns, merge)
-    return np.ascontiguousarray(scaled[at, along])
-
-
-def triangle(source: int, size: int) -> np.ndarray:
-    """Shares `[size, source]` of a bilinear scaling that covers all of the source where it shrinks."""
-    scale = source / size
-    support = max(scale, 1.0)
-    centres = scale * (np.arange(size) + 0.5)
-    low = np.maximum((centres - support + 0.5).astype(int), 0)
-    high = np.minimum((centres + support + 0.5).astype(int), source)
-    at = np.arange(source)
-    shares = np.maximum(0.0, 1 - np.abs((at[None] - centres[:, None] + 0.5) / support))
-    shares *= (at[None] >= low[:, None]) & (at[None] < high[:, None])
-    return (shares / shares.sum(1, keepdims=True)).astype(np.float32)
 
 
 def _check(f: Fields) -> None:

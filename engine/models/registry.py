@@ -44,6 +44,7 @@ class _Makers(Mapping[str, _M]):
 
 _ARCHITECTURES = {
     "cohere2": "cohere2.cohere2",
+    "deepseek_ocr2": "deepseek_ocr2.deepseek_ocr2",
     "deepseek_v2": "deepseek.deepseek_v2",
     "deepseek_v3": "deepseek.deepseek_v3",
     "ernie4_5": "ernie4_5.ernie4_5",

@@ -27,6 +27,12 @@ def _paddle(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
     return PaddleVisionProcessor(config, image_settings(config, folder))
 
 
+def _deepseek_ocr2(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
+    from engine.vision.deepseek_ocr2 import DeepseekOcr2VisionProcessor
+
+    return DeepseekOcr2VisionProcessor(config, image_settings(config, folder), encode)
+
+
 def _gemma3(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
     from engine.vision.gemma3 import Gemma3VisionProcessor
 
@@ -82,6 +88,7 @@ def _qwen2_5(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
 
 
 VISION_PROCESSORS: dict[str, _Factory] = {
+    "deepseek_ocr2": _deepseek_ocr2,
     "gemma3": _gemma3,
     "gemma4": _gemma4,
     "glm_ocr": _glm,

@@ -52,6 +52,19 @@ def test_a_changed_reply_reuses_the_prompt(build, recurrent):
     assert result.timings.cached_tokens == (184 if recurrent else 195)
 
 
+def test_a_short_message_takes_one_step(build):
+    """Without a stop for a checkpoint sixteen tokens before its end, since there is one where it begins."""
+    loaded = FakeLoaded(nature=Nature(True, eos_every=0))
+    loaded.runner.log_steps = True
+    engine = build(loaded)
+    reply = ask(engine, PROMPT)
+    loaded.runner.steps.clear()
+    ask(engine, [*PROMPT, *reply.ids, *[33] * 30])
+    assert loaded.runner.steps[0][0][1] == 31
+    ask(engine, [*PROMPT, *reply.ids, *[34] * 80])
+    assert 65 in [tokens for step in loaded.runner.steps for _, tokens in step], "a long one stops there"
+
+
 @pytest.mark.parametrize("recurrent", [False, True])
 def test_two_conversations_with_one_beginning_both_stay(build, recurrent):
     nature = Nature(recurrent, eos_every=0)

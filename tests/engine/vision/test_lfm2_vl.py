@@ -13,9 +13,9 @@ from PIL import Image
 
 from engine.errors import BadRequest, ConfigError, WeightsError
 from engine.models.config import Fields
-from engine.models.lfm2_vl import stretched
 from engine.models.qwen_vision import block_places
 from engine.models.registry import find_architecture
+from engine.models.stretching import stretched
 from engine.text.tokenizer import Tokenizer
 from engine.vision.lfm2_vl import Lfm2VlVisionProcessor, NaflexPicture
 from engine.vision.registry import make_vision_processor
@@ -125,8 +125,7 @@ def test_positions_are_stretched_as_the_references(grid: tuple[int, int]) -> Non
     table = np.random.default_rng(1).normal(0, 1, (6, 6, 5)).astype(np.float32)
     shapes = torch.tensor([grid])
     want = Siglip2VisionEmbeddings.resize_positional_embeddings(torch.from_numpy(table), shapes, grid[0] * grid[1])
-    down, across = block_places(*grid, 2)
-    assert np.abs(stretched(table, *grid, 2) - want[0].numpy().reshape(*grid, 5)[down, across]).max() <= 3e-6
+    assert np.abs(stretched(table, *grid, "bilinear") - want[0].numpy().reshape(*grid, 5)).max() <= 3e-6
 
 
 def test_older_repositories_keep_the_settings_elsewhere(tmp_path: Path) -> None:
