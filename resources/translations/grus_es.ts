@@ -3771,6 +3771,16 @@
         <translation>El PDF está protegido. Introduce su contraseña.</translation>
     </message>
     <message>
+        <source>The Reader is not sure of this page. {model} reads handwriting, formulas and other scripts, about {seconds} s a full page on this machine.</source>
+        <extracomment>app/runtime/reading_advice.py</extracomment>
+        <translation>Reader no está seguro de esta página. {model} lee escritura a mano, fórmulas y otros alfabetos, unos {seconds} s por página llena en este equipo.</translation>
+    </message>
+    <message>
+        <source>The Reader is not sure of this page. {model} with {layout} as its layout reads other scripts and photographs, line by line.</source>
+        <extracomment>app/runtime/reading_advice.py</extracomment>
+        <translation>Reader no está seguro de esta página. {model} con {layout} como diseño lee otros alfabetos y fotografías, línea por línea.</translation>
+    </message>
+    <message>
         <source>The address begins with http: others on the way can read what is sent, and the key.</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>La dirección empieza por http: otros en el camino pueden leer lo que se envía, y la clave.</translation>
@@ -4559,6 +4569,11 @@
         <source>This month</source>
         <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>Este mes</translation>
+    </message>
+    <message>
+        <source>This page has a table. {model} reads tables as tables, about {seconds} s a full page on this machine.</source>
+        <extracomment>app/runtime/reading_advice.py</extracomment>
+        <translation>Esta página contiene una tabla. {model} lee las tablas como tablas, unos {seconds} s por página llena en este equipo.</translation>
     </message>
     <message>
         <source>This picture cannot be drawn.</source>
