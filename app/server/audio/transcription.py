@@ -29,7 +29,7 @@ from app.server.body import ignore
 from app.server.context import Server, with_errors
 from app.server.errors import bad_request, error_body
 from app.server.requests import COMMENT, StreamingReply, event
-from engine.errors import BadRequest
+from engine.errors import BadRequest, MissingCapability
 from engine.media.sound import SAMPLE_RATE, SoundStream
 from engine.pipelines.listening.asr_models import transcriber
 from engine.pipelines.listening.transcript import Transcript, TranscriptSegment, as_srt, as_text, as_vtt
@@ -95,7 +95,10 @@ async def _speakers(server: Server, form: TranscriptionForm | None) -> str | Non
     """The model that tells speakers apart, loaded; None where nobody asked for speakers."""
     if form is None or (form.speakers is None and form.response_format != "diarized_json"):
         return None
-    return (await choose_model(server, form.speakers, "diarize", param="speakers"))[0]
+    try:
+        return (await choose_model(server, form.speakers, "diarize", param="speakers"))[0]
+    except MissingCapability as error:
+        raise bad_request(str(error), "speakers" if form.speakers is not None else "response_format") from None
 
 
 async def _aligner(server: Server, form: TranscriptionForm | None, listener: Transcriber) -> str | None:

@@ -199,7 +199,7 @@ def test_words_are_not_given_where_nobody_asked(ears: grus.Ears) -> None:
 def test_a_model_that_tells_no_speakers_apart_is_refused(tmp_path: Any, ears: grus.Ears) -> None:
     folder = str(save_parakeet("parakeet_ctc", tmp_path / "ctc"))
     with pytest.raises(MissingCapability, match="tells who speaks when"):
-        grus.Ears(folder, LoadOptions(backend="torch", device="cpu"), speakers=folder)
+        grus.Ears(folder, LoadOptions(device="cpu"), speakers=folder)
     activity = SpeakerActivity(ears.service, folder)
     with pytest.raises(BadRequest, match="does not tell speakers apart"):
         activity.feed(talk(1))
