@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from app.gui.window import Window
 
 BEGAN = time.monotonic()
+_PAINTED = 0.03  # seconds after which a window that was shown has been painted
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ def start(wanted: Start) -> int:
 
 def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any = None) -> Window:
     """The window, shown, with the engine starting behind it. `make_service` gives tests an engine of their own."""
-    from PySide6.QtCore import QTimer
+    from PySide6.QtGui import QIcon
 
     from app.bridge import FrameQueue, Poster, Work
     from app.bundled import DESKTOP_ID
@@ -93,6 +94,8 @@ def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any
     app.setApplicationDisplayName("Grus")
     app.setDesktopFileName(DESKTOP_ID)
     app.setStyle("Fusion")
+    QIcon.setThemeSearchPaths([":/"])  # Fusion has all icons that Qt's own file dialog needs: sought in the system's
+    QIcon.setFallbackSearchPaths([":/"])  # themes, each takes the UI thread milliseconds
     app.setWindowIcon(app_icon())
     preferences = Preferences(places.preferences)
     follow_offline(preferences, wanted.offline)
@@ -120,7 +123,7 @@ def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any
     window.open_pane(_first_pane(window, preferences.get("pane", "chat")))
     window.show()
     add_tray(window)
-    QTimer.singleShot(30, core.start)
+    core.start(_PAINTED)
     work.run(lambda: repair((places.data, places.settings)))
     if preferences.get("server.on"):
         window.pane("server")  # it served when the window was closed last

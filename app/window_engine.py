@@ -20,7 +20,7 @@ from app.explain import explained
 from app.gui.texts import size, tr
 from app.gui.viewmodels.signal import Signal
 from app.window_reply import FrameSink, PendingReply, ReplyListener, ReplyRequest, make_reply
-from engine.errors import BadRequest, GrusError
+from engine.errors import BadRequest, EngineStopped, GrusError
 from engine.tasks import CancelScope
 
 if TYPE_CHECKING:
@@ -154,21 +154,27 @@ class WindowEngine:
         self._service: Future[ModelService] = Future()
         self._speaking: set[PendingReply] = set()
         self._streams: set[BackgroundStream] = set()
-        self._closed = False
+        self._ended = threading.Event()
         self._reaches: dict[str, str] = {}
         # what a person set for a model: fields of SamplingParams, and `thinking`
         self.defaults_of: Callable[[str], Mapping[str, Any]] = lambda model: {}
         self.state = EngineState()
         self.changed = Signal()
 
-    def start(self) -> None:
+    def start(self, after: float = 0.0) -> None:
+        """Make the engine. It is imported `after` some seconds, so that the window is painted before."""
+
         def make() -> None:
             try:
+                if self._ended.wait(after):
+                    raise EngineStopped("The window was closed.")
                 service = self._make_service()
             except BaseException as error:
                 self._service.set_exception(error)
                 raise
             self._service.set_result(service)
+            if self._ended.is_set():  # `close` may have come too early to close it
+                service.close()
 
         def failed(sentence: str) -> None:
             self.update(phase="failed", problem=sentence)
@@ -300,7 +306,7 @@ class WindowEngine:
         stream = BackgroundStream(
             lambda: work(scoped), self._frames, receive, ended, self._streams.discard, scoped.cancel
         )
-        if self._closed:  # an answer of the store that came after the end asked for it
+        if self._ended.is_set():  # an answer of the store that came after the end asked for it
             stream.cancel()
             return stream
         self._streams.add(stream)
@@ -329,7 +335,7 @@ class WindowEngine:
         return self._load(self.service, name)
 
     def close(self) -> None:
-        self._closed = True
+        self._ended.set()
         for speaking in tuple(self._speaking):
             speaking.cancel()
         for stream in tuple(self._streams):

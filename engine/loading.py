@@ -29,7 +29,7 @@ from engine.model_files import ModelFiles, open_model
 from engine.models.config import CONTEXT, named_architectures, text_fields
 from engine.models.registry import (
     EXACT_PARTS,
-    RECOGNIZERS,
+    WITH_TOKENIZER,
     MakeEncoder,
     find_architecture,
     find_encoder,
@@ -185,7 +185,7 @@ def load_any(name: str, options: LoadOptions | None = None) -> LoadedModel | Loa
     nbytes = survey(lambda view: make(view, opened.config), source).memory(backend.dtype)
     part = load_part(make, source, opened.config, backend)
     mark = fingerprint(opened, backend, None, quant)
-    tokenizer = opened.tokenizer if part_kind(opened.config, piece) in RECOGNIZERS else None
+    tokenizer = opened.tokenizer if part_kind(opened.config, piece) in WITH_TOKENIZER else None
     return LoadedPart(name, folder, opened.config, backend, part, nbytes, mark, tokenizer=tokenizer)
 
 
@@ -238,9 +238,9 @@ def _on_first_device(whole: int, options: LoadOptions) -> int:
 
 
 def _part_source(opened: ModelFiles, piece: str, options: LoadOptions) -> tuple[Backend, Source, str | None]:
-    """A part's backend, its tensors there, and what these are quantized to: one that hears, like models that write."""
+    """A part's backend, its tensors there, and what these are quantized to: one with a tokenizer, like models that write."""
     backend = _part_backend(opened, piece, options)
-    if part_kind(opened.config, piece) not in RECOGNIZERS:
+    if part_kind(opened.config, piece) not in WITH_TOKENIZER:
         return backend, opened.source, None
     quant = choose_quant(options.quant, backend, opened.tensors)
     return backend, fitted(opened.source, backend, quant), quant

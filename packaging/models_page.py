@@ -81,6 +81,7 @@ NAMES = {
 PART_NAMES = {
     "bicodec": "BiCodec, the codec of Spark-TTS",
     "kokoro": "Kokoro 82M: speaks",
+    "nemotron3_diarization": "Nemotron 3 Diarization: who speaks when, of up to eight speakers",
     "parakeet_ctc": "Parakeet CTC, 0.6B and 1.1B: listens",
     "parakeet_rnnt": "Parakeet RNN-T: listens",
     "parakeet_tdt": "Parakeet TDT, v2 and v3: listens",
@@ -89,8 +90,10 @@ PART_NAMES = {
     "pp_ocrv6_medium_det": "PP-OCRv6 medium, detector: finds lines of text",
     "pp_ocrv6_small_rec": "PP-OCRv6 small, recognizer: reads pages",
     "qwen3_tts_tokenizer_12hz": "the codec of Qwen3-TTS",
+    "qwen3_forced_aligner": "Qwen3-ForcedAligner 0.6B: when each word of a transcript is said",
     "silero_vad": "Silero, voice activity (built in)",
     "snac": "SNAC, the codec of Orpheus",
+    "sortformer": "Sortformer, v1 and streaming v2.1: who speaks when, of up to four speakers",
     "system_voice": "the operating system's own voices, as the model `system`",
     "wav2vec2": "wav2vec 2.0, the ears of Spark-TTS's cloning",
 }
@@ -101,6 +104,7 @@ WORDS = {
     "read": "reads pages",
     "layout": "finds regions",
     "listen": "listens",
+    "diarize": "tells who speaks",
     "speak": "speaks",
 }
 
