@@ -98,6 +98,7 @@ class LoadedModel:
     merged: tuple[LoraFiles, ...] = field(default=(), repr=False)  # that are part of the weights
     devices: tuple[str, ...] = ()  # one for each rank, where the model is split
     draft_head: DraftHead | None = field(default=None, repr=False)  # for speculative decoding
+    eagle: str | None = None  # the EAGLE-3 head that was to be its draft head
     host_bytes: int = 0  # of weights that lie beside the CPU of a GPU, and are not in `weight_bytes`
     team: Team | None = field(default=None, repr=False)  # the other ranks' processes
     replicas: Replicas | None = field(default=None, repr=False)  # the other processes that hold this model
@@ -330,6 +331,7 @@ def _load_model(name: str, folder: Path, opened: ModelFiles, options: LoadOption
         devices=(backend.device, *(team.devices[1:] if team else ())),
         team=team,
         draft_head=share.draft_head,
+        eagle=options.eagle,
         host_bytes=share.host_bytes,
         vision=vision_processor_of(model, config, folder, tokenizer),
     )

@@ -203,9 +203,10 @@ class ModelManager:
     def _speculation(self, loaded: Loaded) -> Speculation:
         """Speculative decoding with the draft model, where its vocabulary is this model's; otherwise without."""
         settings = self._context.settings
-        if (head := getattr(loaded, "draft_head", None)) is not None and settings.speculation == "mtp":
+        if (head := getattr(loaded, "draft_head", None)) is not None and settings.speculation in ("mtp", "draft"):
             return DraftHeadSpeculation(head, settings.max_draft, self._context.clock)
-        if settings.draft_model in (None, loaded.name) or getattr(loaded, "tokenizer", None) is None:
+        headless = getattr(loaded, "eagle", None) is not None  # what was to draft is no model, and does not fit
+        if headless or settings.draft_model in (None, loaded.name) or getattr(loaded, "tokenizer", None) is None:
             return Speculation()
         draft = self._load(str(settings.draft_model))
         if not same_vocabulary(draft, loaded):

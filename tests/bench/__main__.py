@@ -1,4 +1,4 @@
-"""`python -m tests.bench [NAME ...]`: run the benches (all by default) and print their tables."""
+"""`python -m tests.bench [NAME ...]`: run the benches (all by default) and print their tables. `gate`: see gate.py."""
 
 from __future__ import annotations
 
@@ -64,8 +64,10 @@ def main() -> None:
         "names",
         nargs="*",
         metavar="NAME",
-        help=f"one or more of: {', '.join(BENCHES)} (default: all but {', '.join(ON_DEMAND)})",
+        help=f"one or more of: {', '.join(BENCHES)} (default: all but {', '.join(ON_DEMAND)}); or gate: ten short ratios "
+        "to peers, compared with those that are kept for this class of machine",
     )
+    parser.add_argument("--keep", action="store_true", help="of gate: keep what was measured")
     parser.add_argument(
         "--against",
         type=Path,
@@ -73,6 +75,10 @@ def main() -> None:
         help="compare with another checkout of Grus, set up by its `make setup-test`, in place of the reference libraries",
     )
     arguments = parser.parse_args()
+    if arguments.names == ["gate"]:
+        from tests.bench import gate
+
+        raise SystemExit(gate.run(arguments.keep))
     peers.checkout = arguments.against
     if arguments.against and not (kept := arguments.against / KEPT.name).exists():
         # the same files for both: where the system has put the pages of a file decides up to a tenth of what is read in a second
