@@ -3811,6 +3811,16 @@
         <translation>Das PDF ist passwortgeschützt. Geben Sie das Passwort ein.</translation>
     </message>
     <message>
+        <source>The Reader is not sure of this page. {model} reads handwriting, formulas and other scripts, about {seconds} s a full page on this machine.</source>
+        <extracomment>app/runtime/reading_advice.py</extracomment>
+        <translation>Der Reader ist sich bei dieser Seite nicht sicher. {model} liest Handschrift, Formeln und andere Schriften, etwa {seconds} s je volle Seite auf diesem Computer.</translation>
+    </message>
+    <message>
+        <source>The Reader is not sure of this page. {model} with {layout} as its layout reads other scripts and photographs, line by line.</source>
+        <extracomment>app/runtime/reading_advice.py</extracomment>
+        <translation>Der Reader ist sich bei dieser Seite nicht sicher. {model} mit {layout} als Layout liest andere Schriften und Fotos, Zeile für Zeile.</translation>
+    </message>
+    <message>
         <source>The address begins with http: others on the way can read what is sent, and the key.</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>Die Adresse beginnt mit http: Andere auf dem Weg können mitlesen, was gesendet wird, auch den Schlüssel.</translation>
@@ -4599,6 +4609,11 @@
         <source>This month</source>
         <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>Dieser Monat</translation>
+    </message>
+    <message>
+        <source>This page has a table. {model} reads tables as tables, about {seconds} s a full page on this machine.</source>
+        <extracomment>app/runtime/reading_advice.py</extracomment>
+        <translation>Diese Seite enthält eine Tabelle. {model} liest Tabellen als Tabellen, etwa {seconds} s je volle Seite auf diesem Computer.</translation>
     </message>
     <message>
         <source>This picture cannot be drawn.</source>
@@ -5967,7 +5982,7 @@
     </message>
     <message>
         <source>{path} could not be written: {reason}.</source>
-        <extracomment>engine/media/audiobook_file.py, engine/media/recordings.py, engine/media/sound.py, engine/pipelines/speaking/passage_store.py</extracomment>
+        <extracomment>engine/media/audiobook_file.py, engine/media/recordings.py, engine/media/sound.py, engine/pipelines/speaking/passage_store.py, engine/pipelines/speaking/spoken_epub.py</extracomment>
         <translation>{path} konnte nicht geschrieben werden: {reason}.</translation>
     </message>
     <message>

@@ -3811,6 +3811,16 @@
         <translation>El PDF está protegido. Introduce su contraseña.</translation>
     </message>
     <message>
+        <source>The Reader is not sure of this page. {model} reads handwriting, formulas and other scripts, about {seconds} s a full page on this machine.</source>
+        <extracomment>app/runtime/reading_advice.py</extracomment>
+        <translation>Reader no está seguro de esta página. {model} lee escritura a mano, fórmulas y otros alfabetos, unos {seconds} s por página llena en este equipo.</translation>
+    </message>
+    <message>
+        <source>The Reader is not sure of this page. {model} with {layout} as its layout reads other scripts and photographs, line by line.</source>
+        <extracomment>app/runtime/reading_advice.py</extracomment>
+        <translation>Reader no está seguro de esta página. {model} con {layout} como diseño lee otros alfabetos y fotografías, línea por línea.</translation>
+    </message>
+    <message>
         <source>The address begins with http: others on the way can read what is sent, and the key.</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>La dirección empieza por http: otros en el camino pueden leer lo que se envía, y la clave.</translation>
@@ -4599,6 +4609,11 @@
         <source>This month</source>
         <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>Este mes</translation>
+    </message>
+    <message>
+        <source>This page has a table. {model} reads tables as tables, about {seconds} s a full page on this machine.</source>
+        <extracomment>app/runtime/reading_advice.py</extracomment>
+        <translation>Esta página contiene una tabla. {model} lee las tablas como tablas, unos {seconds} s por página llena en este equipo.</translation>
     </message>
     <message>
         <source>This picture cannot be drawn.</source>
@@ -5967,7 +5982,7 @@
     </message>
     <message>
         <source>{path} could not be written: {reason}.</source>
-        <extracomment>engine/media/audiobook_file.py, engine/media/recordings.py, engine/media/sound.py, engine/pipelines/speaking/passage_store.py</extracomment>
+        <extracomment>engine/media/audiobook_file.py, engine/media/recordings.py, engine/media/sound.py, engine/pipelines/speaking/passage_store.py, engine/pipelines/speaking/spoken_epub.py</extracomment>
         <translation>No se pudo escribir {path}: {reason}.</translation>
     </message>
     <message>

@@ -3811,6 +3811,16 @@
         <translation>Le PDF est protégé. Saisissez son mot de passe.</translation>
     </message>
     <message>
+        <source>The Reader is not sure of this page. {model} reads handwriting, formulas and other scripts, about {seconds} s a full page on this machine.</source>
+        <extracomment>app/runtime/reading_advice.py</extracomment>
+        <translation>Reader n’est pas sûr de cette page. {model} lit l’écriture manuscrite, les formules et d’autres écritures, environ {seconds} s par page pleine sur cette machine.</translation>
+    </message>
+    <message>
+        <source>The Reader is not sure of this page. {model} with {layout} as its layout reads other scripts and photographs, line by line.</source>
+        <extracomment>app/runtime/reading_advice.py</extracomment>
+        <translation>Reader n’est pas sûr de cette page. {model} avec {layout} comme mise en page lit d’autres écritures et des photographies, ligne par ligne.</translation>
+    </message>
+    <message>
         <source>The address begins with http: others on the way can read what is sent, and the key.</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>L’adresse commence par http : d’autres sur le trajet peuvent lire ce qui est envoyé, et la clé.</translation>
@@ -4599,6 +4609,11 @@
         <source>This month</source>
         <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>Ce mois-ci</translation>
+    </message>
+    <message>
+        <source>This page has a table. {model} reads tables as tables, about {seconds} s a full page on this machine.</source>
+        <extracomment>app/runtime/reading_advice.py</extracomment>
+        <translation>Cette page contient un tableau. {model} lit les tableaux comme tels, environ {seconds} s par page pleine sur cette machine.</translation>
     </message>
     <message>
         <source>This picture cannot be drawn.</source>
@@ -5967,7 +5982,7 @@
     </message>
     <message>
         <source>{path} could not be written: {reason}.</source>
-        <extracomment>engine/media/audiobook_file.py, engine/media/recordings.py, engine/media/sound.py, engine/pipelines/speaking/passage_store.py</extracomment>
+        <extracomment>engine/media/audiobook_file.py, engine/media/recordings.py, engine/media/sound.py, engine/pipelines/speaking/passage_store.py, engine/pipelines/speaking/spoken_epub.py</extracomment>
         <translation>Impossible d’écrire {path}&#xa0;: {reason}.</translation>
     </message>
     <message>

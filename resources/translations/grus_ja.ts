@@ -3809,6 +3809,16 @@
         <translation>PDF は保護されています。パスワードを入力してください。</translation>
     </message>
     <message>
+        <source>The Reader is not sure of this page. {model} reads handwriting, formulas and other scripts, about {seconds} s a full page on this machine.</source>
+        <extracomment>app/runtime/reading_advice.py</extracomment>
+        <translation>Reader はこのページの内容に確信がありません。{model} は手書き文字、数式、ほかの文字体系を読み取ります。このマシンでは 1 ページあたり約 {seconds} 秒です。</translation>
+    </message>
+    <message>
+        <source>The Reader is not sure of this page. {model} with {layout} as its layout reads other scripts and photographs, line by line.</source>
+        <extracomment>app/runtime/reading_advice.py</extracomment>
+        <translation>Reader はこのページの内容に確信がありません。{layout} をレイアウトに使う {model} は、ほかの文字体系や写真を 1 行ずつ読み取ります。</translation>
+    </message>
+    <message>
         <source>The address begins with http: others on the way can read what is sent, and the key.</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>アドレスが http で始まるため、送信内容とキーを経路上の第三者が読めます。</translation>
@@ -4597,6 +4607,11 @@
         <source>This month</source>
         <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>今月</translation>
+    </message>
+    <message>
+        <source>This page has a table. {model} reads tables as tables, about {seconds} s a full page on this machine.</source>
+        <extracomment>app/runtime/reading_advice.py</extracomment>
+        <translation>このページには表があります。{model} は表を表として読み取ります。このマシンでは 1 ページあたり約 {seconds} 秒です。</translation>
     </message>
     <message>
         <source>This picture cannot be drawn.</source>
@@ -5945,7 +5960,7 @@
     </message>
     <message>
         <source>{path} could not be written: {reason}.</source>
-        <extracomment>engine/media/audiobook_file.py, engine/media/recordings.py, engine/media/sound.py, engine/pipelines/speaking/passage_store.py</extracomment>
+        <extracomment>engine/media/audiobook_file.py, engine/media/recordings.py, engine/media/sound.py, engine/pipelines/speaking/passage_store.py, engine/pipelines/speaking/spoken_epub.py</extracomment>
         <translation>{path} に書き込めませんでした: {reason}。</translation>
     </message>
     <message>

@@ -3811,6 +3811,16 @@
         <translation>O PDF está protegido. Informe a senha.</translation>
     </message>
     <message>
+        <source>The Reader is not sure of this page. {model} reads handwriting, formulas and other scripts, about {seconds} s a full page on this machine.</source>
+        <extracomment>app/runtime/reading_advice.py</extracomment>
+        <translation>O Reader não tem certeza sobre esta página. {model} lê escrita à mão, fórmulas e outros alfabetos, cerca de {seconds} s por página cheia neste computador.</translation>
+    </message>
+    <message>
+        <source>The Reader is not sure of this page. {model} with {layout} as its layout reads other scripts and photographs, line by line.</source>
+        <extracomment>app/runtime/reading_advice.py</extracomment>
+        <translation>O Reader não tem certeza sobre esta página. {model} com {layout} como layout lê outros alfabetos e fotografias, linha por linha.</translation>
+    </message>
+    <message>
         <source>The address begins with http: others on the way can read what is sent, and the key.</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>O endereço começa com http: outros no caminho podem ler o que é enviado, e a chave.</translation>
@@ -4599,6 +4609,11 @@
         <source>This month</source>
         <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>Este mês</translation>
+    </message>
+    <message>
+        <source>This page has a table. {model} reads tables as tables, about {seconds} s a full page on this machine.</source>
+        <extracomment>app/runtime/reading_advice.py</extracomment>
+        <translation>Esta página contém uma tabela. {model} lê tabelas como tabelas, cerca de {seconds} s por página cheia neste computador.</translation>
     </message>
     <message>
         <source>This picture cannot be drawn.</source>
@@ -5967,7 +5982,7 @@
     </message>
     <message>
         <source>{path} could not be written: {reason}.</source>
-        <extracomment>engine/media/audiobook_file.py, engine/media/recordings.py, engine/media/sound.py, engine/pipelines/speaking/passage_store.py</extracomment>
+        <extracomment>engine/media/audiobook_file.py, engine/media/recordings.py, engine/media/sound.py, engine/pipelines/speaking/passage_store.py, engine/pipelines/speaking/spoken_epub.py</extracomment>
         <translation>Não foi possível gravar {path}: {reason}.</translation>
     </message>
     <message>

@@ -3809,6 +3809,16 @@
         <translation>此 PDF 受保护。请输入密码。</translation>
     </message>
     <message>
+        <source>The Reader is not sure of this page. {model} reads handwriting, formulas and other scripts, about {seconds} s a full page on this machine.</source>
+        <extracomment>app/runtime/reading_advice.py</extracomment>
+        <translation>Reader 对此页面没有把握。{model} 可读取手写文字、公式和其他文字，在本机上每满页约需 {seconds} 秒。</translation>
+    </message>
+    <message>
+        <source>The Reader is not sure of this page. {model} with {layout} as its layout reads other scripts and photographs, line by line.</source>
+        <extracomment>app/runtime/reading_advice.py</extracomment>
+        <translation>Reader 对此页面没有把握。{model} 配合 {layout} 作为版面模型，可逐行读取其他文字和照片。</translation>
+    </message>
+    <message>
         <source>The address begins with http: others on the way can read what is sent, and the key.</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>地址以 http 开头：途中的其他人可以读取发送的内容和密钥。</translation>
@@ -4597,6 +4607,11 @@
         <source>This month</source>
         <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>本月</translation>
+    </message>
+    <message>
+        <source>This page has a table. {model} reads tables as tables, about {seconds} s a full page on this machine.</source>
+        <extracomment>app/runtime/reading_advice.py</extracomment>
+        <translation>此页面包含表格。{model} 可将表格读取为表格，在本机上每满页约需 {seconds} 秒。</translation>
     </message>
     <message>
         <source>This picture cannot be drawn.</source>
@@ -5945,7 +5960,7 @@
     </message>
     <message>
         <source>{path} could not be written: {reason}.</source>
-        <extracomment>engine/media/audiobook_file.py, engine/media/recordings.py, engine/media/sound.py, engine/pipelines/speaking/passage_store.py</extracomment>
+        <extracomment>engine/media/audiobook_file.py, engine/media/recordings.py, engine/media/sound.py, engine/pipelines/speaking/passage_store.py, engine/pipelines/speaking/spoken_epub.py</extracomment>
         <translation>未能写入 {path}：{reason}。</translation>
     </message>
     <message>
