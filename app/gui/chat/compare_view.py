@@ -38,6 +38,7 @@ class CompareView(QWidget):
         whole = QVBoxLayout(self)
         whole.setContentsMargins(GRID * 2, 0, GRID * 2, 0)
         whole.addWidget(self.asked)
+        whole.addSpacing(GRID)
         whole.addLayout(self._row, 1)
         whole.addWidget(self.waiting)
         comparison.changed.connect(self._show)
