@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import importlib.util
+import json
 import plistlib
 import re
 import shutil
@@ -355,19 +356,25 @@ def test_the_runtime_is_used_only_with_its_digest(whole: bool, tmp_path: Path) -
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the bundle of this test is a shell script")
-@pytest.mark.parametrize("missing", ["", "app"])
+@pytest.mark.parametrize("missing", ["", "app", "a module", "an import"])
 def test_a_bundle_that_lacks_a_part_is_noticed(
     missing: str, small_bundle: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    trial = script("try_bundle")
+    there = {"modules": trial.expected_modules(), "missing": {}}
+    if missing == "a module":
+        there["modules"].remove("engine.models.qwen3")
+    if missing == "an import":
+        there["missing"] = {"sounddevice": "ModuleNotFoundError"}
+    (small_bundle / "there.json").write_text(json.dumps(there))
     said = {
         "--version": "grus 1.2.3", "chat": "Nothing that you write leaves this machine", "read": "Every autumn the cranes",
         "speak": "0.8 s of sound", "-m": '{"codec": "pcm_s16le"}', "app": "ready after 0.5 s",
     }  # fmt: skip
     cases = "".join(f"  {word}) echo '{words}';;\n" for word, words in said.items() if word != missing)
     (small_bundle / "grus").write_text(
-        f'#!/bin/sh\ncase "$1" in\n{cases}  *) echo "No module named x" >&2; exit 1;;\nesac\n'
+        f'#!/bin/sh\n[ "$2" = app.bundle_check ] && exec cat "{small_bundle}/there.json"\ncase "$1" in\n{cases}  *) echo "No module named x" >&2; exit 1;;\nesac\n'
     )
     (small_bundle / "grus").chmod(0o755)
-    trial = script("try_bundle")
     monkeypatch.setattr(trial, "bundle", bundle)
     assert trial.main() == (1 if missing else 0)
