@@ -243,7 +243,7 @@ def test_models_of_the_flatpak_lie_in_the_cache_that_it_may_use(given: dict[str,
 def test_what_comes_before_a_release_is_older_than_it(
     version: str, packaged: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bundle, "grus_version", lambda: version)
+    monkeypatch.setattr(bundle, "version", lambda: version)
     assert bundle.package_version() == packaged
     need_program("dpkg")
     order = "eq" if packaged == "1.2.3" else "lt"
@@ -281,6 +281,16 @@ def test_a_package_of_debian_is_packed_smaller_and_reads_as_dpkgs_own(
     unpacked = tmp_path / "there" / "usr" / "lib" / "grus" / "grus"
     assert unpacked.read_bytes() == program.read_bytes()
     assert unpacked.stat().st_mode & 0o777 == 0o755
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the bundle of this test has the layout of Linux")
+def test_packages_have_the_version_of_the_bundle(small_bundle: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And not that of the source beside the script, which may be installed as another one."""
+    monkeypatch.setattr(bundle, "grus_version", lambda: "0.1.0")
+    assert bundle.package_version() == "0.1.0"
+    (small_bundle / "_internal" / "grus-9.8.7.dev1.dist-info").mkdir()
+    assert bundle.package_version() == "9.8.7~dev1"
+    assert 'version="9.8.7.dev1"' in bundle.filled(f"{DESKTOP_ID}.metainfo.xml")
 
 
 # -- AppImage
