@@ -89,7 +89,8 @@ class CudaPack:
 
         Raising from `progress`, which is also called before each wheel is unpacked, ends it.
         """
-        from engine.hub.download import exclusive, report_waiting
+        from engine.file_lock import exclusive
+        from engine.hub.download import report_waiting
 
         if reason := offline.forbidden():
             raise Offline(ErrorText("The CUDA pack cannot be downloaded: {reason}.", reason=reason))

@@ -30,6 +30,10 @@ ADVICE: dict[str, str] = {
     "listen": mark(
         "No speech recognition model is installed. Download one in Models, for example UsefulSensors/moonshine-base."
     ),
+    "diarize": mark(
+        "No model that tells speakers apart is installed. Download one in Models, for example"
+        " mlx-community/diar_streaming_sortformer_4spk-v2.1-fp32."
+    ),
     "speak": mark(
         "No text-to-speech model is installed. Download one in Models, for example Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice."
     ),

@@ -74,6 +74,8 @@ def start(wanted: Start) -> int:
 
 def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any = None) -> Window:
     """The window, shown, with the engine starting behind it. `make_service` gives tests an engine of their own."""
+    from PySide6.QtGui import QIcon
+
     from app.bridge import FrameQueue, Poster, Work
     from app.bundled import DESKTOP_ID
     from app.gui.actions import Actions
@@ -92,6 +94,8 @@ def open_window(app: QApplication, wanted: Start, places: Any, make_service: Any
     app.setApplicationDisplayName("Grus")
     app.setDesktopFileName(DESKTOP_ID)
     app.setStyle("Fusion")
+    QIcon.setThemeSearchPaths([":/"])  # Fusion has all icons that Qt's own file dialog needs: sought in the system's
+    QIcon.setFallbackSearchPaths([":/"])  # themes, each takes the UI thread milliseconds
     app.setWindowIcon(app_icon())
     preferences = Preferences(places.preferences)
     follow_offline(preferences, wanted.offline)

@@ -256,6 +256,9 @@ class Cache(Protocol):
     def store(self, layer: int, k: Array, v: Array) -> None:
         """Write keys and values as `attend` does, without attending."""
 
+    def store_latent(self, layer: int, rows: Array) -> None:
+        """Write `rows` as `attend_latent` does, without attending."""
+
     def attend_latent(self, layer: int, q: Array, rows: Array, heads: LatentHeads, scale: float) -> Array:
         """Multi-head latent attention: write `rows [T, R + r]` (latents, and keys that all heads share); causal attention of
         `q [T, H, N + r]` -> `[T, H, Dv]`. One token attends to the rows as they are (`absorb`), a long prompt chunk to heads'

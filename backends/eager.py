@@ -171,6 +171,9 @@ class _FrameCache:
     def store(self, layer: int, k: Array, v: Array) -> None:
         raise ValueError("layers that remember for a frame attend to what they write")
 
+    def store_latent(self, layer: int, rows: Array) -> None:
+        raise ValueError("layers that remember for a frame have no latents")
+
     def attend_latent(self, layer: int, q: Array, rows: Array, heads: LatentHeads, scale: float) -> Array:
         raise ValueError("layers that remember for a frame have no latents")
 

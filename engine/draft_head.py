@@ -1,4 +1,5 @@
-"""Speculative decoding with the head for multi-token prediction that a checkpoint carries (`engine/models/mtp.py`).
+"""Speculative decoding with a head that reads the model's hidden states: a checkpoint's own for multi-token prediction
+(`engine/models/mtp.py`), or an EAGLE-3 head (`engine/models/eagle3.py`).
 
 The head reads the model's hidden states, which come to the host with each step, and keeps keys and values of every position in a
 KV cache of its own: a `_Track` is one sequence's part of it. Row p joins the hidden state at position p and the token after it. A
@@ -166,12 +167,9 @@ class DraftHeadSpeculation(Speculation):
         hidden = track.waiting[0] if len(track.waiting) == 1 else np.concatenate(track.waiting)
         track.waiting = [hidden[count:]] if len(hidden) > count else []
         ids = sequence.tokens[first + 1 : first + 1 + count]
-        segment = Segment(track.slot, ids, add=self._beside(hidden[:count]))
+        segment = Segment(track.slot, ids, add=self._head.beside(hidden[:count]))
         segment.pos = self._positions(sequence, track, first, count)
         return segment
-
-    def _beside(self, hidden: np.ndarray) -> np.ndarray:
-        return np.concatenate((np.zeros_like(hidden), hidden), axis=1)
 
     @staticmethod
     def _positions(sequence: Sequence, track: _Track, first: int, count: int) -> np.ndarray | None:
@@ -217,7 +215,7 @@ class DraftHeadSpeculation(Speculation):
                 token = outputs[segment.slot]
                 if token.nan or token.hidden is None:
                     raise ValueError("the head has produced no number")
-                drafts[sequence] += token.ids
+                drafts[sequence] += self._of_model(token.ids)
                 hidden[sequence] = token.hidden[-1:]
             self.policy.record_round(len(active), self._clock() - began)
         for sequence, length in known.items():
@@ -229,10 +227,19 @@ class DraftHeadSpeculation(Speculation):
         if hidden is None:
             segment = self._segment(sequence, track, track.end - track.rows_end)
         else:
-            segment = Segment(track.slot, made[-1:], add=self._beside(hidden))
+            segment = Segment(track.slot, made[-1:], add=self._head.own(hidden))
             segment.pos = self._positions(sequence, track, track.rows_end, 1)
-        segment.sample, segment.hidden = _plain(sequence.sampler.at(sequence.sampled + len(made), made)), True
+        sampling = _plain(sequence.sampler.at(sequence.sampled + len(made), made))
+        if (
+            self._head.target_ids is not None
+        ):  # draws are made of the noise of the model's tokens, which have other numbers
+            sampling = replace(sampling, temperature=0.0)
+        segment.sample, segment.hidden = sampling, True
         return segment
+
+    def _of_model(self, ids: list[int]) -> list[int]:
+        names = self._head.target_ids
+        return ids if names is None else [int(names[i]) for i in ids]
 
     def learn(self, sequence: Sequence, drafted: int, accepted: int, made: int) -> None:
         if sequence in self._predicted:

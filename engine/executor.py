@@ -356,7 +356,9 @@ class ModelExecutor:
         assert sequence.pool is not None
         sequence.isolated = False
         if token.hidden is not None:
-            sequence.pool.add(start, token.hidden)
+            loaded: Any = self.loaded  # what an EAGLE-3 head reads beside the hidden states is left out
+            width = getattr(getattr(loaded, "model", None), "own_width", token.hidden.shape[1])
+            sequence.pool.add(start, token.hidden[:, :width])
         vector = sequence.pool.vector
         if vector is not None:
             sequence.parent.record_tokens(sequence, 1, now, self._context.counters.requests)

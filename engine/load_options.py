@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from backends import pick
 from backends.base import Backend, BackendMissing
 from engine.adapters import find_adapter
-from engine.errors import BackendUnavailable, ModelNotFound
+from engine.errors import BackendUnavailable, GrusError, ModelNotFound
 from engine.hub.resolve import resolve
 from engine.model_files import ModelFiles, open_model
+from engine.models.eagle3 import is_eagle3_folder
 from engine.models.model_types import AUTO, model_type_named
 from engine.weights.lora import is_adapter
 
@@ -40,6 +41,7 @@ class LoadOptions:
     devices: tuple[str, ...] = ()  # one a rank or replica; empty: the first ones of the machine
     gpu_layers: int | None = None  # layers whose matrices stay on the GPU; None: as many as fit
     draft_head: bool = False  # load what the checkpoint has for multi-token prediction
+    eagle: str | None = None  # the folder of an EAGLE-3 head that drafts for the model
     cpu_moe: int | None = None  # layers whose experts lie beside the CPU; None: as few as needed
 
     def __post_init__(self) -> None:
@@ -69,6 +71,15 @@ def fetch(name: str, options: LoadOptions) -> Path:
     for adapter in options.merged:
         fetch_adapter(adapter, options)
     return path
+
+
+def eagle_folder(name: str, options: LoadOptions) -> str | None:
+    """The folder of a draft model that is here and is an EAGLE-3 head, else None."""
+    try:
+        folder = fetch(name, replace(options, download=False, merged=(), format="auto"))
+    except GrusError:  # loading it says what is wrong
+        return None
+    return str(folder) if is_eagle3_folder(folder) else None
 
 
 def fetch_adapter(source: str, options: LoadOptions) -> Path:

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
+import numpy as np
+
 from backends.base import Backend, DeviceMemory, KVCache, MemorySpec, Profiler, Runner, Segment, Slot, unprofiled
 from engine.errors import BadRequest
 from engine.text.sentence_modules import SentenceModules
@@ -72,11 +74,16 @@ class Loaded(Protocol):
 
 @dataclass
 class DraftHead:
-    """What a checkpoint has for multi-token prediction. Both runners write to the same KV cache."""
+    """What a checkpoint has for multi-token prediction, or an EAGLE-3 head. Both runners write to the same KV cache."""
 
     kv: KVCache
     runner: Runner
     prefill: Runner  # writes keys and values, and gives nothing
+    beside: Callable[
+        [np.ndarray], np.ndarray
+    ]  # from the model's hidden states to what is added to the embeddings of the next tokens
+    own: Callable[[np.ndarray], np.ndarray]  # the same from what the head has given itself
+    target_ids: np.ndarray | None = None  # the model's token of each of the head's; None: they are the same
 
 
 class Loader:

@@ -29,7 +29,7 @@ from engine.model_files import ModelFiles, open_model
 from engine.models.config import CONTEXT, named_architectures, text_fields
 from engine.models.registry import (
     EXACT_PARTS,
-    RECOGNIZERS,
+    WITH_TOKENIZER,
     MakeEncoder,
     find_architecture,
     find_encoder,
@@ -44,7 +44,7 @@ from engine.shares import gigabytes as gigabytes
 from engine.shares import rank_devices as rank_devices
 from engine.shares import reads_foreign as reads_foreign
 from engine.text.detokenizer import Detokenizer
-from engine.text.doctags import doctags_in
+from engine.text.doctags import doctags_in, places_in
 from engine.text.families import marks_of
 from engine.text.tokenizer import Tokenizer
 from engine.vision.processor import VisionProcessor
@@ -98,6 +98,7 @@ class LoadedModel:
     merged: tuple[LoraFiles, ...] = field(default=(), repr=False)  # that are part of the weights
     devices: tuple[str, ...] = ()  # one for each rank, where the model is split
     draft_head: DraftHead | None = field(default=None, repr=False)  # for speculative decoding
+    eagle: str | None = None  # the EAGLE-3 head that was to be its draft head
     host_bytes: int = 0  # of weights that lie beside the CPU of a GPU, and are not in `weight_bytes`
     team: Team | None = field(default=None, repr=False)  # the other ranks' processes
     replicas: Replicas | None = field(default=None, repr=False)  # the other processes that hold this model
@@ -185,7 +186,7 @@ def load_any(name: str, options: LoadOptions | None = None) -> LoadedModel | Loa
     nbytes = survey(lambda view: make(view, opened.config), source).memory(backend.dtype)
     part = load_part(make, source, opened.config, backend)
     mark = fingerprint(opened, backend, None, quant)
-    tokenizer = opened.tokenizer if part_kind(opened.config, piece) in RECOGNIZERS else None
+    tokenizer = opened.tokenizer if part_kind(opened.config, piece) in WITH_TOKENIZER else None
     return LoadedPart(name, folder, opened.config, backend, part, nbytes, mark, tokenizer=tokenizer)
 
 
@@ -238,9 +239,9 @@ def _on_first_device(whole: int, options: LoadOptions) -> int:
 
 
 def _part_source(opened: ModelFiles, piece: str, options: LoadOptions) -> tuple[Backend, Source, str | None]:
-    """A part's backend, its tensors there, and what these are quantized to: one that hears, like models that write."""
+    """A part's backend, its tensors there, and what these are quantized to: one with a tokenizer, like models that write."""
     backend = _part_backend(opened, piece, options)
-    if part_kind(opened.config, piece) not in RECOGNIZERS:
+    if part_kind(opened.config, piece) not in WITH_TOKENIZER:
         return backend, opened.source, None
     quant = choose_quant(options.quant, backend, opened.tensors)
     return backend, fitted(opened.source, backend, quant), quant
@@ -330,6 +331,7 @@ def _load_model(name: str, folder: Path, opened: ModelFiles, options: LoadOption
         devices=(backend.device, *(team.devices[1:] if team else ())),
         team=team,
         draft_head=share.draft_head,
+        eagle=options.eagle,
         host_bytes=share.host_bytes,
         vision=vision_processor_of(model, config, folder, tokenizer),
     )
@@ -347,7 +349,8 @@ def markers(tokenizer: Tokenizer, template: ChatTemplate, config: Mapping[str, A
     if not template.names:
         return frozenset()
     kind, source = str(config["model_type"]), template.source(tools=True)
-    known = (tokenizer.id(mark) for mark in {*marks_of(kind, source), *doctags_in(tokenizer.markers)})
+    tags = {*doctags_in(tokenizer.markers), *places_in(tokenizer.markers)}
+    known = (tokenizer.id(mark) for mark in {*marks_of(kind, source), *tags})
     return frozenset(id for id in known if id is not None and tokenizer.is_special(id))
 
 

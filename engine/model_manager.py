@@ -25,7 +25,8 @@ from engine.loaded import Loaded, Loader
 from engine.metrics import EngineContext, ModelStats
 from engine.parallel.replica_scheduler import ReplicaScheduler
 from engine.parallel.replicas import Replicas
-from engine.prefix_cache import CachedPrefix, PrefixCache, PrefixOffload, SequenceMemory, offload_key
+from engine.prefix_cache import CachedPrefix, PrefixCache, SequenceMemory
+from engine.prefix_offload import PrefixOffload, export_prefix, offload_key
 from engine.speculation import DraftModelSpeculation, Speculation, same_vocabulary
 from engine.tasks import Task
 from engine.types import memory_limit
@@ -164,11 +165,13 @@ class ModelManager:
             if offload is None:
                 return
             key = offload_key(loaded.fingerprint, prefix.variant)
+            # of a model that is split, arrays come rank by rank: rows and states are not told apart
+            checkpoints = prefix.checkpoints if getattr(loaded, "team", None) is None else ()
             try:
                 offload.store(
                     key,
                     prefix.key,
-                    lambda: loaded.kv.export_snapshot(loaded.kv.snapshot(prefix.slot)),
+                    lambda: export_prefix(loaded.kv, prefix.slot, checkpoints),
                     self._helper,
                     hurry,
                 )
@@ -200,9 +203,10 @@ class ModelManager:
     def _speculation(self, loaded: Loaded) -> Speculation:
         """Speculative decoding with the draft model, where its vocabulary is this model's; otherwise without."""
         settings = self._context.settings
-        if (head := getattr(loaded, "draft_head", None)) is not None and settings.speculation == "mtp":
+        if (head := getattr(loaded, "draft_head", None)) is not None and settings.speculation in ("mtp", "draft"):
             return DraftHeadSpeculation(head, settings.max_draft, self._context.clock)
-        if settings.draft_model in (None, loaded.name) or getattr(loaded, "tokenizer", None) is None:
+        headless = getattr(loaded, "eagle", None) is not None  # what was to draft is no model, and does not fit
+        if headless or settings.draft_model in (None, loaded.name) or getattr(loaded, "tokenizer", None) is None:
             return Speculation()
         draft = self._load(str(settings.draft_model))
         if not same_vocabulary(draft, loaded):

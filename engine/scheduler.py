@@ -26,6 +26,7 @@ from engine.types import Settings
 _HOST_RATE = 4e9  # bytes a second between device and host, until it is measured
 _CALM_STEPS = 64  # steps without preemption after which one more sequence may run
 _TAIL = 16  # tokens before the end of a prompt at which a state checkpoint is kept: templates often change the last few
+_NEAR = 32  # tokens between two checkpoints that are not worth a step of their own
 _SCORED_CHUNK = 64  # prompt tokens a step when the host needs all their logits
 
 
@@ -364,7 +365,9 @@ class Scheduler:
 
     @staticmethod
     def _checkpoint_positions(sequence: Sequence) -> list[int]:
-        checkpoints = [sequence.prompt_length - _TAIL]
+        tail = sequence.prompt_length - _TAIL
+        # not where a cached prefix ends a little before: a stop there would be one more step through all weights for a few tokens
+        checkpoints = [] if any(0 <= tail - one.length <= _NEAR for one in sequence.checkpoints) else [tail]
         if len(sequence.parent.sequences) > 1:
             checkpoints.append(sequence.prompt_length - 1)
         return checkpoints

@@ -19,7 +19,8 @@ from engine.errors import BackendUnavailable, BadRequest, ErrorText, GrusError, 
 from engine.load_options import LoadOptions, open_named, pick_backend
 from engine.loaded import DraftHead
 from engine.model_files import ModelFiles
-from engine.models.config import text_fields
+from engine.models.config import text_config, text_fields
+from engine.models.eagle3 import Eagle3Head, Eagle3Prefill, TappedModel, tapped_layers, target_ids, why_not
 from engine.models.registry import ARCHITECTURES, RECOGNIZERS, find_architecture
 from engine.parallel.first_rank import DryModel, FirstKVCache, FirstRunner
 from engine.parallel.replicas import Replicas
@@ -81,12 +82,22 @@ def build_share(
     )
     if (adopt := getattr(model, "choose_like", None)) is not None:
         adopt(opened.generation_config)
-    kv_bits = kept_bits(options.kv_bits, backend, model, quant is not None or opened.quantized)
+    eagle = None
+    if options.eagle is not None:
+        eagle = _open_eagle(name, config, model, options, "" if rank.count == 1 and offload is None else "it is split")
+    if eagle is not None:
+        c = text_config(config)
+        model = TappedModel(model, tapped_layers(eagle.config, c.layers), c.hidden)
+    kv_bits = kept_bits(
+        options.kv_bits, backend, getattr(model, "untapped", model), quant is not None or opened.quantized
+    )
     kv = backend.kv(model.memory, budget, kv_bits)
     runner = backend.runner(model, kv, plain=offload is not None)
     share = ModelShare(model, kv, runner, kv_bits, quant, nbytes, offload.host_bytes if offload else 0)
     if options.draft_head and rank.count == 1 and offload is None:
         share.draft_head = _draft_head(opened, backend, share)
+    if eagle is not None:
+        share.draft_head = _eagle_head(eagle, backend, share)
     return share
 
 
@@ -102,11 +113,37 @@ def _draft_head(opened: ModelFiles, backend: Backend, share: ModelShare) -> Draf
         return None
     source = fitted(opened.source, backend, share.quant)
     head = build(lambda view: make(view, opened.config, share.model), source, backend)
+    kv = _head_kv(head, backend, share)
+    return DraftHead(kv, backend.runner(head, kv), backend.runner(MtpPrefill(head), kv), head.beside, head.beside)
+
+
+def _open_eagle(name: str, config: Mapping[str, Any], model: Any, options: LoadOptions, why: str) -> ModelFiles | None:
+    """The files of the EAGLE-3 head that is to draft for a model. None, and a warning, where it does not fit, or for a reason that is known."""
+    plain = replace(options, format="auto", model_type="auto", mmproj="auto", merged=())
+    opened, _ = open_named(str(options.eagle), plain)
+    width = text_config(config).hidden
+    if why := why or why_not(opened.config, opened.source.raw("fc.weight"), model, width) or "":
+        log.warning("%s does not draft for %s: %s", options.eagle, name, why)
+        return None
+    return opened
+
+
+def _eagle_head(opened: ModelFiles, backend: Backend, share: ModelShare) -> DraftHead:
+    """An EAGLE-3 head, with a part of the memory for sequences."""
+    source = fitted(opened.source, backend, share.quant)
+    head = build(lambda view: Eagle3Head(view, opened.config, share.model), source, backend)
+    ids = target_ids(opened.source.raw("d2t"), head.vocab, share.model.vocab)
+    kv = _head_kv(head, backend, share)
+    share.nbytes += opened.nbytes
+    return DraftHead(kv, backend.runner(head, kv), backend.runner(Eagle3Prefill(head), kv), head.beside, head.own, ids)
+
+
+def _head_kv(head: TokenModel, backend: Backend, share: ModelShare) -> KVCache:
     kv = backend.kv(head.memory, share.kv.budget, share.kv_bits or 32)
     own, others = kv.bytes_for(_USUAL_TEXT), share.kv.bytes_for(_USUAL_TEXT)
     kv.budget = share.kv.budget * own // (own + others)
     share.kv.budget -= kv.budget
-    return DraftHead(kv, backend.runner(head, kv), backend.runner(MtpPrefill(head), kv))
+    return kv
 
 
 def _cpu_offload(

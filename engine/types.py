@@ -13,7 +13,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -123,11 +123,11 @@ class SamplingParams:
 
     def over(self, defaults: Mapping[str, Any]) -> SamplingParams:
         """Fill in `defaults` (a model's generation_config) where a value is None; its stop strings are added."""
-        known = {f.name for f in fields(self)}
+        known = self.__dataclass_fields__
         chosen = {k: v for k, v in defaults.items() if k in known and v is not None and getattr(self, k) is None}
         if more := [text for text in defaults.get("stop", ()) if text not in self.stop]:
             chosen["stop"] = (*self.stop, *more)
-        return SamplingParams(**{**{f.name: getattr(self, f.name) for f in fields(self)}, **chosen})
+        return replace(self, **chosen) if chosen else self
 
 
 def new_id(prefix: str = "req", separator: str = "-") -> str:

@@ -16,6 +16,7 @@ PAGE = ROOT / "docs" / "models.md"
 # What people call the models of a `model_type`.
 NAMES = {
     "cohere2": "Command R7B, Command A",
+    "deepseek_ocr2": "DeepSeek-OCR-2",
     "deepseek_v2": "DeepSeek-V2, V2.5 and V2-Lite (in GGUF files: deepseek2)",
     "deepseek_v3": "DeepSeek-V3, V3.1 and R1",
     "ernie4_5": "ERNIE 4.5",
@@ -41,6 +42,7 @@ NAMES = {
     "internvl": "InternVL 3 and 3.5 (of the `-hf` repositories)",
     "lfm2": "LFM2, LFM2.5",
     "lfm2_moe": "LFM2 mixtures",
+    **dict.fromkeys(("lfm2-vl", "lfm2_vl"), "LFM2-VL, LFM2.5-VL"),
     "lfm3": "LFM3",
     "laguna": "Laguna",
     "lighton_ocr": "LightOnOCR, LightOnOCR-2",
@@ -79,6 +81,7 @@ NAMES = {
 PART_NAMES = {
     "bicodec": "BiCodec, the codec of Spark-TTS",
     "kokoro": "Kokoro 82M: speaks",
+    "nemotron3_diarization": "Nemotron 3 Diarization: who speaks when, of up to eight speakers",
     "parakeet_ctc": "Parakeet CTC, 0.6B and 1.1B: listens",
     "parakeet_rnnt": "Parakeet RNN-T: listens",
     "parakeet_tdt": "Parakeet TDT, v2 and v3: listens",
@@ -87,8 +90,10 @@ PART_NAMES = {
     "pp_ocrv6_medium_det": "PP-OCRv6 medium, detector: finds lines of text",
     "pp_ocrv6_small_rec": "PP-OCRv6 small, recognizer: reads pages",
     "qwen3_tts_tokenizer_12hz": "the codec of Qwen3-TTS",
+    "qwen3_forced_aligner": "Qwen3-ForcedAligner 0.6B: when each word of a transcript is said",
     "silero_vad": "Silero, voice activity (built in)",
     "snac": "SNAC, the codec of Orpheus",
+    "sortformer": "Sortformer, v1 and streaming v2.1: who speaks when, of up to four speakers",
     "system_voice": "the operating system's own voices, as the model `system`",
     "wav2vec2": "wav2vec 2.0, the ears of Spark-TTS's cloning",
 }
@@ -99,6 +104,7 @@ WORDS = {
     "read": "reads pages",
     "layout": "finds regions",
     "listen": "listens",
+    "diarize": "tells who speaks",
     "speak": "speaks",
 }
 
@@ -127,7 +133,7 @@ def code(words: Iterable[str]) -> str:
 def gguf_names() -> dict[str, list[str]]:
     """By model_type. An architecture that sees with an mmproj file is that of both together, and of the text model too where that has no
     other one."""
-    from engine.weights.gguf.mmproj import PROJECTORS
+    from engine.weights.gguf.mmproj_kinds import PROJECTORS
     from engine.weights.gguf.names import MODEL_TYPES
 
     seeing = [pair for projector in PROJECTORS.values() for pair in projector.texts.items()]

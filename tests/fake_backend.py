@@ -178,11 +178,11 @@ class FakeKV:
         raise NotImplementedError("The fake model has no cross attention.")
 
     def export_snapshot(self, snapshot: KVSnapshot) -> list[np.ndarray]:
-        rows = np.array(snapshot.rows, dtype=np.uint64)
-        return [rows, np.array([snapshot.states[0]], dtype=np.uint64)]
+        rows = [] if snapshot.rows is None else [np.array(snapshot.rows, dtype=np.uint64)[:, None]]
+        return [*rows, np.array([snapshot.states[0]], dtype=np.uint64)]
 
     def import_snapshot(self, length: int, arrays: Sequence[np.ndarray]) -> KVSnapshot:
-        rows = [int(x) for x in arrays[0]]
+        rows = [int(x) for x in arrays[0][:, 0]]
         self._must(len(rows) == length, "adopted rows do not match their length")
         return KVSnapshot(length, self.row_bytes * length + self.state_bytes, rows, (int(arrays[1][0]), -1))
 

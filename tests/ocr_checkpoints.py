@@ -150,6 +150,74 @@ def _docling_inputs(pictures: Sequence[Image.Image]) -> Config:
     return {name: made[name] for name in ("pixel_values", "pixel_attention_mask")}
 
 
+# -- DeepSeek-OCR 2: its queries are for views of 768 and 1024 pixels, and tiles are cut from pictures of more than 768
+
+DEEPSEEK_PICTURES: Config = dict(
+    background_color=[127, 127, 127],
+    crop_to_patches=True,
+    image_mean=[0.5] * 3,
+    image_std=[0.5] * 3,
+    max_patches=6,
+    min_patches=2,
+    resample=3,
+    size=dict(height=1024, width=1024),
+    tile_size=768,
+)
+DEEPSEEK_VISION: Config = dict(
+    sam_config=dict(
+        hidden_size=16,
+        output_channels=16,
+        num_hidden_layers=3,
+        num_attention_heads=2,
+        window_size=14,
+        global_attn_indexes=[],  # MLX takes seconds for one on a CPU: `test_deepseek_ocr2` has a model with one
+        downsample_channels=[24, 32],
+        mlp_dim=24,
+    ),
+    encoder_config=dict(
+        hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2
+    ),
+)
+
+
+def _deepseek_ocr2(id_of: Callable[[str], int]) -> tuple[type, Any]:
+    from transformers import DeepseekOcr2Config, DeepseekOcr2ForConditionalGeneration
+
+    text = text_fields(
+        DEEPSEEK_WORDS,
+        num_key_value_heads=4,
+        n_routed_experts=8,
+        n_shared_experts=2,
+        num_experts_per_tok=2,
+        moe_intermediate_size=24,
+        mlp_layer_types=["dense", "sparse", "sparse"],
+        rms_norm_eps=1e-6,
+    )
+    config = DeepseekOcr2Config(
+        text_config=text, vision_config=DEEPSEEK_VISION, image_token_id=id_of("<image>"), tie_word_embeddings=False
+    )
+    return DeepseekOcr2ForConditionalGeneration, config
+
+
+def deepseek_pixels(pictures: Sequence[Image.Image], **settings: Any) -> Any:
+    from transformers.models.deepseek_ocr2.image_processing_pil_deepseek_ocr2 import DeepseekOcr2ImageProcessorPil
+
+    made = DeepseekOcr2ImageProcessorPil(**(DEEPSEEK_PICTURES | settings))
+    return made(images=list(pictures), return_tensors="pt")
+
+
+def _deepseek_inputs(pictures: Sequence[Image.Image]) -> Config:
+    return dict(deepseek_pixels(pictures))
+
+
+def _deepseek_features(model: Any, inputs: Config) -> Any:
+    import torch
+
+    return torch.cat(list(model.model.get_image_features(**inputs).pooler_output))
+
+
+DEEPSEEK_WORDS = ("<image>", "<|ref|>", "<|/ref|>", "<|det|>", "<|/det|>", "<|grounding|>")
+
 OCR_FAMILIES: dict[str, SeeingFamily] = {
     "granite_docling": SeeingFamily(
         words=(*FAMILIES["smolvlm"].words, *DOCTAGS),
@@ -158,6 +226,14 @@ OCR_FAMILIES: dict[str, SeeingFamily] = {
         files={"preprocessor_config.json": SMOL | {"image_processor_type": "Idefics3ImageProcessor"}},
         inputs=_docling_inputs,
         features=pooled,
+    ),
+    "deepseek_ocr2": SeeingFamily(
+        words=DEEPSEEK_WORDS,
+        place="<image>",
+        config=_deepseek_ocr2,
+        files={"preprocessor_config.json": DEEPSEEK_PICTURES | {"image_processor_type": "DeepseekOcr2ImageProcessor"}},
+        inputs=_deepseek_inputs,
+        features=_deepseek_features,
     ),
     "glm_ocr": SeeingFamily(
         words=GLM_WORDS,

@@ -134,7 +134,7 @@ def as_gguf(folder: Path, path: Path) -> Path:
         "pre_fc_norm_hidden": "hnorm",
         "norm": "shared_head_norm",
     }
-    plans = [_plan(name, np.array(dequantize(raw), np.float32)) for name, raw in file.tensors.items()]
+    plans = [plan(name, np.array(dequantize(raw), np.float32)) for name, raw in file.tensors.items()]
     experts: dict[str, dict[int, np.ndarray]] = {}
     for name, tensor in load_file(folder / "model.safetensors").items():
         if not name.startswith(HEAD):
@@ -143,21 +143,21 @@ def as_gguf(folder: Path, path: Path) -> Path:
         if part.endswith("norm") or "norm_" in part:
             values = values + 1
         if part in names:
-            plans.append(_plan(f"blk.{layers}.nextn.{names[part]}.weight", values))
+            plans.append(plan(f"blk.{layers}.nextn.{names[part]}.weight", values))
         elif ".experts." in part:
             stem, _, rest = part.partition(".experts.")
             number, _, kind = rest.partition(".")
             experts.setdefault(f"model.{stem}.switch_mlp.{kind}.weight", {})[int(number)] = values
         else:
-            plans.append(_plan(_placed(arch, f"model.{part}.weight", layers), values))
+            plans.append(plan(_placed(arch, f"model.{part}.weight", layers), values))
     for name, parts in experts.items():
-        plans.append(_plan(_placed(arch, name, layers), np.stack([parts[i] for i in range(len(parts))])))
-    known = {key: _listed(value) for key, value in file.metadata.items()}
+        plans.append(plan(_placed(arch, name, layers), np.stack([parts[i] for i in range(len(parts))])))
+    known = {key: listed(value) for key, value in file.metadata.items()}
     write(path, known | {f"{arch}.block_count": layers + 1, f"{arch}.nextn_predict_layers": 1}, plans)
     return path
 
 
-def _listed(value: Any) -> Any:
+def listed(value: Any) -> Any:
     if not isinstance(value, Elements):
         return value
     return value.strings() if value.kind == STRING else value.numbers().tolist()
@@ -169,7 +169,7 @@ def _placed(arch: str, name: str, layers: int) -> str:
     return found.replace("blk.0.", f"blk.{layers}.")
 
 
-def _plan(name: str, values: np.ndarray) -> Plan:
+def plan(name: str, values: np.ndarray) -> Plan:
     values = np.ascontiguousarray(values)
     return Plan(name, "F32", values.shape, lambda: [values.tobytes()])
 

@@ -11,7 +11,8 @@ from typing import Any
 
 from PIL import Image
 
-from tests.checkpoints import GEMMA4, SPECIALS, fill, save_tokenizer
+from tests.checkpoints import GEMMA4, MODELS, SPECIALS, fill, save_tokenizer
+from tests.lfm2_pixels import lfm2_pixels
 
 Config = dict[str, Any]
 
@@ -361,11 +362,80 @@ _INTERNVL_SMALL = SeeingFamily(
     features=pooled,
 )
 
+# -- LFM 2-VL: tiles of 8 x 8 patches, whose positions are learned for 6 x 6
+
+LFM2_PICTURES: Config = dict(
+    do_image_splitting=True,
+    downsample_factor=2,
+    encoder_patch_size=4,
+    image_mean=[0.5] * 3,
+    image_std=[0.5] * 3,
+    max_image_tokens=16,
+    max_pixels_tolerance=2.0,
+    max_tiles=6,
+    min_image_tokens=4,
+    min_tiles=2,
+    resample=2,
+    tile_size=32,
+    use_thumbnail=True,
+)
+NAFLEX: Config = {name: value for name, value in SIGLIP.items() if name != "image_size"} | dict(
+    model_type="siglip2_vision_model", num_patches=36, vision_use_head=False
+)
+LFM2_TAGS = (
+    "<image>",
+    "<|image_start|>",
+    "<|image_end|>",
+    "<|img_thumbnail|>",
+    *(f"<|img_row_{row}_col_{column}|>" for row in range(1, 7) for column in range(1, 7) if row * column <= 6),
+)
+
+
+def _lfm2_vl(id_of: Callable[[str], int], mixture: bool = False) -> tuple[type, Any]:
+    from transformers import Lfm2VlConfig, Lfm2VlForConditionalGeneration
+
+    name = "lfm2_moe" if mixture else "lfm2"
+    text = text_fields(LFM2_TAGS, model_type=name) | {
+        key: value for key, value in MODELS[name][1].items() if key not in ("vocab_size", "tie_word_embeddings")
+    }
+    config = Lfm2VlConfig(
+        text_config=text,
+        vision_config=NAFLEX,
+        image_token_id=id_of("<image>"),
+        projector_hidden_size=80,
+        projector_use_layernorm=not mixture,
+        tie_word_embeddings=False,
+    )
+    return Lfm2VlForConditionalGeneration, config
+
+
+def _lfm2_inputs(pictures: Sequence[Image.Image]) -> Config:
+    made = lfm2_pixels(pictures, LFM2_PICTURES)
+    return {name: made[name] for name in ("pixel_values", "pixel_attention_mask", "spatial_shapes")}
+
+
+def _lfm2_features(model: Any, inputs: Config) -> Any:
+    import torch
+
+    return torch.cat(list(model.model.get_image_features(**inputs).pooler_output))
+
+
+_LFM2_VL = SeeingFamily(
+    words=LFM2_TAGS,
+    place="<image>",
+    config=_lfm2_vl,
+    files={"preprocessor_config.json": LFM2_PICTURES | {"image_processor_type": "Lfm2VlImageProcessorFast"}},
+    inputs=_lfm2_inputs,
+    features=_lfm2_features,
+)
+
 FAMILIES: dict[str, SeeingFamily] = {
     "gemma4": _GEMMA4_SMALL,
     "gemma4_large": replace(_GEMMA4_SMALL, config=lambda id_of: _gemma4(id_of, large=True), prepare=_standardized),
     "internvl": _INTERNVL_SMALL,
     "internvl_rms": replace(_INTERNVL_SMALL, config=lambda id_of: _internvl(id_of, rms=True)),
+    "lfm2_vl": _LFM2_VL,
+    "lfm2_vl_moe": replace(_LFM2_VL, config=lambda id_of: _lfm2_vl(id_of, mixture=True)),
     "mistral3": SeeingFamily(
         words=("[IMG]", "[IMG_BREAK]", "[IMG_END]"),
         place="[IMG]",

@@ -314,3 +314,92 @@ def save_qwen3_asr(folder: Path, layout: str = "transformers", **how: Any) -> Pa
         }
     safetensors.torch.save_file(tensors, folder / "model.safetensors", {"format": "pt"})
     return folder
+
+
+# -- Qwen3's forced aligner
+
+ALIGNER_TOKENS = (*QWEN3_ASR_TOKENS, "<timestamp>")
+LABELS = 60
+
+
+def aligner_id(token: str) -> int:
+    return VOCAB - len(SPECIALS) + (*SPECIALS, *ALIGNER_TOKENS).index(token)
+
+
+@cache
+def aligner_reference(seed: int = 0) -> Any:
+    import torch
+    import transformers
+
+    config = transformers.Qwen3ASRConfig(**qwen3_asr_reference().config.to_dict())
+    config.text_config.vocab_size = VOCAB + len(ALIGNER_TOKENS)
+    config.timestamp_token_id, config.num_labels = aligner_id("<timestamp>"), LABELS
+    config._attn_implementation = "eager"
+    model = transformers.Qwen3ASRForTokenClassification(config).eval()
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for name, p in model.named_parameters():
+            noise = torch.randn(p.shape, generator=generator)
+            p.add_(0.1 * noise) if p.ndim <= 1 else p.copy_(
+                (0.4 if "conv2d" in name else 0.2 if "audio" in name else 0.35) * noise
+            )
+        model.model.language_model.embed_tokens.weight.mul_(0.5)
+        for p in model.model.multi_modal_projector.linear_2.parameters():
+            p.mul_(0.02)  # else all that follows the sound is alike
+        mark, text = aligner_id("<timestamp>"), model.model.language_model
+        text.embed_tokens.weight[mark] *= 0.1  # marks differ by the word before them
+        for layer in text.layers:
+            layer.self_attn.q_norm.weight.mul_(6.0)
+            layer.self_attn.o_proj.weight.mul_(3.0)
+        heard = transformers.Qwen3ASRFeatureExtractor()(
+            sound(2.0), sampling_rate=16000, padding="longest", return_attention_mask=True, return_tensors="pt"
+        )
+        words = torch.randint(1, 200, (1, 96), generator=generator)
+        words[:, 2::3] = mark
+        ids = torch.cat((torch.full((1, 26), aligner_id("<|audio_pad|>")), words), 1)
+        hidden = model.model(
+            input_ids=ids,
+            attention_mask=torch.ones_like(ids),
+            input_features=heard["input_features"],
+            input_features_mask=heard["attention_mask"],
+        ).last_hidden_state
+        mean = hidden[ids == mark].mean(0)
+        model.score.weight -= torch.outer(model.score.weight @ mean, mean) / (mean @ mean)  # what all have in common
+    return model
+
+
+def save_aligner(folder: Path, layout: str = "transformers") -> Path:
+    """`layout`: see `save_qwen3_asr`."""
+    import safetensors.torch
+
+    aligner_reference().save_pretrained(folder)
+    save_tokenizer(folder, ALIGNER_TOKENS)
+    if layout == "transformers":
+        return folder
+    path = folder / "config.json"
+    config = json.loads(path.read_text())
+    text, audio = config["text_config"], config["audio_config"]
+    text |= dict(rope_theta=text.pop("rope_parameters")["rope_theta"])
+    thinker = dict(
+        model_type="qwen3_forced_aligner", audio_token_id=config["audio_token_id"], audio_config=audio,
+        text_config=text, classify_num=LABELS,
+    )  # fmt: skip
+    outer = dict(
+        architectures=["Qwen3ASRForConditionalGeneration"], model_type="qwen3_asr", thinker_config=thinker,
+        timestamp_token_id=config["timestamp_token_id"], timestamp_segment_time=80,
+    )  # fmt: skip
+    path.write_text(json.dumps(outer))
+    names = {
+        "model.audio_tower.": "thinker.audio_tower.",
+        "model.multi_modal_projector.linear_1": "thinker.audio_tower.proj1",
+        "model.multi_modal_projector.linear_2": "thinker.audio_tower.proj2",
+        "model.language_model.": "thinker.model.",
+        "score.": "thinker.lm_head.",
+    }
+    saved = safetensors.torch.load_file(folder / "model.safetensors")
+    tensors = {
+        next(new + name.removeprefix(old) for old, new in names.items() if name.startswith(old)): tensor
+        for name, tensor in saved.items()
+    }
+    safetensors.torch.save_file(tensors, folder / "model.safetensors", {"format": "pt"})
+    return folder

@@ -14,16 +14,15 @@ from app.commands.options import writable
 from app.runtime.voice import chosen_chapters
 from engine.errors import BadRequest
 from engine.hub.download import clock
-from engine.media.audiobook_file import ENDINGS, audiobook_ending
 from engine.pipelines.reading.book import Book, open_book
-from engine.pipelines.speaking.audiobook import BookProgress
+from engine.pipelines.speaking.audiobook import BOOK_ENDINGS, BookProgress, book_ending
 from engine.pipelines.speaking.passage_store import unfinished_folder
 from engine.pipelines.speaking.speech import SpeechOptions
 
 
 def add_book(command: Any) -> None:
     book = command.add_argument_group(
-        "a book", f"-o names a file that ends in {', '.join(ENDINGS)}; without it, an m4b in the current folder"
+        "a book", f"-o names a file that ends in {', '.join(BOOK_ENDINGS)}; without it, an m4b in the current folder"
     )
     book.add_argument(
         "--book", type=Path, metavar="FILE", help="make an audiobook of an epub, PDF, docx, Markdown or text file"
@@ -72,7 +71,9 @@ def check_book(options: argparse.Namespace) -> None:
     if options.markdown:
         raise BadRequest("--markdown does not go with --book: a book's marks are never read aloud.", "markdown")
     _speakers(options)
-    audiobook_ending(writable(_target(options)))
+    book_ending(writable(_target(options)), options.per_chapter)
+    if _target(options).exists() and options.book.exists() and _target(options).samefile(options.book):
+        raise BadRequest(f"{_target(options)} is the book itself. Give the spoken one another name.", "output")
     if not options.per_chapter and _target(options).is_dir():
         raise BadRequest(f"{_target(options)} is a folder.", "output")
 

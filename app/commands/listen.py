@@ -27,6 +27,7 @@ Writes down what is said in sound files, or at the microphone while it is said.
   grus listen meeting.flac --format json --words -o meeting.json --model ./moonshine-base
   grus listen film.mkv --track 2 --subtitles --model openai/whisper-small       (film.mkv -> film.subtitled.mkv)
   grus listen interview.m4a --translate --model ggml-large-v3-turbo.bin
+  grus listen meeting.m4a --model ./parakeet-tdt --speakers ./sortformer            (who said what)
   grus listen --mic --model ./moonshine-tiny
   grus listen talk.mp3 --activity                                  (where somebody speaks; needs no model)
 
@@ -63,6 +64,14 @@ def add_to(commands: Any) -> None:
     command.add_argument(
         "--from", dest="start", type=float, default=0.0, metavar="S", help="leave out the first S seconds"
     )
+    command.add_argument(
+        "--speakers", metavar="M", help="a model that tells speakers apart, such as Sortformer: who said what"
+    )
+    command.add_argument(
+        "--aligner",
+        metavar="M",
+        help="a model that times words, such as Qwen3-ForcedAligner, for --words and --speakers",
+    )
     command.add_argument("--subtitles", action="store_true", help="a copy of the video with subtitles in it")
     command.add_argument("--words", action="store_true", help="the time of every word too (in json)")
     command.add_argument("-o", "--output", metavar="OUT", type=Path, help="a file, or a folder for several files")
@@ -79,8 +88,16 @@ def run(options: argparse.Namespace) -> int:
         raise BadRequest("--from is 0 seconds or more, and --track 1 or more.")
     if options.subtitles and (options.mic or options.activity):
         raise BadRequest("--subtitles is for videos, and goes without --mic and --activity.")
-    if options.activity and (options.mic or options.words or options.language or options.model):
-        raise BadRequest("--activity finds speech in files. It goes without --mic, --model, --language and --words.")
+    if options.activity and (options.mic or options.words or options.language or options.model or options.speakers):
+        raise BadRequest(
+            "--activity finds speech in files. It goes without --mic, --model, --language, --words and --speakers."
+        )
+    if options.activity and options.format not in SPEECH_FORMATS:
+        raise BadRequest(f"With --activity, --format is {', '.join(SPEECH_FORMATS)}.", "format")
+    if options.aligner and not (options.words or options.speakers):
+        raise BadRequest("--aligner gives the times of words: it goes with --words or --speakers.")
+    if options.mic and options.speakers:
+        raise BadRequest("--speakers is for files: who speaks is decided with some seconds of what comes after.")
     if not options.activity and options.model is None:
         raise BadRequest("Say which model listens: --model UsefulSensors/moonshine-base, for example.", "model")
     if options.words and options.format != "json":
@@ -94,7 +111,13 @@ def run(options: argparse.Namespace) -> int:
     if options.activity:
         with grus.VoiceActivity(load_options(options), options.profile) as finder:
             return _each(options, several, lambda file: SPEECH_FORMATS[options.format](finder.find(file)))
-    with grus.Ears(options.model, load_options(options), profile=options.profile) as ears:
+    with grus.Ears(
+        options.model,
+        load_options(options),
+        profile=options.profile,
+        speakers=options.speakers,
+        aligner=options.aligner,
+    ) as ears:
         if options.mic:
             ears.listener.options = ListenOptions(options.language, False, options.translate, options.prompt)
             ears.listener.check(ears.listener.options)
@@ -135,7 +158,11 @@ def _transcribed(ears: grus.Ears, file: Path, options: argparse.Namespace) -> st
 def _subtitle(file: Path, output: Path | None, transcript: Transcript) -> None:
     """A copy of the video beside it, or as `-o` says."""
     target = output if output is not None and not output.is_dir() else (output or file.parent) / _subtitled(file)
-    lines = [(segment.start, segment.end, segment.text) for segment in transcript.segments if segment.text]
+    lines = [
+        (segment.start, segment.end, f"{segment.speaker}: {segment.text}" if segment.speaker else segment.text)
+        for segment in transcript.segments
+        if segment.text
+    ]
     mux_subtitles(file, target, lines, transcript.language)
     print(f"{file.name} -> {target}", file=sys.stderr)
 

@@ -208,12 +208,13 @@ def add_engine(command: argparse.ArgumentParser) -> None:
         "--speculation",
         choices=tuple(SPECULATIONS),
         help="check several next tokens in one step, which are guessed from what was said before (ngram; good for code and for "
-        "texts that quote) or by what the model carries for multi-token prediction (mtp; Qwen3.5, Qwen3-Next) (default: off)",
+        "texts that quote) or by what the model carries for multi-token prediction (mtp; Qwen3.5, Qwen3-Next, GLM 4.5 to 4.7, DeepSeek 3) (default: off)",
     )
     group.add_argument(
         "--draft",
         metavar="MODEL",
-        help="a small model of the same family that guesses the next tokens, such as Qwen/Qwen3-0.6B for Qwen/Qwen3-8B",
+        help="a small model of the same family that guesses the next tokens, such as Qwen/Qwen3-0.6B for Qwen/Qwen3-8B, or an EAGLE-3 head "
+        "that was made for the model",
     )
     group.add_argument(
         "--kv-offload-dir",

@@ -15,6 +15,7 @@ from app.commands.options import add_profile, add_where, check_profile, where_op
 
 if TYPE_CHECKING:
     from app.runtime.reading import NoReadingModels, ReadingModels
+    from engine.pipelines.reading.looks import Advise
     from engine.pipelines.reading.reader import ReadingEvent, ReadOptions
     from engine.pipelines.reading.session import OutputTarget, ReadingSession
     from engine.pipelines.reading.writers import ExportOptions, Format
@@ -112,7 +113,8 @@ def read(options: argparse.Namespace) -> int:
     files = expand_folders(options.files)
     where = output_targets(files, options.out, kind) if options.out is not None else None
     with _models(options, bool(options.model or options.layout or needs_model(files))) as models:
-        session = ReadingSession(models.recognizer, models.layout, reading, style, _Password(options.password))
+        password, advise = _Password(options.password), _advice(options, models)
+        session = ReadingSession(models.recognizer, models.layout, reading, style, password, advise)
         teller = _Teller(len(files), options.quiet)
         _read(session, files, where, kind, teller)
     return teller.end()
@@ -127,6 +129,16 @@ def _models(options: argparse.Namespace, needed: bool) -> ReadingModels | NoRead
     # text layers alone need no model; pages without one then say what is missing. In a watched folder so does each file
     required = not options.text_layer and not options.watch
     return ReadingModels(options.model, options.layout, where, required=required, profile=options.profile)
+
+
+def _advice(options: argparse.Namespace, models: ReadingModels | NoReadingModels) -> Advise | None:
+    """Of what the Reader is read with; who has chosen a model has chosen it."""
+    if options.model or options.quiet or models.recognizer is None:
+        return None
+    from app.runtime.reading_advice import ReadingAdvice
+    from engine.machine import look
+
+    return ReadingAdvice(look(where_options(options, "the reader")))
 
 
 def _read(
@@ -175,7 +187,8 @@ def _watch(options: argparse.Namespace, reading: ReadOptions, style: ExportOptio
                 models = _models(options, needed)
                 stack.callback(models.close)
                 password = _Password(options.password, asks=False)
-                sessions[needed] = ReadingSession(models.recognizer, models.layout, reading, style, password)
+                advise = _advice(options, models)
+                sessions[needed] = ReadingSession(models.recognizer, models.layout, reading, style, password, advise)
             return sessions[needed]
 
         stack.enter_context(watched.held())

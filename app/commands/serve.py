@@ -22,7 +22,7 @@ from engine.loaded import LoadedPart
 from engine.loading import LoadedModel, gigabytes
 from engine.starter import GUIDE, PAGE, READER
 
-SWITCH_SECONDS = 0.0005  # seconds
+SWITCH_SECONDS = 0.002
 
 DESCRIPTION = """\
 Serves models to every program on this machine, in the words of OpenAI, Anthropic, Ollama and SGLang.

@@ -22,13 +22,13 @@ from engine.hub.other_apps import AppModel, app_model, app_models
 from engine.hub.resolve import resolve
 from engine.model_files import open_model
 from engine.models.registry import find_encoder, find_part
-from engine.pipelines.listening import LISTENING
+from engine.pipelines.listening import ALIGNING, DIARIZING, LISTENING
 from engine.pipelines.ranking import is_yes_no_reranker, ranks_pairs
 from engine.pipelines.speaking import is_kokoro, is_orpheus, is_spark
 from engine.starter import SYSTEM, starter
 from engine.text.sentence_modules import POOLING_FILE
 from engine.vision.registry import VISION_PROCESSORS
-from engine.weights.checkpoint import known_by
+from engine.weights.checkpoint import known_by, type_of
 from engine.weights.ggml_whisper import is_ggml_whisper
 from engine.weights.gguf.mmproj_files import files_beside, is_mmproj
 
@@ -252,12 +252,12 @@ def _holds_model(path: Path) -> bool:
 # beside it; no weights are opened.
 
 Capability = Literal[
-    "chat", "vision", "embed", "rank", "read", "lines", "layout", "listen", "speak", "remote"
-]  # lines: it reads lines of pages, and cannot be asked; remote: it runs elsewhere
-Use = Literal["chat", "embed", "rank", "read", "layout", "listen", "speak", "part"]
+    "chat", "vision", "embed", "rank", "read", "lines", "layout", "listen", "diarize", "align", "speak", "remote"
+]  # lines: it reads lines of pages, and cannot be asked; diarize: it tells who speaks when; align: when each word is said; remote: it runs elsewhere
+Use = Literal["chat", "embed", "rank", "read", "layout", "listen", "diarize", "align", "speak", "part"]
 
 _PAGES_ONLY = frozenset(
-    {"glm_ocr", "lighton_ocr", "paddleocr_vl"}
+    {"deepseek_ocr2", "glm_ocr", "lighton_ocr", "paddleocr_vl"}
 )  # model types that answer nothing but what is on a page
 _LAYOUTS = frozenset({"pp_doclayout_v2", "pp_doclayout_v3", "pp_ocrv6_medium_det"})
 _LINES = frozenset({"pp_ocrv6_small_rec"})  # read lines of text, and write no tokens
@@ -266,6 +266,7 @@ _LINES = frozenset({"pp_ocrv6_small_rec"})  # read lines of text, and write no t
 RECOMMENDED: dict[Capability, str] = {
     "read": "PaddlePaddle/PaddleOCR-VL",
     "listen": "UsefulSensors/moonshine-base",
+    "diarize": "mlx-community/diar_streaming_sortformer_4spk-v2.1-fp32",
     "speak": "Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice",
 }
 DOES: dict[str, str] = {
@@ -273,6 +274,8 @@ DOES: dict[str, str] = {
     "read": "writes text",
     "speak": "speaks",
     "listen": "listens",
+    "diarize": "tells who speaks when",
+    "align": "tells when each word of a transcript is said",
     "embed": "makes vectors of texts",
     "rank": "ranks texts",
     "layout": "is a part that other models use",
@@ -284,10 +287,16 @@ def capabilities(config: Mapping[str, Any], folder: Path | None = None) -> froze
     """Of a model with this config. `folder`: where it lies, for Spark-TTS is recognized by the codec beside it. Empty: a
     part that other models use, such as a codec."""
     model_type = str(config.get("model_type", ""))
+    if model_type == "qwen3_asr":  # or the aligner of that name
+        model_type = str(type_of(dict(config)))
     if model_type == REMOTE:
         return frozenset({*config["capabilities"], "remote"})
     if model_type in LISTENING:
         return frozenset({"listen"})
+    if model_type in DIARIZING:
+        return frozenset({"diarize"})
+    if model_type in ALIGNING:
+        return frozenset({"align"})
     if model_type in ("qwen3_tts", "system_voice") or is_kokoro(config) or is_orpheus(config):
         return frozenset({"speak"})
     if folder is not None and is_spark(folder):
@@ -318,7 +327,7 @@ def capabilities_of(source: str, cache_dir: str | None = None) -> frozenset[Capa
 
 def main_use(capabilities: frozenset[Capability]) -> Use:
     """What a model is mostly for: a vision model chats, although it can read pages too."""
-    uses: tuple[Use, ...] = ("speak", "listen", "chat", "embed", "rank", "read", "layout")
+    uses: tuple[Use, ...] = ("speak", "listen", "diarize", "align", "chat", "embed", "rank", "read", "layout")
     return next((use for use in uses if use in capabilities), "part")
 
 

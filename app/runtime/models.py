@@ -19,6 +19,7 @@ from app.runtime.catalogue import Capability, Catalogue, KnownModel, capabilitie
 from app.runtime.remote.servers import BETWEEN, RemoteServers
 from engine.engine import Engine
 from engine.errors import BadRequest, GrusError, ModelNotFound, Unsupported
+from engine.load_options import eagle_folder
 from engine.loaded import LoadedPart, Loader
 from engine.loading import (
     LoadedModel,
@@ -81,18 +82,19 @@ def open_service(
     profile: Path | None = None,
     accept: Accept = lambda source, loaded: None,
 ) -> ModelService:
-    """A service over a real engine. `options(source)`: how a model is loaded. `accept(source, loaded)` is called on the
-    engine's thread with every model that was loaded; it may change the model's defaults, or raise to refuse it.
-    `profile`: the file that gets a Chrome trace of the engine's work at the end."""
+    """A service over a real engine. `options(source)`: how a model is loaded. `accept(source, loaded)` is called on the engine's thread with
+    every loaded model; it may change its defaults, or refuse it by raising. `profile`: the file of a Chrome trace of the engine's work."""
     chosen = settings or Settings()
 
     def placed(source: str) -> LoadOptions:
         how = replace(options(source), **service.placed.get(source, {}))
         if how.devices:
             how = replace(how, device=how.devices[0])
-        if chosen.draft_model is not None and source == service.source_of(chosen.draft_model):
+        draft = None if chosen.draft_model is None else service.source_of(chosen.draft_model)
+        if source == draft:
             how = replace(how, tensor_parallel=1, replicas=1, devices=())  # small; the first rank asks it
-        return replace(how, draft_head=chosen.speculation == "mtp")
+        eagle = eagle_folder(draft, options(draft)) if draft is not None and draft != source else None
+        return replace(how, draft_head=chosen.speculation == "mtp", eagle=eagle)
 
     def load(source: str) -> Loaded:
         how = placed(source)

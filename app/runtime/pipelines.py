@@ -70,6 +70,22 @@ def listener(host: Host, wanted: str) -> Transcriber:
     return transcriber(host.engine, name, host.bring(name))
 
 
+def diarizer(host: Host, wanted: str = "") -> str:
+    """The name of what tells speakers apart, loaded."""
+    name = chosen(host, "diarize", wanted)
+    host.bring(name)
+    return name
+
+
+def aligner(host: Host) -> str | None:
+    """The name of what gives the times of words, loaded; None where there is no such model."""
+    found = catalogue.able(host.service.catalogue, "align")
+    if not found:
+        return None
+    host.bring(found[0])
+    return found[0]
+
+
 def speaker(host: Host, wanted: str) -> SpeechModel:
     """What speaks. It goes by its name, as for the server, so that it is loaded once for both."""
     from engine.pipelines.speaking.speech_models import speaker as speaker_of

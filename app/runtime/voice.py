@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from app.runtime.catalogue import Capability, require
 from app.runtime.chat import ChatRequest, prepare, reasoning_off
 from app.runtime.models import ServiceOwner, closed_on_error, open_models
 from engine.errors import BadRequest, ErrorText
@@ -74,11 +75,20 @@ class Ears(ServiceOwner):
     """A model that listens (speech to text)."""
 
     def __init__(self, name: str, options: LoadOptions | None = None, settings: Settings | None = None,
-                 profile: Path | None = None) -> None:  # fmt: skip
-        self.service = open_models([name], options, settings, profile=profile)
+                 profile: Path | None = None, speakers: str | None = None, aligner: str | None = None) -> None:  # fmt: skip
+        """`speakers`: a model that tells speakers apart. `aligner`: one that gives the times of words instead of the model itself."""
+        beside: dict[Capability, str] = {}
+        if speakers:
+            beside["diarize"] = speakers
+        if aligner:
+            beside["align"] = aligner
+        self.service = open_models([name, *beside.values()], options, settings, profile=profile)
+        self.speakers, self.aligner = speakers, aligner
         with closed_on_error(self.service):
             self.loaded: LoadedModel = self.service.load_now(name)
             self.listener = transcriber(self.service, name, self.loaded)
+            for capability, model in beside.items():
+                require(capability, model, self.service.load_now(model))
 
     def listen(
         self,
@@ -95,8 +105,9 @@ class Ears(ServiceOwner):
     ) -> Transcript:
         """What is said in a file, in a file's bytes, or in samples (then with their `rate`). A file is read block by block.
         `track`: of the sound tracks of a video. `start`: seconds at the beginning that are left out. `translate`: into English.
-        `prompt`: what was said before, or names as they are spelled."""
-        options = ListenOptions(language, words, translate, prompt)
+        `prompt`: what was said before, or names as they are spelled. Where these ears have a model that tells speakers apart,
+        segments and words have their speakers."""
+        options = ListenOptions(language, words, translate, prompt, speakers=self.speakers, aligner=self.aligner)
         return self.listener.listen(sound_of(sound, rate, track, start), options, progress=progress)
 
 

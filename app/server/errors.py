@@ -123,7 +123,9 @@ def from_validation(problems: Sequence[Mapping[str, Any]]) -> ApiError:
 
 
 def _is_branch(name: str) -> bool:
-    """pydantic names the branches of a union in a problem's place; they are no parameters."""
+    """pydantic names the branches of a union in a problem's place; they are no parameters. A form's lists end in []."""
+    if name.endswith("[]"):
+        return False
     return name.endswith("]") or name[:1].isupper() or name in ("str", "int", "float", "bool") or "-" in name
 
 

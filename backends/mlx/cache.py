@@ -431,9 +431,12 @@ class MlxCache:
             self._views[window] = MlxWindowView(self._kv, self._plan.within(window))
         return self._views[window]
 
+    def store_latent(self, layer: int, rows: mx.array) -> None:
+        self._write(layer, self._view(None), "keys", rows[:, None])
+
     def attend_latent(self, layer: int, q: mx.array, rows: mx.array, heads: LatentHeads, scale: float) -> mx.array:
         view, codec = self._view(None), self._kv.codec
-        self._write(layer, view, "keys", rows[:, None])
+        self.store_latent(layer, rows)
         outs: list[mx.array] = []
         if view.groups:
             absorbed = heads.absorb(_rows(q, 0, self._singles))

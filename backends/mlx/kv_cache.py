@@ -397,8 +397,8 @@ class MlxKVCache:
         target.length = length
 
     def export_snapshot(self, snapshot: KVSnapshot) -> list[np.ndarray]:
-        if snapshot.rows is None or snapshot.states.cross:
-            raise ValueError("only a snapshot of rows and recurrent states can leave the device")
+        if snapshot.states.cross:
+            raise ValueError("a snapshot with an encoder's keys and values cannot leave the device")
         return [_to_host(a) for a in self._flat(snapshot)]
 
     def import_snapshot(self, length: int, arrays: Sequence[np.ndarray]) -> KVSnapshot:
@@ -419,7 +419,7 @@ class MlxKVCache:
 
     def _flat(self, snapshot: KVSnapshot) -> Parts:
         states = snapshot.states
-        return [*snapshot.rows, *(a for pair in states.states.layers.values() for a in pair), *states.windows]
+        return [*(snapshot.rows or []), *(a for pair in states.states.layers.values() for a in pair), *states.windows]
 
     def _needs_what_was(self, slot: Slot, length: int, what: str) -> None:
         if self.states.specs:

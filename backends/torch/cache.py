@@ -225,10 +225,16 @@ class TorchCache:
         layer, spec = source_of(self.kv.specs, layer)
         self._write(layer, spec, k, v)
 
-    def attend_latent(self, layer: int, q: Tensor, rows: Tensor, heads: LatentHeads, scale: float) -> Tensor:
+    def store_latent(self, layer: int, rows: Tensor) -> None:
+        self._write_latent(layer, rows)
+
+    def _write_latent(self, layer: int, rows: Tensor) -> TorchWindowView:
         spec = self.kv.specs[layer]
         assert isinstance(spec, KVSpec)
-        view = self._write(layer, spec, rows[:, None])
+        return self._write(layer, spec, rows[:, None])
+
+    def attend_latent(self, layer: int, q: Tensor, rows: Tensor, heads: LatentHeads, scale: float) -> Tensor:
+        view = self._write_latent(layer, rows)
         parts = []
         if self.singles:
             absorbed = heads.absorb(q[: self.singles])

@@ -106,9 +106,13 @@ class GraphCache:
         keys.write_each(places, k)
         values.write_each(places, v)
 
-    def attend_latent(self, layer: int, q: Tensor, rows: Tensor, heads: LatentHeads, scale: float) -> Tensor:
+    def store_latent(self, layer: int, rows: Tensor) -> None:
         (slab,) = self.kv.slabs[self.capacity][layer]
         slab.write_each(places_of(self._rows, self.past[None], 1, slab.capacity), rows[:, None])
+
+    def attend_latent(self, layer: int, q: Tensor, rows: Tensor, heads: LatentHeads, scale: float) -> Tensor:
+        self.store_latent(layer, rows)
+        (slab,) = self.kv.slabs[self.capacity][layer]
         seen = slab.read(0, self.batch, 0, slab.capacity)[:, 0]
         mask = self._mask(None, slab.capacity, q.dtype)
         return heads.values(latent_attention(heads.absorb(q)[:, None], seen, heads.rank, scale, mask)[:, 0])

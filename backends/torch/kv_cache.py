@@ -565,5 +565,5 @@ def _to_host(t: Tensor) -> np.ndarray:
 
 
 def _from_host(a: np.ndarray, dtype: torch.dtype, device: torch.device) -> Tensor:
-    t = torch.from_numpy(np.array(a))
+    t = torch.from_numpy(a if a.flags.writeable else np.array(a))  # what is imported is copied into a slot once more
     return (t if t.dtype == dtype else t.view(dtype)).to(device)

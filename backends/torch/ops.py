@@ -260,6 +260,11 @@ class TorchTextOps:
             later = torch.ones(length, total, dtype=torch.bool, device=q.device).triu(total - length + 1)
             hidden = torch.zeros(length, total, dtype=q.dtype, device=q.device).masked_fill_(later, -torch.inf)
             mask, causal = hidden if mask is None else mask.to(q.dtype) + hidden, False
+        width = v.shape[3]
+        if (
+            width < q.shape[3] and v.device.type == "cpu"
+        ):  # its kernel wants one width, and is many times faster than none
+            v = F.pad(v, (0, q.shape[3] - width))
         out = F.scaled_dot_product_attention(
             q.transpose(1, 2),
             k.transpose(1, 2),
@@ -269,7 +274,7 @@ class TorchTextOps:
             scale=scale,
             enable_gqa=q.shape[2] != k.shape[2],
         )
-        return out.transpose(1, 2)
+        return out[..., :width].transpose(1, 2)
 
     def attend_window(self, q: Tensor, k: Tensor, v: Tensor, window: int, scale: float) -> Tensor:
         if self._fused and q.dtype == torch.float32 and min(q.shape[2], v.shape[2]) >= fused.LEAST and q.shape[0]:

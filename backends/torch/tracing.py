@@ -383,13 +383,18 @@ class ProgramTracer:
         views = [OperandView(x.register, x.at, apart) for x, _, apart in rows]
         self.write(Opcode.STORE, [x for x, *_ in rows], [], views, **sizes)
 
+    def store_latent(self, layer: int, rows: Symbol) -> None:
+        _, spec, kept = self.kept(layer)
+        rows = self.laid_out(rows)
+        views = [OperandView(rows.register, rows.at), NO_VIEW]
+        self.write(Opcode.STORE, [rows], [], views, kv_heads=1, dim=spec.dim, **kept)
+
     def attend_latent(self, layer: int, q: Symbol, rows: Symbol, heads: LatentHeads, scale: float) -> Symbol:
         """Of latents as they are, whatever the number of tokens: `longest` says from how many another way is less work."""
         self.longest = min(self.longest, heads.expand_from)
         _, spec, kept = self.kept(layer)
         sizes = {"kv_heads": 1, "dim": spec.dim, **kept}
-        rows = self.laid_out(rows)
-        self.write(Opcode.STORE, [rows], [], [OperandView(rows.register, rows.at), NO_VIEW], **sizes)
+        self.store_latent(layer, rows)
         q = self.laid_out(heads.absorb(q))
         out = self.new(q.shape[1], spec.dim)
         self.write(Opcode.ATTENTION, [q], [out], heads=q.shape[1], scale=scale, latent=1, **sizes)

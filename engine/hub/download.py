@@ -5,7 +5,6 @@ huggingface_hub says what a repository holds; `fetch_file` brings the bytes, int
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import os
 import re
@@ -13,14 +12,14 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol, TextIO, TypeAlias
+from typing import Any, Protocol, TextIO, TypeAlias
 
 from engine.errors import DiskFull, ErrorText, GrusError, ModelNotFound, Offline
+from engine.file_lock import exclusive
 from engine.hub import client, library, offline
 from engine.hub.cache import (
     ADAPTER,
@@ -110,60 +109,6 @@ def clock(seconds: float) -> str:
     minutes, seconds = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
-
-
-# -- a lock on a file that holds between processes and between threads, and that ends with the process that holds it
-#
-# So a download that was killed leaves nothing locked. The file itself stays, empty: removing it would let two others lock
-# two different files of the same name.
-
-_POLL = 0.1  # seconds between two attempts
-_UNSUPPORTED = {errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL}  # some network drives know no locks
-_TAKEN = {errno.EACCES, errno.EAGAIN, errno.EDEADLK}
-
-
-@contextmanager
-def exclusive(file: Path, waiting: Callable[[], None]) -> Iterator[None]:
-    """Hold the lock. While another holds it, `waiting` is called again and again; raising from it gives up."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with file.open("a+b") as stream:
-        while not _take(stream):
-            waiting()
-            time.sleep(_POLL)
-        try:
-            yield
-        finally:
-            _release(stream)
-
-
-def _take(stream: BinaryIO) -> bool:
-    try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            stream.seek(0)
-            msvcrt.locking(stream.fileno(), msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(stream.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        if error.errno in _TAKEN:
-            return False
-        if error.errno not in _UNSUPPORTED:
-            raise
-    return True
-
-
-def _release(stream: BinaryIO) -> None:
-    """Closing the file does it elsewhere."""
-    if sys.platform == "win32":
-        import contextlib
-        import msvcrt
-
-        with contextlib.suppress(OSError):
-            stream.seek(0)
-            msvcrt.locking(stream.fileno(), msvcrt.LK_UNLCK, 1)
 
 
 # -- one file of a repository into the cache's blobs: resumes where it was cut off, and is checked before it counts

@@ -89,15 +89,71 @@ PARAKEET_HOP = 160  # samples between two frames, at 16 kHz
 _PREEMPHASIS = 0.97
 
 
-def parakeet_mel(samples: np.ndarray, count: int) -> np.ndarray:
-    """For Parakeet's encoder, of mono samples at 16 kHz: `[frames, count]`, logarithms of powers, each band with mean 0 and spread 1."""
-    size, window = 512, np.hanning(400)
-    edges = samples.astype(np.float32)
-    edges = np.concatenate((edges[:1], edges[1:] - _PREEMPHASIS * edges[:-1]))
-    padded = np.pad(edges, size // 2)
-    taps = np.pad(window, (size - len(window)) // 2).astype(np.float32)
-    spectrum = np.fft.rfft(frames(padded, size, PARAKEET_HOP)[: len(samples) // PARAKEET_HOP] * taps, axis=-1)
+NEMO_FRAME = 512  # samples that a frame sees
+
+
+def preemphasized(samples: np.ndarray, before: float = 0.0) -> np.ndarray:
+    """`before`: the sample before the first."""
+    edges = samples.astype(np.float32, copy=False)
+    return edges - _PREEMPHASIS * np.concatenate((np.array([before], np.float32), edges[:-1]))
+
+
+def nemo_mel(signal: np.ndarray, count: int) -> np.ndarray:
+    """For NeMo's encoders, of a signal at 16 kHz that is `preemphasized` and has half a frame of silence at either end: `[frames, count]`
+    logarithms of powers."""
+    if len(signal) < NEMO_FRAME:
+        return np.zeros((0, count), np.float32)
+    window = np.hanning(400)
+    taps = np.pad(window, (NEMO_FRAME - len(window)) // 2).astype(np.float32)
+    spectrum = np.fft.rfft(frames(signal, NEMO_FRAME, PARAKEET_HOP) * taps, axis=-1)
     power = (spectrum.real**2 + spectrum.imag**2).astype(np.float32)
-    mel = np.log(power @ filterbank(16000, size, count, 0.0, 8000.0).T + 2.0**-24)
+    made: np.ndarray = np.log(power @ filterbank(16000, NEMO_FRAME, count, 0.0, 8000.0).T + 2.0**-24)
+    return made
+
+
+class NemoMelStream:
+    """Mel frames of a signal at 16 kHz that comes in pieces: those that `nemo_mel` makes of the whole, and no sample is kept longer than a
+    frame needs it."""
+
+    def __init__(self, count: int, behind: int = NEMO_FRAME // 2) -> None:
+        """`behind`: samples of silence behind the signal. Half a frame makes as many frames as there are hops, and one."""
+        self._count, self._behind = count, behind
+        self._signal = np.zeros(NEMO_FRAME // 2, np.float32)
+        self._before = 0.0  # the sample before the next piece
+
+    @property
+    def waiting(self) -> int:
+        """Samples that are kept."""
+        return len(self._signal)
+
+    @property
+    def ready(self) -> int:
+        """Frames that can be made."""
+        return max(0, 1 + (len(self._signal) - NEMO_FRAME) // PARAKEET_HOP)
+
+    def push(self, samples: np.ndarray, last: bool = False) -> None:
+        silence = np.zeros(self._behind if last else 0, np.float32)
+        if len(samples):
+            silence = np.concatenate((preemphasized(samples, self._before), silence))
+            self._before = float(samples[-1])
+        self._signal = np.concatenate((self._signal, silence))
+
+    def take(self, many: int, ahead: int) -> tuple[np.ndarray, np.ndarray]:
+        """The next frames, as far as they are ready, and those ahead of them, which come again."""
+        samples = (many + ahead - 1) * PARAKEET_HOP + NEMO_FRAME
+        made = nemo_mel(self._signal[:samples], self._count)
+        own = made[:many]
+        self._signal = self._signal[len(own) * PARAKEET_HOP :]
+        return own, made[many:]
+
+
+def normalized_bands(mel: np.ndarray) -> np.ndarray:
+    """Each band with mean 0 and spread 1."""
     made: np.ndarray = (mel - mel.mean(0)) / (mel.std(0, ddof=1) + 1e-5)
     return made.astype(np.float32)
+
+
+def parakeet_mel(samples: np.ndarray, count: int) -> np.ndarray:
+    """For Parakeet's encoder, of mono samples at 16 kHz: `[frames, count]`, logarithms of powers, each band with mean 0 and spread 1."""
+    padded = np.pad(preemphasized(samples), NEMO_FRAME // 2)
+    return normalized_bands(nemo_mel(padded, count)[: len(samples) // PARAKEET_HOP])

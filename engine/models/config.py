@@ -24,6 +24,7 @@ MOST_LAYERS = 1 << 10
 LARGEST_HEAD = 1 << 16
 
 CONTEXT = "max_position_embeddings", "max_sequence_length", "max_target_positions"  # what configs call the longest text
+_NESTED = ("text_config", "talker_config", "language_config")  # of others; Qwen3-TTS; DeepSeek-OCR
 TEXT_MODEL_TYPE = "text_model_type"  # in a flat config of a model that sees: which text model it has
 
 
@@ -107,11 +108,11 @@ class TextConfig:
 
 
 def text_fields(config: Mapping[str, Any]) -> Fields:
-    """The token model's own object: `text_config`, or a talker's `talker_config`, where a checkpoint nests it (also inside a
+    """The token model's own object: `text_config`, or as `_NESTED` says, where a checkpoint nests it (also inside a
     `thinker_config`), else the whole config."""
     if isinstance(config.get("thinker_config"), Mapping):
         config = {**config, **config["thinker_config"]}
-    name = next((n for n in ("text_config", "talker_config") if isinstance(config.get(n), Mapping)), None)
+    name = next((n for n in _NESTED if isinstance(config.get(n), Mapping)), None)
     outer = {k: config[k] for k in ("tie_word_embeddings", "quantization") if k in config} if name else {}
     given = completed({**outer, **(config[name] if name else config)})
     return Fields(given, f"config.json ({name})" if name else "config.json")

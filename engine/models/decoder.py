@@ -63,7 +63,8 @@ class NormNames:
 class Attention:
     """Grouped-query softmax attention."""
 
-    def __init__(self, w: View, c: TextConfig, layer: int, traits: Traits) -> None:
+    def __init__(self, w: View, c: TextConfig, layer: int, traits: Traits, inp: int | None = None) -> None:
+        """`inp`: the width of what it reads, where that is not the model's."""
         self.ops, self.layer = w.backend.ops, layer
         self.own = own = w.heads(c.heads, c.kv_heads)
         self.heads, self.kv_heads, self.dim, self.eps = own.queries.size, own.keys.size, c.head_dim, c.eps
@@ -74,7 +75,7 @@ class Attention:
         parts = [("qkv_proj", q + 2 * kv)] if traits.fused else [("q_proj", q), ("k_proj", kv), ("v_proj", kv)]
         rows = own.rows(c.head_dim)
         rows = [Portion.joined(*rows)] if traits.fused else rows
-        self.qkv = w.linear(*parts, inp=c.hidden, bias=traits.qkv_bias, rows=rows)
+        self.qkv = w.linear(*parts, inp=inp or c.hidden, bias=traits.qkv_bias, rows=rows)
         columns = own.queries.times(c.head_dim)
         self.out = w.linear((traits.out, c.hidden), inp=q, bias=traits.out_bias, columns=columns)
         self.sinks = w.tensor("sinks", (c.heads,), part=own.queries) if traits.sinks else None
@@ -83,7 +84,18 @@ class Attention:
         self.k_norm = w.norm(names[1], c.head_dim, traits.norm_plus) if names else None
 
     def __call__(self, x: Array, step: Step, angles: Array | None) -> Array:
-        q, k, v = self.ops.qkv(
+        q, k, v = self._turned(x, angles)
+        attended = step.cache.attend(self.layer, self.scaled(q, step), k, v, self.scale, self.sinks)
+        return self.out(self.gated(attended, x).reshape(x.shape[0], self.heads * self.dim))
+
+    def store(self, x: Array, step: Step, angles: Array | None) -> None:
+        """Write the keys and values alone."""
+        _, k, v = self._turned(x, angles)
+        step.cache.store(self.layer, k, v)
+
+    def _turned(self, x: Array, angles: Array | None) -> tuple[Array, Array, Array]:
+        """Queries, keys and values, normalized and rotated."""
+        made: tuple[Array, Array, Array] = self.ops.qkv(
             self.projected(x),
             self.heads,
             self.kv_heads,
@@ -94,8 +106,7 @@ class Attention:
             self.eps,
             self.norm_after_rope,
         )
-        attended = step.cache.attend(self.layer, self.scaled(q, step), k, v, self.scale, self.sinks)
-        return self.out(self.gated(attended, x).reshape(x.shape[0], self.heads * self.dim))
+        return made
 
     def projected(self, x: Array) -> Array:
         """Queries, keys and values of all heads."""
@@ -156,14 +167,16 @@ class Layers:
         mlp: Callable[[View, int], MlpLike | None],
         norm_plus: float = 0.0,
         norms: NormNames = NormNames(),
+        first: int = 0,
     ) -> None:
-        """`rope`: one of all layers, or each layer's; None: positions turn nothing."""
+        """`rope`: one of all layers, or each layer's; None: positions turn nothing. `first`: the number of the first layer's tensors."""
         self.ops, self.eps = w.backend.ops, c.eps
+        self.tapped: list[int] = []  # layers whose inputs are given too; as many as there are: what the last one gives
         self.out_eps = c.eps  # of the norms of what a mixer and an MLP give
         ropes = [rope] if rope is None or isinstance(rope, Rope) else list(rope)
         self.ropes = list(dict.fromkeys(ropes))
         self.rope_of = [self.ropes.index(ropes[i % len(ropes)]) for i in range(c.layers)]
-        self.layers = [self._layer(w.layer(i), i, c, mixer, mlp, norm_plus, norms) for i in range(c.layers)]
+        self.layers = [self._layer(w.layer(first + i), i, c, mixer, mlp, norm_plus, norms) for i in range(c.layers)]
         self.norm = w.norm(norms.last, c.hidden, norm_plus if norms.last_plus is None else norms.last_plus)
         w.ignore(r"rotary_emb\.inv_freq$")  # old files carry what is computed
         self.memory = [spec for layer in self.layers if (spec := layer.mixer.memory) is not None]
@@ -194,7 +207,10 @@ class Layers:
         # Every addition is fused with the norm that follows it, so a layer hands on both the sum and its norm.
         total, x = step.x, ops.rms_norm(step.x, self.layers[0].input_norm, eps)
         following = [layer.input_norm for layer in self.layers[1:]] + [self.norm]
+        taps = {}
         for i, (layer, next_norm) in enumerate(zip(self.layers, following)):
+            if i in self.tapped:
+                taps[i] = total
             mixed = layer.mixer(x, step, angles[self.rope_of[i]])
             if layer.mixed_norm is not None:
                 mixed = ops.rms_norm(mixed, layer.mixed_norm, self.out_eps)
@@ -208,7 +224,8 @@ class Layers:
             if i < len(added):
                 out = out + added[i]
             total, x = ops.add_rms_norm(out, total, next_norm, eps)
-        return x
+        taps[len(self.layers)] = total
+        return ops.cat([x, *(taps[i] for i in self.tapped)], 1) if self.tapped else x
 
 
 class Decoder(Layers):

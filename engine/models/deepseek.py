@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from backends.base import Array, HeadMatrices, KVSpec, Step
+from backends.base import Array, HeadMatrices, KVSpec, Rope, Step
 from engine.errors import ConfigError
 from engine.models.config import LARGEST_HEAD, TextConfig, text_config
 from engine.models.decoder import Decoder, Mlp, MlpLike
-from engine.models.glm4 import MOST_GROUPS, corrected_mixture, ignore_guessing_layers, is_dense, mixture
+from engine.models.glm4 import MOST_GROUPS, corrected_mixture, ignore_prediction_layers, is_dense, mixture
 from engine.models.moe import Routing
 from engine.models.rope import rope_fields, text_rope
 from engine.weights.portions import Portion
@@ -90,13 +90,31 @@ class LatentAttention:
     def __call__(self, x: Array, step: Step, angles: Array) -> Array:
         ops, n = self.ops, x.shape[0]
         *narrow, latents, turned = ops.split(self.down(x), self.sizes, 1)
+        rows = self._rows(latents, turned, angles)
         q = self.q(ops.rms_norm(narrow[0], self.q_norm, NORM_EPS) if narrow else x)
         own, rotated = ops.split(q.reshape(n, self.heads, self.key + self.shared), [self.key, self.shared], 2)
         q = ops.cat([own, ops.rope(rotated, angles)], 2)
-        turned = ops.rope(turned.reshape(n, 1, self.shared), angles).reshape(n, self.shared)
-        rows = ops.cat([ops.rms_norm(latents, self.kv_norm, NORM_EPS), turned], 1)
         y = step.cache.attend_latent(self.layer, q, rows, self.projected, self.scale)
         return self.out(y.reshape(n, self.heads * self.value))
+
+    def store(self, x: Array, step: Step, angles: Array) -> None:
+        """Write the latents and shared keys alone."""
+        *_, latents, turned = self.ops.split(self.down(x), self.sizes, 1)
+        step.cache.store_latent(self.layer, self._rows(latents, turned, angles))
+
+    def _rows(self, latents: Array, turned: Array, angles: Array) -> Array:
+        ops, n = self.ops, latents.shape[0]
+        turned = ops.rope(turned.reshape(n, 1, self.shared), angles).reshape(n, self.shared)
+        return ops.cat([ops.rms_norm(latents, self.kv_norm, NORM_EPS), turned], 1)
+
+
+def latent_config(config: Mapping[str, Any]) -> TextConfig:
+    c = text_config(config)
+    return replace(c, head_dim=c.fields.int("qk_rope_head_dim", most=LARGEST_HEAD))
+
+
+def latent_rope(c: TextConfig) -> Rope:
+    return replace(text_rope(c), pairs=c.fields.flag("rope_interleave", True))
 
 
 def _yarn_factor(c: TextConfig) -> float:
@@ -108,23 +126,22 @@ def _yarn_factor(c: TextConfig) -> float:
 
 
 def _latent_decoder(w: View, config: Mapping[str, Any], softmax: bool) -> Decoder:
-    c = text_config(config)
+    c = latent_config(config)
     f = c.fields
-    c = replace(c, head_dim=f.int("qk_rope_head_dim", most=LARGEST_HEAD))
-    ignore_guessing_layers(w, c)
+    ignore_prediction_layers(w, c)
 
     def mlp(v: View, i: int) -> MlpLike:
         if f.find("n_routed_experts", "num_local_experts", "num_experts", default=None) is None:
             return Mlp(v.sub("mlp"), c.hidden, c.ffn)
-        return _softmax_mixture(v.sub("mlp"), c, i) if softmax else corrected_mixture(v.sub("mlp"), c, i)
+        return softmax_mixture(v.sub("mlp"), c, i) if softmax else corrected_mixture(v.sub("mlp"), c, i)
 
-    rope = replace(text_rope(c), pairs=f.flag("rope_interleave", True))
-    return Decoder(w, c, rope, lambda v, i: LatentAttention(v.sub("self_attn"), c, i), mlp)
+    return Decoder(w, c, latent_rope(c), lambda v, i: LatentAttention(v.sub("self_attn"), c, i), mlp)
 
 
-def _softmax_mixture(w: View, c: TextConfig, layer: int) -> MlpLike:
+def softmax_mixture(w: View, c: TextConfig, layer: int, first: int = 0) -> MlpLike:
+    """The MLP of a layer; `first` ones are no mixtures, where a config does not say it."""
     f = c.fields
-    if is_dense(c, layer, 0):
+    if is_dense(c, layer, first):
         return Mlp(w, c.hidden, c.ffn)
     method = f.find("topk_method", default="greedy")
     if method not in ("greedy", "group_limited_greedy"):

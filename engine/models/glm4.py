@@ -1,5 +1,5 @@
 """GLM 4: norms on both sides of attention and MLP, and neighbouring dimensions turned together in half of each head. And its
-mixtures, GLM 4.5 to 4.7: norms and halves as usual, sigmoid routing, and one layer more that guesses ahead, which is not built.
+mixtures, GLM 4.5 to 4.7: norms and halves as usual, sigmoid routing, and one layer more for multi-token prediction (`mtp.py`).
 """
 
 from __future__ import annotations
@@ -41,9 +41,8 @@ def glm4(w: View, config: Mapping[str, Any]) -> Decoder:
 
 def glm4_moe(w: View, config: Mapping[str, Any]) -> Decoder:
     c = text_config(config)
-    norms = ("q_norm", "k_norm") if c.fields.flag("use_qk_norm") else None
-    traits = Traits(qkv_bias=c.fields.flag("attention_bias"), qk_norm=norms)
-    ignore_guessing_layers(w, c)
+    traits = mixture_traits(c)
+    ignore_prediction_layers(w, c)
     return Decoder(
         w,
         c,
@@ -53,11 +52,18 @@ def glm4_moe(w: View, config: Mapping[str, Any]) -> Decoder:
     )
 
 
+def mixture_traits(c: TextConfig) -> Traits:
+    norms = ("q_norm", "k_norm") if c.fields.flag("use_qk_norm") else None
+    return Traits(qkv_bias=c.fields.flag("attention_bias"), qk_norm=norms)
+
+
 def corrected_mixture(w: View, c: TextConfig, layer: int) -> MlpLike:
     """The MLP of a layer: a mixture whose router has a correction bias, but in the first layers."""
+    return Mlp(w, c.hidden, c.ffn) if is_dense(c, layer, 1) else corrected_experts(w, c)
+
+
+def corrected_experts(w: View, c: TextConfig) -> MlpLike:
     f = c.fields
-    if is_dense(c, layer, 1):
-        return Mlp(w, c.hidden, c.ffn)
     routing = Routing(
         renormalize=f.flag("norm_topk_prob", True),
         sigmoid=True,
@@ -88,8 +94,9 @@ def mixture(w: View, c: TextConfig, routing: Routing) -> MlpLike:
     return SharedMoe(w, c, "shared_experts", shared * c.fields.int("moe_intermediate_size"), routing)
 
 
-def ignore_guessing_layers(w: View, c: TextConfig, body: str = "model") -> None:
-    """Layers behind the last one guess a token ahead."""
+def ignore_prediction_layers(w: View, c: TextConfig, body: str = "model") -> None:
+    """Layers behind the last one are for multi-token prediction. Those of GGUF files have names of their own."""
+    w.ignore(r"^mtp\.")
     count = c.fields.int("num_nextn_predict_layers", "num_mtp_layers", default=1, least=0, most=64)
     for i in range(c.layers, c.layers + max(1, count)):
         w.ignore(rf"^{re.escape(body)}\.layers\.{i}\.")

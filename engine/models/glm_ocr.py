@@ -16,7 +16,7 @@ from engine.errors import ConfigError, WeightsError
 from engine.models.config import Fields, TextConfig, text_config
 from engine.models.decoder import Attention, Decoder, Mlp, Traits, nested_names
 from engine.models.encoder import Patched, Pieces, Work
-from engine.models.glm4 import NORMS, ignore_guessing_layers
+from engine.models.glm4 import NORMS, ignore_prediction_layers
 from engine.models.qwen_vision import PLACES, THETA, QwenVisionNorm, block_angles, patches_of, tower_place
 from engine.models.rope import frequencies, text_rope
 from engine.models.vision_language import SeeingDecoder
@@ -31,7 +31,7 @@ def glm_ocr(w: View, config: Mapping[str, Any]) -> SeeingDecoder:
     if place is None:
         raise WeightsError(f"The checkpoint has no vision tower: {PLACES[0]}.patch_embed.proj.weight is missing.")
     c, (body, head) = text_config(config), nested_names(w)
-    ignore_guessing_layers(w, c, body)
+    ignore_prediction_layers(w, c, body)
     decoder = Decoder(
         w,
         c,

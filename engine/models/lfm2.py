@@ -13,7 +13,7 @@ from typing import Any
 from backends.base import Array, Rope, StateSpec, Step
 from engine.errors import ConfigError
 from engine.models.config import TextConfig, text_config
-from engine.models.decoder import Attention, Decoder, Mixer, Mlp, MlpLike, NormNames, Traits
+from engine.models.decoder import Attention, Decoder, Mixer, Mlp, MlpLike, NormNames, Traits, nested_names
 from engine.models.moe import ExpertRouter, Routing, SparseMoe
 from engine.models.rope import fields_of_kind, text_rope
 from engine.models.windows import FULL, SLIDING
@@ -133,7 +133,8 @@ def _lfm2(w: View, c: TextConfig, mlp: Callable[[View, int], MlpLike]) -> Decode
 
     norms = NormNames(mixer="operator_norm", mlp="ffn_norm", last="embedding_norm")
     rope = text_rope(c, default_theta=1e6)
-    return Decoder(w, c, rope, mixer, mlp, norms=norms)
+    body, head = nested_names(w)  # beside LFM 2-VL's vision tower
+    return Decoder(w, c, rope, mixer, mlp, body=body, head=head, norms=norms)
 
 
 def lfm3(w: View, config: Mapping[str, Any]) -> Decoder:

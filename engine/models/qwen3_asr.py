@@ -107,16 +107,20 @@ def _sinusoids(n: int, dim: int) -> np.ndarray:
     return np.concatenate((np.sin(angles), np.cos(angles)), 1).astype(np.float32)
 
 
+def audio_encoder(w: View, outer: Mapping[str, Any], width: int, own: bool) -> Qwen3AsrEncoder:
+    """`own`: in transformers' layout."""
+    tower = w.sub("model.audio_tower" if own else "audio_tower")
+    projector, names = (
+        (w.sub("model.multi_modal_projector"), ("linear_1", "linear_2")) if own else (tower, ("proj1", "proj2"))
+    )
+    return Qwen3AsrEncoder(tower, projector, names, Fields(outer["audio_config"], "config.json (audio_config)"), width)
+
+
 class Qwen3Asr:
     def __init__(self, w: View, config: Mapping[str, Any]) -> None:
         outer = {**config, **config.get("thinker_config", {})}
         if not isinstance(outer.get("audio_config"), Mapping):
             raise ConfigError("config.json lacks `audio_config`.")
-        classes = config.get("architectures") or ()
-        if outer["model_type"] == "qwen3_forced_aligner" or "Qwen3ASRForTokenClassification" in classes:
-            raise ConfigError(
-                "config.json: this is Qwen3's forced aligner, which writes no text. Open Qwen3-ASR itself."
-            )
         w = w.sub("thinker") if w.has("thinker.audio_tower.conv2d1.weight") else w
         own = w.has("model.audio_tower.conv2d1.weight")
         body, head = nested_names(w)
@@ -129,12 +133,7 @@ class Qwen3Asr:
         )  # on one axis, all sections are one
         decoder = self.decoder = standard_decoder(w, c, rope, qwen3_traits(c), body, head)
         self.ops, self.memory, self.vocab = decoder.ops, decoder.memory, decoder.vocab
-        tower = w.sub("model.audio_tower" if own else "audio_tower")
-        projector, names = (
-            (w.sub("model.multi_modal_projector"), ("linear_1", "linear_2")) if own else (tower, ("proj1", "proj2"))
-        )
-        audio = Fields(outer["audio_config"], "config.json (audio_config)")
-        self.encoder = Qwen3AsrEncoder(tower, projector, names, audio, c.hidden)
+        self.encoder = audio_encoder(w, outer, c.hidden, own)
         self.audio_token = Fields(outer).int("audio_token_id", default=151676)
         if self.audio_token >= self.vocab:
             raise ConfigError(f"config.json: audio_token_id ({self.audio_token}) lies outside of the vocabulary.")

@@ -44,6 +44,7 @@ class _Makers(Mapping[str, _M]):
 
 _ARCHITECTURES = {
     "cohere2": "cohere2.cohere2",
+    "deepseek_ocr2": "deepseek_ocr2.deepseek_ocr2",
     "deepseek_v2": "deepseek.deepseek_v2",
     "deepseek_v3": "deepseek.deepseek_v3",
     "ernie4_5": "ernie4_5.ernie4_5",
@@ -72,7 +73,9 @@ _ARCHITECTURES = {
     "internvl": "internvl.internvl",
     "laguna": "laguna.laguna",
     "lfm2": "lfm2.lfm2",
+    "lfm2-vl": "lfm2_vl.lfm2_vl",
     "lfm2_moe": "lfm2.lfm2_moe",
+    "lfm2_vl": "lfm2_vl.lfm2_vl",
     "lfm3": "lfm2.lfm3",
     "lighton_ocr": "lighton_ocr.lighton_ocr",
     "llama": "llama.llama",
@@ -116,6 +119,7 @@ _PARTS = {
     "bicodec": "bicodec.bicodec_decoder",
     "bicodec#encoder": "bicodec.bicodec_encoder",
     "kokoro": "kokoro.kokoro",
+    "nemotron3_diarization": "nemotron_diarization.nemotron_diarization",
     "parakeet_ctc": "parakeet.parakeet_ctc",
     "parakeet_rnnt": "parakeet.parakeet_rnnt",
     "parakeet_tdt": "parakeet.parakeet_tdt",
@@ -123,19 +127,23 @@ _PARTS = {
     "pp_doclayout_v3": "pp_doclayout.pp_doclayout",
     "pp_ocrv6_medium_det": "pp_ocr.pp_ocr_detector",
     "pp_ocrv6_small_rec": "pp_ocr.pp_ocr_recognizer",
+    "qwen3_forced_aligner": "qwen3_aligner.qwen3_forced_aligner",
     "qwen3_tts#speaker": "ecapa.speaker_encoder",
     "qwen3_tts_tokenizer_12hz": "codec12.codec_decoder",
     "qwen3_tts_tokenizer_12hz#encoder": "codec12.codec_encoder",
     "silero_vad": "silero.silero_vad",
     "snac": "snac.snac",
+    "sortformer": "sortformer.sortformer",
     "system_voice": "system_voice.system_voice",
     "wav2vec2": "wav2vec2.wav2vec2",
 }
 PARTS: Mapping[str, MakePart] = _Makers(_PARTS)
-# Those that hear whole stretches of speech: they have a tokenizer, and are quantized like models that write.
+# Those that hear whole stretches of speech.
 RECOGNIZERS = frozenset({"parakeet_ctc", "parakeet_rnnt", "parakeet_tdt"})
+# Those that have a tokenizer, and are quantized like models that write.
+WITH_TOKENIZER = RECOGNIZERS | {"qwen3_forced_aligner"}
 # Parts that hear differences which a half-precision float has not: computed in f32 whatever else is chosen.
-EXACT_PARTS = frozenset(PARTS) - RECOGNIZERS - {"pp_doclayout_v2", "pp_doclayout_v3"}
+EXACT_PARTS = frozenset(PARTS) - WITH_TOKENIZER - {"pp_doclayout_v2", "pp_doclayout_v3"}
 
 # Models that read texts whole and write none: embedding models, and cross-encoders, which rank.
 _ENCODERS = {

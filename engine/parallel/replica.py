@@ -37,7 +37,9 @@ def main() -> None:
         loaded: dict[str, Any] = {begun["name"]: load_any(begun["name"], options)}
         reports.write(("loaded",))
         settings = _settings(read_message(commands)[1])
-        plain = replace(options, model_type="auto", format="auto", mmproj="auto", merged=(), draft_head=False)
+        plain = replace(
+            options, model_type="auto", format="auto", mmproj="auto", merged=(), draft_head=False, eagle=None
+        )
         # the engine may load the model anew after a failure
         engine = Engine(
             lambda name: loaded.pop(name, None) or load_any(name, options if name == begun["name"] else plain), settings

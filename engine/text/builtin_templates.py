@@ -203,12 +203,27 @@ HUNYUAN = _hunyuan("<｜hy_User｜>", "", "<｜hy_Assistant｜>", "<｜hy_place�
 HUNYUAN_EXTRA = _hunyuan("", "<|extra_0|>", "", "<|extra_4|>")
 
 
+# Prompts of DeepSeek-OCR are the places of pictures and words, without roles
+DEEPSEEK_OCR = """\
+{%- for message in messages %}
+    {%- if message.content is string %}
+        {{- message.content }}
+    {%- else %}
+        {%- for part in message.content %}
+            {{- '<image>\n' if part.type == 'image' else part.text }}
+        {%- endfor %}
+    {%- endif %}
+{%- endfor %}"""
+
+
 def builtin_template(model_type: str, id_of: Callable[[str], int | None]) -> str | None:
     """The template of a family whose control tokens the vocabulary has; None where nothing fits."""
 
     def has(token: str) -> bool:
         return id_of(token) is not None
 
+    if model_type == "deepseek_ocr2":
+        return DEEPSEEK_OCR
     if has("<｜hy_User｜>"):
         return HUNYUAN
     if model_type.startswith("hunyuan") and has("<|extra_0|>"):

@@ -1,4 +1,6 @@
-"""The tags of DocTags in a vocabulary. They are special tokens, and what the model says: the text of a reply must keep them."""
+"""The tags in a vocabulary that say what a part of a page is: those of DocTags, and DeepSeek-OCR's. They are special tokens, and what the
+model says: the text of a reply must keep them.
+"""
 
 from __future__ import annotations
 
@@ -18,3 +20,12 @@ def doctags_in(special: Collection[str]) -> set[str]:
     if DOCUMENT not in special:
         return set()
     return {token for token in special if _TAG.fullmatch(token) and not _NOT_SAID.fullmatch(token)}
+
+
+GROUNDING = "<|grounding|>"  # what a prompt has where a model is to write places
+_GROUNDED = ("<|ref|>", "<|/ref|>", "<|det|>", "<|/det|>")
+
+
+def places_in(special: Collection[str]) -> set[str]:
+    """Of these special tokens those around the kind and the place of a part."""
+    return {token for token in _GROUNDED if token in special} if GROUNDING in special else set()

@@ -26,6 +26,7 @@ from engine.text.vocabulary import spelling_of
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 _FILES = ("tokenizer.json", "vocab.json and merges.txt")
+_SHORT = 1000  # characters, which are encoded in less than half a millisecond
 _NAMED = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 
 
@@ -141,11 +142,11 @@ class Tokenizer:
         """Ids, and up to where in the text. Other threads run while a part is encoded."""
         backend = self._backend if parse_special else self._literal
         if len(text) <= 2 * PIECE or self._cuts is None:
-            yield _in_batch(backend, text, add_special), len(text)
+            yield _encoded(backend, text, add_special), len(text)
             return
         before, after = self.around if add_special else ([], [])
         for piece, end in self._cuts.pieces(text):
-            ids = _in_batch(backend, piece, False)
+            ids = _encoded(backend, piece, False)
             yield [*before, *ids, *(after if end == len(text) else ())], end
             before = []
 
@@ -220,13 +221,16 @@ class Tokenizer:
         return twin
 
 
-def _in_batch(backend: Backend, text: str, add_special: bool) -> list[int]:
-    """As a batch of one: a plain `encode` keeps other threads from running for as long as it takes."""
+def _encoded(backend: Backend, text: str, add_special: bool) -> list[int]:
+    """A plain `encode` keeps other threads from running for as long as it takes. A batch of one does not; but to get the
+    interpreter back from a thread that computes takes longer than a short text."""
     try:
-        (encoding,) = backend.encode_batch_fast([text], add_special_tokens=add_special)
+        if len(text) <= _SHORT:
+            encoding = backend.encode(text, add_special_tokens=add_special)
+        else:
+            (encoding,) = backend.encode_batch_fast([text], add_special_tokens=add_special)
     except TypeError:  # a lone surrogate, which JSON can spell and UTF-8 cannot
-        clean = text.encode("utf-8", "replace").decode()
-        (encoding,) = backend.encode_batch_fast([clean], add_special_tokens=add_special)
+        return _encoded(backend, text.encode("utf-8", "replace").decode(), add_special)
     ids: list[int] = encoding.ids
     return ids
 

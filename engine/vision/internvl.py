@@ -109,17 +109,7 @@ class InternVlVisionProcessor:
         return kind(np.concatenate(cut), grid, len(tiles) * self.tokens, content_key(pixels, kind.__name__))
 
     def _grid(self, height: int, width: int) -> tuple[int, int]:
-        """Rows and columns: the grid whose shape is nearest. Of several, the largest that is not over twice the picture's area."""
-        shape, area = width / height, width * height
-        best, nearest = (1, 1), float("inf")
-        numbers = range(1, self.most + 1)
-        grids = [(w, h) for w in numbers for h in numbers if self.fewest <= w * h <= self.most]
-        for across, down in sorted(grids, key=lambda grid: grid[0] * grid[1]):
-            distance = abs(shape - across / down)
-            larger = distance == nearest and area > 0.5 * self.tile**2 * across * down
-            if distance < nearest or larger:
-                best, nearest = (down, across), distance
-        return best
+        return nearest_grid(height, width, self.fewest, self.most, self.tile)
 
     def _spelled(self, picture: Picture) -> list[int]:
         start, end = self._encode(START), self._encode(END)
@@ -131,3 +121,17 @@ class InternVlVisionProcessor:
             tile = [self.image_id] * self.tokens
             out += [*self._encode(f"{line}Frame{i + 1}: {START}"), *tile, *end]
         return out
+
+
+def nearest_grid(height: int, width: int, fewest: int, most: int, tile: int) -> tuple[int, int]:
+    """Rows and columns: the grid whose shape is nearest. Of several, the largest that is not over twice the picture's area."""
+    shape, area = width / height, width * height
+    best, nearest = (1, 1), float("inf")
+    numbers = range(1, most + 1)
+    grids = [(w, h) for w in numbers for h in numbers if fewest <= w * h <= most]
+    for across, down in sorted(grids, key=lambda grid: grid[0] * grid[1]):
+        distance = abs(shape - across / down)
+        larger = distance == nearest and area > 0.5 * tile**2 * across * down
+        if distance < nearest or larger:
+            best, nearest = (down, across), distance
+    return best

@@ -118,6 +118,11 @@ def video_settings(folder: Path) -> Fields:
     return _settings(folder, "video_preprocessor_config.json", "video_processor")
 
 
+def processor_settings(folder: Path) -> Mapping[str, Any]:
+    """What the processor of pictures and texts together is told, in its own file."""
+    return _object(folder / "processor_config.json")
+
+
 def pixel_limits(settings: Fields, least: int, most: int) -> tuple[int, int]:
     """The least and most pixels, by the older or the newer names of the settings."""
     size = settings.sub("size") if settings.find("size", default=None) is not None else Fields({}, settings.where)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from engine.models.config import Fields
-from engine.vision.processor import VisionProcessor, image_settings, video_settings
+from engine.vision.processor import VisionProcessor, image_settings, processor_settings, video_settings
 
 _Encode: TypeAlias = Callable[[str], Sequence[int]]
 _Factory: TypeAlias = Callable[[Fields, Path, _Encode], VisionProcessor]
@@ -25,6 +25,12 @@ def _paddle(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
     from engine.vision.paddle import PaddleVisionProcessor
 
     return PaddleVisionProcessor(config, image_settings(config, folder))
+
+
+def _deepseek_ocr2(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
+    from engine.vision.deepseek_ocr2 import DeepseekOcr2VisionProcessor
+
+    return DeepseekOcr2VisionProcessor(config, image_settings(config, folder), encode)
 
 
 def _gemma3(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
@@ -57,6 +63,12 @@ def _internvl(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
     return InternVlVisionProcessor(config, image_settings(config, folder), encode)
 
 
+def _lfm2_vl(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
+    from engine.vision.lfm2_vl import Lfm2VlVisionProcessor
+
+    return Lfm2VlVisionProcessor(config, all_image_settings(config, folder), encode)
+
+
 def _lighton(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
     from engine.vision.pixtral import LightOnVisionProcessor
 
@@ -76,11 +88,14 @@ def _qwen2_5(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
 
 
 VISION_PROCESSORS: dict[str, _Factory] = {
+    "deepseek_ocr2": _deepseek_ocr2,
     "gemma3": _gemma3,
     "gemma4": _gemma4,
     "glm_ocr": _glm,
     "idefics3": _idefics3,
     "internvl": _internvl,
+    "lfm2-vl": _lfm2_vl,
+    "lfm2_vl": _lfm2_vl,
     "lighton_ocr": _lighton,
     "mistral3": _pixtral,
     "paddleocr_vl": _paddle,
@@ -91,6 +106,16 @@ VISION_PROCESSORS: dict[str, _Factory] = {
     "qwen3_vl_moe": _qwen,
     "smolvlm": _idefics3,
 }
+
+
+def all_image_settings(config: Fields, folder: Path) -> Fields:
+    """As `image_settings`, with what older repositories of a family keep in other files."""
+    image = image_settings(config, folder)
+    if config.values.get("model_type") not in ("lfm2-vl", "lfm2_vl"):
+        return image
+    from engine.vision.lfm2_vl import lfm2_settings
+
+    return lfm2_settings(image, processor_settings(folder), config.values)
 
 
 def make_vision_processor(config: Mapping[str, Any], folder: Path, encode: _Encode) -> VisionProcessor | None:

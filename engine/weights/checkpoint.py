@@ -43,7 +43,7 @@ class Checkpoint:
             config = _read_yaml(folder / "config.yaml")
         if config is None:
             raise ConfigError(f"{folder} has no config.json, so it is not a model's folder.")
-        config["model_type"] = found = model_type or _type_of(config)
+        config["model_type"] = found = model_type or type_of(config)
         if not isinstance(found, str) or not found:
             classes = config.get("architectures")
             named = f" Its `architectures` are {classes!r:.200}." if isinstance(classes, list) and classes else ""
@@ -96,11 +96,19 @@ def known_by(config: dict[str, Any]) -> str | None:
     return next((kind for kind, fields in _FIELDS.items() if fields <= config.keys()), None)
 
 
-def _type_of(config: dict[str, Any]) -> Any:
-    """LightOnOCR's repositories call it `mistral3`, after its image encoder; its text model is another one."""
+def type_of(config: dict[str, Any]) -> Any:
+    """LightOnOCR's repositories call it `mistral3`, after its image encoder; its text model is another one. DeepSeek-OCR 2's call it as
+    those of all DeepSeek's models that see. Qwen3's forced aligner has the type of Qwen3-ASR, and another class."""
     found, text = config.get("model_type", known_by(config)), config.get("text_config")
+    if found == "qwen3_asr":
+        thinker = config.get("thinker_config")
+        inner = thinker.get("model_type") if isinstance(thinker, dict) else None
+        if "Qwen3ASRForTokenClassification" in (config.get("architectures") or ()) or inner == "qwen3_forced_aligner":
+            return "qwen3_forced_aligner"
     if found == "mistral3" and isinstance(text, dict) and text.get("model_type") == "qwen3":
         return "lighton_ocr"
+    if found == "deepseek_vl_v2" and "DeepseekOCR2ForCausalLM" in (config.get("architectures") or ()):
+        return "deepseek_ocr2"
     return found
 
 

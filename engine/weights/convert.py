@@ -20,7 +20,7 @@ from engine.models.config import Fields
 from engine.text.template import ChatTemplate
 from engine.text.tokenizer import Tokenizer
 from engine.vision.pixtral import ROW_END
-from engine.vision.processor import image_settings
+from engine.vision.registry import all_image_settings
 from engine.weights import folder
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.gguf import export, metadata, vocabulary
@@ -136,7 +136,7 @@ def _to_mmproj(model: ConvertedModel, dst: Path) -> None:
     """The image encoder, where the model has one: never quantized, as llama.cpp's converter does it."""
     writer = writer_of(model.config)
     if writer is not None and model.folder is not None:
-        image = image_settings(Fields(model.config), model.folder)
+        image = all_image_settings(Fields(model.config), model.folder)
         config = {**model.config, ROW_END_ID: model.tokenizer.id(ROW_END)}
         write_mmproj(dst, model.stored, config, image, model.name, writer)
 

@@ -268,6 +268,15 @@ class View:
         forget_pages([raw])
         return linear
 
+    def matrix(self, name: str, rows: int, columns: int) -> Linear:
+        """A plain tensor by its whole name, that is multiplied with as it is: learned relative positions."""
+        raw = self._raw(name, (rows, columns))
+        if self.dry or raw is None:
+            return _stand_in(rows, columns)
+        linear = self.backend.linear([Dense(raw)], [None])
+        forget_pages([raw])
+        return linear
+
     def transposed(self, name: str, inp: int, out: int) -> Linear:
         """A plain tensor `[inp, out]` as a linear."""
         raw = self._raw(name, (inp, out))

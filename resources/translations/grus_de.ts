@@ -349,6 +349,11 @@
         <translation>Die Aufnahme wird analysiert.</translation>
     </message>
     <message>
+        <source>Another name</source>
+        <extracomment>app/gui/listen/speakers.py</extracomment>
+        <translation>Anderer Name</translation>
+    </message>
+    <message>
         <source>Another process is making this audiobook now: {folder}.</source>
         <extracomment>engine/pipelines/speaking/passage_store.py</extracomment>
         <translation>Ein anderer Prozess erstellt dieses Hörbuch gerade: {folder}.</translation>
@@ -637,6 +642,11 @@
         <source>Clear the search</source>
         <extracomment>app/gui/chat/conversation_list.py, app/gui/models/pane.py</extracomment>
         <translation>Suche leeren</translation>
+    </message>
+    <message>
+        <source>Click to name the speaker.</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>Klicken, um den Sprecher zu benennen.</translation>
     </message>
     <message>
         <source>Click to play.</source>
@@ -2185,6 +2195,11 @@
         <translation>Es ist kein Modell installiert, das Bilder liest. Laden Sie unter „Modelle“ eines herunter, zum Beispiel PaddlePaddle/PaddleOCR-VL.</translation>
     </message>
     <message>
+        <source>No model that tells speakers apart is installed. Download one in Models, for example mlx-community/diar_streaming_sortformer_4spk-v2.1-fp32.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>Es ist kein Modell installiert, das Sprecher unterscheidet. Laden Sie eines unter Modelle herunter, zum Beispiel mlx-community/diar_streaming_sortformer_4spk-v2.1-fp32.</translation>
+    </message>
+    <message>
         <source>No model yet</source>
         <extracomment>app/gui/model_box.py</extracomment>
         <translation>Noch kein Modell</translation>
@@ -3018,6 +3033,11 @@
         <translation>Umbenennen</translation>
     </message>
     <message>
+        <source>Rename in the whole recording</source>
+        <extracomment>app/gui/listen/pane.py, app/gui/listen/speakers.py</extracomment>
+        <translation>In der ganzen Aufnahme umbenennen</translation>
+    </message>
+    <message>
         <source>Rename the conversation</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Unterhaltung umbenennen</translation>
@@ -3521,6 +3541,16 @@
         <translation>Sprechen Sie, um die Stimme zu unterbrechen.</translation>
     </message>
     <message>
+        <source>Speaker {number}</source>
+        <extracomment>app/gui/viewmodels/listen.py</extracomment>
+        <translation>Sprecher {number}</translation>
+    </message>
+    <message>
+        <source>Speakers</source>
+        <extracomment>app/gui/listen/speakers.py, app/gui/viewmodels/models/library.py</extracomment>
+        <translation>Sprecher</translation>
+    </message>
+    <message>
         <source>Speaking</source>
         <extracomment>app/gui/chat/talk_bar.py, app/gui/viewmodels/speak.py</extracomment>
         <translation>Spricht</translation>
@@ -3676,6 +3706,16 @@
         <translation>Gespräche brauchen ein Modell für Spracherkennung und eines für Sprachausgabe. Laden Sie hier {names} herunter und versuchen Sie es erneut.</translation>
     </message>
     <message>
+        <source>Tell speakers apart</source>
+        <extracomment>app/gui/listen/speakers.py</extracomment>
+        <translation>Sprecher unterscheiden</translation>
+    </message>
+    <message>
+        <source>Tells who speaks when in a recording, beside a model that transcribes: up to four speakers.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Erkennt neben einem Modell, das transkribiert, wer in einer Aufnahme wann spricht: bis zu vier Personen.</translation>
+    </message>
+    <message>
         <source>Temperature</source>
         <extracomment>app/gui/viewmodels/sampling.py</extracomment>
         <translation>Temperatur</translation>
@@ -3769,6 +3809,16 @@
         <source>The PDF is protected. Give its password.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>Das PDF ist passwortgeschützt. Geben Sie das Passwort ein.</translation>
+    </message>
+    <message>
+        <source>The Reader is not sure of this page. {model} reads handwriting, formulas and other scripts, about {seconds} s a full page on this machine.</source>
+        <extracomment>app/runtime/reading_advice.py</extracomment>
+        <translation>Der Reader ist sich bei dieser Seite nicht sicher. {model} liest Handschrift, Formeln und andere Schriften, etwa {seconds} s je volle Seite auf diesem Computer.</translation>
+    </message>
+    <message>
+        <source>The Reader is not sure of this page. {model} with {layout} as its layout reads other scripts and photographs, line by line.</source>
+        <extracomment>app/runtime/reading_advice.py</extracomment>
+        <translation>Der Reader ist sich bei dieser Seite nicht sicher. {model} mit {layout} als Layout liest andere Schriften und Fotos, Zeile für Zeile.</translation>
     </message>
     <message>
         <source>The address begins with http: others on the way can read what is sent, and the key.</source>
@@ -4559,6 +4609,11 @@
         <source>This month</source>
         <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>Dieser Monat</translation>
+    </message>
+    <message>
+        <source>This page has a table. {model} reads tables as tables, about {seconds} s a full page on this machine.</source>
+        <extracomment>app/runtime/reading_advice.py</extracomment>
+        <translation>Diese Seite enthält eine Tabelle. {model} liest Tabellen als Tabellen, etwa {seconds} s je volle Seite auf diesem Computer.</translation>
     </message>
     <message>
         <source>This picture cannot be drawn.</source>
@@ -5569,6 +5624,11 @@
         <translation>{name} nimmt dies nicht an: {error}</translation>
     </message>
     <message>
+        <source>{name} does not tell speakers apart. Sortformer models do.</source>
+        <extracomment>engine/pipelines/listening/speakers.py</extracomment>
+        <translation>{name} unterscheidet keine Sprecher. Sortformer-Modelle tun es.</translation>
+    </message>
+    <message>
         <source>{name} ended the connection before the reply was complete.</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>{name} hat die Verbindung beendet, bevor die Antwort vollständig war.</translation>
@@ -5922,7 +5982,7 @@
     </message>
     <message>
         <source>{path} could not be written: {reason}.</source>
-        <extracomment>engine/media/audiobook_file.py, engine/media/recordings.py, engine/media/sound.py, engine/pipelines/speaking/passage_store.py</extracomment>
+        <extracomment>engine/media/audiobook_file.py, engine/media/recordings.py, engine/media/sound.py, engine/pipelines/speaking/passage_store.py, engine/pipelines/speaking/spoken_epub.py</extracomment>
         <translation>{path} konnte nicht geschrieben werden: {reason}.</translation>
     </message>
     <message>

@@ -349,6 +349,11 @@
         <translation>Analizando la grabación.</translation>
     </message>
     <message>
+        <source>Another name</source>
+        <extracomment>app/gui/listen/speakers.py</extracomment>
+        <translation>Otro nombre</translation>
+    </message>
+    <message>
         <source>Another process is making this audiobook now: {folder}.</source>
         <extracomment>engine/pipelines/speaking/passage_store.py</extracomment>
         <translation>Otro proceso está creando ahora este audiolibro: {folder}.</translation>
@@ -637,6 +642,11 @@
         <source>Clear the search</source>
         <extracomment>app/gui/chat/conversation_list.py, app/gui/models/pane.py</extracomment>
         <translation>Borrar la búsqueda</translation>
+    </message>
+    <message>
+        <source>Click to name the speaker.</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>Haga clic para dar nombre al hablante.</translation>
     </message>
     <message>
         <source>Click to play.</source>
@@ -2185,6 +2195,11 @@
         <translation>No hay instalado ningún modelo que lea imágenes. Descarga uno en Modelos, por ejemplo PaddlePaddle/PaddleOCR-VL.</translation>
     </message>
     <message>
+        <source>No model that tells speakers apart is installed. Download one in Models, for example mlx-community/diar_streaming_sortformer_4spk-v2.1-fp32.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>No hay ningún modelo instalado que distinga a los hablantes. Descargue uno en Modelos, por ejemplo mlx-community/diar_streaming_sortformer_4spk-v2.1-fp32.</translation>
+    </message>
+    <message>
         <source>No model yet</source>
         <extracomment>app/gui/model_box.py</extracomment>
         <translation>Sin modelos</translation>
@@ -3018,6 +3033,11 @@
         <translation>Renombrar</translation>
     </message>
     <message>
+        <source>Rename in the whole recording</source>
+        <extracomment>app/gui/listen/pane.py, app/gui/listen/speakers.py</extracomment>
+        <translation>Cambiar el nombre en toda la grabación</translation>
+    </message>
+    <message>
         <source>Rename the conversation</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Renombrar la conversación</translation>
@@ -3521,6 +3541,16 @@
         <translation>Habla para interrumpir la voz.</translation>
     </message>
     <message>
+        <source>Speaker {number}</source>
+        <extracomment>app/gui/viewmodels/listen.py</extracomment>
+        <translation>Hablante {number}</translation>
+    </message>
+    <message>
+        <source>Speakers</source>
+        <extracomment>app/gui/listen/speakers.py, app/gui/viewmodels/models/library.py</extracomment>
+        <translation>Hablantes</translation>
+    </message>
+    <message>
         <source>Speaking</source>
         <extracomment>app/gui/chat/talk_bar.py, app/gui/viewmodels/speak.py</extracomment>
         <translation>Hablando</translation>
@@ -3676,6 +3706,16 @@
         <translation>La conversación por voz necesita un modelo de reconocimiento de voz y uno de texto a voz. Descarga {names} aquí e inténtalo de nuevo.</translation>
     </message>
     <message>
+        <source>Tell speakers apart</source>
+        <extracomment>app/gui/listen/speakers.py</extracomment>
+        <translation>Distinguir a los hablantes</translation>
+    </message>
+    <message>
+        <source>Tells who speaks when in a recording, beside a model that transcribes: up to four speakers.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Indica quién habla y cuándo en una grabación, junto a un modelo que transcribe: hasta cuatro hablantes.</translation>
+    </message>
+    <message>
         <source>Temperature</source>
         <extracomment>app/gui/viewmodels/sampling.py</extracomment>
         <translation>Temperatura</translation>
@@ -3769,6 +3809,16 @@
         <source>The PDF is protected. Give its password.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>El PDF está protegido. Introduce su contraseña.</translation>
+    </message>
+    <message>
+        <source>The Reader is not sure of this page. {model} reads handwriting, formulas and other scripts, about {seconds} s a full page on this machine.</source>
+        <extracomment>app/runtime/reading_advice.py</extracomment>
+        <translation>Reader no está seguro de esta página. {model} lee escritura a mano, fórmulas y otros alfabetos, unos {seconds} s por página llena en este equipo.</translation>
+    </message>
+    <message>
+        <source>The Reader is not sure of this page. {model} with {layout} as its layout reads other scripts and photographs, line by line.</source>
+        <extracomment>app/runtime/reading_advice.py</extracomment>
+        <translation>Reader no está seguro de esta página. {model} con {layout} como diseño lee otros alfabetos y fotografías, línea por línea.</translation>
     </message>
     <message>
         <source>The address begins with http: others on the way can read what is sent, and the key.</source>
@@ -4559,6 +4609,11 @@
         <source>This month</source>
         <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>Este mes</translation>
+    </message>
+    <message>
+        <source>This page has a table. {model} reads tables as tables, about {seconds} s a full page on this machine.</source>
+        <extracomment>app/runtime/reading_advice.py</extracomment>
+        <translation>Esta página contiene una tabla. {model} lee las tablas como tablas, unos {seconds} s por página llena en este equipo.</translation>
     </message>
     <message>
         <source>This picture cannot be drawn.</source>
@@ -5569,6 +5624,11 @@
         <translation>{name} no lo acepta: {error}</translation>
     </message>
     <message>
+        <source>{name} does not tell speakers apart. Sortformer models do.</source>
+        <extracomment>engine/pipelines/listening/speakers.py</extracomment>
+        <translation>{name} no distingue a los hablantes. Los modelos Sortformer sí.</translation>
+    </message>
+    <message>
         <source>{name} ended the connection before the reply was complete.</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>{name} cerró la conexión antes de completar la respuesta.</translation>
@@ -5922,7 +5982,7 @@
     </message>
     <message>
         <source>{path} could not be written: {reason}.</source>
-        <extracomment>engine/media/audiobook_file.py, engine/media/recordings.py, engine/media/sound.py, engine/pipelines/speaking/passage_store.py</extracomment>
+        <extracomment>engine/media/audiobook_file.py, engine/media/recordings.py, engine/media/sound.py, engine/pipelines/speaking/passage_store.py, engine/pipelines/speaking/spoken_epub.py</extracomment>
         <translation>No se pudo escribir {path}: {reason}.</translation>
     </message>
     <message>

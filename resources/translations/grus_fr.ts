@@ -349,6 +349,11 @@
         <translation>Analyse de l’enregistrement.</translation>
     </message>
     <message>
+        <source>Another name</source>
+        <extracomment>app/gui/listen/speakers.py</extracomment>
+        <translation>Autre nom</translation>
+    </message>
+    <message>
         <source>Another process is making this audiobook now: {folder}.</source>
         <extracomment>engine/pipelines/speaking/passage_store.py</extracomment>
         <translation>Un autre processus crée ce livre audio en ce moment : {folder}.</translation>
@@ -637,6 +642,11 @@
         <source>Clear the search</source>
         <extracomment>app/gui/chat/conversation_list.py, app/gui/models/pane.py</extracomment>
         <translation>Effacer la recherche</translation>
+    </message>
+    <message>
+        <source>Click to name the speaker.</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>Cliquez pour nommer le locuteur.</translation>
     </message>
     <message>
         <source>Click to play.</source>
@@ -2185,6 +2195,11 @@
         <translation>Aucun modèle capable de lire des images n’est installé. Téléchargez-en un dans Modèles, par exemple PaddlePaddle/PaddleOCR-VL.</translation>
     </message>
     <message>
+        <source>No model that tells speakers apart is installed. Download one in Models, for example mlx-community/diar_streaming_sortformer_4spk-v2.1-fp32.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>Aucun modèle qui distingue les locuteurs n’est installé. Téléchargez-en un dans Modèles, par exemple mlx-community/diar_streaming_sortformer_4spk-v2.1-fp32.</translation>
+    </message>
+    <message>
         <source>No model yet</source>
         <extracomment>app/gui/model_box.py</extracomment>
         <translation>Aucun modèle</translation>
@@ -3018,6 +3033,11 @@
         <translation>Renommer</translation>
     </message>
     <message>
+        <source>Rename in the whole recording</source>
+        <extracomment>app/gui/listen/pane.py, app/gui/listen/speakers.py</extracomment>
+        <translation>Renommer dans tout l’enregistrement</translation>
+    </message>
+    <message>
         <source>Rename the conversation</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>Renommer la conversation</translation>
@@ -3521,6 +3541,16 @@
         <translation>Parlez pour interrompre la voix.</translation>
     </message>
     <message>
+        <source>Speaker {number}</source>
+        <extracomment>app/gui/viewmodels/listen.py</extracomment>
+        <translation>Locuteur {number}</translation>
+    </message>
+    <message>
+        <source>Speakers</source>
+        <extracomment>app/gui/listen/speakers.py, app/gui/viewmodels/models/library.py</extracomment>
+        <translation>Locuteurs</translation>
+    </message>
+    <message>
         <source>Speaking</source>
         <extracomment>app/gui/chat/talk_bar.py, app/gui/viewmodels/speak.py</extracomment>
         <translation>Parole en cours</translation>
@@ -3676,6 +3706,16 @@
         <translation>La conversation vocale nécessite un modèle de reconnaissance vocale et un modèle de synthèse vocale. Téléchargez {names} ici, puis réessayez.</translation>
     </message>
     <message>
+        <source>Tell speakers apart</source>
+        <extracomment>app/gui/listen/speakers.py</extracomment>
+        <translation>Distinguer les locuteurs</translation>
+    </message>
+    <message>
+        <source>Tells who speaks when in a recording, beside a model that transcribes: up to four speakers.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Indique qui parle et quand dans un enregistrement, à côté d’un modèle qui transcrit : jusqu’à quatre locuteurs.</translation>
+    </message>
+    <message>
         <source>Temperature</source>
         <extracomment>app/gui/viewmodels/sampling.py</extracomment>
         <translation>Température</translation>
@@ -3769,6 +3809,16 @@
         <source>The PDF is protected. Give its password.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>Le PDF est protégé. Saisissez son mot de passe.</translation>
+    </message>
+    <message>
+        <source>The Reader is not sure of this page. {model} reads handwriting, formulas and other scripts, about {seconds} s a full page on this machine.</source>
+        <extracomment>app/runtime/reading_advice.py</extracomment>
+        <translation>Reader n’est pas sûr de cette page. {model} lit l’écriture manuscrite, les formules et d’autres écritures, environ {seconds} s par page pleine sur cette machine.</translation>
+    </message>
+    <message>
+        <source>The Reader is not sure of this page. {model} with {layout} as its layout reads other scripts and photographs, line by line.</source>
+        <extracomment>app/runtime/reading_advice.py</extracomment>
+        <translation>Reader n’est pas sûr de cette page. {model} avec {layout} comme mise en page lit d’autres écritures et des photographies, ligne par ligne.</translation>
     </message>
     <message>
         <source>The address begins with http: others on the way can read what is sent, and the key.</source>
@@ -4559,6 +4609,11 @@
         <source>This month</source>
         <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>Ce mois-ci</translation>
+    </message>
+    <message>
+        <source>This page has a table. {model} reads tables as tables, about {seconds} s a full page on this machine.</source>
+        <extracomment>app/runtime/reading_advice.py</extracomment>
+        <translation>Cette page contient un tableau. {model} lit les tableaux comme tels, environ {seconds} s par page pleine sur cette machine.</translation>
     </message>
     <message>
         <source>This picture cannot be drawn.</source>
@@ -5569,6 +5624,11 @@
         <translation>{name} ne l’accepte pas : {error}</translation>
     </message>
     <message>
+        <source>{name} does not tell speakers apart. Sortformer models do.</source>
+        <extracomment>engine/pipelines/listening/speakers.py</extracomment>
+        <translation>{name} ne distingue pas les locuteurs. Les modèles Sortformer le font.</translation>
+    </message>
+    <message>
         <source>{name} ended the connection before the reply was complete.</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>{name} a fermé la connexion avant la fin de la réponse.</translation>
@@ -5922,7 +5982,7 @@
     </message>
     <message>
         <source>{path} could not be written: {reason}.</source>
-        <extracomment>engine/media/audiobook_file.py, engine/media/recordings.py, engine/media/sound.py, engine/pipelines/speaking/passage_store.py</extracomment>
+        <extracomment>engine/media/audiobook_file.py, engine/media/recordings.py, engine/media/sound.py, engine/pipelines/speaking/passage_store.py, engine/pipelines/speaking/spoken_epub.py</extracomment>
         <translation>Impossible d’écrire {path}&#xa0;: {reason}.</translation>
     </message>
     <message>

@@ -349,6 +349,11 @@
         <translation>録音を分析しています。</translation>
     </message>
     <message>
+        <source>Another name</source>
+        <extracomment>app/gui/listen/speakers.py</extracomment>
+        <translation>別の名前</translation>
+    </message>
+    <message>
         <source>Another process is making this audiobook now: {folder}.</source>
         <extracomment>engine/pipelines/speaking/passage_store.py</extracomment>
         <translation>別のプロセスがこのオーディオブックを作成中です: {folder}</translation>
@@ -637,6 +642,11 @@
         <source>Clear the search</source>
         <extracomment>app/gui/chat/conversation_list.py, app/gui/models/pane.py</extracomment>
         <translation>検索をクリア</translation>
+    </message>
+    <message>
+        <source>Click to name the speaker.</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>クリックして話者に名前を付けます。</translation>
     </message>
     <message>
         <source>Click to play.</source>
@@ -2185,6 +2195,11 @@
         <translation>画像を読み取るモデルがインストールされていません。「モデル」で PaddlePaddle/PaddleOCR-VL などをダウンロードしてください。</translation>
     </message>
     <message>
+        <source>No model that tells speakers apart is installed. Download one in Models, for example mlx-community/diar_streaming_sortformer_4spk-v2.1-fp32.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>話者を区別するモデルがインストールされていません。「モデル」でダウンロードしてください（例：mlx-community/diar_streaming_sortformer_4spk-v2.1-fp32）。</translation>
+    </message>
+    <message>
         <source>No model yet</source>
         <extracomment>app/gui/model_box.py</extracomment>
         <translation>モデルがありません</translation>
@@ -3017,6 +3032,11 @@
         <translation>名前を変更</translation>
     </message>
     <message>
+        <source>Rename in the whole recording</source>
+        <extracomment>app/gui/listen/pane.py, app/gui/listen/speakers.py</extracomment>
+        <translation>録音全体で名前を変更</translation>
+    </message>
+    <message>
         <source>Rename the conversation</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>会話の名前を変更</translation>
@@ -3519,6 +3539,16 @@
         <translation>話しかけると音声を中断できます。</translation>
     </message>
     <message>
+        <source>Speaker {number}</source>
+        <extracomment>app/gui/viewmodels/listen.py</extracomment>
+        <translation>話者 {number}</translation>
+    </message>
+    <message>
+        <source>Speakers</source>
+        <extracomment>app/gui/listen/speakers.py, app/gui/viewmodels/models/library.py</extracomment>
+        <translation>話者</translation>
+    </message>
+    <message>
         <source>Speaking</source>
         <extracomment>app/gui/chat/talk_bar.py, app/gui/viewmodels/speak.py</extracomment>
         <translation>読み上げ中</translation>
@@ -3674,6 +3704,16 @@
         <translation>音声会話には、音声認識モデルと音声合成モデルが必要です。ここで {names} をダウンロードして、もう一度お試しください。</translation>
     </message>
     <message>
+        <source>Tell speakers apart</source>
+        <extracomment>app/gui/listen/speakers.py</extracomment>
+        <translation>話者を区別</translation>
+    </message>
+    <message>
+        <source>Tells who speaks when in a recording, beside a model that transcribes: up to four speakers.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>文字起こしのモデルと組み合わせて、録音の中で誰がいつ話しているかを示します。最大4人まで。</translation>
+    </message>
+    <message>
         <source>Temperature</source>
         <extracomment>app/gui/viewmodels/sampling.py</extracomment>
         <translation>温度</translation>
@@ -3767,6 +3807,16 @@
         <source>The PDF is protected. Give its password.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>PDF は保護されています。パスワードを入力してください。</translation>
+    </message>
+    <message>
+        <source>The Reader is not sure of this page. {model} reads handwriting, formulas and other scripts, about {seconds} s a full page on this machine.</source>
+        <extracomment>app/runtime/reading_advice.py</extracomment>
+        <translation>Reader はこのページの内容に確信がありません。{model} は手書き文字、数式、ほかの文字体系を読み取ります。このマシンでは 1 ページあたり約 {seconds} 秒です。</translation>
+    </message>
+    <message>
+        <source>The Reader is not sure of this page. {model} with {layout} as its layout reads other scripts and photographs, line by line.</source>
+        <extracomment>app/runtime/reading_advice.py</extracomment>
+        <translation>Reader はこのページの内容に確信がありません。{layout} をレイアウトに使う {model} は、ほかの文字体系や写真を 1 行ずつ読み取ります。</translation>
     </message>
     <message>
         <source>The address begins with http: others on the way can read what is sent, and the key.</source>
@@ -4557,6 +4607,11 @@
         <source>This month</source>
         <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>今月</translation>
+    </message>
+    <message>
+        <source>This page has a table. {model} reads tables as tables, about {seconds} s a full page on this machine.</source>
+        <extracomment>app/runtime/reading_advice.py</extracomment>
+        <translation>このページには表があります。{model} は表を表として読み取ります。このマシンでは 1 ページあたり約 {seconds} 秒です。</translation>
     </message>
     <message>
         <source>This picture cannot be drawn.</source>
@@ -5566,6 +5621,11 @@
         <translation>{name} が受け付けませんでした: {error}</translation>
     </message>
     <message>
+        <source>{name} does not tell speakers apart. Sortformer models do.</source>
+        <extracomment>engine/pipelines/listening/speakers.py</extracomment>
+        <translation>{name} は話者を区別できません。Sortformer のモデルならできます。</translation>
+    </message>
+    <message>
         <source>{name} ended the connection before the reply was complete.</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>回答が終わる前に {name} が接続を切断しました。</translation>
@@ -5900,7 +5960,7 @@
     </message>
     <message>
         <source>{path} could not be written: {reason}.</source>
-        <extracomment>engine/media/audiobook_file.py, engine/media/recordings.py, engine/media/sound.py, engine/pipelines/speaking/passage_store.py</extracomment>
+        <extracomment>engine/media/audiobook_file.py, engine/media/recordings.py, engine/media/sound.py, engine/pipelines/speaking/passage_store.py, engine/pipelines/speaking/spoken_epub.py</extracomment>
         <translation>{path} に書き込めませんでした: {reason}。</translation>
     </message>
     <message>

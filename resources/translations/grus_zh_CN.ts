@@ -349,6 +349,11 @@
         <translation>正在分析录音。</translation>
     </message>
     <message>
+        <source>Another name</source>
+        <extracomment>app/gui/listen/speakers.py</extracomment>
+        <translation>其他名称</translation>
+    </message>
+    <message>
         <source>Another process is making this audiobook now: {folder}.</source>
         <extracomment>engine/pipelines/speaking/passage_store.py</extracomment>
         <translation>另一个进程正在制作此有声书：{folder}。</translation>
@@ -637,6 +642,11 @@
         <source>Clear the search</source>
         <extracomment>app/gui/chat/conversation_list.py, app/gui/models/pane.py</extracomment>
         <translation>清除搜索</translation>
+    </message>
+    <message>
+        <source>Click to name the speaker.</source>
+        <extracomment>app/gui/listen/pane.py</extracomment>
+        <translation>单击可为说话人命名。</translation>
     </message>
     <message>
         <source>Click to play.</source>
@@ -2185,6 +2195,11 @@
         <translation>未安装可读取图像的模型。请在“模型”中下载，例如 PaddlePaddle/PaddleOCR-VL。</translation>
     </message>
     <message>
+        <source>No model that tells speakers apart is installed. Download one in Models, for example mlx-community/diar_streaming_sortformer_4spk-v2.1-fp32.</source>
+        <extracomment>app/explain.py</extracomment>
+        <translation>没有安装可区分说话人的模型。请在“模型”中下载一个，例如 mlx-community/diar_streaming_sortformer_4spk-v2.1-fp32。</translation>
+    </message>
+    <message>
         <source>No model yet</source>
         <extracomment>app/gui/model_box.py</extracomment>
         <translation>尚无模型</translation>
@@ -3017,6 +3032,11 @@
         <translation>重命名</translation>
     </message>
     <message>
+        <source>Rename in the whole recording</source>
+        <extracomment>app/gui/listen/pane.py, app/gui/listen/speakers.py</extracomment>
+        <translation>在整个录音中重命名</translation>
+    </message>
+    <message>
         <source>Rename the conversation</source>
         <extracomment>app/gui/chat/actions.py</extracomment>
         <translation>重命名对话</translation>
@@ -3519,6 +3539,16 @@
         <translation>说话即可打断语音。</translation>
     </message>
     <message>
+        <source>Speaker {number}</source>
+        <extracomment>app/gui/viewmodels/listen.py</extracomment>
+        <translation>说话人 {number}</translation>
+    </message>
+    <message>
+        <source>Speakers</source>
+        <extracomment>app/gui/listen/speakers.py, app/gui/viewmodels/models/library.py</extracomment>
+        <translation>说话人</translation>
+    </message>
+    <message>
         <source>Speaking</source>
         <extracomment>app/gui/chat/talk_bar.py, app/gui/viewmodels/speak.py</extracomment>
         <translation>正在朗读</translation>
@@ -3674,6 +3704,16 @@
         <translation>语音对话需要语音识别模型和语音合成模型。请在此下载 {names}，然后重试。</translation>
     </message>
     <message>
+        <source>Tell speakers apart</source>
+        <extracomment>app/gui/listen/speakers.py</extracomment>
+        <translation>区分说话人</translation>
+    </message>
+    <message>
+        <source>Tells who speaks when in a recording, beside a model that transcribes: up to four speakers.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>与转写模型配合，判断录音中谁在何时说话：最多四位说话人。</translation>
+    </message>
+    <message>
         <source>Temperature</source>
         <extracomment>app/gui/viewmodels/sampling.py</extracomment>
         <translation>温度</translation>
@@ -3767,6 +3807,16 @@
         <source>The PDF is protected. Give its password.</source>
         <extracomment>engine/media/documents.py</extracomment>
         <translation>此 PDF 受保护。请输入密码。</translation>
+    </message>
+    <message>
+        <source>The Reader is not sure of this page. {model} reads handwriting, formulas and other scripts, about {seconds} s a full page on this machine.</source>
+        <extracomment>app/runtime/reading_advice.py</extracomment>
+        <translation>Reader 对此页面没有把握。{model} 可读取手写文字、公式和其他文字，在本机上每满页约需 {seconds} 秒。</translation>
+    </message>
+    <message>
+        <source>The Reader is not sure of this page. {model} with {layout} as its layout reads other scripts and photographs, line by line.</source>
+        <extracomment>app/runtime/reading_advice.py</extracomment>
+        <translation>Reader 对此页面没有把握。{model} 配合 {layout} 作为版面模型，可逐行读取其他文字和照片。</translation>
     </message>
     <message>
         <source>The address begins with http: others on the way can read what is sent, and the key.</source>
@@ -4557,6 +4607,11 @@
         <source>This month</source>
         <extracomment>app/gui/viewmodels/chat/conversation_list.py</extracomment>
         <translation>本月</translation>
+    </message>
+    <message>
+        <source>This page has a table. {model} reads tables as tables, about {seconds} s a full page on this machine.</source>
+        <extracomment>app/runtime/reading_advice.py</extracomment>
+        <translation>此页面包含表格。{model} 可将表格读取为表格，在本机上每满页约需 {seconds} 秒。</translation>
     </message>
     <message>
         <source>This picture cannot be drawn.</source>
@@ -5566,6 +5621,11 @@
         <translation>{name} 不接受此请求：{error}</translation>
     </message>
     <message>
+        <source>{name} does not tell speakers apart. Sortformer models do.</source>
+        <extracomment>engine/pipelines/listening/speakers.py</extracomment>
+        <translation>{name} 不能区分说话人。Sortformer 模型可以。</translation>
+    </message>
+    <message>
         <source>{name} ended the connection before the reply was complete.</source>
         <extracomment>app/runtime/remote/client.py</extracomment>
         <translation>{name} 在回答完成之前断开了连接。</translation>
@@ -5900,7 +5960,7 @@
     </message>
     <message>
         <source>{path} could not be written: {reason}.</source>
-        <extracomment>engine/media/audiobook_file.py, engine/media/recordings.py, engine/media/sound.py, engine/pipelines/speaking/passage_store.py</extracomment>
+        <extracomment>engine/media/audiobook_file.py, engine/media/recordings.py, engine/media/sound.py, engine/pipelines/speaking/passage_store.py, engine/pipelines/speaking/spoken_epub.py</extracomment>
         <translation>未能写入 {path}：{reason}。</translation>
     </message>
     <message>

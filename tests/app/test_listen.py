@@ -17,6 +17,7 @@ from app.commands import listen, sound_devices
 from tests.asserting import every
 from tests.engine.pipelines.listening.conftest import RATE, talk
 from tests.recordings import save_media, save_silence
+from tests.sortformer_checkpoints import save_sortformer
 from tests.speech_checkpoints import save, save_parakeet, save_qwen3_asr, save_whisper
 
 
@@ -85,6 +86,31 @@ def test_parakeet_in_a_new_process_on_both_backends(kind, files, tmp_path):
     assert outputs[0]["text"] == outputs[1]["text"]
     assert every(one["language"] == "en" and len(one["segments"]) == 2 for one in outputs)
     assert outputs[0]["segments"][0]["words"]
+
+
+def test_who_said_what_in_a_new_process_on_both_backends(files, tmp_path):
+    words, voices = save_parakeet("parakeet_tdt", tmp_path / "words"), save_sortformer("v2", tmp_path / "voices")
+    command = [sys.executable, "-m", "app.cli", "listen", str(files / "two.flac"), "--model", str(words)]
+    command += ["--speakers", str(voices), "--quant", "none", "--device", "cpu"]
+    made = []
+    for more in (["--backend", "torch", "--format", "json"], ["--backend", "mlx", "--format", "json"], []):
+        done = subprocess.run([*command, *more], capture_output=True, text=True, timeout=250)
+        assert done.returncode == 0, done.stderr
+        made.append(done.stdout)
+    first, second = ([(one["speaker"], one["text"]) for one in json.loads(text)["segments"]] for text in made[:2])
+    assert first
+    assert first == second
+    assert made[2].splitlines() == [f"{speaker}: {text}" for speaker, text in first]
+
+
+def test_speakers_of_a_microphone_and_of_a_model_that_cannot(files, model, capsys):
+    assert "for files" in grus(capsys, "listen", "--mic", "--model", model, "--speakers", model)[2]
+    code, _, err = grus(capsys, "listen", files / "one.wav", "--model", model, "--speakers", model)
+    assert code == 2
+    assert "tells who speaks when" in err
+    code, _, err = grus(capsys, "listen", files / "one.wav", "--activity", "--format", "md")
+    assert code == 2
+    assert "--format is" in err
 
 
 def test_qwen3_asr_hears_the_same_on_both_backends_and_in_both_layouts(files, tmp_path, capsys):

@@ -27,7 +27,12 @@ from tests.engine.pipelines.reading.sheets import Sheet, prose
 from tests.ocr_checkpoints import OCR_FAMILIES, save
 
 pytestmark = pytest.mark.slow
-SPLITTERS = {"granite_docling": "whole page", "glm_ocr": "built-in splitter", "lighton_ocr": "whole page"}
+SPLITTERS = {
+    "deepseek_ocr2": "whole page",
+    "granite_docling": "whole page",
+    "glm_ocr": "built-in splitter",
+    "lighton_ocr": "whole page",
+}
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""`python -m tests.bench [NAME ...]`: run the benches (all by default) and print their tables."""
+"""`python -m tests.bench [NAME ...]`: run the benches (all by default) and print their tables. `gate`: see gate.py."""
 
 from __future__ import annotations
 
@@ -30,6 +30,11 @@ BENCHES = {
     "engine": ("The engine on this CPU, Qwen3-0.6B's shape, f32", "engine", "rows"),
     "mlx": ("MLX on this CPU, a small Qwen3", "foundation", "mlx_rows"),
     "mtp": ("Multi-token prediction on this CPU, Qwen3.5-0.8B's shape, 8 bits", "mtp", "rows"),
+    "restart": (
+        "From a restart to the first token of a conversation of 20,000 tokens, Qwen3.5-4B's shape in Q4_0",
+        "restart",
+        "rows",
+    ),
     "window": ("The window, drawn without a screen", "window", "rows"),
     "speech": ("Speaking on this CPU, Qwen3-TTS 0.6B's shape, random weights", "speech", "rows"),
     "speech-8bit": ("One voice at 8 bits, without the reference package", "speech", "eight_bit_rows"),
@@ -49,8 +54,8 @@ BENCHES = {
 }
 PEERED = ("torch", "gguf", "gguf-3b", "mixtures", "gguf-gemma4", "mlx", "listening", "reading")
 LLAMA_CPP = ("gguf", "gguf-3b", "mixtures", "gguf-gemma4")  # it compiles for minutes, so that no set-up installs it
-# a package of its own; large files, and minutes; the same; a part of `speech`; minutes; no speed
-ON_DEMAND = ("vectors", "gguf-3b", "mtp", "speech-8bit", "libraries", "walks")
+# a package of its own; large files, and minutes; the same, twice; a part of `speech`; minutes; no speed
+ON_DEMAND = ("vectors", "gguf-3b", "mtp", "restart", "speech-8bit", "libraries", "walks")
 
 
 def main() -> None:
@@ -59,8 +64,10 @@ def main() -> None:
         "names",
         nargs="*",
         metavar="NAME",
-        help=f"one or more of: {', '.join(BENCHES)} (default: all but {', '.join(ON_DEMAND)})",
+        help=f"one or more of: {', '.join(BENCHES)} (default: all but {', '.join(ON_DEMAND)}); or gate: ten short ratios "
+        "to peers, compared with those that are kept for this class of machine",
     )
+    parser.add_argument("--keep", action="store_true", help="of gate: keep what was measured")
     parser.add_argument(
         "--against",
         type=Path,
@@ -68,6 +75,10 @@ def main() -> None:
         help="compare with another checkout of Grus, set up by its `make setup-test`, in place of the reference libraries",
     )
     arguments = parser.parse_args()
+    if arguments.names == ["gate"]:
+        from tests.bench import gate
+
+        raise SystemExit(gate.run(arguments.keep))
     peers.checkout = arguments.against
     if arguments.against and not (kept := arguments.against / KEPT.name).exists():
         # the same files for both: where the system has put the pages of a file decides up to a tenth of what is read in a second

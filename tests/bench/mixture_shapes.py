@@ -20,7 +20,7 @@ Described = tuple[tuple[int, ...], str]  # shape as numpy has it, type
 Tensors = dict[str, Described]
 
 
-def _normal(rows: int, columns: int, kind: str) -> np.ndarray:
+def random_rows(rows: int, columns: int, kind: str) -> np.ndarray:
     """Random rows in blocks of this type. Few are made, and taken again and again: what they are does not matter to time."""
     import gguf
 
@@ -33,7 +33,7 @@ def _normal(rows: int, columns: int, kind: str) -> np.ndarray:
     return np.resize(made, (rows, made.shape[1]))
 
 
-def _write(path: Path, arch: str, vocab: int, tensors: Tensors, fields: Callable[[Any], None]) -> None:
+def write_random(path: Path, arch: str, vocab: int, tensors: Tensors, fields: Callable[[Any], None]) -> None:
     import gguf
 
     writer = gguf.GGUFWriter(path, arch)
@@ -41,7 +41,7 @@ def _write(path: Path, arch: str, vocab: int, tensors: Tensors, fields: Callable
     writer.add_tokenizer_model("gpt2")
     writer.add_tokenizer_pre("gpt-2")
     writer.add_token_list([*alphabet, *(f"<{i}>" for i in range(vocab - len(alphabet)))])
-    writer.add_token_types([1] * len(alphabet) + [3] * (vocab - len(alphabet)))
+    writer.add_token_types([1] * vocab)
     writer.add_token_merges(["a b"])
     writer.add_eos_token_id(vocab - 1)
     writer.add_context_length(32768)
@@ -50,7 +50,7 @@ def _write(path: Path, arch: str, vocab: int, tensors: Tensors, fields: Callable
     def data(name: str, shape: tuple[int, ...], kind: str) -> np.ndarray:
         if len(shape) == 1:
             return np.full(shape, -1 if name.endswith("ssm_a") else 1, np.float32)  # a decay, as files hold it
-        made = _normal(int(np.prod(shape[:-1])), shape[-1], kind)
+        made = random_rows(int(np.prod(shape[:-1])), shape[-1], kind)
         return made.reshape(*shape[:-1], made.shape[1])
 
     for name, (shape, kind) in tensors.items():
@@ -67,7 +67,7 @@ def _write(path: Path, arch: str, vocab: int, tensors: Tensors, fields: Callable
     writer.close()
 
 
-def _heads(hidden: int, heads: int, kv_heads: int, dim: int, gated: bool = False) -> list[tuple[str, Described]]:
+def heads_of(hidden: int, heads: int, kv_heads: int, dim: int, gated: bool = False) -> list[tuple[str, Described]]:
     """`gated`: beside each head's queries lies a gate."""
     return [
         ("attn_q", (((2 if gated else 1) * heads * dim, hidden), Q8_0)),
@@ -110,9 +110,9 @@ def gpt_oss_20b(path: Path) -> None:
         layer = f"blk.{i}"
         tensors |= _experts(layer, count, ffn, hidden, MXFP4, MXFP4)
         tensors |= {
-            f"{layer}.{name}.bias": (shape[:1], F32) for name, (shape, _) in _heads(hidden, heads, kv_heads, dim)
+            f"{layer}.{name}.bias": (shape[:1], F32) for name, (shape, _) in heads_of(hidden, heads, kv_heads, dim)
         }
-        tensors |= {f"{layer}.{name}.weight": given for name, given in _heads(hidden, heads, kv_heads, dim)}
+        tensors |= {f"{layer}.{name}.weight": given for name, given in heads_of(hidden, heads, kv_heads, dim)}
         for name, width in (("gate", ffn), ("up", ffn), ("down", hidden)):
             tensors[f"{layer}.ffn_{name}_exps.bias"] = (count, width), F32
         tensors[f"{layer}.ffn_gate_inp.bias"] = (count,), F32
@@ -130,7 +130,7 @@ def gpt_oss_20b(path: Path) -> None:
         writer.add_rope_scaling_factor(32.0)
         writer.add_rope_scaling_orig_ctx_len(4096)
 
-    _write(path, "gpt-oss", vocab, tensors, fields)
+    write_random(path, "gpt-oss", vocab, tensors, fields)
 
 
 def qwen3_6_35b_a3b(path: Path) -> None:
@@ -146,7 +146,7 @@ def qwen3_6_35b_a3b(path: Path) -> None:
         named |= {f"ffn_{part}_shexp": ((ffn, hidden), Q8_0) for part in ("gate", "up")}
         named["ffn_down_shexp"] = (hidden, ffn), Q8_0
         if i % 4 == 3:
-            named |= dict(_heads(hidden, heads, kv_heads, dim, gated=True))
+            named |= dict(heads_of(hidden, heads, kv_heads, dim, gated=True))
             named |= {f"attn_{part}_norm": ((dim,), F32) for part in "qk"}
         else:
             named |= {
@@ -175,7 +175,7 @@ def qwen3_6_35b_a3b(path: Path) -> None:
         writer.add_ssm_inner_size(values * size)
         writer.add_array("qwen35moe.attention.recurrent_layers", [i % 4 != 3 for i in range(layers)])
 
-    _write(path, "qwen35moe", vocab, tensors, fields)
+    write_random(path, "qwen35moe", vocab, tensors, fields)
 
 
 SHAPES: dict[str, Callable[[Path], None]] = {

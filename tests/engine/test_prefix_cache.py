@@ -52,6 +52,19 @@ def test_a_changed_reply_reuses_the_prompt(build, recurrent):
     assert result.timings.cached_tokens == (184 if recurrent else 195)
 
 
+def test_a_short_message_takes_one_step(build):
+    """Without a stop for a checkpoint sixteen tokens before its end, since there is one where it begins."""
+    loaded = FakeLoaded(nature=Nature(True, eos_every=0))
+    loaded.runner.log_steps = True
+    engine = build(loaded)
+    reply = ask(engine, PROMPT)
+    loaded.runner.steps.clear()
+    ask(engine, [*PROMPT, *reply.ids, *[33] * 30])
+    assert loaded.runner.steps[0][0][1] == 31
+    ask(engine, [*PROMPT, *reply.ids, *[34] * 80])
+    assert 65 in [tokens for step in loaded.runner.steps for _, tokens in step], "a long one stops there"
+
+
 @pytest.mark.parametrize("recurrent", [False, True])
 def test_two_conversations_with_one_beginning_both_stay(build, recurrent):
     nature = Nature(recurrent, eos_every=0)
@@ -152,6 +165,29 @@ def test_spilled_prefixes_survive_a_restart(build, recurrent, tmp_path):
     assert result.timings.cached_tokens == 205
     assert list(result.ids) == said(nature, prompt)
     assert second.stats().spilled_bytes > 0
+
+
+@pytest.mark.parametrize(("recurrent", "cached"), [(False, 200), (True, 184)])
+def test_a_restarted_conversation_whose_reply_is_shown_otherwise(build, recurrent, cached, tmp_path):
+    """As chat templates do that leave reasoning out: of the stored prefix the prompt is of use, or its last checkpoint."""
+    nature = Nature(recurrent, eos_every=0)
+    first = build(FakeLoaded(nature=nature), offload_folder=tmp_path)
+    reply = ask(first, PROMPT)
+    first.close()
+    second = build(FakeLoaded(nature=nature), offload_folder=tmp_path)
+    prompt = [*PROMPT, reply.ids[0] ^ 1, 33, 34]
+    result = ask(second, prompt)
+    assert result.timings.cached_tokens == cached
+    assert list(result.ids) == said(nature, prompt)
+
+
+def test_files_of_an_earlier_version_are_deleted(build, tmp_path):
+    old, other = tmp_path / "a.prefix", tmp_path / "b.prefix"
+    old.write_bytes(b"GRUSKV01" + bytes(40))
+    other.write_bytes(b"something else")
+    build(FakeLoaded(), offload_folder=tmp_path)
+    assert not old.exists()
+    assert other.exists()
 
 
 def test_other_weights_do_not_read_what_was_spilled(build, tmp_path):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.prefix_cache import PrefixOffload
+from engine.prefix_offload import PrefixOffload, StoredPrefix
 
 
 class Later(Executor):
@@ -23,8 +23,8 @@ class Later(Executor):
         return Future()
 
 
-def arrays() -> list[np.ndarray]:
-    return [np.zeros(4, np.float32)]
+def arrays() -> StoredPrefix:
+    return StoredPrefix([np.zeros((40, 4), np.float32)])
 
 
 def test_a_prefix_that_waits_is_not_stored_twice(tmp_path: Path) -> None:
@@ -50,8 +50,8 @@ def test_in_a_hurry_only_a_few_wait(tmp_path: Path) -> None:
 def test_a_prefix_that_cannot_be_written_waits_no_longer(tmp_path: Path) -> None:
     offload, helper = PrefixOffload(tmp_path, 1 << 20), Later()
     broken: Any = [None]
-    offload.store("key", range(40), lambda: broken, helper)
+    offload.store("key", range(40), lambda: StoredPrefix(broken, [(8, broken)]), helper)
     assert offload.pending == 1
-    with pytest.raises(AttributeError):
+    with pytest.raises(TypeError):
         helper.work[0]()
     assert offload.pending == 0

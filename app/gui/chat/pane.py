@@ -140,12 +140,12 @@ class ChatPane(Pane):
         head.addStretch(1)
         head.addWidget(toggle)
         self.stack = QStackedWidget()
+        self.stack.setMinimumWidth(360)  # not of the column: its head may need more in large text
         self.stack.installEventFilter(self)
         self.stack.addWidget(self.empty)
         self.stack.addWidget(self.transcript)
         self.stack.addWidget(self.compare_view)
         middle = QWidget()
-        middle.setMinimumWidth(360)
         column = QVBoxLayout(middle)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)

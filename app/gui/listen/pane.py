@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QColor
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QMenu,
     QStackedWidget,
     QTableWidgetItem,
@@ -22,7 +22,8 @@ from app.gui.actions import ActionSpec, wear
 from app.gui.dialogs import choose_files, choose_target
 from app.gui.flow import FlowRow
 from app.gui.listen.replace_bar import ReplaceBar
-from app.gui.listen.segment_table import TEXT, TIME, SegmentTable
+from app.gui.listen.segment_table import SPEAKER, TEXT, TIME, SegmentTable
+from app.gui.listen.speakers import SpeakerBox, SpeakerMenu, remember, speaker_colors
 from app.gui.look import restate
 from app.gui.pane import AppContext, Pane
 from app.gui.results import ResultsPane
@@ -34,9 +35,16 @@ from app.gui.viewmodels.listen import FORMATS, RATE, SOUNDS, ListenRecording, Li
 from app.gui.viewmodels.transcript_edits import word_at
 from app.gui.widgets import EmptyState, icon_button, label, text_button
 from engine.errors import BackendUnavailable
+from engine.pipelines.listening.transcript import write
 
 _NOTHING = np.zeros(0, np.float32)
-_NAMES = {"txt": "Text (*.txt)", "srt": "SubRip (*.srt)", "vtt": "WebVTT (*.vtt)", "json": "JSON (*.json)"}
+_NAMES = {
+    "txt": "Text (*.txt)",
+    "srt": "SubRip (*.srt)",
+    "vtt": "WebVTT (*.vtt)",
+    "json": "JSON (*.json)",
+    "md": "Markdown (*.md)",
+}
 
 ACTIONS = (
     ActionSpec("add", mark("Add audio files"), "Ctrl+O", "plus", lambda pane: pane.choose()),
@@ -81,6 +89,8 @@ class ListenPane(ResultsPane[ListenRecording]):
 
     def _build(self) -> None:
         actions = self.context.actions
+        self.speaker_box = SpeakerBox(self.context, self.model_box)
+        self.results.speakers = self.speaker_box.isChecked()
         self.add = text_button(tr("Add files"), self.choose)
         self.add.setToolTip(actions["listen.add"].toolTip())
         self.record = icon_button(self.context.look, "mic", "")
@@ -90,11 +100,14 @@ class ListenPane(ResultsPane[ListenRecording]):
         tools.addWidget(self.add)
         tools.begin_right()
         tools.addWidget(self.record)
-        head = QHBoxLayout()
+        head = FlowRow(GRID)
         head.setContentsMargins(GRID * 2, GRID, GRID * 2, GRID)
         head.addWidget(self.model_box)
+        head.addWidget(self.speaker_box)
+        head.begin_right()
         self.status = label(kind="second", wrap=True)
-        head.addWidget(self.status, 1)
+        self.status.setContentsMargins(GRID * 2, 0, GRID * 2, GRID)
+        self.status.hide()
         self.end = text_button(tr("Stop"), lambda: self.on_current(self._end), kind="main")
         head.addWidget(self.end)
         for name in ("again", "find", "copy", "export"):
@@ -120,6 +133,7 @@ class ListenPane(ResultsPane[ListenRecording]):
         main.setContentsMargins(0, 0, 0, 0)
         main.setSpacing(0)
         main.addLayout(head)
+        main.addWidget(self.status)
         main.addWidget(self.stack, 1)
         self.lay_out(tools, middle)
 
@@ -134,6 +148,9 @@ class ListenPane(ResultsPane[ListenRecording]):
         self.table.word_clicked.connect(self.play_from)
         self.table.doubleClicked.connect(lambda index: self.player.silence() if index.column() == TEXT else None)
         self.table.split_asked.connect(self.part)
+        self.table.speaker_clicked.connect(self.correct_speaker)
+        self.speaker_box.chosen.connect(lambda on: setattr(listening, "speakers", on))
+        self.context.look.on_change(self.table, self._colour)
         self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.table.customContextMenuRequested.connect(self._row_menu)
         self.table.currentCellChanged.connect(lambda row, *_: self._mark(row))
@@ -209,7 +226,7 @@ class ListenPane(ResultsPane[ListenRecording]):
     def copy(self) -> None:
         item = self.results.current
         if item is not None and item.segments:
-            self.context.copy("\n".join(segment.text for segment in item.segments))
+            self.context.copy(write(item.transcript, "txt").rstrip("\n"))
 
     def menu(self, item: ListenRecording, where: Any) -> None:
         self.results.choose(item)
@@ -263,6 +280,25 @@ class ListenPane(ResultsPane[ListenRecording]):
         if item is not None and self.results.part(item, row, position):
             self.table.setCurrentCell(row + 1, TEXT)
 
+    def correct_speaker(self, row: int) -> None:
+        """A menu below the name: another speaker, or another name of this one."""
+        item = self.results.current
+        if item is None or not 0 <= row < len(item.segments):
+            return
+        menu = SpeakerMenu(self, self.context, item.segments, row)
+        menu.assigned.connect(lambda name: self.results.assign(item, row, name))
+        menu.renamed.connect(lambda name: self.rename_speaker(item, row, name))
+        menu.name_asked.connect(lambda: self.table.edit_speaker(row))
+        box = self.table.visualRect(self.table.model().index(row, SPEAKER))
+        menu.popup(self.table.viewport().mapToGlobal(box.bottomLeft()))
+
+    def rename_speaker(self, item: ListenRecording, row: int, name: str) -> None:
+        name = " ".join(name.split())
+        if self.results.rename(item, item.segments[row].speaker, name):
+            remember(self.context, name)
+        else:
+            self._fill(item)  # the name as it was
+
     def moved(self, move: Callable[[ListenRecording], int | None]) -> None:
         """Undo or redo, and show where."""
         item = self.results.current
@@ -279,6 +315,8 @@ class ListenPane(ResultsPane[ListenRecording]):
         menu.addAction(actions["listen.segment"])
         menu.addAction(tr("Split here"), partial(self.part, row, position)).setEnabled(position > 0)
         menu.addAction(actions["listen.merge"])
+        if not self.table.isColumnHidden(SPEAKER):
+            menu.addAction(tr("Rename in the whole recording"), partial(self.table.edit_speaker, row))
         menu.addSeparator()
         for name in ("undo", "redo", "find"):
             menu.addAction(actions[f"listen.{name}"])
@@ -338,6 +376,7 @@ class ListenPane(ResultsPane[ListenRecording]):
             redo=item is not None and item.history.can_redo,
         )
         self.status.setText(item.status() if item is not None and item.state != "done" else "")
+        self.status.setVisible(bool(self.status.text()))
         restate(self.status, level="error" if item is not None and item.failed else "")
         self.record.setProperty("checked", self.results.live is not None)
 
@@ -384,15 +423,22 @@ class ListenPane(ResultsPane[ListenRecording]):
         end = self.table.verticalScrollBar()
         at_end = end.value() >= end.maximum() - 8
         self.table.setRowCount(len(item.segments))
+        colors = speaker_colors(self.context.look.theme, item.segments)
+        self.table.setColumnHidden(SPEAKER, not colors)
         for row, segment in enumerate(item.segments):
-            when, text = self.table.item(row, TIME), self.table.item(row, TEXT)
-            if when is None or text is None:
-                when, text = QTableWidgetItem(), QTableWidgetItem()
+            when, text, who = (self.table.item(row, column) for column in (TIME, TEXT, SPEAKER))
+            if when is None or text is None or who is None:
+                when, text, who = QTableWidgetItem(), QTableWidgetItem(), QTableWidgetItem()
                 when.setFlags(Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable)
                 when.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop)
                 text.setTextAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
                 self.table.setItem(row, TIME, when)
                 self.table.setItem(row, TEXT, text)
+                who.setTextAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
+                self.table.setItem(row, SPEAKER, who)
+            who.setToolTip(tr("Click to name the speaker."))
+            who.setText(segment.speaker)
+            who.setForeground(colors.get(segment.speaker, QColor(self.context.look.theme.text)))
             when.setText(clock(segment.start) + (" ?" if segment.doubtful else ""))
             when.setToolTip(tr("Low confidence. Click to play.") if segment.doubtful else tr("Click to play."))
             if text.text() != segment.text:
@@ -404,12 +450,22 @@ class ListenPane(ResultsPane[ListenRecording]):
             self.table.scrollToBottom()
         self._mark(self.table.currentRow())
 
+    def _colour(self) -> None:
+        if self.results.current is not None:
+            self._fill(self.results.current)
+
     def _mark(self, row: int) -> None:
         item = self.results.current
         if item is not None:
-            self.player.wave.show_spans([(segment.start, segment.end) for segment in item.segments], row)
+            colors = speaker_colors(self.context.look.theme, item.segments)
+            spans = [(segment.start, segment.end) for segment in item.segments]
+            self.player.wave.show_spans(spans, row, [colors.get(segment.speaker) for segment in item.segments])
 
     def _edited(self, cell: QTableWidgetItem) -> None:
         item = self.results.current
-        if not self._showing and cell.column() == TEXT and item is not None and cell.row() < len(item.segments):
+        if self._showing or item is None or cell.row() >= len(item.segments):
+            return
+        if cell.column() == TEXT:
             self.results.edit(item, cell.row(), cell.text())
+        elif cell.column() == SPEAKER:
+            self.rename_speaker(item, cell.row(), cell.text())

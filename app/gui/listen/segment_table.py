@@ -31,18 +31,20 @@ from PySide6.QtWidgets import (
 from app.gui.texts import tr
 
 Index = QModelIndex | QPersistentModelIndex
-TIME, TEXT = 0, 1  # the columns
+TIME, TEXT, SPEAKER = 0, 1, 2  # the columns; the speaker is shown before the text
 _CELL_EDGE = 6  # pixels of border and padding of the kind "cell"
 
 
 class SegmentTable(QTableWidget):
-    """`word_clicked(row, position)`: of the character that was clicked, or -1 beside the text. `split_asked(row, position)`."""
+    """`word_clicked(row, position)`: of the character that was clicked, or -1 beside the text. `split_asked(row, position)`.
+    `speaker_clicked(row)`."""
 
     word_clicked = Signal(int, int)
     split_asked = Signal(int, int)
+    speaker_clicked = Signal(int)
 
     def __init__(self) -> None:
-        super().__init__(0, 2)
+        super().__init__(0, 3)
         self.setAccessibleName(tr("Transcript"))
         self.setProperty("kind", "plain")
         self.setShowGrid(False)
@@ -50,6 +52,9 @@ class SegmentTable(QTableWidget):
         self.horizontalHeader().hide()
         self.verticalHeader().hide()
         self.horizontalHeader().setSectionResizeMode(TIME, QHeaderView.ResizeMode.ResizeToContents)
+        self.horizontalHeader().setSectionResizeMode(SPEAKER, QHeaderView.ResizeMode.ResizeToContents)
+        self.horizontalHeader().moveSection(SPEAKER, TEXT)
+        self.setColumnHidden(SPEAKER, True)
         self.horizontalHeader().setSectionResizeMode(TEXT, QHeaderView.ResizeMode.Stretch)
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
@@ -67,7 +72,14 @@ class SegmentTable(QTableWidget):
         super().mousePressEvent(event)
 
     def _clicked(self, row: int, column: int) -> None:
+        if column == SPEAKER:
+            self.speaker_clicked.emit(row)
+            return
         self.word_clicked.emit(row, self.character_at(row, self._pressed) if column == TEXT else 0)
+
+    def edit_speaker(self, row: int) -> None:
+        if (item := self.item(row, SPEAKER)) is not None:
+            self.editItem(item)
 
     def character_at(self, row: int, where: QPoint) -> int:
         """Of the text of a row, at a point of the viewport; -1 beside it."""

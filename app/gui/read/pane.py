@@ -103,6 +103,7 @@ class ReadPane(ResultsPane[ReadDocument]):
 
     def __init__(self, context: AppContext) -> None:
         results = ReadResults(context.store, context.core, context.work, context.say, context.places.attachments)
+        results.machine = lambda: context.machinery.machine
         super().__init__(context, "read", results, tr("Documents"))
         self.list.show_thumbnails(self._thumbnail)
         self.page = PageView(context.look)

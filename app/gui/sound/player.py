@@ -91,6 +91,7 @@ class Waveform(QWidget):
         self._look, self._playback = look, playback
         self.spans: Sequence[tuple[float, float]] = ()
         self.chosen = -1  # of the spans
+        self.colors: Sequence[QColor | None] = ()
         self.setAccessibleName(tr("Waveform"))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMinimumHeight(24)
@@ -102,8 +103,11 @@ class Waveform(QWidget):
     def sizeHint(self) -> QSize:
         return QSize(400, 72)
 
-    def show_spans(self, spans: Sequence[tuple[float, float]], chosen: int = -1) -> None:
-        self.spans, self.chosen = spans, chosen
+    def show_spans(
+        self, spans: Sequence[tuple[float, float]], chosen: int = -1, colors: Sequence[QColor | None] = ()
+    ) -> None:
+        """`colors`: of each span, a line below it, where it has one."""
+        self.spans, self.chosen, self.colors = spans, chosen, colors
         self.update()
 
     def place(self, seconds: float) -> float:
@@ -118,6 +122,9 @@ class Waveform(QWidget):
             painter.setBrush(QColor(theme.selected if number == self.chosen else theme.hover))
             wide = max(2.0, self.place(end) - self.place(start))
             painter.drawRoundedRect(QRectF(self.place(start), 2, wide, self.height() - 4), 3, 3)
+            if number < len(self.colors) and (color := self.colors[number]) is not None:
+                painter.setBrush(color)
+                painter.drawRect(QRectF(self.place(start), self.height() - 5, wide, 3))
         here = self.place(self._playback.position)
         bars = self._playback.bars(self.width() // (_BAR + _GAP))
         loudest = max(0.05, float(bars.max(initial=0.0)))

@@ -17,7 +17,13 @@ from app.gui.viewmodels.speak_book import BookWork, chapter_numbers
 from app.gui.widgets import label, text_button
 
 BOOKS = (".epub", ".pdf", ".docx", ".md", ".txt", ".odt", ".rtf", ".fb2", ".html", ".htm")
-_KINDS = {"m4b": "M4B (*.m4b)", "m4a": "M4A (*.m4a)", "mp3": "MP3 (*.mp3)", "opus": "Opus (*.opus)"}
+_KINDS = {
+    "m4b": "M4B (*.m4b)",
+    "m4a": "M4A (*.m4a)",
+    "mp3": "MP3 (*.mp3)",
+    "opus": "Opus (*.opus)",
+    "epub": "EPUB (*.epub)",
+}
 
 
 class BookPanel(QWidget):

@@ -5,7 +5,8 @@ when its answer arrives. Where the disk cannot be written, questions are answere
 as soon as it can be; the window receives both.
 
 What is deleted can be brought back for `UNDO_SECONDS`. Then rows and files go, at the latest when the store closes, or when it
-is next opened after the process was killed.
+is next opened after the process was killed. Beside another process that has the store open, as `grus import` beside a window,
+only rows that are past that time go: the others may be brought back there, and files without a row may be about to get one.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from app.gui.store.database import (
     unlink_database,
 )
 from app.gui.texts import mark, tr
+from engine.file_lock import FileLock
 
 # -- changes that cannot be saved now, and the sentence that says why
 #
@@ -315,6 +317,7 @@ class AppStore:
         self._timers: set[threading.Timer] = set()
         self._opened: Future[OpenedDatabase] = Future()
         self._began = time.time()
+        self._lock = FileLock(file.with_name(f"{file.name}.lock"))
         self.saving = Saving(self._later, post)
         self._submit(self._begin)
 
@@ -412,17 +415,20 @@ class AppStore:
         def end() -> None:
             if not self._opened.done() or self._opened.cancelled():
                 return
-            db = self._opened.result().db
+            db, alone = self._opened.result().db, self._is_alone()
             try:
-                self._purge(float("inf"))
+                if alone:
+                    self._purge(float("inf"))
                 self.saving.try_now()
-                if self.file.stat().st_size < _SMALL:
+                if alone and self.file.stat().st_size < _SMALL:
                     self._vacuum(at_close=True)
             except (sqlite3.Error, OSError, Closed) as error:
                 log.warning("the end of the store: %s", error)
             finally:
                 db.close()
-            database.clear_dragged(self.folder)
+            if alone:
+                database.clear_dragged(self.folder)
+            self._lock.release()
 
         self._submit(end)
         with self._guard:
@@ -436,12 +442,23 @@ class AppStore:
     def _begin(self) -> None:
         """What the last process could not do: it was killed, or an older Grus."""
         db = self._connection()
+        if not self._is_alone():
+            return
         self._purge(self._began)
         since, until = self.saving.answer(db, database.created), self._began - 1  # files have a coarse clock
         database.sweep(self.folder, self.saving.answer(db, lambda db: list(database.referenced(db))), since, until)
         database.clear_dragged(self.folder)
         if not self.saving.troubled:
             db.checkpoint()
+
+    def _is_alone(self) -> bool:
+        """Whether no other process has the store open; on a disk that cannot say so, too."""
+        try:
+            database.private_file(self._lock.file)
+            return self._lock.take()
+        except OSError as error:
+            log.info("no lock: %s", error)
+            return True
 
     def _connection(self) -> Connection:
         """Waits for as long as the file cannot be opened."""
@@ -470,7 +487,8 @@ class AppStore:
         unused = self.saving.answer(db, lambda db: database.purge(db, before))
         if unused is not None:
             database.remove(self.folder, unused)
-            database.clear_dragged(self.folder)
+            if self._is_alone():
+                database.clear_dragged(self.folder)
             if not self.saving.troubled:
                 db.checkpoint()
         self._later(0.0, self._vacuum)

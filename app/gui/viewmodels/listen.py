@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import queue
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,7 +19,7 @@ from app.gui.texts import seconds as in_seconds
 from app.gui.texts import tr
 from app.gui.viewmodels.results import ListedResult, Results
 from app.gui.viewmodels.signal import Signal
-from app.gui.viewmodels.transcript_edits import SegmentHistory, merged, parted, pattern_of, rewritten
+from app.gui.viewmodels.transcript_edits import SegmentHistory, merged, parted, pattern_of, rewritten, spoken_by
 from app.window_engine import StreamRunner
 from engine.errors import BadRequest
 from engine.media.recordings import MEDIA
@@ -32,6 +33,7 @@ from engine.pipelines.listening.transcript import (
 )
 
 KIND = "listen"
+_NUMBERED = re.compile(r"Speaker (\d+)")
 RATE = 16_000
 State = Literal["waiting", "listening", "live", "done", "stopped", "failed"]
 SOUNDS = (".wav", ".flac", ".mp3", ".ogg", ".opus", ".oga", ".aif", ".aiff", ".au", ".caf", *MEDIA)
@@ -95,6 +97,7 @@ class ListenResults(Results[ListenRecording]):
         self.segments_changed, self.sounded = Signal(), Signal()
         self.live_sound: list[np.ndarray] = []  # of the live recording so far
         self.model = ""
+        self.speakers = False  # whether they are told apart
         self._sound: queue.SimpleQueue[np.ndarray | None] | None = None  # from the microphone
 
     def to_record(self, item: ListenRecording) -> records.StoredResult:
@@ -126,14 +129,14 @@ class ListenResults(Results[ListenRecording]):
             return
         item.state, item.segments, item.error, item.began = "listening", [], "", time.monotonic()
         item.history = SegmentHistory()
-        model = self.model
+        model, speakers = self.model, self.speakers
 
         def receive(found: list[Any]) -> None:
             for kind, what in found:
                 if kind == "length":
                     item.seconds, item.language = what
                 else:
-                    item.segments.append(what)
+                    item.segments.append(_in_own_words(what))
             self._keep(item)
             self.segments_changed(item)
             self.changed(item)
@@ -143,7 +146,7 @@ class ListenResults(Results[ListenRecording]):
             self._settle(item, "failed" if problem else "done")
             self._begin_next()
 
-        self._start(item, lambda core: _transcribed(core, model, item.source), receive, ended)
+        self._start(item, lambda core: _transcribed(core, model, item.source, speakers), receive, ended)
         self.changed(item)
 
     def again(self, item: ListenRecording) -> None:
@@ -234,6 +237,19 @@ class ListenResults(Results[ListenRecording]):
             self._change(item, number, 1, both)
         return both is not None
 
+    def assign(self, item: ListenRecording, number: int, speaker: str) -> None:
+        """One segment is another speaker's."""
+        if 0 <= number < len(item.segments) and item.segments[number].speaker != speaker:
+            self._change(item, number, 1, [spoken_by(item.segments[number], speaker)])
+
+    def rename(self, item: ListenRecording, old: str, new: str) -> bool:
+        """A speaker, in the whole recording and in one edit. False where nothing changes."""
+        if not new or new == old or not any(segment.speaker == old for segment in item.segments):
+            return False
+        made = [spoken_by(one, new) if one.speaker == old else one for one in item.segments]
+        self._change(item, 0, len(made), made)
+        return True
+
     def found(self, item: ListenRecording, find: str, match_case: bool) -> list[int]:
         """The numbers of the segments in which it stands."""
         pattern = pattern_of(find, match_case)
@@ -317,8 +333,12 @@ def _from_result(result: records.StoredResult) -> ListenRecording:
             s["end"],
             s["text"],
             s.get("confidence", 1.0),
-            tuple(TranscriptWord(word["text"], word["start"], word["end"]) for word in s.get("words", ())),
+            tuple(
+                TranscriptWord(word["text"], word["start"], word["end"], word.get("speaker", ""))
+                for word in s.get("words", ())
+            ),
             s.get("doubtful", False),
+            speaker=s.get("speaker", ""),
         )
         for s in body.get("segments", ())
     ]
@@ -334,7 +354,13 @@ def _from_result(result: records.StoredResult) -> ListenRecording:
     )
 
 
-def _transcribed(core: Any, model: str, source: Path) -> Iterator[tuple[str, Any]]:
+def _in_own_words(segment: TranscriptSegment) -> TranscriptSegment:
+    """Its speaker's number in the language of the window."""
+    numbered = _NUMBERED.fullmatch(segment.speaker)
+    return spoken_by(segment, tr("Speaker {number}", number=numbered[1])) if numbered else segment
+
+
+def _transcribed(core: Any, model: str, source: Path, speakers: bool) -> Iterator[tuple[str, Any]]:
     """Off the UI thread."""
     from app.runtime import pipelines
     from engine.media.sound import SoundStream
@@ -344,8 +370,11 @@ def _transcribed(core: Any, model: str, source: Path) -> Iterator[tuple[str, Any
     options = ListenOptions(words=True)
     try:
         listener.check(options)
-    except BadRequest:  # this model gives no times of words
-        options = ListenOptions()
+    except BadRequest:  # this model gives no times of words: an aligner does, where there is one
+        aligner = pipelines.aligner(core)
+        options = ListenOptions(words=aligner is not None, aligner=aligner)
+    if speakers:
+        options = replace(options, speakers=pipelines.diarizer(core))
     sound = SoundStream(source, RATE)  # of any length
     for number, segment in enumerate(listener.segments(sound, options)):
         if number == 0:

@@ -29,6 +29,7 @@ from engine.pipelines.reading.writers import FORMATS, KEEPS_FIGURES, ExportOptio
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+    from engine.machine import Machine
     from engine.pipelines.reading.recognizer import Recognizer
 
 _LIKE, _LEAST = 60, 12  # characters by which a passage is known, and of a region that is part of it
@@ -228,6 +229,9 @@ class ReadResults(Results[ReadDocument]):
         self._work, self._pictures = work, pictures
         self.page_changed, self.text_changed = Signal(), Signal()
         self.settings = ReadSettings()  # for what comes next
+        self.machine: Callable[[], Machine | None] = lambda: (
+            None
+        )  # where it is known, the Reader's pages say what suits them better
 
     def to_record(self, item: ReadDocument) -> StoredResult:
         return to_result(item)
@@ -372,7 +376,8 @@ class ReadResults(Results[ReadDocument]):
                 self._settle(item, "failed" if item.error else "done")
             self._begin_next()
 
-        self._start(item, lambda core: _events(core, item, known), receive, ended)
+        machine = self.machine()
+        self._start(item, lambda core: _events(core, item, known, machine), receive, ended)
         self.changed(item)
 
     def _take(self, item: ReadDocument, event: Any) -> None:
@@ -447,11 +452,13 @@ def recognizer_for(core: Any, source: Path, settings: ReadSettings) -> Recognize
         return None  # what text the PDF carries can be taken without a model
 
 
-def _events(core: Any, item: ReadDocument, known: dict[int, Any]) -> Iterator[Any]:
+def _events(core: Any, item: ReadDocument, known: dict[int, Any], machine: Machine | None = None) -> Iterator[Any]:
     """JobRunner off the UI thread: the events of reading one document."""
     from app.runtime import pipelines
+    from app.runtime.reading_advice import ReadingAdvice
     from engine.pipelines.reading.formats.detection import carries_text
     from engine.pipelines.reading.reader import DocumentReader, ReadOptions
+    from engine.starter import READER
 
     settings, password = item.settings, item.password
     layers = settings.text_layer and item.source.suffix.lower() == ".pdf"
@@ -459,7 +466,9 @@ def _events(core: Any, item: ReadDocument, known: dict[int, Any]) -> Iterator[An
     recognizer = recognizer_for(core, item.source, settings)
     task: Any = settings.task
     options = ReadOptions(task, settings.pages.strip() or None, layers, dict(item.rotations))
-    reader = DocumentReader(recognizer, None if has_text else pipelines.layout(core), options)
+    by_default = machine is not None and recognizer is not None and recognizer.name == READER
+    advise = ReadingAdvice(machine) if by_default and machine is not None else None
+    reader = DocumentReader(recognizer, None if has_text else pipelines.layout(core), options, advise)
     yield from reader.read(
         [item.source],
         password=lambda name, wrong: None if wrong else password,

@@ -3,45 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from engine.pipelines.listening.transcript import TranscriptSegment, TranscriptWord, split
+from engine.pipelines.listening.transcript import TranscriptSegment, TranscriptWord, placed_words, split
 
 _MOST = 200  # edits that can be undone
-
-
-@dataclass(frozen=True)
-class TextWord:
-    """A word of a segment: its characters in the text, and when it is said."""
-
-    begin: int
-    end: int
-    word: TranscriptWord
-
-
-def placed_words(segment: TranscriptSegment) -> list[TextWord]:
-    """With the model's times where it gave some; else a word's share of the segment is that of its letters."""
-    found = list(_places(segment.text))
-    if len(segment.words) == len(found):
-        return [TextWord(begin, end, word) for (begin, end), word in zip(found, segment.words)]
-    total = sum(end - begin for begin, end in found)
-    made, passed = [], 0
-    for begin, end in found:
-        start, stop = (
-            segment.start + (segment.end - segment.start) * share / total for share in (passed, passed + end - begin)
-        )
-        made.append(TextWord(begin, end, TranscriptWord(segment.text[begin:end], start, stop)))
-        passed += end - begin
-    return made
-
-
-def _places(text: str) -> Iterator[tuple[int, int]]:
-    at = 0
-    for word in split(text):
-        begin = text.index(word, at)
-        at = begin + len(word)
-        yield begin, at
 
 
 def word_at(segment: TranscriptSegment, position: int) -> TranscriptWord | None:
@@ -63,8 +30,9 @@ def merged(first: TranscriptSegment, second: TranscriptSegment) -> TranscriptSeg
     words = (*first.words, *second.words) if first.words and second.words else ()
     lasted = [max(one.end - one.start, 1e-6) for one in (first, second)]
     confidence = (first.confidence * lasted[0] + second.confidence * lasted[1]) / sum(lasted)
+    doubtful = first.doubtful or second.doubtful
     return TranscriptSegment(
-        first.start, max(first.end, second.end), text, confidence, words, first.doubtful or second.doubtful
+        first.start, max(first.end, second.end), text, confidence, words, doubtful, speaker=first.speaker
     )
 
 
@@ -81,6 +49,16 @@ def parted(segment: TranscriptSegment, position: int) -> tuple[TranscriptSegment
         replace(plain, end=cut.word.start, text=segment.text[: cut.begin].rstrip(), words=words[:number]),
         replace(plain, start=cut.word.start, text=segment.text[cut.begin :].strip(), words=words[number:]),
     )
+
+
+def speakers_of(segments: Sequence[TranscriptSegment]) -> list[str]:
+    """In the order in which they are heard."""
+    return list(dict.fromkeys(segment.speaker for segment in segments if segment.speaker))
+
+
+def spoken_by(segment: TranscriptSegment, speaker: str) -> TranscriptSegment:
+    words = tuple(replace(word, speaker=speaker) for word in segment.words)
+    return replace(segment, speaker=speaker, words=words)
 
 
 def pattern_of(find: str, match_case: bool) -> re.Pattern[str] | None:

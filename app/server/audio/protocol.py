@@ -104,17 +104,25 @@ class VoiceDeleted(BaseModel):
     deleted: bool = True
 
 
-class TranslationForm(RequestFields):
+class RecordingForm(RequestFields):
     file: UploadFile
     model: str | None = None
-    response_format: Literal["json", "text", "srt", "vtt", "verbose_json"] = "json"
     temperature: float | None = Field(None, ge=0.0, le=1.0)
     prompt: str | None = Field(None, max_length=10_000)
     track: int = Field(1, ge=1, le=1000)
 
 
-class TranscriptionForm(TranslationForm):
+class TranslationForm(RecordingForm):
+    response_format: Literal["json", "text", "srt", "vtt", "verbose_json"] = "json"
+
+
+class TranscriptionForm(RecordingForm):
+    response_format: Literal["json", "text", "srt", "vtt", "verbose_json", "diarized_json"] = "json"
     language: str | None = None
+    speakers: str | None = None  # the model that tells speakers apart
+    aligner: str | None = None  # the model that gives the times of words
+    known_names: None = Field(None, alias="known_speaker_names[]")
+    known_references: None = Field(None, alias="known_speaker_references[]")
     granularities: list[Literal["word", "segment"]] | None = Field(None, alias="timestamp_granularities[]")
     stream: bool = False
     include: Preference[list[Literal["logprobs"]]] = Field(None, alias="include[]")
@@ -169,12 +177,31 @@ class SegmentTimes(BaseModel):
     temperature: float = 0.0
     compression_ratio: float | None = None
     no_speech_prob: float | None = None
+    speaker: str | None = None
 
 
 class WordTimes(BaseModel):
     word: str
     start: float
     end: float
+    speaker: str | None = None
+
+
+class SpeakerSegment(BaseModel):
+    type: Literal["transcript.text.segment"] = "transcript.text.segment"
+    id: str
+    start: float
+    end: float
+    text: str
+    speaker: str  # A, B, ... in the order in which they are heard
+
+
+class DiarizedTranscription(BaseModel):
+    task: Literal["transcribe"] = "transcribe"
+    duration: float
+    text: str
+    segments: list[SpeakerSegment]
+    usage: Duration
 
 
 class VerboseTranscription(Transcription):

@@ -15,6 +15,7 @@ from app.server.audio.protocol import (
     ClonePrompt,
     CloneRequest,
     DesignRequest,
+    DiarizedTranscription,
     ReferenceForm,
     SaveForm,
     SpeechActivity,
@@ -62,7 +63,10 @@ async def speech(body: SpeechRequest, request: Request, server: Here) -> Respons
     return await speaking.speak(server, request, body, speaking.named(server, body), "custom_voice")
 
 
-@router.post("/v1/audio/transcriptions", response_model=VerboseTranscription | Transcription, responses=_TRANSCRIPT)
+_Transcribed = VerboseTranscription | DiarizedTranscription | Transcription
+
+
+@router.post("/v1/audio/transcriptions", response_model=_Transcribed, responses=_TRANSCRIPT)
 async def transcriptions(form: Annotated[TranscriptionForm, Form()], request: Request, server: Here) -> Any:
     """Speech to text."""
     return await transcribe(server, request, form)

@@ -10,11 +10,13 @@ from typing import Any
 from fastapi import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
-from app.server.audio.models import choose_model
+from app.server.audio.models import choose_model, default_model
 from app.server.audio.protocol import (
     ActivityForm,
+    DiarizedTranscription,
     Duration,
     SegmentTimes,
+    SpeakerSegment,
     TokenScore,
     Transcription,
     TranscriptionForm,
@@ -27,28 +29,30 @@ from app.server.body import ignore
 from app.server.context import Server, with_errors
 from app.server.errors import bad_request, error_body
 from app.server.requests import COMMENT, StreamingReply, event
-from engine.errors import BadRequest
+from engine.errors import BadRequest, MissingCapability
 from engine.media.sound import SAMPLE_RATE, SoundStream
 from engine.pipelines.listening.asr_models import transcriber
 from engine.pipelines.listening.transcript import Transcript, TranscriptSegment, as_srt, as_text, as_vtt
 from engine.pipelines.listening.transcription import ListenOptions, Transcriber
 from engine.pipelines.listening.voice_activity import FORMATS, Speech, as_dict, speech_in, speech_rules
 
+_STREAMED = ("json", "text", "diarized_json")
 _PLAIN = {"text": as_text, "srt": as_srt, "vtt": as_vtt}
 
 
-async def transcribe(server: Server, request: Request, form: TranslationForm) -> Response:
-    """A transcription, or a translation where the form is no more than one's."""
+async def transcribe(server: Server, request: Request, form: TranslationForm | TranscriptionForm) -> Response:
+    """A transcription, or a translation where the form is one's."""
     asked = form if isinstance(form, TranscriptionForm) else None
     streams = asked is not None and asked.stream
-    stream_text = streams and (form.response_format in ("json", "text") or not ignore("stream"))
+    stream_text = streams and (form.response_format in _STREAMED or not ignore("stream"))
     if asked is not None:
         _check(asked, stream_text)
     data = await form.file.read()
     name, loaded = await choose_model(server, form.model, "listen")
+    speakers = await _speakers(server, asked)
     scope = cancel_scope(server)
     listener = transcriber(scope, name, loaded)
-    options = _options(form, listener)
+    options = _options(form, listener, await _aligner(server, asked, listener), speakers)
     sound = SoundStream(data, SAMPLE_RATE, most=server.settings.max_sound_seconds, track=form.track)
     stream = ThreadedGenerator(_segments(listener, sound, options), scope, server, request)
     scored = asked is not None and "logprobs" in (asked.include or ())
@@ -60,7 +64,10 @@ async def transcribe(server: Server, request: Request, form: TranslationForm) ->
         return _answer(transcript, form.response_format, granularities, options.translate, scored)
     await stream.begun(request.receive)
     return StreamingReply(
-        with_errors(_events(stream, scored), lambda error: event(error_body(error, "openai"))),
+        with_errors(
+            _events(stream, scored, form.response_format == "diarized_json"),
+            lambda error: event(error_body(error, "openai")),
+        ),
         stream.cancel,
         heartbeat=COMMENT,
         every=server.settings.heartbeat_seconds,
@@ -74,16 +81,50 @@ def _check(form: TranscriptionForm, stream: bool) -> None:
         raise bad_request("Times come with `response_format` verbose_json only.", wanted)
     if form.include and form.response_format != "json" and not ignore("include[]"):
         raise bad_request("Log probabilities come with `response_format` json only.", "include[]")
-    if stream and form.response_format not in ("json", "text"):
-        raise bad_request("A stream tells text: it goes with `response_format` json or text.", "response_format")
+    if stream and form.response_format not in _STREAMED:
+        raise bad_request(
+            "A stream tells text: it goes with `response_format` json, text or diarized_json.", "response_format"
+        )
+    if form.speakers is not None and form.response_format == "json":
+        raise bad_request(
+            "Speakers come with `response_format` diarized_json, verbose_json, text, srt or vtt.", "response_format"
+        )
 
 
-def _options(form: TranslationForm, listener: Transcriber) -> ListenOptions:
+async def _speakers(server: Server, form: TranscriptionForm | None) -> str | None:
+    """The model that tells speakers apart, loaded; None where nobody asked for speakers."""
+    if form is None or (form.speakers is None and form.response_format != "diarized_json"):
+        return None
+    try:
+        return (await choose_model(server, form.speakers, "diarize", param="speakers"))[0]
+    except MissingCapability as error:
+        raise bad_request(str(error), "speakers" if form.speakers is not None else "response_format") from None
+
+
+async def _aligner(server: Server, form: TranscriptionForm | None, listener: Transcriber) -> str | None:
+    """The model that gives the times of words, loaded: the one that was named, else one that is served where the model gives none."""
+    if form is None:
+        return None
+    if form.aligner is None:
+        try:
+            listener.check(ListenOptions(words=True))
+            return None
+        except BadRequest:
+            if "word" not in (form.granularities or ()) or await default_model(server, "align") is None:
+                return None
+    return (await choose_model(server, form.aligner, "align", param="aligner"))[0]
+
+
+def _options(
+    form: TranslationForm | TranscriptionForm, listener: Transcriber, aligner: str | None, speakers: str | None
+) -> ListenOptions:
     """A prompt and a temperature have no effect on a model that knows neither; what else it cannot do is an error."""
     words = isinstance(form, TranscriptionForm) and "word" in (form.granularities or ())
     options = ListenOptions(
         language=form.language if isinstance(form, TranscriptionForm) else None,
         words=words,
+        speakers=speakers,
+        aligner=aligner,
         translate=not isinstance(form, TranscriptionForm),
         prompt=form.prompt or None,
         temperature=form.temperature or None,  # OpenAI's 0 means: raised where the rules ask for it
@@ -98,7 +139,7 @@ def _options(form: TranslationForm, listener: Transcriber) -> ListenOptions:
                 raise
             without: dict[str, Any] = {name: None}
             options = replace(options, **without)
-    listener.check(options)
+    listener.check(replace(options, words=False) if aligner else options)
     return options
 
 
@@ -114,11 +155,16 @@ def _answer(
     if format in _PLAIN:
         return PlainTextResponse(_PLAIN[format](transcript))
     usage = Duration(seconds=round(transcript.seconds, 3))
+    if format == "diarized_json":
+        letters = SpeakerLetters()
+        found = [letters.segment(number, one) for number, one in enumerate(transcript.segments)]
+        whole = DiarizedTranscription(duration=usage.seconds, text=transcript.text, segments=found, usage=usage)
+        return JSONResponse(whole.model_dump())
     if format == "json":
         logprobs = [one for segment in transcript.segments for one in _scores(segment)] if scored else None
         body = Transcription(text=transcript.text, logprobs=logprobs, usage=usage)
         return JSONResponse(body.model_dump(exclude_none=True))
-    whole = VerboseTranscription(
+    verbose = VerboseTranscription(
         task="translate" if translated else "transcribe",
         text=transcript.text,
         usage=usage,
@@ -126,14 +172,31 @@ def _answer(
         duration=round(transcript.seconds, 3),
         segments=[_times(i, one) for i, one in enumerate(transcript.segments)] if "segment" in granularities else None,
         words=[
-            WordTimes(word=word.text, start=round(word.start, 3), end=round(word.end, 3))
+            WordTimes(word=word.text, start=round(word.start, 3), end=round(word.end, 3), speaker=word.speaker or None)
             for one in transcript.segments
             for word in one.words
         ]
         if "word" in granularities
         else None,
     )
-    return JSONResponse(whole.model_dump(exclude_none=True))
+    return JSONResponse(verbose.model_dump(exclude_none=True))
+
+
+class SpeakerLetters:
+    """Speakers as OpenAI names them: A, B, ... in the order in which they are heard."""
+
+    def __init__(self) -> None:
+        self._letters: dict[str, str] = {}
+
+    def segment(self, number: int, segment: TranscriptSegment) -> SpeakerSegment:
+        letter = self._letters.setdefault(segment.speaker, chr(ord("A") + len(self._letters) % 26))
+        return SpeakerSegment(
+            id=f"seg_{number}",
+            start=round(segment.start, 3),
+            end=round(segment.end, 3),
+            text=segment.text,
+            speaker=letter,
+        )
 
 
 def _times(number: int, segment: TranscriptSegment) -> SegmentTimes:
@@ -149,6 +212,7 @@ def _times(number: int, segment: TranscriptSegment) -> SegmentTimes:
         temperature=scores.temperature if scores is not None else 0.0,
         compression_ratio=None if scores is None or scores.compression is None else round(scores.compression, 4),
         no_speech_prob=None if scores is None or scores.no_speech is None else round(scores.no_speech, 6),
+        speaker=segment.speaker or None,
     )
 
 
@@ -159,8 +223,9 @@ def _scores(segment: TranscriptSegment) -> list[TokenScore]:
     ]
 
 
-async def _events(stream: ThreadedGenerator[Any], scored: bool) -> AsyncIterator[bytes]:
+async def _events(stream: ThreadedGenerator[Any], scored: bool, diarized: bool) -> AsyncIterator[bytes]:
     texts: list[str] = []
+    letters = SpeakerLetters()
     logprobs: list[dict[str, Any]] = []
     async for piece in stream:
         if isinstance(piece, TranscriptSegment):
@@ -168,7 +233,11 @@ async def _events(stream: ThreadedGenerator[Any], scored: bool) -> AsyncIterator
             delta = piece.text if len(texts) == 1 else f" {piece.text}"
             new = [score.model_dump() for score in _scores(piece)] if scored else []
             logprobs += new
-            yield event({"type": "transcript.text.delta", "delta": delta} | ({"logprobs": new} if scored else {}))
+            of = letters.segment(len(texts) - 1, piece) if diarized else None
+            more: dict[str, Any] = ({"logprobs": new} if scored else {}) | ({"segment_id": of.id} if of else {})
+            yield event({"type": "transcript.text.delta", "delta": delta} | more)
+            if of is not None:
+                yield event(of.model_dump())
         else:
             usage = Duration(seconds=round(piece.seconds, 3)).model_dump()
             done = {"type": "transcript.text.done", "text": " ".join(texts), "usage": usage}

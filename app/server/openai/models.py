@@ -24,7 +24,7 @@ from app.server.openapi import errors
 router = APIRouter(route_class=JsonRoute, tags=["OpenAI"])
 
 
-Kind = Literal["text", "vectors", "ranking", "speech", "transcription", "part"]
+Kind = Literal["text", "vectors", "ranking", "speech", "transcription", "diarization", "alignment", "part"]
 KINDS: dict[Use, Kind] = {  # what a model is mostly for, in the words of the HTTP interface
     "chat": "text",
     "embed": "vectors",
@@ -32,6 +32,8 @@ KINDS: dict[Use, Kind] = {  # what a model is mostly for, in the words of the HT
     "read": "text",
     "speak": "speech",
     "listen": "transcription",
+    "diarize": "diarization",
+    "align": "alignment",
     "layout": "part",
     "part": "part",
 }

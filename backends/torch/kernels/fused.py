@@ -106,6 +106,7 @@ def attend_window(q: Tensor, k: Tensor, v: Tensor, window: int, scale: float) ->
         scale,
         out.data_ptr(),
         out.stride(0),
+        heads=1,
     )
     library().grus_attention_window(ctypes.byref(block), heads, k.shape[1], torch.get_num_threads())
     return out

@@ -98,6 +98,9 @@ class AttentionBlock(ctypes.Structure):
         ("out", c_void_p),
         ("out_token", c_int64),
         ("sink", c_void_p),
+        ("heads", c_int64),
+        ("kept_k", c_void_p),
+        ("kept_v", c_void_p),
     ]
 
 

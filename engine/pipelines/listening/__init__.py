@@ -9,3 +9,5 @@ LISTENING = (
     "qwen3_asr",
     "whisper",
 )  # model types
+DIARIZING = ("nemotron3_diarization", "sortformer")  # those that tell who speaks when
+ALIGNING = ("qwen3_forced_aligner",)  # those that tell when each word of a transcript is said

@@ -10,7 +10,7 @@ import numpy as np
 
 from engine.errors import BadRequest
 from engine.media.sound import SAMPLE_RATE
-from engine.models.parakeet import TimedIds
+from engine.models.parakeet import HeadMemory, TimedIds
 from engine.pipelines.listening.transcript import TranscriptScores, TranscriptSegment, TranscriptToken, words_in_time
 from engine.pipelines.listening.transcription import AsrModel, ListenOptions, Transcriber
 from engine.tasks import EngineLike, Task
@@ -21,7 +21,41 @@ LANGUAGES = (
     *("ro", "ru", "sk", "sl", "sv", "uk"),
 )
 UNKNOWN = "und"  # ISO 639: undetermined
+LOOK_BACK = 64  # frames before those that are new: 5 seconds
+HOLD = 12  # frames at the end, a second, whose tokens more sound may change
 _ENGLISH = 2048  # the English ones have 1,024 tokens
+
+
+class ParakeetPartials:
+    """The text of speech that goes on. What was heard stays: each time only the last seconds are encoded, so that the work does not grow with
+    the speech."""
+
+    def __init__(self, engine: EngineLike, model: AsrModel) -> None:
+        self._engine, self._model = engine, model
+        self._memory: HeadMemory | None = None
+        self._ids: list[int] = []
+        self._logprobs: list[float] = []
+
+    def segment(self, samples: np.ndarray, begins: float) -> TranscriptSegment:
+        """Of the speech so far, from its beginning on. Blocks."""
+
+        def work(loaded: Any) -> Generator[None, None, TimedIds]:
+            model = loaded.model
+            memory = self._memory = self._memory or model.start()
+            first = max(0, min(memory.at, len(samples) // model.frame) - LOOK_BACK)
+            stays, may_change = yield from model.continued(samples[first * model.frame :], first, memory, HOLD)
+            self._ids += stays.ids
+            self._logprobs += stays.logprobs
+            return may_change
+
+        rest: TimedIds = self._engine.task(self._model.name, work, admitted=True).result()
+        ids, logprobs = [*self._ids, *rest.ids], [*self._logprobs, *rest.logprobs]
+        return TranscriptSegment(
+            start=begins,
+            end=begins + len(samples) / SAMPLE_RATE,
+            text=self._model.decode(ids),
+            confidence=float(np.exp(np.mean(logprobs))) if ids else 0.0,
+        )
 
 
 class ParakeetTranscriber(Transcriber):
@@ -56,6 +90,9 @@ class ParakeetTranscriber(Transcriber):
             return made
 
         return self._engine.task(self.model.name, work, admitted=admitted)
+
+    def partials(self) -> ParakeetPartials:
+        return ParakeetPartials(self._engine, self.model)
 
     def finished(
         self, samples: np.ndarray, begins: float, handle: Task[TimedIds], options: ListenOptions

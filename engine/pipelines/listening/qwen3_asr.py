@@ -52,7 +52,7 @@ class Qwen3AsrTranscriber(Transcriber):
     def check(self, options: ListenOptions) -> None:
         super().check(replace(options, prompt=None))
         if options.words:
-            raise BadRequest(f"{self.model.name} gives no times of words. Whisper and Parakeet models do.", "words")
+            raise BadRequest(f"{self.model.name} gives no times of words by itself: its forced aligner does.", "words")
 
     def check_language(self, language: str | None) -> None:
         if language not in (None, "auto", *LANGUAGES):

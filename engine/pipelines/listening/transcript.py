@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -18,6 +19,16 @@ class TranscriptWord:
     text: str
     start: float  # seconds from the start of the sound
     end: float
+    speaker: str = ""  # where a model tells speakers apart
+
+
+@dataclass(frozen=True)
+class TextWord:
+    """A word of a segment: its characters in the text, and when it is said."""
+
+    begin: int
+    end: int
+    word: TranscriptWord
 
 
 @dataclass(frozen=True)
@@ -49,6 +60,7 @@ class TranscriptSegment:
     doubtful: bool = False
     tokens: Sequence[TranscriptToken] = field(default_factory=tuple)
     scores: TranscriptScores | None = None
+    speaker: str = ""
 
 
 @dataclass(frozen=True)
@@ -63,14 +75,18 @@ class Transcript:
 
 
 def as_text(transcript: Transcript) -> str:
-    return "".join(f"{segment.text}\n" for segment in transcript.segments if segment.text)
+    return "".join(f"{_named(segment)}{segment.text}\n" for segment in transcript.segments if segment.text)
+
+
+def _named(segment: TranscriptSegment) -> str:
+    return f"{segment.speaker}: " if segment.speaker else ""
 
 
 def as_srt(transcript: Transcript) -> str:
     lines = []
     for number, segment in enumerate((s for s in transcript.segments if s.text), 1):
         times = f"{clock(segment.start, ',')} --> {clock(segment.end, ',')}"
-        lines.append(f"{number}\n{times}\n{_escaped(segment.text)}\n")
+        lines.append(f"{number}\n{times}\n{_escaped(_named(segment) + segment.text)}\n")
     return "\n".join(lines)
 
 
@@ -78,9 +94,35 @@ def as_vtt(transcript: Transcript) -> str:
     lines = ["WEBVTT\n"]
     for segment in transcript.segments:
         if segment.text:
-            text = segment.text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+            text = _for_vtt(segment.text)
+            if segment.speaker:
+                text = f"<v {_for_vtt(segment.speaker)}>{text}"
             lines.append(f"{clock(segment.start, '.')} --> {clock(segment.end, '.')}\n{_escaped(text)}\n")
     return "\n".join(lines)
+
+
+def _for_vtt(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def as_markdown(transcript: Transcript) -> str:
+    """A paragraph for each stretch of one speaker, or for each segment where speakers are not told apart."""
+    made: list[tuple[TranscriptSegment, list[str]]] = []
+    for segment in transcript.segments:
+        if segment.text and made and segment.speaker and segment.speaker == made[-1][0].speaker:
+            made[-1][1].append(segment.text)
+        elif segment.text:
+            made.append((segment, [segment.text]))
+    return "\n".join(
+        " ".join(f"**{_for_markdown(first.speaker)}** [{clock(first.start, '.')[:8]}] {' '.join(texts)}".split()) + "\n"
+        if first.speaker
+        else " ".join(f"[{clock(first.start, '.')[:8]}] {' '.join(texts)}".split()) + "\n"
+        for first, texts in made
+    )
+
+
+def _for_markdown(text: str) -> str:
+    return re.sub(r"([\\`*_\[\]<>])", r"\\\1", text)
 
 
 def as_json(transcript: Transcript) -> str:
@@ -92,12 +134,21 @@ def as_json(transcript: Transcript) -> str:
 
 
 def as_dict(segment: TranscriptSegment) -> dict[str, Any]:
-    """What is said and when, without the tokens behind it."""
+    """What is said and when, and by whom where that is known, without the tokens behind it."""
     made = asdict(replace(segment, tokens=(), scores=None))
+    for named in (made, *made["words"]):
+        if not named["speaker"]:
+            del named["speaker"]
     return {key: value for key, value in made.items() if key not in ("tokens", "scores")}
 
 
-FORMATS: dict[str, Callable[[Transcript], str]] = {"txt": as_text, "srt": as_srt, "vtt": as_vtt, "json": as_json}
+FORMATS: dict[str, Callable[[Transcript], str]] = {
+    "txt": as_text,
+    "srt": as_srt,
+    "vtt": as_vtt,
+    "json": as_json,
+    "md": as_markdown,
+}
 
 
 def write(transcript: Transcript, format: str) -> str:
@@ -164,6 +215,30 @@ def split(text: str) -> Iterator[str]:
                 word = ""
             word += sign
         yield word
+
+
+def placed_words(segment: TranscriptSegment) -> list[TextWord]:
+    """With the model's times where it gave some; else a word's share of the segment is that of its letters."""
+    found = list(_places(segment.text))
+    if len(segment.words) == len(found):
+        return [TextWord(begin, end, word) for (begin, end), word in zip(found, segment.words)]
+    total = sum(end - begin for begin, end in found)
+    made, passed = [], 0
+    for begin, end in found:
+        start, stop = (
+            segment.start + (segment.end - segment.start) * share / total for share in (passed, passed + end - begin)
+        )
+        made.append(TextWord(begin, end, TranscriptWord(segment.text[begin:end], start, stop)))
+        passed += end - begin
+    return made
+
+
+def _places(text: str) -> Iterator[tuple[int, int]]:
+    at = 0
+    for word in split(text):
+        begin = text.index(word, at)
+        at = begin + len(word)
+        yield begin, at
 
 
 def _spaceless(sign: str) -> bool:

@@ -12,7 +12,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from engine.errors import BadRequest, ErrorText
 from engine.media.sound import SAMPLE_RATE, Audio, SoundStream
 from engine.models.moonshine import token_times
 from engine.pipelines.listening import LISTENING
+from engine.pipelines.listening.alignment import ForcedAligner
+from engine.pipelines.listening.speakers import NEAR as SPEAKERS_NEAR
+from engine.pipelines.listening.speakers import SpeakerActivity
 from engine.pipelines.listening.transcript import (
     Transcript,
     TranscriptScores,
@@ -87,6 +90,8 @@ class ListenOptions:
     prompt: str | None = None  # what was said before, or names and spellings
     temperature: float | None = None  # None: as the model's rules say
     scores: bool = False  # with all that tells whether to believe it
+    speakers: str | None = None  # the model that tells speakers apart
+    aligner: str | None = None  # the forced aligner that gives the times of words, instead of the model itself
 
 
 def asr_model(name: str, loaded: Any) -> AsrModel:
@@ -113,6 +118,30 @@ def asr_model(name: str, loaded: Any) -> AsrModel:
 
 def sound_of(samples: np.ndarray, language: str | None = None) -> Sound:
     return Sound(samples, hashlib.blake2b(samples.tobytes(), digest_size=16).hexdigest(), language)
+
+
+def _of_model(options: ListenOptions) -> ListenOptions:
+    """What the model itself is asked for: not the times of words where an aligner gives them."""
+    return replace(options, words=False) if options.aligner else options
+
+
+def _tapped(blocks: Iterable[np.ndarray], tap: Callable[[np.ndarray], None]) -> Iterator[np.ndarray]:
+    for block in blocks:
+        tap(block)
+        yield block
+
+
+def _asked(segments: Iterable[TranscriptSegment], options: ListenOptions) -> Iterator[TranscriptSegment]:
+    """Without the times of words that only served to tell speakers apart."""
+    for segment in segments:
+        yield segment if options.words else replace(segment, words=())
+
+
+class PartialSpeech(Protocol):
+    """One stretch of speech that goes on."""
+
+    def segment(self, samples: np.ndarray, begins: float) -> TranscriptSegment:
+        """Of the speech so far, from its beginning on. Blocks."""
 
 
 class Transcriber:
@@ -147,9 +176,43 @@ class Transcriber:
         if sound.rate != SAMPLE_RATE:
             raise BadRequest(f"The model takes {SAMPLE_RATE} samples a second, not {sound.rate}.", "rate")
         options = options or self.options
-        self.check(options)
+        self.check(_of_model(options))
+        if options.speakers is None:
+            yield from self._segments(sound, options)
+            return
         shift = 0.0 if isinstance(sound, Audio) else sound.start
-        blocks = [sound.samples] if isinstance(sound, Audio) else sound
+        voices, waiting = SpeakerActivity(self._engine, options.speakers), deque[TranscriptSegment]()
+        timed = self._timed(options)
+        for segment in self._segments(sound, timed, voices.feed):
+            waiting.append(segment)
+            while waiting and waiting[0].end - shift + SPEAKERS_NEAR <= voices.decided:
+                yield from _asked(voices.attributed(waiting.popleft(), shift), options)
+        voices.finish()
+        for segment in waiting:
+            yield from _asked(voices.attributed(segment, shift), options)
+
+    def _timed(self, options: ListenOptions) -> ListenOptions:
+        """With times of words, where the model gives some: they say where one speaker ends and the next begins."""
+        timed = replace(options, words=True)
+        try:
+            self.check(_of_model(timed))
+        except BadRequest:
+            return options
+        return timed
+
+    def _segments(
+        self,
+        sound: Audio | SoundStream,
+        options: ListenOptions,
+        tap: Callable[[np.ndarray], None] | None = None,
+    ) -> Iterator[TranscriptSegment]:
+        """`tap` receives the samples as they are read."""
+        shift = 0.0 if isinstance(sound, Audio) else sound.start
+        blocks: Iterable[np.ndarray] = [sound.samples] if isinstance(sound, Audio) else sound
+        if tap is not None:
+            blocks = _tapped(blocks, tap)
+        aligner = ForcedAligner(self._engine, options.aligner) if options.aligner and options.words else None
+        options = _of_model(options)
         in_flight: deque[tuple[SampleSpan, np.ndarray, Any]] = deque()
         admitted = False  # later segments of a sound bypass the queue limit
         parts = self.parts(blocks)
@@ -162,12 +225,21 @@ class Transcriber:
                 if not in_flight:
                     return
                 span, part, handle = in_flight[0]
-                made = self.finished(part, shift + span.start / SAMPLE_RATE, handle, options)
+                begins = shift + span.start / SAMPLE_RATE
+                made = self.finished(part, begins, handle, options)
                 in_flight.popleft()
+                if aligner is not None:
+                    made = [self._aligned(aligner, segment, part, begins) for segment in made]
                 yield from (segment for segment in made if segment.text)
         finally:
             for _, _, handle in in_flight:
                 handle.cancel()
+
+    def _aligned(
+        self, aligner: ForcedAligner, segment: TranscriptSegment, samples: np.ndarray, begins: float
+    ) -> TranscriptSegment:
+        first, last = (round((time - begins) * SAMPLE_RATE) for time in (segment.start, segment.end))
+        return aligner.timed(segment, samples[max(0, first) : last], self.model.language)
 
     def check(self, options: ListenOptions) -> None:
         """Raise BadRequest for what the model cannot do."""
@@ -250,6 +322,10 @@ class Transcriber:
         )
         return [replace(made, words=self._words(samples, made, result)) if options.words and text else made]
 
+    def partials(self) -> PartialSpeech | None:
+        """What hears a stretch of speech while it goes on, for less than hearing all of it again; None where there is no such."""
+        return None
+
     def segment(self, samples: np.ndarray, begins: float, handle: Any) -> TranscriptSegment:
         """What was submitted, as one segment."""
         made = self.finished(samples, begins, handle, self.options)
@@ -291,6 +367,7 @@ class Captions:
         self._kept = np.zeros(0, np.float32)  # samples that may still be transcribed
         self._first = 0  # position of the first of them in the stream
         self._captioned = 0  # end of the last partial text
+        self._ongoing: tuple[int, PartialSpeech | None] = (-1, None)  # the start of the speech that it hears
 
     @property
     def speaking(self) -> bool:
@@ -321,6 +398,11 @@ class Captions:
         wide = SampleSpan(max(self._first, span.start - _LEAD), span.stop)
         part = self._kept[wide.start - self._first : wide.stop - self._first]
         begins = wide.start / SAMPLE_RATE
+        if not final:
+            if self._ongoing[0] != wide.start:
+                self._ongoing = wide.start, self._listener.partials()
+            if (ongoing := self._ongoing[1]) is not None:
+                return Caption(ongoing.segment(part, begins), False)
         return Caption(self._listener.segment(part, begins, self._listener.submit(part)), final)
 
     def _drop_old(self) -> None:

@@ -16,6 +16,7 @@ import numpy as np
 from engine.errors import BadRequest, ErrorText
 from engine.media.documents import TextLayerWord
 from engine.pipelines.reading.doctags import doctags_elements, is_doctags, without_tags
+from engine.pipelines.reading.grounded import grounded_elements, is_grounded, without_places
 from engine.pipelines.reading.ink import columns_of, cut, cut_lines, has_ink, ink_of, runs
 from engine.pipelines.reading.layout import LayoutRegion, RegionRole, lines_within, role_of
 from engine.pipelines.reading.recognizer import CheckedRecognizer, Recognition, Recognizer, doubted
@@ -88,11 +89,15 @@ class RegionReader:
         result = checked.read(image, task) if has_ink(image) else Recognition("")
         if task != "markdown" and is_doctags(result.text):
             result = replace(result, text=without_tags(result.text))
+        if task != "markdown" and is_grounded(result.text):
+            result = replace(result, text=without_places(result.text))
         return doubted(result) if task in ("text", "markdown") else result
 
     def _of_markdown(self, page: PageContent, region: LayoutRegion, result: Recognition) -> list[Element]:
-        tagged = is_doctags(result.text)
-        found = doctags_elements(result.text, region.box) if tagged else markdown_elements(result.text, region.box)
+        known = ((is_doctags, doctags_elements), (is_grounded, grounded_elements))
+        read = next((read for fits, read in known if fits(result.text)), None)
+        tagged = read is not None
+        found = (read or markdown_elements)(result.text, region.box)
         elements = [
             replace(element, confidence=None if element.kind == "figure" else result.confidence, doubt=result.doubt)
             for element in found

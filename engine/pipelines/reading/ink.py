@@ -72,10 +72,14 @@ def _without_specks(ink: np.ndarray) -> np.ndarray:
 
 def without_rules(ink: np.ndarray) -> np.ndarray:
     """The ink without long straight lines: table borders, column rules, edges of boxes."""
-    height, width = ink.shape
-    across = _long_runs(ink, max(60, width // 8))
-    down = _long_runs(ink.T, max(60, height // 12)).T
+    across, down = rules_of(ink)
     return ink & ~across & ~down
+
+
+def rules_of(ink: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The ink of long straight lines, across and down."""
+    height, width = ink.shape
+    return _long_runs(ink, max(60, width // 8)), _long_runs(ink.T, max(60, height // 12)).T
 
 
 def _long_runs(ink: np.ndarray, least: int) -> np.ndarray:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from engine.pipelines.reading.results import Task
+from engine.text.doctags import GROUNDING
 from engine.vision.paddle import TASKS as PADDLE_PROMPTS
 
 
@@ -39,8 +40,19 @@ PADDLE = TaskPrompts({task: PADDLE_PROMPTS[task] for task in _FIRST_PADDLE})
 GLM_OCR = TaskPrompts(
     {"text": "Text Recognition:", "table": "Table Recognition:", "formula": "Formula Recognition:"},
 )
+_FREE: tuple[Task, ...] = ("text", "table", "formula")
 # Words beside the picture may come back in its answer.
 LIGHTON = TaskPrompts(dict.fromkeys(("markdown", "text", "table", "formula"), ""), whole_pages=True)
+
+# Of a page it writes the parts with their places, of a region the text alone.
+DEEPSEEK_OCR = TaskPrompts(
+    {
+        "markdown": f"{GROUNDING}Convert the document to markdown.",
+        **dict.fromkeys(_FREE, "Free OCR."),
+        "chart": "Parse the figure.",
+    },
+    whole_pages=True,
+)
 
 DOCLING = TaskPrompts(
     {
@@ -53,7 +65,7 @@ DOCLING = TaskPrompts(
     whole_pages=True,
 )
 
-_FAMILIES = {"glm_ocr": GLM_OCR, "lighton_ocr": LIGHTON}
+_FAMILIES = {"deepseek_ocr2": DEEPSEEK_OCR, "glm_ocr": GLM_OCR, "lighton_ocr": LIGHTON}
 _PROMPT_END_1_5 = "Assistant:\n"  # prompts of PaddleOCR-VL's first version end with a space
 
 

@@ -41,6 +41,7 @@ from engine.pipelines.reading.layout import (
     lines_within,
     without_duplicates,
 )
+from engine.pipelines.reading.looks import Advise, looks_of
 from engine.pipelines.reading.recognizer import CheckedRecognizer, RecognitionStream, Recognizer, confidence_in_lines
 from engine.pipelines.reading.results import Box, Document, Element, Page, Task, TextDocument
 from engine.pipelines.reading.upright import UprightPage, upright
@@ -154,9 +155,14 @@ class DocumentReader:
     """Reads documents with one recognizer and one layout detector. Without a recognizer it reads text layers only."""
 
     def __init__(
-        self, recognizer: Recognizer | None, layout: LayoutDetector | None, options: ReadOptions | None = None
+        self,
+        recognizer: Recognizer | None,
+        layout: LayoutDetector | None,
+        options: ReadOptions | None = None,
+        advise: Advise | None = None,
     ) -> None:
-        self.recognizer = recognizer
+        """`advise`: asked about each page that was read from its picture; what it says joins the page's notes."""
+        self.recognizer, self.advise = recognizer, advise
         self.layout = layout or PageSplitter()
         self.options = options or ReadOptions()
         self.options.check()
@@ -391,10 +397,17 @@ class _Run:
             self._read_by(opened),
             opened.dots,
             work.page.turned,
-            work.notes,
+            (*work.notes, *self._advice(work, ordered, error)),
             error,
         )
         self._finish_page(work.index, page)
+
+    def _advice(self, work: _PageWork, elements: Sequence[Element], error: str | None) -> list[ErrorText]:
+        advise = self._reader.advise
+        if advise is None or error is not None or self._reader.recognizer is None or work.page.opened.words is not None:
+            return []
+        said = advise(looks_of(work.found.image, elements))
+        return [] if said is None else [said]
 
     def _read_by(self, opened: PageImage) -> str:
         model = self._reader.recognizer.name if self._reader.recognizer is not None else ""

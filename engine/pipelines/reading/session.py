@@ -27,6 +27,7 @@ from engine.loading import LoadedModel
 from engine.media.documents import Source, open_document
 from engine.pipelines.reading.formats.detection import DOCUMENTS
 from engine.pipelines.reading.layout import LayoutDetector
+from engine.pipelines.reading.looks import Advise
 from engine.pipelines.reading.reader import (
     DocumentRead,
     DocumentReader,
@@ -112,9 +113,10 @@ class ReadingSession:
     options: ReadOptions = field(default_factory=ReadOptions)
     style: ExportOptions = field(default_factory=ExportOptions)
     password: Password = lambda name, wrong: None
+    advise: Advise | None = None
 
     def __post_init__(self) -> None:
-        self._reader = DocumentReader(self.recognizer, self.layout, self.options)
+        self._reader = DocumentReader(self.recognizer, self.layout, self.options, self.advise)
         self._passwords: dict[str, str] = {}
 
     def events(self, sources: Sequence[Source]) -> Iterator[ReadingEvent]:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import BadRequest, ErrorText
-from engine.hub.download import exclusive
+from engine.file_lock import exclusive
 from engine.pipelines.reading.formats.detection import DOCUMENTS
 from engine.pipelines.reading.reader import ReadOptions
 from engine.pipelines.reading.session import PICTURES, OutputTarget, write_atomically

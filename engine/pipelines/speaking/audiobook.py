@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from engine.errors import BadRequest, ErrorText, SpeechRanAway
-from engine.media.audiobook_file import AudiobookTags, ChapterMark, audiobook_ending, write_audiobook
+from engine.media.audiobook_file import ENDINGS, AudiobookTags, ChapterMark, audiobook_ending, write_audiobook
 from engine.media.stretch import Stretch
 from engine.pipelines.listening.transcript import Transcript, TranscriptSegment, as_srt
 from engine.pipelines.reading.book import Book
@@ -38,6 +38,7 @@ from engine.pipelines.speaking.speech import (
     check_voice,
     loud_samples,
 )
+from engine.pipelines.speaking.spoken_epub import BookFacts, SpokenChapter, SpokenSentence, write_spoken_epub
 from engine.pipelines.speaking.text import PARAGRAPH_PAUSE, SENTENCE_PAUSE, in_words, passages, sentences
 from engine.pipelines.speaking.voice import VoiceSettings
 from engine.tasks import CancelScope
@@ -99,7 +100,7 @@ def speak_book(
 ) -> Generator[BookProgress | MadeBook, None, None]:  # fmt: skip
     """Progress after each passage, and at last what was made. Bad input raises before the first passage. `name`: of the model. Closing
     the iterator, and cancelling `scope`, stop the voice; what is spoken by then stays beside `target`, and the next call goes on."""
-    audiobook_ending(target)
+    book_ending(target, options.per_chapter)
     voices = {NARRATOR: options.settings, **_by_name(options.speakers)}
     voices = {who: in_language_of(book, model, settings) for who, settings in voices.items()}
     for settings in voices.values():
@@ -109,6 +110,20 @@ def speak_book(
     if not plan:
         raise BadRequest(ErrorText("There is nothing to say: the text is empty."), "book")
     return _made(model, name, book, target, options, voices, plan, scope or CancelScope.over(model.engine))
+
+
+EPUB = "epub"
+BOOK_ENDINGS = (*ENDINGS, EPUB)
+
+
+def book_ending(target: Path, per_chapter: bool = False) -> str:
+    """The kind of file that a name asks for. Raises BadRequest for one that is not written."""
+    if target.suffix.lower() != f".{EPUB}":
+        return audiobook_ending(target)
+    if per_chapter:
+        raise BadRequest("An EPUB holds all chapters: it is not written one file a chapter.", "output")
+    audiobook_ending(target.with_suffix(".m4a"))  # its sound
+    return EPUB
 
 
 def in_language_of(book: Book, model: SpeechModel, settings: VoiceSettings) -> VoiceSettings:
@@ -336,13 +351,16 @@ def _written(
 ) -> MadeBook:  # fmt: skip
     lengths: dict[int, int] = {}
     cues: dict[int, list[tuple[float, float, str]]] = {}
+    said: dict[int, tuple[tuple[float, float, str], ...]] = {}  # of each passage
     skipped = []
     for one in _joined(store, plan, rate, stretched):  # marks are written before the sound
         _check(scope)
         lengths[one.chapter] = lengths.get(one.chapter, 0) + len(one.samples)
         cues.setdefault(one.chapter, []).extend(one.sentences)
-        if one.passage is not None and not one.sentences:
-            skipped.append(plan[one.passage].text)
+        if one.passage is not None:
+            said[one.passage] = one.sentences
+            if not one.sentences:
+                skipped.append(plan[one.passage].text)
     marks, at = [], 0
     for chapter, count in lengths.items():
         marks.append(ChapterMark(book.chapters[chapter].title, at / rate, (at + count) / rate))
@@ -363,18 +381,43 @@ def _written(
             files.append(file)
             if options.subtitles:
                 subtitles.append(_subtitles(file.with_suffix(".srt"), cues[chapter], book))
+    elif book_ending(target) == EPUB:
+        sound = _joined(store, plan, rate, stretched)
+        _write_epub(store.folder, target, book, plan, said, sound, lengths, rate, scope)
+        files.append(target)
     else:
         tags = AudiobookTags(book.title, book.author, language=book.language, cover=book.cover)
         write_audiobook(target, _samples(_joined(store, plan, rate, stretched), scope), rate, tags, marks)
         files.append(target)
-        if options.subtitles:
-            moved = [
-                (mark.start + start, mark.start + end, text)
-                for mark, chapter in zip(marks, lengths)
-                for start, end, text in cues[chapter]
-            ]
-            subtitles.append(_subtitles(target.with_suffix(".srt"), moved, book))
+    if not options.per_chapter and options.subtitles:
+        moved = [
+            (mark.start + start, mark.start + end, text)
+            for mark, chapter in zip(marks, lengths)
+            for start, end, text in cues[chapter]
+        ]
+        subtitles.append(_subtitles(target.with_suffix(".srt"), moved, book))
     return MadeBook(tuple(files), tuple(subtitles), tuple(marks), at / rate, tuple(skipped))
+
+
+def _write_epub(
+    folder: Path, target: Path, book: Book, plan: Sequence[BookPassage],
+    said: Mapping[int, tuple[tuple[float, float, str], ...]], sound: Iterator[_Joined], lengths: Mapping[int, int], rate: int,
+    scope: CancelScope,
+) -> None:  # fmt: skip
+    """Its chapters' sound lies in `folder` until all of it is there."""
+    chapters = []
+    for chapter, parts in groupby(sound, lambda one: one.chapter):
+        file, title = folder / f"chapter{chapter}.m4a", book.chapters[chapter].title
+        write_audiobook(file, _samples(parts, scope), rate, AudiobookTags(title, book.author, book.title))
+        paragraphs: list[list[SpokenSentence]] = [[]]
+        for number, passage in enumerate(plan):
+            if passage.chapter == chapter:
+                timed = [SpokenSentence(text, start) for start, _, text in said[number]]
+                paragraphs[-1] += timed or [SpokenSentence(passage.text)]
+                if passage.pause >= PARAGRAPH_PAUSE:
+                    paragraphs.append([])
+        chapters.append(SpokenChapter(title, [one for one in paragraphs if one], file, lengths[chapter] / rate))
+    write_spoken_epub(target, BookFacts(book.title, book.author, book.language, book.cover), chapters)
 
 
 def _samples(sound: Iterator[_Joined], scope: CancelScope) -> Iterator[np.ndarray]:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from engine.errors import BadRequest, ErrorText
-from engine.hub.download import exclusive
+from engine.file_lock import exclusive
 from engine.media.sound import to_pcm
 from engine.pipelines.speaking.voice import SpokenPassage
 

@@ -14,6 +14,7 @@ from engine.models.config import TextConfig, text_config, text_fields
 from engine.models.gemma4 import head_shapes
 from engine.models.granite import MAMBA
 from engine.models.internvl import text_kind
+from engine.models.lfm2_vl import text_kind as liquid_text_kind
 from engine.models.nemotron_h import layer_kinds as block_kinds
 from engine.models.rope import fields_of_kind, frequencies, rope_fields, text_rope
 from engine.models.windows import FULL, layer_windows, sliding_layers
@@ -76,6 +77,8 @@ def architecture_of(config: Mapping[str, Any], where: str) -> str:
     model_type = str(config.get("model_type"))
     if model_type == "internvl":
         model_type = text_kind(config)
+    if model_type in ("lfm2-vl", "lfm2_vl"):
+        model_type = liquid_text_kind(config)
     if model_type not in _ARCHITECTURES:
         raise UnsupportedArchitecture(
             f"{where} has the architecture `{model_type}`, which Grus does not write as GGUF. "

@@ -19,6 +19,9 @@ from engine.models.idefics3 import TOWERS as IDEFICS_TOWERS
 from engine.models.internvl import PROJECTORS as INTERNVL_PROJECTORS
 from engine.models.internvl import TOWERS as INTERNVL_TOWERS
 from engine.models.internvl import internvit_config
+from engine.models.lfm2_vl import PROJECTORS as LFM2_PROJECTORS
+from engine.models.lfm2_vl import TOWERS as LFM2_TOWERS
+from engine.models.lfm2_vl import naflex_config
 from engine.models.pixtral import EPS, patch_size
 from engine.models.pixtral import PROJECTORS as PIXTRAL_PROJECTORS
 from engine.models.pixtral import TOWERS as PIXTRAL_TOWERS
@@ -30,12 +33,14 @@ from engine.vision.idefics3 import Idefics3VisionProcessor
 from engine.vision.internvl import MEAN as INTERNVL_MEAN
 from engine.vision.internvl import STD as INTERNVL_STD
 from engine.vision.internvl import InternVlVisionProcessor
+from engine.vision.lfm2_vl import Lfm2VlVisionProcessor
 from engine.vision.pixtral import MEAN, STD, PixtralVisionProcessor
 from engine.vision.processor import channel_values, pixel_limits
 from engine.weights.gguf.encode import encode
 from engine.weights.gguf.families import unsaid
 from engine.weights.gguf.layouts import Tensor, stored_tensor
-from engine.weights.gguf.mmproj import ARCH, GEMMA4_BOUND, PROJECTORS, ROW_END
+from engine.weights.gguf.mmproj import ARCH
+from engine.weights.gguf.mmproj_kinds import GEMMA4_BOUND, PROJECTORS, ROW_END
 from engine.weights.gguf.names import translate
 from engine.weights.gguf.orders import rotary_halves
 from engine.weights.gguf.writer import Plan, write
@@ -352,6 +357,39 @@ _INTERNVL = MmprojWriter(
     {"image_mean": INTERNVL_MEAN, "image_std": INTERNVL_STD},
 )
 
+# -- LFM 2-VL
+
+
+def _lfm2_bare(full: str) -> str | None:
+    return _under(LFM2_TOWERS, "model.vision_tower", full) or _under(LFM2_PROJECTORS, LFM2_PROJECTORS[0], full)
+
+
+def _lfm2_keys(fields: Fields, image: Fields) -> KeyValues:
+    c = naflex_config(fields)
+    processor = Lfm2VlVisionProcessor(fields, image, lambda text: [])
+    return _siglip_keys(c) | {
+        "clip.vision.projector.scale_factor": c.merge,
+        "clip.vision.image_min_pixels": processor.least_tokens * processor.factor**2,
+        "clip.vision.image_max_pixels": processor.most_tokens * processor.factor**2,
+        "clip.vision.preproc_min_tiles": processor.fewest if processor.splits else 1,
+        "clip.vision.preproc_max_tiles": processor.most if processor.splits else 1,
+        "clip.vision.preproc_image_size": processor.tile,
+    }
+
+
+def _lfm2_apart(name: str, tensor: Tensor, fields: Fields) -> Iterator[tuple[str, Tensor]]:
+    if name.endswith("patch_embedding.weight"):
+        c = naflex_config(fields)
+
+        def first(x: np.ndarray) -> np.ndarray:
+            return np.ascontiguousarray(np.moveaxis(x.reshape(len(x), c.patch, c.patch, c.channels), -1, 1))
+
+        tensor = tensor.changed(first, (c.hidden, c.channels, c.patch, c.patch))
+    yield name, tensor
+
+
+_LFM2 = MmprojWriter("lfm2", _lfm2_keys, _lfm2_bare, _lfm2_apart)
+
 # -- Mistral 3 and Ministral 3
 
 
@@ -410,6 +448,8 @@ WRITERS = dict.fromkeys(("qwen3_vl", "qwen3_vl_moe", "qwen3_5", "qwen3_5_moe"), 
     "gemma4": _GEMMA4,
     "idefics3": _IDEFICS3,
     "internvl": _INTERNVL,
+    "lfm2-vl": _LFM2,
+    "lfm2_vl": _LFM2,
     "mistral3": _PIXTRAL,
     "smolvlm": _IDEFICS3,
     "qwen2_5_vl": _QWEN2_5_VL,

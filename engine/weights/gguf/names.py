@@ -379,7 +379,9 @@ def to_model(arch: str, name: str) -> str:
     return translate(_NAMES[arch], name) or name
 
 
-PREDICTING = frozenset({"qwen35", "qwen35moe", "qwen3next"})  # whose layers for multi-token prediction are read
+PREDICTING = frozenset(
+    {"qwen35", "qwen35moe", "qwen3next", "glm4moe", "deepseek2"}
+)  # whose layers for multi-token prediction are read
 _PREDICTION = {
     "nextn.eh_proj": "mtp.fc",
     "nextn.enorm": "mtp.pre_fc_norm_embedding",

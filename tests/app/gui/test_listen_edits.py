@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QPlainTextEdit
 
 from app.gui.listen.pane import ListenPane
 from app.gui.listen.segment_table import TEXT
-from app.gui.viewmodels.transcript_edits import SegmentHistory, merged, parted, placed_words, rewritten, word_at
-from engine.pipelines.listening.transcript import TranscriptSegment, TranscriptWord
+from app.gui.viewmodels.transcript_edits import SegmentHistory, merged, parted, rewritten, word_at
+from engine.pipelines.listening.transcript import TranscriptSegment, TranscriptWord, placed_words
 from tests.app.gui.conftest import Opened
 from tests.app.gui.test_listen_pane import LEFT, Device, ears, transcribed  # noqa: F401
 from tests.app.gui.test_listen_pane import pane as listening  # noqa: F401

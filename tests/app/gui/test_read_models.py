@@ -9,12 +9,15 @@ from typing import Any
 
 import pypdf
 import pytest
+from PIL import ImageDraw
 
 from app import explain
 from app.gui.store.worker import AppStore
 from app.gui.viewmodels.read import FORMATS, ReadResults, ReadSettings, export, export_all
 from app.runtime import pipelines
 from engine.errors import BadRequest
+from engine.machine import Machine
+from engine.starter import READER
 from tests.app.gui.media import AtOnce
 from tests.asserting import every
 from tests.engine.media.test_documents import text_pdf
@@ -59,6 +62,26 @@ def held(tmp_path: Path) -> Iterator[Setup]:
     made = Setup(tmp_path, hold=True)
     yield made
     made.store.close()
+
+
+def test_a_page_that_suits_another_model_says_so(
+    setup: Setup, sheet: Sheet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the machine is known, and the Reader has read it."""
+    draw = ImageDraw.Draw(sheet.image)
+    for i in range(4):
+        draw.line((40, 40 + 100 * i, 640, 40 + 100 * i), fill=0, width=2)
+        draw.line((40 + 200 * i, 40, 40 + 200 * i, 340), fill=0, width=2)
+    sheet.image.save(tmp_path / "page.png")
+    fast = Machine("torch", "cpu", 16 << 30, 8 << 30, 1 << 40, 5e10)
+    for name, machine, said in (("Reader", fast, 0), (READER, None, 0), (READER, fast, 1)):
+        fake = Fake(by_colour(sheet.texts))
+        fake.name = name
+        monkeypatch.setattr(pipelines, "recognizer", lambda core, wanted, fake=fake: fake)
+        setup.reading.machine = lambda machine=machine: machine
+        setup.add(tmp_path / "page.png")
+        notes = setup.reading.items[0].read[1].notes
+        assert sum("This page has a table. PaddlePaddle/PaddleOCR-VL" in note for note in notes) == said
 
 
 def test_a_file_is_read_and_kept(setup: Setup, sheet: Sheet, tmp_path: Path) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import shutil
 import sqlite3
 import stat
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,6 +21,7 @@ from app.gui.store import conversations, database, messages, records
 from app.gui.store.messages import Attachment, StoredMessage
 from app.gui.store.worker import AppStore
 from app.gui.viewmodels.chat.draft import attach_bytes
+from tests.app.test_imports import chatgpt
 
 ON_POSIX = pytest.mark.skipif(os.name == "nt", reason="a user's folders are their own on Windows")
 
@@ -216,6 +220,32 @@ def test_what_was_deleted_is_gone_when_the_window_has_closed(open_store: Callabl
     assert left(data, "the marsh") == []
 
 
+def test_another_process_deletes_nothing_that_the_window_may_still_need(
+    open_store: Callable[..., AppStore], data: Path, tmp_path: Path
+) -> None:
+    """`grus import` beside the window: what its Undo brings back stays, and a picture that has no row yet, and a copy that is dragged."""
+    store = open_store(undo=1000)
+    id = talk(store, "the marsh")
+    store.delete(lambda db: conversations.delete(db, id))
+    store.wait()
+    begun(data, 100)
+    pasted = age(database.keep_bytes(b"a picture", data / "attachments" / "crane.png"), 50)
+    dragged = write(data / database.DRAGGED / "sound.wav")
+    export = tmp_path / "conversations.json"
+    export.write_text(json.dumps([chatgpt()]))
+    command = [sys.executable, "-m", "app.cli", "import", str(export), "--folder", str(tmp_path)]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert run.returncode == 0, run.stderr
+    assert store.ask(lambda db: conversations.restore(db, id)).result()
+    assert pasted.exists()
+    assert dragged.exists()
+    store.delete(lambda db: conversations.delete(db, id))
+    store.close()  # nobody else has it open any longer
+    assert left(data, "the marsh") == []
+    assert not dragged.exists()
+    database.release(pasted)
+
+
 def age(file: Path, seconds: float) -> Path:
     os.utime(file, (time.time() - seconds, time.time() - seconds))
     return file
@@ -370,7 +400,7 @@ def test_only_the_owner_can_read_what_is_kept(open_store: Callable[..., AppStore
     talk(store, "hello", held)
     expected = {
         "data": 0o700, "grus.sqlite3": 0o600, "grus.sqlite3-wal": 0o600, "grus.sqlite3-shm": 0o600,
-        "attachments": 0o700, Path(held.path).name: 0o600,
+        "grus.sqlite3.lock": 0o600, "attachments": 0o700, Path(held.path).name: 0o600,
     }  # fmt: skip
     assert modes() == expected
     for path in (data, *data.rglob("*")):

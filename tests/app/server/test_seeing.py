@@ -14,6 +14,7 @@ from typing import Any
 import httpx
 import openai
 import pytest
+from PIL import Image
 
 import grus
 from app.runtime.catalogue import Catalogue
@@ -24,6 +25,7 @@ from engine.weights.convert import convert
 from tests.app.fresh import environment
 from tests.app.server.live import Live, serving
 from tests.engine.vision.pictures import drawn
+from tests.seeing_checkpoints import save as save_family
 from tests.vision_checkpoints import save
 
 WHERE: dict[str, Any] = dict(backend="auto", device="cpu", memory_limit=1 << 30, download=False)
@@ -134,3 +136,52 @@ def test_a_gguf_file_and_its_mmproj_file_are_served_by_a_process_of_its_own(
         finally:
             child.terminate()
             child.communicate(timeout=30)
+
+
+FAMILIES = ("internvl", "lfm2_vl")
+
+
+@pytest.fixture(scope="module")
+def families(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    root = tmp_path_factory.mktemp("families")
+    folders = {name: str(save_family(name, root / name)) for name in FAMILIES}
+    return folders | {f"{name}.gguf": str(convert(Path(of), root / f"{name}.gguf")) for name, of in folders.items()}
+
+
+@pytest.mark.slow
+def test_families_that_see_are_served_by_a_process_of_its_own(families: dict[str, str]) -> None:
+    """Each from its folder and its GGUF file: a small picture, one that is cut into tiles, and both in one conversation."""
+    pictures = [drawn(40, 32), drawn(90, 30)]
+    command = [sys.executable, "-m", "app.cli", "serve", "--port", "0", "--cpu"]
+    for name, place in families.items():
+        command += ["--model", f"{name}={place}"]
+    limits = {"GRUS_GPU_MEMORY_LIMIT": "2G", "GRUS_GRACE": "1"}
+    with subprocess.Popen(command, env=environment(**limits), stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        found = re.search(r"http://127\.0\.0\.1:\d+", "".join(iter(child.stdout.readline, "Ctrl-C stops it.\n")))
+        try:
+            assert found is not None
+            for name, place in families.items():
+                answers = []
+                for shown in ([pictures[0]], [pictures[1]], pictures, []):
+                    parts = [{"type": "image_url", "image_url": {"url": url_of(one)}} for one in shown]
+                    user = [{"role": "user", "content": [*parts, {"type": "text", "text": "Hm?"}]}]
+                    body = {"model": name, "messages": user, "max_tokens": 12, "temperature": 0}
+                    answered = httpx.post(f"{found[0]}/v1/chat/completions", json=body, timeout=120)
+                    assert answered.status_code == 200, answered.text
+                    answers.append(answered.json()["choices"][0]["message"]["content"])
+                    said = grus.run(
+                        "Hm?", images=shown, model=place, options=WHERE, max_tokens=12, temperature=0.0
+                    ).text
+                    assert answers[-1] == said, name
+                assert len(set(answers)) == 4, name
+        finally:
+            grus.unload()
+            child.terminate()
+            child.communicate(timeout=30)
+
+
+def url_of(picture: Image.Image) -> str:
+    out = io.BytesIO()
+    picture.save(out, "PNG")
+    return "data:image/png;base64," + base64.b64encode(out.getvalue()).decode()

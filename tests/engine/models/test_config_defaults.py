@@ -23,6 +23,7 @@ OTHERS = {  # not text alone
     *(
         "moonshine",
         "moonshine_streaming",
+        "lfm2-vl",
         "paddleocr_vl",
         "qwen2_5_vl",
         "qwen3_tts",

@@ -24,6 +24,7 @@ from tests.engine.weights.gguf import test_llamacpp
 
 MODEL_FILES = Path(__file__).parents[3] / "engine" / "models"
 NOT_TEXT = {
+    "deepseek_ocr2",
     "glm_ocr",
     "lighton_ocr",
     "moonshine",
@@ -43,6 +44,8 @@ SAME = {  # types that are another one beside an encoder, or its text alone
     "gemma4_unified": "gemma4_unified_text",
     "idefics3": "llama",
     "internvl": "qwen3",
+    "lfm2-vl": "lfm2",
+    "lfm2_vl": "lfm2",
     "mistral3": "ministral3",
     "muse_glimmer": "muse_glimmer_text",
     "qwen3_5": "qwen3_5_text",

@@ -94,6 +94,23 @@ def test_it_hears_what_the_reference_hears(opened: Any, kind: str, backend: str,
         assert recognized.ends == [min(end, frames) for end in ends]
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("kind", PARAKEET)
+def test_piece_by_piece_a_head_writes_what_it_writes_at_once(opened: Any, kind: str, backend: str) -> None:
+    """Also where a duration leads over the end of a piece, and where a token goes on behind it."""
+    own = opened(kind, backend).model
+    hidden = run(own.encoder.run(sound(LENGTHS[0], SEEDS[0])))
+    whole: TimedIds = run(own._decode(hidden, own.start(), 0, hidden.shape[0]))
+    for size in (1, 3, 7):
+        memory, ids, starts, logprobs = own.start(), [], [], []
+        for stop in [*range(size, hidden.shape[0], size), hidden.shape[0]]:
+            first = max(0, memory.at - 5)  # the frames before are not there any more
+            part = run(own._decode(hidden[first:stop], memory, first, stop))
+            ids, starts, logprobs = ids + part.ids, starts + part.starts, logprobs + part.logprobs
+        assert (ids, starts) == (whole.ids, whole.starts)
+        np.testing.assert_allclose(logprobs, whole.logprobs, atol=1e-4)
+
+
 def test_a_sound_of_next_to_nothing_is_silence(opened: Any) -> None:
     for samples in (np.zeros(0, np.float32), np.zeros(200, np.float32)):
         assert run(opened("parakeet_tdt", "torch").model.recognize(samples)).ids == []

@@ -12,7 +12,7 @@ import torch
 import transformers
 
 from backends.base import Segment
-from engine.errors import ConfigError, WeightsError
+from engine.errors import WeightsError
 from engine.models.qwen3_asr import qwen3_asr, sound_tokens
 from engine.sequence import Sampler
 from engine.types import SamplingParams, Sound
@@ -141,9 +141,3 @@ def test_published_sizes(name: str) -> None:
     assert seen.parameters / 1e6 == pytest.approx(millions, rel=0.01)
     with pytest.raises(WeightsError, match="surprise"):
         check(lambda w: qwen3_asr(w, own), shapes | {"model.surprise": (3,)})
-
-
-def test_the_forced_aligner_is_refused_with_a_sentence() -> None:
-    config = {"model_type": "qwen3_asr", "thinker_config": {"model_type": "qwen3_forced_aligner", "audio_config": {}}}
-    with pytest.raises(ConfigError, match="forced aligner"):
-        check(lambda w: qwen3_asr(w, config), {})

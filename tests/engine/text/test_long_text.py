@@ -119,9 +119,9 @@ def test_a_long_text_is_encoded_in_pieces_with_what_belongs_around_it(
 ) -> None:
     tokenizer, text = made(kind), (source() * 10)[:200_000]
     lengths = []
-    in_batch = module._in_batch
+    encoded_whole = module._encoded
     monkeypatch.setattr(
-        module, "_in_batch", lambda backend, text, add: lengths.append(len(text)) or in_batch(backend, text, add)
+        module, "_encoded", lambda backend, text, add: lengths.append(len(text)) or encoded_whole(backend, text, add)
     )
     found = tokenizer.encode(text, special)
     assert found == tokenizer._backend.encode(text, add_special_tokens=special).ids
@@ -151,9 +151,9 @@ def test_encoding_stops_where_there_are_too_many_tokens(kind: str, monkeypatch: 
     count = len(tokenizer.encode(text))
     assert len(tokenizer.encode(text, most=count)) == count
     encoded = []
-    in_batch = module._in_batch
+    encoded_whole = module._encoded
     monkeypatch.setattr(
-        module, "_in_batch", lambda backend, text, add: encoded.append(len(text)) or in_batch(backend, text, add)
+        module, "_encoded", lambda backend, text, add: encoded.append(len(text)) or encoded_whole(backend, text, add)
     )
     with pytest.raises(TooManyTokens) as late:
         tokenizer.encode(text, most=count - 1)

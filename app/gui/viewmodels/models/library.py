@@ -40,6 +40,7 @@ _BADGES = {
     "vision": mark("Vision"),
     "read": mark("Documents"),
     "listen": mark("Transcription"),
+    "diarize": mark("Speakers"),
     "speak": mark("Speech"),
     "embed": mark("Embedding"),
     "rank": mark("Reranking"),

@@ -11,11 +11,11 @@ import pytest
 import grus
 from engine.errors import BadRequest
 from engine.loading import LoadOptions
-from engine.pipelines.listening.parakeet import UNKNOWN, ParakeetTranscriber
+from engine.pipelines.listening.parakeet import HOLD, LOOK_BACK, UNKNOWN, ParakeetTranscriber
 from engine.pipelines.listening.transcription import Captions, ListenOptions
 from engine.tasks import CancelScope
 from tests.asserting import every
-from tests.engine.pipelines.listening.conftest import RATE, talk
+from tests.engine.pipelines.listening.conftest import RATE, talk, voice
 from tests.speech_checkpoints import save_parakeet
 
 
@@ -45,6 +45,37 @@ def test_captions_end_as_the_whole_is_heard(ears: grus.Ears) -> None:
     made = [caption for piece in np.array_split(talk(2), 20) for caption in captions.feed(piece)] + captions.finish()
     assert sum(caption.final for caption in made) == 2
     assert not made[0].final
+
+
+def test_what_is_being_said_is_heard_with_a_bounded_look_back(ears: grus.Ears) -> None:
+    """However long the speech, no more than the last seconds are encoded again; what was heard once stays."""
+    speech, partials = voice(16.0), ears.listener.partials()
+    encoded: list[int] = []
+    encoder = ears.loaded.model.encoder
+    run = encoder.run
+    encoder.run = lambda samples: encoded.append(len(samples)) or run(samples)
+    try:
+        made = [partials.segment(speech[:end], 1.0) for end in range(RATE, len(speech), 9600)]
+    finally:
+        del encoder.run
+    frame = ears.loaded.model.frame
+    assert max(encoded) <= (LOOK_BACK + HOLD + 1) * frame + 9600
+    assert len(made) == len(encoded) > 20
+    assert (made[-1].start, made[-1].end) == (1.0, 1.0 + (len(made) - 1) * 0.6 + 1.0)
+    before, after = made[-2].text, made[-1].text
+    same = next((i for i, (one, two) in enumerate(zip(before, after)) if one != two), min(len(before), len(after)))
+    assert same > 0.5 * len(after)  # all but the end is as it was
+    first, whole = made[0].text, ears.listen(speech[:RATE], rate=RATE)
+    assert first
+    assert whole.seconds == 1.0
+
+
+def test_a_short_beginning_is_heard_as_at_once(ears: grus.Ears) -> None:
+    speech = voice(0.9)
+    at_once = ears.listener.segment(speech, 0.0, ears.listener.submit(speech))
+    made = ears.listener.partials().segment(speech, 0.0)
+    assert made.text == at_once.text
+    assert made.confidence == pytest.approx(at_once.confidence, abs=1e-4)
 
 
 def test_what_it_cannot(ears: grus.Ears) -> None:

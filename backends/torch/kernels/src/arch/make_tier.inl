@@ -6,6 +6,7 @@
 #include "program/map.inl"
 #include "program/recurrence.inl"
 #include "attention/decode_attention.inl"
+#include "attention/prompt_attention.inl"
 #include "conv/conv.inl"
 #include "conv/winograd.inl"
 

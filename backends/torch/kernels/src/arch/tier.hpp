@@ -212,9 +212,9 @@ struct Heads {
     bool norm_after_rope;
 };
 
-// Attention of up to sixteen successive tokens of one sequence with one head, f32. Strides count elements.
+// Attention of up to sixteen successive tokens of one sequence with the heads that share one of keys. Strides count elements.
 struct AttentionBlock {
-    const float* q;
+    const float* q;  // heads lie one behind the other, as they do in `out`
     int64_t q_token;
     const float *k, *v;
     int64_t k_token, v_token, dim, v_dim;  // both at least 16
@@ -224,9 +224,14 @@ struct AttentionBlock {
     float scale;
     float* out;
     int64_t out_token;
-    const float* sink;  // a score that takes part in the softmax and has no value; null: none
+    const float* sink;  // of each head a score that takes part in the softmax and has no value; null: none
+    int64_t heads;      // at most kMostHeads
+    const KVRows *kept_k, *kept_v;  // in place of `k` and `v`: rows of the KV cache, without a gap; null: none
 };
-constexpr int64_t attention_block_scratch(int64_t dim, int64_t tokens) { return (dim + tokens) * kRows; }  // floats
+constexpr int64_t kMostHeads = 4;  // whose scores of all tokens one thread keeps
+constexpr int64_t attention_block_scratch(int64_t heads, int64_t dim, int64_t tokens) {  // floats; `dim`: the wider one
+    return heads * (2 * dim + kRows + tokens) * kRows + kKVTile * dim;
+}
 
 // Functions of one number, or of two; `Sum` makes one number of a row.
 enum class MapFunction : int32_t {

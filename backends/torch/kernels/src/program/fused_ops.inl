@@ -1,4 +1,4 @@
-// Row kernels between the products of a step: norms, activations, rotary embedding, attention of sixteen tokens. Included by each
+// Row kernels between the products of a step: norms, activations, rotary embedding. Included by each
 // tier, like tile.inl. Plain loops are vectorized by the compiler for the tier's registers.
 
 // exp to within two units in the last place; below -87 it is 0 enough, above 88 infinite enough.
@@ -152,73 +152,6 @@ void norm_rope_heads(const Heads& h, float* row, const float* cos, const float* 
         if (h.rotary_dim && h.norm_after_rope) rotate(x, h.rotary_dim, h.pairs, cos, sin);
         if (w) rms_norm_row(x, nullptr, nullptr, w, h.eps, h.dim, x);
         if (h.rotary_dim && !h.norm_after_rope) rotate(x, h.rotary_dim, h.pairs, cos, sin);
-    }
-}
-
-// A lane is a query, so keys and values are read as they lie, one number for sixteen queries, and the sums of a softmax are
-// sums of registers.
-void attention_block(const AttentionBlock& a, float* scratch) {
-    constexpr float hidden = -1e30f;  // finite: what is hidden must not look like what is broken
-    float *q = scratch, *scores = scratch + a.dim * kRows;
-    for (int64_t d = 0; d < a.dim; ++d)
-        for (int64_t i = 0; i < kRows; ++i) q[d * kRows + i] = i < a.queries ? a.q[i * a.q_token + d] * a.scale : 0.0f;
-    const int64_t low = a.window && a.past + 1 > a.window ? a.past + 1 - a.window : 0;
-    const int64_t high = std::min(a.end, a.past + a.queries + a.ahead);
-    for (int64_t t = low; t < high;) {
-        float* s = scores + (t - low) * kRows;
-        const float* k = a.k + t * a.k_token;
-        if (high - t >= kTile) {
-            Floats acc[kTile];
-            for (int i = 0; i < kTile; ++i) acc[i] = zeros();
-            for (int64_t d = 0; d < a.dim; ++d) {
-                Floats of_queries = load_floats(q + d * kRows);
-                for (int i = 0; i < kTile; ++i) acc[i] = fma(of_queries, broadcast(k + i * a.k_token + d), acc[i]);
-            }
-            for (int i = 0; i < kTile; ++i) store(s + i * kRows, acc[i]);
-            t += kTile;
-        } else {
-            Floats acc = zeros();
-            for (int64_t d = 0; d < a.dim; ++d) acc = fma(load_floats(q + d * kRows), broadcast(k + d), acc);
-            store(s, acc);
-            ++t;
-        }
-    }
-    for (int64_t i = 0; i < a.queries; ++i) {
-        for (int64_t t = a.past + i + 1 + a.ahead; t < high; ++t) scores[(t - low) * kRows + i] = hidden;
-        const int64_t first = a.window ? a.past + i + 1 - a.window : 0;
-        for (int64_t t = low; t < first; ++t) scores[(t - low) * kRows + i] = hidden;
-    }
-    float top[kRows], total[kRows] = {}, nan[kRows] = {};
-    for (int64_t i = 0; i < kRows; ++i) top[i] = a.sink ? *a.sink : hidden;
-    for (int64_t t = 0; t < high - low; ++t) {
-        const float* s = scores + t * kRows;
-        for (int64_t i = 0; i < kRows; ++i) top[i] = s[i] > top[i] ? s[i] : top[i];
-    }
-    for (int64_t t = 0; t < high - low; ++t) {
-        float* s = scores + t * kRows;
-        for (int64_t i = 0; i < kRows; ++i) {
-            nan[i] += s[i] * 0.0f;
-            s[i] = exp_of(s[i] - top[i]);
-            total[i] += s[i];
-        }
-    }
-    if (a.sink) for (int64_t i = 0; i < kRows; ++i) total[i] += exp_of(*a.sink - top[i]);
-    float share[kRows];
-    for (int64_t i = 0; i < kRows; ++i) share[i] = 1.0f / total[i] + nan[i];
-    const Floats shares = load_floats(share);
-    for (int64_t at = 0; at < a.v_dim; at += kTile) {
-        const int64_t d = std::min<int64_t>(at, a.v_dim - kTile);  // the last ones may be computed twice
-        Floats acc[kTile];
-        for (int i = 0; i < kTile; ++i) acc[i] = zeros();
-        const float* v = a.v + low * a.v_token + d;
-        for (int64_t t = 0; t < high - low; ++t, v += a.v_token) {
-            Floats p = load_floats(scores + t * kRows);
-            for (int i = 0; i < kTile; ++i) acc[i] = fma(p, broadcast(v + i), acc[i]);
-        }
-        float made[kTile][kRows];
-        for (int i = 0; i < kTile; ++i) store(made[i], mul(acc[i], shares));
-        for (int64_t j = 0; j < a.queries; ++j)
-            for (int i = 0; i < kTile; ++i) a.out[j * a.out_token + d + i] = made[i][j];
     }
 }
 

@@ -78,41 +78,54 @@ struct Runner {
         });
     }
 
-    // A task of attention: sixteen tokens with one head, or one token with heads of one key head, all or some.
+    // A task of attention: sixteen tokens, or one, with heads of one key head, all or some; `head`: the how manieth such task of the tokens.
     struct AttentionTask { int64_t segment, first, head; };
+
+    // How many of `group` heads that share a key head one task takes, of `blocks` times sixteen tokens: a few, and all threads have some.
+    int64_t heads_of_a_task(int64_t group, int64_t blocks, int64_t kv_heads) const {
+        int64_t some = std::min(group, kMostHeads);
+        while (some > 1 && (group % some || blocks * kv_heads * (group / some) < threads)) --some;
+        return some;
+    }
 
     void attention(const Instruction& i) const {
         static thread_local std::vector<AttentionTask> tasks;
         tasks.clear();
-        int64_t longest = 0, numbers = 0, singles = 0;
-        for (int64_t s = 0; s < step.segment_count; ++s) singles += step.segments[s].count == 1;
+        int64_t longest = 0, numbers = 0, singles = 0, blocks = 0;
+        for (int64_t s = 0; s < step.segment_count; ++s) {
+            singles += step.segments[s].count == 1;
+            blocks += (step.segments[s].count + kRows - 1) / kRows;
+        }
         int64_t parts = 1;  // of the heads that share a key head: as many as give each thread one
         const int64_t group = i.heads / i.kv_heads;
         while (parts < group && (singles * i.kv_heads * parts < threads || group % parts)) ++parts;
+        const int64_t some = heads_of_a_task(group, blocks, i.kv_heads);
         for (int64_t s = 0; s < step.segment_count; ++s) {
             const ProgramSegment& segment = step.segments[s];
             longest = std::max(longest, segment.past + segment.count);
             numbers += segment.count * (segment.past + segment.count) * i.heads * i.dim;
             // the last tokens see most: the largest tasks come first
             for (int64_t first = (segment.count - 1) / kRows * kRows; first >= 0; first -= kRows)
-                for (int64_t head = 0; head < (segment.count == 1 ? i.kv_heads * parts : i.heads); ++head) tasks.push_back({s, first, head});
+                for (int64_t head = 0; head < (segment.count == 1 ? i.kv_heads * parts : i.heads / some); ++head) tasks.push_back({s, first, head});
         }
         if (i.window) longest = std::min(longest, i.window + kRows);
         const std::vector<AttentionTask>& all = tasks;  // of this thread, for all threads
-        const int64_t made = i.kv_dtype == KVDtype::F32 ? 0 : 2 * longest * i.dim;  // floats of what is kept otherwise
-        const int64_t room = std::max(attention_block_scratch(i.dim, longest) + made, decode_attention_scratch(group / parts, longest, i.dim));
+        const int64_t room = std::max(attention_block_scratch(some, i.dim, longest), decode_attention_scratch(group / parts, longest, i.dim));
         parallel(static_cast<int64_t>(all.size()), 1, numbers > 2 * kFew ? threads : 1, [&](int64_t begin, int64_t end) {
             static thread_local Scratch scratch;
             float* memory = reinterpret_cast<float*>(scratch.at_least(room * 4));
-            for (int64_t p = begin; p < end; ++p) run_task(i, all[static_cast<size_t>(p)], group / parts, memory);
+            for (int64_t p = begin; p < end; ++p) {
+                const AttentionTask& task = all[static_cast<size_t>(p)];
+                run_task(i, task, step.segments[task.segment].count == 1 ? group / parts : some, memory);
+            }
         });
     }
 
-    // `some`: heads of a task of one token.
+    // `some`: heads of the task.
     void run_task(const Instruction& i, const AttentionTask& task, int64_t some, float* scratch) const {
         const ProgramSegment& segment = step.segments[task.segment];
         const int64_t token = segment.start + task.first, past = segment.past + task.first, group = i.heads / i.kv_heads;
-        const int64_t head = segment.count == 1 ? task.head * some : task.head, shared = head / group, at = head * i.dim;
+        const int64_t head = task.head * some, shared = head / group, at = head * i.dim;
         const float* sink = i.w ? i.w + head : nullptr;
         const int64_t low = i.window && past + 1 > i.window ? past + 1 - i.window : 0;  // the first that is seen
         const KVRows k = memory(i, task.segment, 0, shared, segment.capacity).from(low);
@@ -121,18 +134,10 @@ struct Runner {
             tier.decode_attention({in(i, token) + at, k, v, past + 1 - low, some, i.dim, i.scale, row(i.out, token) + at, tier.ahead, sink}, scratch);
             return;
         }
-        const int64_t queries = std::min<int64_t>(kRows, segment.count - task.first), seen = past + queries - low;
-        float* made = scratch + attention_block_scratch(i.dim, seen);
-        const float* keys = floats_of(k, seen, made);
-        const AttentionBlock block{in(i, token) + at, width(i.in), keys, i.latent ? keys : floats_of(v, seen, made + seen * i.dim), i.dim, i.dim, i.dim, i.dim, queries, past - low,
-                                i.window, 0, past - low + kRows, i.scale, row(i.out, token) + at, width(i.out), sink};
+        const int64_t queries = std::min<int64_t>(kRows, segment.count - task.first);
+        const AttentionBlock block{in(i, token) + at, width(i.in), nullptr, nullptr, i.dim, i.dim, i.dim, i.dim, queries, past - low,
+                                i.window, 0, past - low + kRows, i.scale, row(i.out, token) + at, width(i.out), sink, some, &k, &v};
         tier.attention_block(block, scratch);
-    }
-
-    const float* floats_of(const KVRows& rows, int64_t count, float* room) const {
-        if (rows.floats()) return rows.floats();
-        tier.load_kv(rows, count, room);
-        return room;
     }
 
     // Of every token with those of its own sequence, on both sides: sixteen tokens with one head at a time. Keys and values lie
@@ -147,7 +152,7 @@ struct Runner {
                 for (int64_t first = 0; first < step.segments[s].count; first += kRows) tasks.push_back({s, first, head});
         }
         const std::vector<AttentionTask>& all = tasks;
-        const int64_t room = attention_block_scratch(i.dim, longest), stride = width(i.in);
+        const int64_t room = attention_block_scratch(1, i.dim, longest), stride = width(i.in);
         parallel(static_cast<int64_t>(all.size()), 1, threads, [&](int64_t begin, int64_t end) {
             static thread_local Scratch scratch;
             float* memory = reinterpret_cast<float*>(scratch.at_least(room * 4));
@@ -157,7 +162,7 @@ struct Runner {
                 const float *x = row(i.in, segment.start), *k = x + (i.heads + head / (i.heads / i.kv_heads)) * i.dim;
                 const AttentionBlock block{x + first * stride + head * i.dim, stride, k, k + i.kv_heads * i.dim, stride, stride,
                                         i.dim, i.dim, std::min<int64_t>(kRows, segment.count - first), first, i.window, i.ahead,
-                                        segment.count, i.scale, row(i.out, segment.start + first) + head * i.dim, width(i.out), nullptr};
+                                        segment.count, i.scale, row(i.out, segment.start + first) + head * i.dim, width(i.out), nullptr, 1, nullptr, nullptr};
                 tier.attention_block(block, memory);
             }
         });

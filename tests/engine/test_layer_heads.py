@@ -1,0 +1,89 @@
+"""Heads for multi-token prediction that are one more layer of the model (`model.layers.N`, `nextn`): GLM 4.5, GLM 4.7 Flash, DeepSeek V3."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from backends.base import Segment
+from tests.engine.test_prediction_head import Talk, loaded_with_head, prompts, requests
+from tests.layer_heads import (
+    as_layer_head_gguf,
+    layer_head_logits,
+    make_layer_head_predictable,
+    save_with_layer_head,
+)
+
+NAMES = "glm4_moe", "glm4_moe_lite", "deepseek_v3"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    root = tmp_path_factory.mktemp("layer-heads")
+    return cache(lambda name: save_with_layer_head(name, root / name))
+
+
+@pytest.mark.parametrize("backend", ["torch", "mlx"])
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("kind", ["safetensors", "gguf"])
+def test_logits_are_the_references(
+    folder: Callable[[str], Path], tmp_path: Path, name: str, backend: str, kind: str
+) -> None:
+    """In a prompt of which some rows are only stored, in a chunk and token by token."""
+    path = folder(name) if kind == "safetensors" else as_layer_head_gguf(folder(name), tmp_path / "m.gguf")
+    loaded, head = loaded_with_head(path, backend)
+    ids = np.random.default_rng(3).integers(0, 250, 21).tolist()
+    slot = loaded.kv.open(40)
+    assert slot is not None
+    hidden = loaded.runner.run([Segment(slot, ids[:-1], hidden=True)]).read()[slot].hidden
+    assert hidden is not None
+    want, states = layer_head_logits(folder(name), ids[1:], torch.from_numpy(hidden))
+
+    def beside(some: np.ndarray) -> np.ndarray:
+        return np.concatenate((np.zeros_like(some), some), 1)
+
+    mine = head.kv.open(40)
+    assert mine is not None
+    head.prefill.run([Segment(mine, ids[1:13], add=beside(hidden[:12]))]).read()
+    chunk = Segment(mine, ids[13:18], add=beside(hidden[12:17]), want=range(5), hidden=True)
+    first = head.runner.run([chunk]).read()[mine]
+    steps = [
+        head.runner.run([Segment(mine, [ids[at + 1]], add=beside(hidden[at : at + 1]), want=range(1))]).read()[mine]
+        for at in range(17, 20)
+    ]
+    assert first.logits is not None
+    assert first.hidden is not None
+    made = np.concatenate([first.logits, *(step.logits for step in steps if step.logits is not None)])
+    np.testing.assert_allclose(made, want[12:].numpy(), atol=1e-4 * float(want.abs().max()))
+    np.testing.assert_allclose(first.hidden, states[12:17].numpy(), atol=1e-4 * float(states.abs().max()))
+
+
+@pytest.mark.parametrize("backend", ["torch", "mlx"])
+@pytest.mark.parametrize("name", NAMES)
+def test_drafts_change_no_token(tmp_path: Path, name: str, backend: str) -> None:
+    """Greedy and sampled, several sequences at once, preempted; how many drafts are right comes from the weights."""
+    path = save_with_layer_head(name, tmp_path / name, tie_word_embeddings=False)
+    make_layer_head_predictable(path, 1.5)
+    plain, drafting = Talk(path, backend, False), Talk(path, backend, True)
+    texts = prompts(3)
+    asked = [*requests(texts[:2]), *requests(texts[2:], temperature=0.8, n=2)]
+    want = plain.say(*asked)
+    assert drafting.say(*asked) == want
+    assert drafting.policy.drafted > 30
+    assert 0.2 <= drafting.policy.accepted / drafting.policy.drafted <= 0.9
+    assert drafting.say(*asked, preempt=6) == want
+    assert drafting.engine.check() == 0
+
+
+@pytest.mark.parametrize("noise", [0.0, 40.0])
+def test_acceptance_comes_from_the_weights(tmp_path: Path, noise: float) -> None:
+    path = make_layer_head_predictable(save_with_layer_head("glm4_moe", tmp_path / "m"), noise)
+    drafting = Talk(path, "torch", True)
+    assert drafting.say(*requests(prompts(2))) == Talk(path, "torch", False).say(*requests(prompts(2)))
+    share = drafting.policy.accepted / drafting.policy.drafted
+    assert share > 0.99 if not noise else share < 0.2
