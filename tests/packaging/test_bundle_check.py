@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from app.bundle_check import OPTIONAL, imports_of, is_optional, why_missing
+from tests.asserting import every
 from tests.needs import no_window
 from tests.packaging.tools import ROOT, script
 
@@ -45,7 +46,7 @@ def test_what_is_missing_is_named_wherever_it_is_imported() -> None:
     assert code == 1
     assert {name.split(":")[0] for name in said["missing"]} >= set(lost)
     assert any(re.match(r"engine\.models\.qwen3:", name) for name in said["missing"])
-    assert all("import of" in why or "No module named" in why for why in said["missing"].values()), said["missing"]
+    assert every("import of" in why or "No module named" in why for why in said["missing"].values()), said["missing"]
 
 
 def test_imports_are_found_in_functions_and_in_strings() -> None:
@@ -79,7 +80,7 @@ def test_a_name_may_be_a_module_and_may_be_missing() -> None:
 
 def test_what_may_be_missing_is_what_the_recipe_leaves_out() -> None:
     own = [name for name in OPTIONAL if name.startswith(("app.", "engine.", "backends."))]
-    assert all(f'"{name}"' in SPEC for name in own)
+    assert every(f'"{name}"' in SPEC for name in own)
     assert is_optional("transformers.models:x")
     assert not is_optional("transformers_more")
     assert not is_optional("backends.torch.trition")
