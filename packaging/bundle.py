@@ -70,6 +70,14 @@ def application() -> Path:
     return folder
 
 
+def version() -> str:
+    """Of the bundle, which is made of a wheel: the source beside this script may have been installed as another version."""
+    for inner in (BUILD / "grus" / "_internal", *(BUILD / "Grus.app" / "Contents").glob("*")):
+        for made in inner.glob("grus-*.dist-info"):
+            return made.name.removeprefix("grus-").removesuffix(".dist-info")
+    return grus_version()
+
+
 def make_app() -> Path:
     work = BUILD / "work"
     words = [
@@ -103,7 +111,7 @@ def strip_libraries(folder: Path) -> None:
 def filled(name: str, **more: str) -> str:
     """A text of packaging/bundle with its variables filled in."""
     values = {
-        "version": grus_version(),
+        "version": version(),
         "repository": os.environ.get("GITHUB_REPOSITORY", "grus/grus"),
         "date": time.strftime("%Y-%m-%d", time.gmtime(source_date())),
         **more,
@@ -175,13 +183,13 @@ def oldest_glibc() -> str:
 
 def package_version() -> str:
     """As dpkg and rpm order versions: what comes before a release begins with a tilde. Not for file names, which servers change."""
-    return re.sub(r"\.?(dev|a|b|rc)(?=\d)", r"~\1", grus_version())
+    return re.sub(r"\.?(dev|a|b|rc)(?=\d)", r"~\1", version())
 
 
 def make_deb() -> Path:
     root = lay_out(BUILD / "deb")
     size = sum(path.lstat().st_size for path in root.rglob("*")) // 1024
-    name = f"grus_{grus_version()}_{DEBIAN[machine()]}.deb"
+    name = f"grus_{version()}_{DEBIAN[machine()]}.deb"
     depends = [f"libc6 (>= {oldest_glibc()})", *debian_packages()]
     control = root / "DEBIAN"
     control.mkdir()
@@ -272,7 +280,7 @@ def make_rpm() -> Path:
     run("rpmbuild", "-bb", "--noclean", "--target", machine(), *defines, spec)
     DIST.mkdir(exist_ok=True)
     made = next(out.rglob("*.rpm"))
-    target = DIST / f"grus-{grus_version()}.{machine()}.rpm"
+    target = DIST / f"grus-{version()}.{machine()}.rpm"
     shutil.move(made, target)
     for folder in (root, BUILD / "rpmbuild", out):
         shutil.rmtree(folder, ignore_errors=True)
@@ -328,7 +336,7 @@ def make_appimage(runtime: Path | None) -> Path:
     words = ["-root-owned", "-noappend", "-comp", "zstd", "-Xcompression-level", "19", "-b", "1M", "-quiet"]
     run("mksquashfs", root, image, *words)
     DIST.mkdir(exist_ok=True)
-    target = DIST / f"Grus-{grus_version()}-{machine()}.AppImage"
+    target = DIST / f"Grus-{version()}-{machine()}.AppImage"
     with target.open("wb") as whole:
         for part in (runtime, image):
             with part.open("rb") as file:
@@ -357,7 +365,7 @@ def make_dmg() -> Path:
         notarize(sent, app, profile)
         sent.unlink()
     DIST.mkdir(exist_ok=True)
-    image = DIST / f"Grus-{grus_version()}.dmg"
+    image = DIST / f"Grus-{version()}.dmg"
     image.unlink(missing_ok=True)
     run("ditto", app, folder / app.name)
     (folder / "Applications").symlink_to("/Applications")
@@ -378,9 +386,9 @@ def notarize(sent: Path, stapled: Path, profile: str) -> None:
 
 
 def make_setup() -> Path:
-    version = grus_version()
-    run("iscc", f"/DVersion={version}", f"/DSource={application()}", HERE / "grus.iss")
-    return DIST / f"Grus-{version}-setup.exe"
+    made = version()
+    run("iscc", f"/DVersion={made}", f"/DSource={application()}", HERE / "grus.iss")
+    return DIST / f"Grus-{made}-setup.exe"
 
 
 def sizes() -> None:

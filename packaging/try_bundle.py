@@ -2,13 +2,14 @@
 
     python packaging/try_bundle.py
 
-It talks to the Guide, reads a page, speaks with a voice of the system, decodes a recording that FFmpeg made, and opens the window on no
-screen. Ends with 1 if anything fails.
+It imports everything that Grus imports anywhere, talks to the Guide, reads a page, speaks with a voice of the system, decodes a recording
+by FFmpeg, and opens the window on no screen. Ends with 1 if anything fails.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import subprocess
@@ -21,6 +22,8 @@ from pathlib import Path
 
 import bundle
 import project
+
+from app.bundle_check import OWN, is_optional
 
 PATIENCE = 120  # seconds of one trial
 PAGE = project.ROOT / "resources" / "starter" / "page.png"
@@ -60,6 +63,29 @@ def tried(what: str, arguments: list[str], expect: str, given: str = "") -> bool
     return good
 
 
+def expected_modules() -> list[str]:
+    """The modules of Grus in the source, without those that a bundle may lack."""
+    files = (path.relative_to(project.ROOT) for name in OWN for path in (project.ROOT / name).rglob("*.py"))
+    names = (".".join((path.parent if path.name == "__init__.py" else path.with_suffix("")).parts) for path in files)
+    return sorted(name for name in names if not is_optional(name))
+
+
+def complete() -> bool:
+    """The bundle's own check of what it holds, and whether every module of the source is among it."""
+    started = time.monotonic()
+    command = [str(program()), "-m", "app.bundle_check"]
+    environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE)
+    missing = {"the check": (done.stdout + done.stderr).strip()[-2000:]}
+    with contextlib.suppress(ValueError, KeyError):
+        said = json.loads(done.stdout.splitlines()[0] if done.stdout else "")
+        missing = dict.fromkeys(set(expected_modules()) - set(said["modules"]), "not in the bundle") | said["missing"]
+    print(f"modules: {'FAILED' if missing else 'ok'} ({time.monotonic() - started:.1f} s)", flush=True)
+    for name, why in sorted(missing.items()):
+        print(f"    {name}: {why}", flush=True)
+    return not missing
+
+
 def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         spoken, recording = Path(folder, "spoken.wav"), Path(folder, "recording.wav")
@@ -68,6 +94,7 @@ def main() -> int:
             file.writeframes(bytes(2 * RATE * SECONDS))
         results = [
             tried("version", ["--version"], r"grus \d"),
+            complete(),
             tried(
                 "chat", ["chat"], "Nothing that you write leaves this machine", "is anything sent over the network?\n"
             ),

@@ -156,6 +156,11 @@ _ENCODERS = {
     "xlm-roberta": "bert.roberta",
 }
 ENCODERS: Mapping[str, MakeEncoder] = _Makers(_ENCODERS)
+FUNCTIONS: tuple[Mapping[str, str], ...] = (
+    _ARCHITECTURES,
+    _PARTS,
+    _ENCODERS,
+)  # by file and name, which nothing imports yet
 
 
 def find_encoder(config: Mapping[str, Any]) -> MakeEncoder | None:

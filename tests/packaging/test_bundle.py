@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import importlib.util
+import json
 import plistlib
 import re
 import shutil
@@ -242,7 +243,7 @@ def test_models_of_the_flatpak_lie_in_the_cache_that_it_may_use(given: dict[str,
 def test_what_comes_before_a_release_is_older_than_it(
     version: str, packaged: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bundle, "grus_version", lambda: version)
+    monkeypatch.setattr(bundle, "version", lambda: version)
     assert bundle.package_version() == packaged
     need_program("dpkg")
     order = "eq" if packaged == "1.2.3" else "lt"
@@ -280,6 +281,16 @@ def test_a_package_of_debian_is_packed_smaller_and_reads_as_dpkgs_own(
     unpacked = tmp_path / "there" / "usr" / "lib" / "grus" / "grus"
     assert unpacked.read_bytes() == program.read_bytes()
     assert unpacked.stat().st_mode & 0o777 == 0o755
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the bundle of this test has the layout of Linux")
+def test_packages_have_the_version_of_the_bundle(small_bundle: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And not that of the source beside the script, which may be installed as another one."""
+    monkeypatch.setattr(bundle, "grus_version", lambda: "0.1.0")
+    assert bundle.package_version() == "0.1.0"
+    (small_bundle / "_internal" / "grus-9.8.7.dev1.dist-info").mkdir()
+    assert bundle.package_version() == "9.8.7~dev1"
+    assert 'version="9.8.7.dev1"' in bundle.filled(f"{DESKTOP_ID}.metainfo.xml")
 
 
 # -- AppImage
@@ -355,19 +366,25 @@ def test_the_runtime_is_used_only_with_its_digest(whole: bool, tmp_path: Path) -
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the bundle of this test is a shell script")
-@pytest.mark.parametrize("missing", ["", "app"])
+@pytest.mark.parametrize("missing", ["", "app", "a module", "an import"])
 def test_a_bundle_that_lacks_a_part_is_noticed(
     missing: str, small_bundle: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    trial = script("try_bundle")
+    there = {"modules": trial.expected_modules(), "missing": {}}
+    if missing == "a module":
+        there["modules"].remove("engine.models.qwen3")
+    if missing == "an import":
+        there["missing"] = {"sounddevice": "ModuleNotFoundError"}
+    (small_bundle / "there.json").write_text(json.dumps(there))
     said = {
         "--version": "grus 1.2.3", "chat": "Nothing that you write leaves this machine", "read": "Every autumn the cranes",
         "speak": "0.8 s of sound", "-m": '{"codec": "pcm_s16le"}', "app": "ready after 0.5 s",
     }  # fmt: skip
     cases = "".join(f"  {word}) echo '{words}';;\n" for word, words in said.items() if word != missing)
     (small_bundle / "grus").write_text(
-        f'#!/bin/sh\ncase "$1" in\n{cases}  *) echo "No module named x" >&2; exit 1;;\nesac\n'
+        f'#!/bin/sh\n[ "$2" = app.bundle_check ] && exec cat "{small_bundle}/there.json"\ncase "$1" in\n{cases}  *) echo "No module named x" >&2; exit 1;;\nesac\n'
     )
     (small_bundle / "grus").chmod(0o755)
-    trial = script("try_bundle")
     monkeypatch.setattr(trial, "bundle", bundle)
     assert trial.main() == (1 if missing else 0)
