@@ -12,7 +12,6 @@ from engine.adapters import find_adapter
 from engine.errors import BackendUnavailable, GrusError, ModelNotFound
 from engine.hub.resolve import resolve
 from engine.model_files import ModelFiles, open_model
-from engine.models.eagle3 import is_eagle3_folder
 from engine.models.model_types import AUTO, model_type_named
 from engine.weights.lora import is_adapter
 
@@ -75,6 +74,8 @@ def fetch(name: str, options: LoadOptions) -> Path:
 
 def eagle_folder(name: str, options: LoadOptions) -> str | None:
     """The folder of a draft model that is here and is an EAGLE-3 head, else None."""
+    from engine.models.eagle3 import is_eagle3_folder  # parts of models, which an idle window does not hold
+
     try:
         folder = fetch(name, replace(options, download=False, merged=(), format="auto"))
     except GrusError:  # loading it says what is wrong

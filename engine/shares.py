@@ -20,7 +20,6 @@ from engine.load_options import LoadOptions, open_named, pick_backend
 from engine.loaded import DraftHead
 from engine.model_files import ModelFiles
 from engine.models.config import text_config, text_fields
-from engine.models.eagle3 import Eagle3Head, Eagle3Prefill, TappedModel, tapped_layers, target_ids, why_not
 from engine.models.registry import ARCHITECTURES, RECOGNIZERS, find_architecture
 from engine.parallel.first_rank import DryModel, FirstKVCache, FirstRunner
 from engine.parallel.replicas import Replicas
@@ -86,6 +85,8 @@ def build_share(
     if options.eagle is not None:
         eagle = _open_eagle(name, config, model, options, "" if rank.count == 1 and offload is None else "it is split")
     if eagle is not None:
+        from engine.models.eagle3 import TappedModel, tapped_layers
+
         c = text_config(config)
         model = TappedModel(model, tapped_layers(eagle.config, c.layers), c.hidden)
     kv_bits = kept_bits(
@@ -119,6 +120,8 @@ def _draft_head(opened: ModelFiles, backend: Backend, share: ModelShare) -> Draf
 
 def _open_eagle(name: str, config: Mapping[str, Any], model: Any, options: LoadOptions, why: str) -> ModelFiles | None:
     """The files of the EAGLE-3 head that is to draft for a model. None, and a warning, where it does not fit, or for a reason that is known."""
+    from engine.models.eagle3 import why_not
+
     plain = replace(options, format="auto", model_type="auto", mmproj="auto", merged=())
     opened, _ = open_named(str(options.eagle), plain)
     width = text_config(config).hidden
@@ -130,6 +133,8 @@ def _open_eagle(name: str, config: Mapping[str, Any], model: Any, options: LoadO
 
 def _eagle_head(opened: ModelFiles, backend: Backend, share: ModelShare) -> DraftHead:
     """An EAGLE-3 head, with a part of the memory for sequences."""
+    from engine.models.eagle3 import Eagle3Head, Eagle3Prefill, target_ids
+
     source = fitted(opened.source, backend, share.quant)
     head = build(lambda view: Eagle3Head(view, opened.config, share.model), source, backend)
     ids = target_ids(opened.source.raw("d2t"), head.vocab, share.model.vocab)

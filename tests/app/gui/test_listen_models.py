@@ -36,7 +36,7 @@ class Setup:
         self.said: list[tuple[str, dict[str, Any]]] = []
         self.store = AppStore(folder / "grus.sqlite3")
         self.streams = AtOnce()
-        self.streams.engine = ears.service  # type: ignore[attr-defined]
+        self.streams.engine = self.streams.service = ears.service  # type: ignore[attr-defined]
         self.folder = folder
         self.listening = self.fresh()
 
