@@ -90,6 +90,7 @@ def run(options: argparse.Namespace) -> int:
     if options.voices and options.model is None:
         _list([])
         return 0
+    check_book(options)
     if options.model is None and starter(SYSTEM) is None:
         raise BadRequest(
             f"This system has no program that speaks ({HINT}). Install it, or say which model speaks: --model "
@@ -97,7 +98,6 @@ def run(options: argparse.Namespace) -> int:
             "model",
         )
     options.model = options.model or SYSTEM
-    check_book(options)
     speech = SpeechOptions(
         options.speed, options.seed, options.temperature, options.spell, options.markdown,
         pronunciations=pronunciations_of(options.pronunciations),
