@@ -39,6 +39,7 @@ def test_everything_that_grus_imports_is_here() -> None:
 
 
 @pytest.mark.skipif(bool(no_window()), reason=no_window() or "needs Qt")
+@pytest.mark.slow
 def test_what_is_missing_is_named_wherever_it_is_imported() -> None:
     """An architecture in a table, a library that a function imports, a module that is started by its name as a process."""
     lost = ("engine.models.qwen3", "sounddevice", "engine.media.ffmpeg_child")
