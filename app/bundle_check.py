@@ -20,7 +20,7 @@ from importlib.abc import InspectLoader
 from types import CodeType
 
 OWN = ("app", "engine", "backends")
-# What Grus looks for and goes on without: the other backend, extras, and what only one system has.
+# What Grus looks for and works without: the other backend, extras, and what only one system has.
 OPTIONAL = (
     "backends.torch.through_transformers",
     "backends.torch.triton",

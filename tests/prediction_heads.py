@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from backends.base import Segment
 from engine.weights.convert import convert
 from engine.weights.gguf.blocks import dequantize
 from engine.weights.gguf.names import to_gguf
@@ -202,3 +204,33 @@ def make_predictable(folder: Path, noise: float, following: int = 250, seed: int
     fc[:, :hidden] += torch.eye(hidden)
     save_file(w, path, {"format": "pt"})
     return folder
+
+
+def check_logits(
+    loaded: Any, head: Any, reference: Callable[[list[int], torch.Tensor], tuple[torch.Tensor, torch.Tensor]]
+) -> None:
+    """A head's logits and states against the reference's, in a prompt of which some rows are only stored, in a chunk and token by token."""
+    ids = np.random.default_rng(3).integers(0, 250, 21).tolist()
+    slot = loaded.kv.open(40)
+    assert slot is not None
+    hidden = loaded.runner.run([Segment(slot, ids[:-1], hidden=True)]).read()[slot].hidden
+    assert hidden is not None
+    want, states = reference(ids[1:], torch.from_numpy(hidden))
+
+    def beside(some: np.ndarray) -> np.ndarray:
+        return np.concatenate((np.zeros_like(some), some), 1)
+
+    mine = head.kv.open(40)
+    assert mine is not None
+    head.prefill.run([Segment(mine, ids[1:13], add=beside(hidden[:12]))]).read()
+    chunk = Segment(mine, ids[13:18], add=beside(hidden[12:17]), want=range(5), hidden=True)
+    first = head.runner.run([chunk]).read()[mine]
+    steps = [
+        head.runner.run([Segment(mine, [ids[at + 1]], add=beside(hidden[at : at + 1]), want=range(1))]).read()[mine]
+        for at in range(17, 20)
+    ]
+    assert first.logits is not None
+    assert first.hidden is not None
+    made = np.concatenate([first.logits, *(step.logits for step in steps if step.logits is not None)])
+    np.testing.assert_allclose(made, want[12:].numpy(), atol=1e-4 * float(want.abs().max()))
+    np.testing.assert_allclose(first.hidden, states[12:17].numpy(), atol=1e-4 * float(states.abs().max()))

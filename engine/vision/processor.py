@@ -119,7 +119,7 @@ def video_settings(folder: Path) -> Fields:
 
 
 def processor_settings(folder: Path) -> Mapping[str, Any]:
-    """What the processor of pictures and texts together is told, in its own file."""
+    """What the processor of pictures and texts together gets, in its own file."""
     return _object(folder / "processor_config.json")
 
 

@@ -6,11 +6,8 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-import numpy as np
 import pytest
-import torch
 
-from backends.base import Segment
 from tests.engine.test_prediction_head import Talk, loaded_with_head, prompts, requests
 from tests.layer_heads import (
     as_layer_head_gguf,
@@ -18,6 +15,7 @@ from tests.layer_heads import (
     make_layer_head_predictable,
     save_with_layer_head,
 )
+from tests.prediction_heads import check_logits
 
 NAMES = "glm4_moe", "glm4_moe_lite", "deepseek_v3"
 
@@ -37,30 +35,7 @@ def test_logits_are_the_references(
     """In a prompt of which some rows are only stored, in a chunk and token by token."""
     path = folder(name) if kind == "safetensors" else as_layer_head_gguf(folder(name), tmp_path / "m.gguf")
     loaded, head = loaded_with_head(path, backend)
-    ids = np.random.default_rng(3).integers(0, 250, 21).tolist()
-    slot = loaded.kv.open(40)
-    assert slot is not None
-    hidden = loaded.runner.run([Segment(slot, ids[:-1], hidden=True)]).read()[slot].hidden
-    assert hidden is not None
-    want, states = layer_head_logits(folder(name), ids[1:], torch.from_numpy(hidden))
-
-    def beside(some: np.ndarray) -> np.ndarray:
-        return np.concatenate((np.zeros_like(some), some), 1)
-
-    mine = head.kv.open(40)
-    assert mine is not None
-    head.prefill.run([Segment(mine, ids[1:13], add=beside(hidden[:12]))]).read()
-    chunk = Segment(mine, ids[13:18], add=beside(hidden[12:17]), want=range(5), hidden=True)
-    first = head.runner.run([chunk]).read()[mine]
-    steps = [
-        head.runner.run([Segment(mine, [ids[at + 1]], add=beside(hidden[at : at + 1]), want=range(1))]).read()[mine]
-        for at in range(17, 20)
-    ]
-    assert first.logits is not None
-    assert first.hidden is not None
-    made = np.concatenate([first.logits, *(step.logits for step in steps if step.logits is not None)])
-    np.testing.assert_allclose(made, want[12:].numpy(), atol=1e-4 * float(want.abs().max()))
-    np.testing.assert_allclose(first.hidden, states[12:17].numpy(), atol=1e-4 * float(states.abs().max()))
+    check_logits(loaded, head, lambda ids, hidden: layer_head_logits(folder(name), ids, hidden))
 
 
 @pytest.mark.parametrize("backend", ["torch", "mlx"])

@@ -11,9 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
-from backends.base import Segment
 from engine.draft_head import DraftHeadSpeculation
 from engine.engine import Engine
 from engine.executor import ModelExecutor
@@ -21,7 +19,7 @@ from engine.loaded import DraftHead
 from engine.loading import LoadedModel, LoadOptions, load
 from engine.sequence import Sequence
 from engine.types import Grammar, Request, SamplingParams, Settings
-from tests.prediction_heads import as_gguf, head_logits, make_predictable, save_with_head
+from tests.prediction_heads import as_gguf, check_logits, head_logits, make_predictable, save_with_head
 
 NAMES = "qwen3_5", "qwen3_5_moe", "qwen3_next"
 
@@ -48,30 +46,7 @@ def test_logits_are_the_references(
     """The model's hidden states joined with the next tokens, in a prompt and token by token, and what follows a draft."""
     path = folder(name) if kind == "safetensors" else as_gguf(folder(name), tmp_path / "m.gguf")
     loaded, head = loaded_with_head(path, backend)
-    ids = np.random.default_rng(3).integers(0, 250, 21).tolist()
-    slot = loaded.kv.open(40)
-    assert slot is not None
-    hidden = loaded.runner.run([Segment(slot, ids[:-1], hidden=True)]).read()[slot].hidden
-    assert hidden is not None
-    want, states = head_logits(folder(name), ids[1:], torch.from_numpy(hidden))
-
-    def rows(some: np.ndarray) -> np.ndarray:
-        return np.concatenate((np.zeros_like(some), some), 1)
-
-    mine = head.kv.open(40)
-    assert mine is not None
-    head.prefill.run([Segment(mine, ids[1:13], add=rows(hidden[:12]))]).read()
-    chunk = Segment(mine, ids[13:18], add=rows(hidden[12:17]), want=range(5), hidden=True)
-    first = head.runner.run([chunk]).read()[mine]
-    steps = [
-        head.runner.run([Segment(mine, [ids[at + 1]], add=rows(hidden[at : at + 1]), want=range(1))]).read()[mine]
-        for at in range(17, 20)
-    ]
-    assert first.logits is not None
-    assert first.hidden is not None
-    made = np.concatenate([first.logits, *(step.logits for step in steps if step.logits is not None)])
-    np.testing.assert_allclose(made, want[12:].numpy(), atol=1e-4 * float(want.abs().max()))
-    np.testing.assert_allclose(first.hidden, states[12:17].numpy(), atol=1e-4 * float(states.abs().max()))
+    check_logits(loaded, head, lambda ids, hidden: head_logits(folder(name), ids, hidden))
 
 
 @dataclass

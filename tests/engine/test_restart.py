@@ -37,7 +37,7 @@ def run(model: Path, backend: str, prompt: str, *options: str) -> dict[str, Any]
 
 @pytest.mark.parametrize("backend", ["torch", "mlx"])
 def test_the_next_process_continues_a_conversation(model: Path, backend: str, tmp_path: Path) -> None:
-    """Its text goes on from the prompt: the reply is shown otherwise, as by a chat template that leaves reasoning out."""
+    """Its text continues the prompt: the reply is shown otherwise, as by a chat template that leaves reasoning out."""
     kept = "--kv-offload-dir", str(tmp_path / "kept")
     first = run(model, backend, PROMPT, *kept)
     assert first["timings"]["cached_tokens"] == 0

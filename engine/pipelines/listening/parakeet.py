@@ -27,7 +27,7 @@ _ENGLISH = 2048  # the English ones have 1,024 tokens
 
 
 class ParakeetPartials:
-    """The text of speech that goes on. What was heard stays: each time only the last seconds are encoded, so that the work does not grow with
+    """The text of speech that has not ended. What was heard stays: each time only the last seconds are encoded, so that the work does not grow with
     the speech."""
 
     def __init__(self, engine: EngineLike, model: AsrModel) -> None:

@@ -138,7 +138,7 @@ def _asked(segments: Iterable[TranscriptSegment], options: ListenOptions) -> Ite
 
 
 class PartialSpeech(Protocol):
-    """One stretch of speech that goes on."""
+    """One stretch of speech that has not ended."""
 
     def segment(self, samples: np.ndarray, begins: float) -> TranscriptSegment:
         """Of the speech so far, from its beginning on. Blocks."""
@@ -323,7 +323,7 @@ class Transcriber:
         return [replace(made, words=self._words(samples, made, result)) if options.words and text else made]
 
     def partials(self) -> PartialSpeech | None:
-        """What hears a stretch of speech while it goes on, for less than hearing all of it again; None where there is no such."""
+        """What hears a stretch of speech before it has ended, for less than hearing all of it again; None where there is no such."""
         return None
 
     def segment(self, samples: np.ndarray, begins: float, handle: Any) -> TranscriptSegment:

@@ -97,7 +97,7 @@ def test_it_hears_what_the_reference_hears(opened: Any, kind: str, backend: str,
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("kind", PARAKEET)
 def test_piece_by_piece_a_head_writes_what_it_writes_at_once(opened: Any, kind: str, backend: str) -> None:
-    """Also where a duration leads over the end of a piece, and where a token goes on behind it."""
+    """Also where a duration leads over the end of a piece, and where a token continues behind it."""
     own = opened(kind, backend).model
     hidden = run(own.encoder.run(sound(LENGTHS[0], SEEDS[0])))
     whole: TimedIds = run(own._decode(hidden, own.start(), 0, hidden.shape[0]))
