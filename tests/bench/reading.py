@@ -12,7 +12,7 @@ from tests.bench.peers import Peer
 from tests.bench.shapes import reading_checkpoint
 from tests.bench.table import Row, paired
 
-REPLY, ROUNDS, TOGETHER = 8, 2, 8
+REPLY, ROUNDS, TOGETHER = 8, 5, 8
 
 
 def rows() -> list[Row]:
