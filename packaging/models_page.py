@@ -96,6 +96,7 @@ PART_NAMES = {
     "sortformer": "Sortformer, v1 and streaming v2.1: who speaks when, of up to four speakers",
     "system_voice": "the operating system's own voices, as the model `system`",
     "wav2vec2": "wav2vec 2.0, the ears of Spark-TTS's cloning",
+    "wavlm": "WavLM Base and Base+ for speaker verification: knows a voice again",
 }
 WORDS = {
     "chat": "chat",
@@ -105,6 +106,7 @@ WORDS = {
     "layout": "finds regions",
     "listen": "listens",
     "diarize": "tells who speaks",
+    "verify": "knows voices again",
     "speak": "speaks",
 }
 

@@ -74,7 +74,7 @@ def bench(options: argparse.Namespace) -> int:
     check_profile(options.profile)
     load = load_options(options)
     kind = options.kind if options.kind != "auto" else main_use(capabilities_of(str(fetch(options.model, load))))
-    if kind in ("part", "layout", "diarize", "align"):
+    if kind in ("part", "layout", "diarize", "verify", "align"):
         raise BadRequest(f"{options.model} {_NOT_BY_ITSELF}", "model")
     measure = {"speak": speaking, "listen": listening, "read": reading}.get(kind, _chat)
     # what a model that speaks has beside it, a codec, is of another type

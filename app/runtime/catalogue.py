@@ -22,7 +22,7 @@ from engine.hub.other_apps import AppModel, app_model, app_models
 from engine.hub.resolve import resolve
 from engine.model_files import open_model
 from engine.models.registry import find_encoder, find_part
-from engine.pipelines.listening import ALIGNING, DIARIZING, LISTENING
+from engine.pipelines.listening import ALIGNING, DIARIZING, LISTENING, VERIFYING
 from engine.pipelines.ranking import is_yes_no_reranker, ranks_pairs
 from engine.pipelines.speaking import is_kokoro, is_orpheus, is_spark
 from engine.starter import SYSTEM, starter
@@ -252,9 +252,21 @@ def _holds_model(path: Path) -> bool:
 # beside it; no weights are opened.
 
 Capability = Literal[
-    "chat", "vision", "embed", "rank", "read", "lines", "layout", "listen", "diarize", "align", "speak", "remote"
-]  # lines: it reads lines of pages, and cannot be asked; diarize: it tells who speaks when; align: when each word is said; remote: it runs elsewhere
-Use = Literal["chat", "embed", "rank", "read", "layout", "listen", "diarize", "align", "speak", "part"]
+    "chat",
+    "vision",
+    "embed",
+    "rank",
+    "read",
+    "lines",
+    "layout",
+    "listen",
+    "diarize",
+    "verify",
+    "align",
+    "speak",
+    "remote",
+]  # lines: it reads lines of pages, and cannot be asked; diarize: it tells who speaks when; verify: it knows a voice again; align: when each word is said; remote: it runs elsewhere
+Use = Literal["chat", "embed", "rank", "read", "layout", "listen", "diarize", "verify", "align", "speak", "part"]
 
 _PAGES_ONLY = frozenset(
     {"deepseek_ocr2", "glm_ocr", "lighton_ocr", "paddleocr_vl"}
@@ -267,6 +279,7 @@ RECOMMENDED: dict[Capability, str] = {
     "read": "PaddlePaddle/PaddleOCR-VL",
     "listen": "UsefulSensors/moonshine-base",
     "diarize": "mlx-community/diar_streaming_sortformer_4spk-v2.1-fp32",
+    "verify": "microsoft/wavlm-base-plus-sv",
     "speak": "Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice",
 }
 DOES: dict[str, str] = {
@@ -275,6 +288,7 @@ DOES: dict[str, str] = {
     "speak": "speaks",
     "listen": "listens",
     "diarize": "tells who speaks when",
+    "verify": "knows voices again",
     "align": "tells when each word of a transcript is said",
     "embed": "makes vectors of texts",
     "rank": "ranks texts",
@@ -295,6 +309,8 @@ def capabilities(config: Mapping[str, Any], folder: Path | None = None) -> froze
         return frozenset({"listen"})
     if model_type in DIARIZING:
         return frozenset({"diarize"})
+    if model_type in VERIFYING:
+        return frozenset({"verify"})
     if model_type in ALIGNING:
         return frozenset({"align"})
     if model_type in ("qwen3_tts", "system_voice") or is_kokoro(config) or is_orpheus(config):
@@ -327,7 +343,7 @@ def capabilities_of(source: str, cache_dir: str | None = None) -> frozenset[Capa
 
 def main_use(capabilities: frozenset[Capability]) -> Use:
     """What a model is mostly for: a vision model chats, although it can read pages too."""
-    uses: tuple[Use, ...] = ("speak", "listen", "diarize", "align", "chat", "embed", "rank", "read", "layout")
+    uses: tuple[Use, ...] = ("speak", "listen", "diarize", "verify", "align", "chat", "embed", "rank", "read", "layout")
     return next((use for use in uses if use in capabilities), "part")
 
 

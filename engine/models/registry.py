@@ -136,6 +136,7 @@ _PARTS = {
     "sortformer": "sortformer.sortformer",
     "system_voice": "system_voice.system_voice",
     "wav2vec2": "wav2vec2.wav2vec2",
+    "wavlm": "wavlm.wavlm",
 }
 PARTS: Mapping[str, MakePart] = _Makers(_PARTS)
 # Those that hear whole stretches of speech.

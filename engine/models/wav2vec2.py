@@ -6,8 +6,8 @@ layers' outputs; later layers are not loaded.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
-from typing import Any
+from collections.abc import Generator, Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
 
@@ -21,22 +21,31 @@ TAKEN = (11, 14, 16)  # 0 is the first layer's input
 _NORM_EPS = 1e-5  # of the convolutions' norms
 
 
-class _StridedConv:
+class StridedConv:
     """A strided convolution of the feature extractor."""
 
-    def __init__(self, w: View, inp: int, out: int, kernel: int, stride: int, bias: bool) -> None:
+    def __init__(
+        self, w: View, inp: int, out: int, kernel: int, stride: int, bias: bool,
+        norm: Literal["layer", "channel", ""] = "layer",
+    ) -> None:  # fmt: skip
+        """`norm`: over the channels of a frame, over the frames of a channel, or none."""
         self.ops: Ops = w.backend.ops
-        self.stride = stride
+        self.stride, self.kind = stride, norm
         self.weight = self.ops.conv_weight(w.tensor("conv.weight", (out, inp, kernel), "f32"))
         self.bias = w.tensor("conv.bias", (out,), "f32") if bias else None
-        self.norm = w.tensor("layer_norm.weight", (out,), "f32"), w.tensor("layer_norm.bias", (out,), "f32")
+        if norm:
+            self.norm = w.tensor("layer_norm.weight", (out,), "f32"), w.tensor("layer_norm.bias", (out,), "f32")
 
     def __call__(self, x: Array) -> Array:
         x = self.ops.conv1d(x, self.weight, self.bias, stride=self.stride)
-        return self.ops.gelu(self.ops.layer_norm(x, *self.norm, _NORM_EPS))
+        if self.kind == "layer":
+            x = self.ops.layer_norm(x, *self.norm, _NORM_EPS)
+        elif self.kind == "channel":
+            x = self.ops.group_norm(x, x.shape[2], *self.norm, _NORM_EPS)
+        return self.ops.gelu(x)
 
 
-class _PositionalConv:
+class PositionalConv:
     """The convolutional position embedding."""
 
     def __init__(self, w: View, dim: int, kernel: int, groups: int) -> None:
@@ -103,7 +112,7 @@ class Wav2Vec2:
         self.sizes = list(zip(kernels, strides))
         v = w.sub("feature_extractor")
         self.convs = [
-            _StridedConv(v.sub(f"conv_layers.{i}"), widths[i], widths[i + 1], k, s, bias)
+            StridedConv(v.sub(f"conv_layers.{i}"), widths[i], widths[i + 1], k, s, bias)
             for i, (k, s) in enumerate(self.sizes)
         ]
         v = w.sub("feature_projection")
@@ -111,17 +120,14 @@ class Wav2Vec2:
         self.norm = v.tensor("layer_norm.weight", width, "f32"), v.tensor("layer_norm.bias", width, "f32")
         self.project = v.linear(("projection", dim), inp=widths[-1], bias=True)
         kernel, groups = f.int("num_conv_pos_embeddings"), f.int("num_conv_pos_embedding_groups")
-        self.positions = _PositionalConv(w.sub("encoder.pos_conv_embed.conv"), dim, kernel, groups)
+        self.positions = PositionalConv(w.sub("encoder.pos_conv_embed.conv"), dim, kernel, groups)
         heads, ffn = f.int("num_attention_heads"), f.int("intermediate_size")
         self.layers = [_Layer(w.sub(f"encoder.layers.{i}"), dim, heads, ffn, self.eps) for i in range(TAKEN[-1])]
 
     @property
     def least(self) -> int:
         """The fewest samples that give one feature."""
-        n = 1
-        for kernel, stride in reversed(self.sizes):
-            n = (n - 1) * stride + kernel
-        return n
+        return samples_of(1, self.sizes)
 
     def features(self, samples: np.ndarray) -> Generator[None, None, np.ndarray]:
         """Features `[n, D]` f32 of mono samples at `rate`."""
@@ -142,6 +148,13 @@ class Wav2Vec2:
                 taken.append(x)
             yield from budget.pause(x)
         return ops.numpy((taken[0] + taken[1] + taken[2]) / len(TAKEN))[0]
+
+
+def samples_of(frames: int, sizes: Sequence[tuple[int, int]]) -> int:
+    """The fewest samples that give so many features, with convolutions of these kernels and strides."""
+    for kernel, stride in reversed(sizes):
+        frames = (frames - 1) * stride + kernel
+    return frames
 
 
 def _behind(f: Fields) -> list[str]:

@@ -24,7 +24,9 @@ from app.server.openapi import errors
 router = APIRouter(route_class=JsonRoute, tags=["OpenAI"])
 
 
-Kind = Literal["text", "vectors", "ranking", "speech", "transcription", "diarization", "alignment", "part"]
+Kind = Literal[
+    "text", "vectors", "ranking", "speech", "transcription", "diarization", "verification", "alignment", "part"
+]
 KINDS: dict[Use, Kind] = {  # what a model is mostly for, in the words of the HTTP interface
     "chat": "text",
     "embed": "vectors",
@@ -33,6 +35,7 @@ KINDS: dict[Use, Kind] = {  # what a model is mostly for, in the words of the HT
     "speak": "speech",
     "listen": "transcription",
     "diarize": "diarization",
+    "verify": "verification",
     "align": "alignment",
     "layout": "part",
     "part": "part",

@@ -110,7 +110,7 @@ async def health_generate(request: Request, server: Here) -> Health:
     name, model = await server.service.find_any(None)
     found = capabilities(model.config, model.folder)
     use = main_use(found)
-    if use in ("part", "layout", "diarize", "align", "embed", "rank") or "lines" in found:
+    if use in ("part", "layout", "diarize", "verify", "align", "embed", "rank") or "lines" in found:
         require("chat", name, model)
     scope = cancel_scope(server)
     try:

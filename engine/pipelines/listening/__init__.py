@@ -10,4 +10,5 @@ LISTENING = (
     "whisper",
 )  # model types
 DIARIZING = ("nemotron3_diarization", "sortformer")  # those that tell who speaks when
+VERIFYING = ("wavlm",)  # those that know voices again
 ALIGNING = ("qwen3_forced_aligner",)  # those that tell when each word of a transcript is said

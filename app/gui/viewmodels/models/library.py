@@ -41,6 +41,7 @@ _BADGES = {
     "read": mark("Documents"),
     "listen": mark("Transcription"),
     "diarize": mark("Speakers"),
+    "verify": mark("Voice recognition"),
     "speak": mark("Speech"),
     "embed": mark("Embedding"),
     "rank": mark("Reranking"),
