@@ -5,14 +5,16 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import grus
+from app.commands.memory import add_folder
 from app.commands.options import add_profile, add_where, check_profile, load_options, writable
 from app.commands.sound_devices import pieces
+from app.runtime.known_voices import KnownVoices, checked_name
 from engine.errors import BadRequest, GrusError
 from engine.media.recordings import mux_subtitles
 from engine.pipelines.listening.transcript import FORMATS, Transcript, write
@@ -28,6 +30,8 @@ Writes down what is said in sound files, or at the microphone while it is said.
   grus listen film.mkv --track 2 --subtitles --model openai/whisper-small       (film.mkv -> film.subtitled.mkv)
   grus listen interview.m4a --translate --model ggml-large-v3-turbo.bin
   grus listen meeting.m4a --model ./parakeet-tdt --speakers ./sortformer            (who said what)
+  grus listen meeting.m4a --model ./parakeet-tdt --speakers ./sortformer --voice-prints ./wavlm-base-plus-sv --name 1=Anna
+  grus listen --known-voices                                       (whose voices are remembered; --forget-voice deletes one)
   grus listen --mic --model ./moonshine-tiny
   grus listen talk.mp3 --activity                                  (where somebody speaks; needs no model)
 
@@ -68,6 +72,21 @@ def add_to(commands: Any) -> None:
         "--speakers", metavar="M", help="a model that tells speakers apart, such as Sortformer: who said what"
     )
     command.add_argument(
+        "--voice-prints",
+        metavar="M",
+        help="a model that knows voices again, such as WavLM: names those that --name named before",
+    )
+    command.add_argument(
+        "--name",
+        action="append",
+        default=[],
+        metavar="N=NAME",
+        help="what the Nth speaker is called; with --voice-prints it is remembered on this machine",
+    )
+    command.add_argument("--known-voices", action="store_true", help="list the voices that are remembered")
+    command.add_argument("--forget-voice", metavar="NAME", help="delete a voice that is remembered")
+    add_folder(command)
+    command.add_argument(
         "--aligner",
         metavar="M",
         help="a model that times words, such as Qwen3-ForcedAligner, for --words and --speakers",
@@ -81,6 +100,8 @@ def add_to(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    if options.known_voices or options.forget_voice is not None:
+        return _remembered(options)
     if options.mic == bool(options.files):
         raise BadRequest("Give sound files, or --mic: one of the two.")
     options.format = options.format or ("json" if options.activity else "txt")
@@ -96,6 +117,11 @@ def run(options: argparse.Namespace) -> int:
         raise BadRequest(f"With --activity, --format is {', '.join(SPEECH_FORMATS)}.", "format")
     if options.aligner and not (options.words or options.speakers):
         raise BadRequest("--aligner gives the times of words: it goes with --words or --speakers.")
+    names = _names(options.name)
+    if (names or options.voice_prints) and not options.speakers:
+        raise BadRequest("--name and --voice-prints go with --speakers, which tells the speakers apart.")
+    if names and len(options.files) > 1:
+        raise BadRequest("--name is for one file: speakers are numbered in each anew.")
     if options.mic and options.speakers:
         raise BadRequest("--speakers is for files: who speaks is decided with some seconds of what comes after.")
     if not options.activity and options.model is None:
@@ -117,12 +143,39 @@ def run(options: argparse.Namespace) -> int:
         profile=options.profile,
         speakers=options.speakers,
         aligner=options.aligner,
+        voice_prints=options.voice_prints,
+        known_voices=_voices(options),
     ) as ears:
         if options.mic:
             ears.listener.options = ListenOptions(options.language, False, options.translate, options.prompt)
             ears.listener.check(ears.listener.options)
             return _captions(ears)
         return _each(options, several, lambda file: _transcribed(ears, file, options))
+
+
+def _voices(options: argparse.Namespace) -> KnownVoices:
+    return KnownVoices(options.folder.expanduser() / "data" if options.folder else None)
+
+
+def _remembered(options: argparse.Namespace) -> int:
+    voices = _voices(options)
+    if options.forget_voice is not None:
+        if not voices.delete(options.forget_voice):
+            raise BadRequest(f"No voice is remembered as {options.forget_voice!r}. --known-voices lists them.", "name")
+        return 0
+    print("\n".join(one.name for one in voices.all()) or "No voice is remembered.")
+    return 0
+
+
+def _names(given: Sequence[str]) -> dict[int, str]:
+    """Of `1=Anna`."""
+    made = {}
+    for one in given:
+        number, sign, name = one.partition("=")
+        if not sign or not number.isdecimal() or not int(number):
+            raise BadRequest(f"--name is like 1=Anna, not {one!r}.", "name")
+        made[int(number)] = checked_name(name)
+    return made
 
 
 def _each(options: argparse.Namespace, several: bool, make: Callable[[Path], str]) -> int:
@@ -148,6 +201,7 @@ def _transcribed(ears: grus.Ears, file: Path, options: argparse.Namespace) -> st
             prompt=options.prompt,
             track=options.track,
             start=options.start,
+            names=_names(options.name),
             progress=progress,
         )
     if options.subtitles:

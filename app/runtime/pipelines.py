@@ -77,9 +77,18 @@ def diarizer(host: Host, wanted: str = "") -> str:
     return name
 
 
+def verifier(host: Host) -> str | None:
+    """The name of what knows voices again, loaded; None where there is no such model."""
+    return _optional(host, "verify")
+
+
 def aligner(host: Host) -> str | None:
     """The name of what gives the times of words, loaded; None where there is no such model."""
-    found = catalogue.able(host.service.catalogue, "align")
+    return _optional(host, "align")
+
+
+def _optional(host: Host, capability: Capability) -> str | None:
+    found = catalogue.able(host.service.catalogue, capability)
     if not found:
         return None
     host.bring(found[0])

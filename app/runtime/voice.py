@@ -16,15 +16,18 @@ import numpy as np
 
 from app.runtime.catalogue import Capability, require
 from app.runtime.chat import ChatRequest, prepare, reasoning_off
+from app.runtime.known_voices import KnownVoices, checked_name, recording_mark
 from app.runtime.models import ServiceOwner, closed_on_error, open_models
 from engine.errors import BadRequest, ErrorText
 from engine.loading import LoadedModel, LoadOptions
 from engine.media.documents import bytes_of, page_numbers
 from engine.media.sound import SAMPLE_RATE, Audio, SoundStream, format_of, from_array, read_sound, write_file
 from engine.pipelines.listening.asr_models import transcriber
+from engine.pipelines.listening.speakers import speaker_name
 from engine.pipelines.listening.transcript import Transcript
 from engine.pipelines.listening.transcription import Captions, ListenOptions
 from engine.pipelines.listening.voice_activity import VOICE_ACTIVITY, Speech, speech_in, speech_rules
+from engine.pipelines.listening.voice_prints import recognized, renamed, speaker_prints
 from engine.pipelines.reading.book import Book, as_cover, open_book
 from engine.pipelines.speaking.audiobook import BookOptions, BookProgress, MadeBook, speak_book
 from engine.pipelines.speaking.pronunciation import NO_PRONUNCIATIONS, Pronunciations
@@ -75,15 +78,22 @@ class Ears(ServiceOwner):
     """A model that listens (speech to text)."""
 
     def __init__(self, name: str, options: LoadOptions | None = None, settings: Settings | None = None,
-                 profile: Path | None = None, speakers: str | None = None, aligner: str | None = None) -> None:  # fmt: skip
-        """`speakers`: a model that tells speakers apart. `aligner`: one that gives the times of words instead of the model itself."""
+                 profile: Path | None = None, speakers: str | None = None, aligner: str | None = None,
+                 voice_prints: str | None = None, known_voices: KnownVoices | None = None) -> None:  # fmt: skip
+        """`speakers`: a model that tells speakers apart. `aligner`: one that gives the times of words instead of the model itself.
+        `voice_prints`: one that knows voices again, those of `known_voices`, by default the person's own."""
         beside: dict[Capability, str] = {}
         if speakers:
             beside["diarize"] = speakers
         if aligner:
             beside["align"] = aligner
+        if voice_prints and not speakers:
+            raise BadRequest("Voices are known again where `speakers` tells them apart.", "voice_prints")
+        if voice_prints:
+            beside["verify"] = voice_prints
         self.service = open_models([name, *beside.values()], options, settings, profile=profile)
         self.speakers, self.aligner = speakers, aligner
+        self.voice_prints, self.known_voices = voice_prints, known_voices or KnownVoices()
         with closed_on_error(self.service):
             self.loaded: LoadedModel = self.service.load_now(name)
             self.listener = transcriber(self.service, name, self.loaded)
@@ -101,14 +111,31 @@ class Ears(ServiceOwner):
         prompt: str | None = None,
         track: int = 1,
         start: float = 0.0,
+        names: Mapping[int, str] | None = None,
         progress: Callable[[float], None] = lambda share: None,
     ) -> Transcript:
         """What is said in a file, in a file's bytes, or in samples (then with their `rate`). A file is read block by block.
         `track`: of the sound tracks of a video. `start`: seconds at the beginning that are left out. `translate`: into English.
         `prompt`: what was said before, or names as they are spelled. Where these ears have a model that tells speakers apart,
-        segments and words have their speakers."""
+        segments and words have their speakers. `names`: of the first, second, ... who is heard; a model that knows voices again keeps
+        them with their voices, and names the others who are known."""
         options = ListenOptions(language, words, translate, prompt, speakers=self.speakers, aligner=self.aligner)
-        return self.listener.listen(sound_of(sound, rate, track, start), options, progress=progress)
+        made = self.listener.listen(sound_of(sound, rate, track, start), options, progress=progress)
+        given = {speaker_name(number): checked_name(name) for number, name in (names or {}).items()}
+        there = {segment.speaker for segment in made.segments}
+        if missing := next((name for speaker, name in given.items() if speaker not in there), None):
+            raise BadRequest(f"Nobody is heard who could be {missing}: there are {len(there)} speakers.", "names")
+        if not self.voice_prints:
+            return replace(made, segments=[renamed(one, given) for one in made.segments])
+        found = speaker_prints(self.service, self.voice_prints, sound_of(sound, rate, track), made.segments)
+        known = self.known_voices.prints(found.mark)
+        for heard, name in given.items():
+            if (own := found.prints.get(heard)) is not None:
+                self.known_voices.keep(name, found.mark, recording_mark(sound), own)
+        others = {speaker: own for speaker, own in found.prints.items() if speaker not in given}
+        left = {name: own for name, own in known.items() if name not in given.values()}
+        given |= recognized(others, left)
+        return replace(made, segments=[renamed(one, given) for one in made.segments])
 
 
 @dataclass(frozen=True, eq=False)

@@ -1774,6 +1774,11 @@
         <translation>Weiß mehr, als sein Tempo vermuten lässt: 1,5 von 8 Milliarden Parametern sind je Token aktiv. Für 16 GB.</translation>
     </message>
     <message>
+        <source>Knows the voices that you named in the next recording, beside a model that tells speakers apart.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Erkennt die Stimmen, die Sie benannt haben, in der nächsten Aufnahme wieder, neben einem Modell, das Sprecher unterscheidet.</translation>
+    </message>
+    <message>
         <source>Kokoro does not speak {language} here. It speaks: {known}.</source>
         <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
         <translation>Kokoro spricht hier kein {language}. Verfügbar: {known}.</translation>
@@ -4181,6 +4186,11 @@
         <translation>Die Aufnahme dauert {seconds} Sekunden. Für eine Stimme sind {least} bis {most} möglich; am besten 3 bis 15.</translation>
     </message>
     <message>
+        <source>The recording of {name} is too short to know the voice again.</source>
+        <extracomment>engine/pipelines/listening/voice_prints.py</extracomment>
+        <translation>Die Aufnahme von {name} ist zu kurz, um die Stimme wiederzuerkennen.</translation>
+    </message>
+    <message>
         <source>The recording&apos;s codes do not belong to this model. Make the voice again.</source>
         <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
         <translation>Die Codes der Aufnahme gehören nicht zu diesem Modell. Erstellen Sie die Stimme neu.</translation>
@@ -4921,6 +4931,11 @@
         <translation>Stimme</translation>
     </message>
     <message>
+        <source>Voice recognition</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation>Stimmerkennung</translation>
+    </message>
+    <message>
         <source>Waiting</source>
         <extracomment>app/gui/viewmodels/libraries.py, app/gui/viewmodels/listen.py, app/gui/viewmodels/read.py</extracomment>
         <translation>Wartet</translation>
@@ -5319,6 +5334,11 @@
         <translation>{file} kann nicht ersetzt werden: {reason}.</translation>
     </message>
     <message>
+        <source>{file} could not be written: {reason}.</source>
+        <extracomment>app/runtime/known_voices.py</extracomment>
+        <translation>{file} konnte nicht geschrieben werden: {reason}.</translation>
+    </message>
+    <message>
         <source>{file} holds no settings. Correct it first; nothing was changed.</source>
         <extracomment>app/agents/settings_text.py</extracomment>
         <translation>{file} enthält keine Einstellungen. Berichtigen Sie die Datei zuerst; nichts wurde geändert.</translation>
@@ -5612,6 +5632,11 @@
         <source>{name} could not be saved: {reason}.</source>
         <extracomment>app/updates.py</extracomment>
         <translation>{name} konnte nicht gespeichert werden: {reason}.</translation>
+    </message>
+    <message>
+        <source>{name} does not know voices again. WavLM models for x-vectors do.</source>
+        <extracomment>engine/pipelines/listening/voice_prints.py</extracomment>
+        <translation>{name} erkennt keine Stimmen wieder. WavLM-Modelle für X-Vektoren können das.</translation>
     </message>
     <message>
         <source>{name} does not listen. Moonshine and Whisper models do: UsefulSensors/moonshine-base, for example.</source>

@@ -1774,6 +1774,11 @@
         <translation>Sabe más de lo que sugiere su velocidad: 1500 de 8000 millones de parámetros activos por token. Para 16 GB.</translation>
     </message>
     <message>
+        <source>Knows the voices that you named in the next recording, beside a model that tells speakers apart.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Kokoro does not speak {language} here. It speaks: {known}.</source>
         <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
         <translation>Kokoro no habla {language} aquí. Habla: {known}.</translation>
@@ -4181,6 +4186,11 @@
         <translation>La grabación dura {seconds} segundos. Una voz se puede obtener de {least} a {most}; lo ideal son de 3 a 15.</translation>
     </message>
     <message>
+        <source>The recording of {name} is too short to know the voice again.</source>
+        <extracomment>engine/pipelines/listening/voice_prints.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The recording&apos;s codes do not belong to this model. Make the voice again.</source>
         <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
         <translation>Los códigos de la grabación no pertenecen a este modelo. Crea la voz de nuevo.</translation>
@@ -4921,6 +4931,11 @@
         <translation>Voz</translation>
     </message>
     <message>
+        <source>Voice recognition</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Waiting</source>
         <extracomment>app/gui/viewmodels/libraries.py, app/gui/viewmodels/listen.py, app/gui/viewmodels/read.py</extracomment>
         <translation>En espera</translation>
@@ -5319,6 +5334,11 @@
         <translation>No se puede reemplazar {file}: {reason}.</translation>
     </message>
     <message>
+        <source>{file} could not be written: {reason}.</source>
+        <extracomment>app/runtime/known_voices.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{file} holds no settings. Correct it first; nothing was changed.</source>
         <extracomment>app/agents/settings_text.py</extracomment>
         <translation>{file} no contiene ajustes. Corríjalo primero; no se ha cambiado nada.</translation>
@@ -5612,6 +5632,11 @@
         <source>{name} could not be saved: {reason}.</source>
         <extracomment>app/updates.py</extracomment>
         <translation>No se pudo guardar {name}: {reason}.</translation>
+    </message>
+    <message>
+        <source>{name} does not know voices again. WavLM models for x-vectors do.</source>
+        <extracomment>engine/pipelines/listening/voice_prints.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{name} does not listen. Moonshine and Whisper models do: UsefulSensors/moonshine-base, for example.</source>

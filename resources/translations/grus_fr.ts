@@ -1774,6 +1774,11 @@
         <translation>En sait plus que sa vitesse ne le laisse croire&#xa0;: 1,5 milliard de paramètres sur 8 sont actifs par token. Pour 16 Go.</translation>
     </message>
     <message>
+        <source>Knows the voices that you named in the next recording, beside a model that tells speakers apart.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Kokoro does not speak {language} here. It speaks: {known}.</source>
         <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
         <translation>Kokoro ne parle pas {language} ici. Langues disponibles&#xa0;: {known}.</translation>
@@ -4181,6 +4186,11 @@
         <translation>L’enregistrement dure {seconds} secondes. Une voix peut être tirée de {least} à {most}&#xa0;; l’idéal est de 3 à 15.</translation>
     </message>
     <message>
+        <source>The recording of {name} is too short to know the voice again.</source>
+        <extracomment>engine/pipelines/listening/voice_prints.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The recording&apos;s codes do not belong to this model. Make the voice again.</source>
         <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
         <translation>Les codes de l’enregistrement ne correspondent pas à ce modèle. Créez la voix à nouveau.</translation>
@@ -4921,6 +4931,11 @@
         <translation>Voix</translation>
     </message>
     <message>
+        <source>Voice recognition</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Waiting</source>
         <extracomment>app/gui/viewmodels/libraries.py, app/gui/viewmodels/listen.py, app/gui/viewmodels/read.py</extracomment>
         <translation>En attente</translation>
@@ -5319,6 +5334,11 @@
         <translation>{file} ne peut pas être remplacé : {reason}.</translation>
     </message>
     <message>
+        <source>{file} could not be written: {reason}.</source>
+        <extracomment>app/runtime/known_voices.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{file} holds no settings. Correct it first; nothing was changed.</source>
         <extracomment>app/agents/settings_text.py</extracomment>
         <translation>{file} ne contient pas de réglages. Corrigez-le d’abord ; rien n’a été modifié.</translation>
@@ -5612,6 +5632,11 @@
         <source>{name} could not be saved: {reason}.</source>
         <extracomment>app/updates.py</extracomment>
         <translation>{name} n’a pas pu être enregistré : {reason}.</translation>
+    </message>
+    <message>
+        <source>{name} does not know voices again. WavLM models for x-vectors do.</source>
+        <extracomment>engine/pipelines/listening/voice_prints.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{name} does not listen. Moonshine and Whisper models do: UsefulSensors/moonshine-base, for example.</source>

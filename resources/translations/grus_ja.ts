@@ -1774,6 +1774,11 @@
         <translation>速さから想像する以上の知識。トークンあたり 80 億中 15 億のパラメーターが動作。16 GB 向け。</translation>
     </message>
     <message>
+        <source>Knows the voices that you named in the next recording, beside a model that tells speakers apart.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Kokoro does not speak {language} here. It speaks: {known}.</source>
         <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
         <translation>Kokoro はここでは {language} を話せません。話せる言語: {known}。</translation>
@@ -4179,6 +4184,11 @@
         <translation>録音は {seconds} 秒です。声を取得できるのは {least}～{most} 秒で、3～15 秒が最適です。</translation>
     </message>
     <message>
+        <source>The recording of {name} is too short to know the voice again.</source>
+        <extracomment>engine/pipelines/listening/voice_prints.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The recording&apos;s codes do not belong to this model. Make the voice again.</source>
         <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
         <translation>録音のコードがこのモデルのものではありません。声を作り直してください。</translation>
@@ -4919,6 +4929,11 @@
         <translation>声</translation>
     </message>
     <message>
+        <source>Voice recognition</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Waiting</source>
         <extracomment>app/gui/viewmodels/libraries.py, app/gui/viewmodels/listen.py, app/gui/viewmodels/read.py</extracomment>
         <translation>待機中</translation>
@@ -5316,6 +5331,11 @@
         <translation>{file} を置き換えられません：{reason}。</translation>
     </message>
     <message>
+        <source>{file} could not be written: {reason}.</source>
+        <extracomment>app/runtime/known_voices.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{file} holds no settings. Correct it first; nothing was changed.</source>
         <extracomment>app/agents/settings_text.py</extracomment>
         <translation>{file} には設定がありません。先に修正してください。何も変更していません。</translation>
@@ -5609,6 +5629,11 @@
         <source>{name} could not be saved: {reason}.</source>
         <extracomment>app/updates.py</extracomment>
         <translation>{name} を保存できませんでした：{reason}。</translation>
+    </message>
+    <message>
+        <source>{name} does not know voices again. WavLM models for x-vectors do.</source>
+        <extracomment>engine/pipelines/listening/voice_prints.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{name} does not listen. Moonshine and Whisper models do: UsefulSensors/moonshine-base, for example.</source>

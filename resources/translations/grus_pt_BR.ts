@@ -1774,6 +1774,11 @@
         <translation>Sabe mais do que a velocidade sugere: 1,5 de 8 bilhões de parâmetros ativos por token. Para 16 GB.</translation>
     </message>
     <message>
+        <source>Knows the voices that you named in the next recording, beside a model that tells speakers apart.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Kokoro does not speak {language} here. It speaks: {known}.</source>
         <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
         <translation>O Kokoro não fala {language} aqui. Idiomas disponíveis: {known}.</translation>
@@ -4181,6 +4186,11 @@
         <translation>A gravação dura {seconds} segundos. Uma voz pode ser obtida de {least} a {most}; o ideal são de 3 a 15.</translation>
     </message>
     <message>
+        <source>The recording of {name} is too short to know the voice again.</source>
+        <extracomment>engine/pipelines/listening/voice_prints.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The recording&apos;s codes do not belong to this model. Make the voice again.</source>
         <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
         <translation>Os códigos da gravação não pertencem a este modelo. Crie a voz novamente.</translation>
@@ -4921,6 +4931,11 @@
         <translation>Voz</translation>
     </message>
     <message>
+        <source>Voice recognition</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Waiting</source>
         <extracomment>app/gui/viewmodels/libraries.py, app/gui/viewmodels/listen.py, app/gui/viewmodels/read.py</extracomment>
         <translation>Aguardando</translation>
@@ -5319,6 +5334,11 @@
         <translation>{file} não pode ser substituído: {reason}.</translation>
     </message>
     <message>
+        <source>{file} could not be written: {reason}.</source>
+        <extracomment>app/runtime/known_voices.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{file} holds no settings. Correct it first; nothing was changed.</source>
         <extracomment>app/agents/settings_text.py</extracomment>
         <translation>{file} não contém configurações. Corrija-o primeiro; nada foi alterado.</translation>
@@ -5612,6 +5632,11 @@
         <source>{name} could not be saved: {reason}.</source>
         <extracomment>app/updates.py</extracomment>
         <translation>Não foi possível salvar {name}: {reason}.</translation>
+    </message>
+    <message>
+        <source>{name} does not know voices again. WavLM models for x-vectors do.</source>
+        <extracomment>engine/pipelines/listening/voice_prints.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{name} does not listen. Moonshine and Whisper models do: UsefulSensors/moonshine-base, for example.</source>

@@ -1774,6 +1774,11 @@
         <translation>速度快，知识却不少：每个 token 激活 80 亿参数中的 15 亿。适合 16 GB 内存。</translation>
     </message>
     <message>
+        <source>Knows the voices that you named in the next recording, beside a model that tells speakers apart.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Kokoro does not speak {language} here. It speaks: {known}.</source>
         <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
         <translation>Kokoro 在这里不支持 {language}。支持：{known}。</translation>
@@ -4179,6 +4184,11 @@
         <translation>录音时长为 {seconds} 秒。可用时长为 {least} 到 {most} 秒，最佳为 3 到 15 秒。</translation>
     </message>
     <message>
+        <source>The recording of {name} is too short to know the voice again.</source>
+        <extracomment>engine/pipelines/listening/voice_prints.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The recording&apos;s codes do not belong to this model. Make the voice again.</source>
         <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
         <translation>录音的编码不属于此模型。请重新创建声音。</translation>
@@ -4919,6 +4929,11 @@
         <translation>声音</translation>
     </message>
     <message>
+        <source>Voice recognition</source>
+        <extracomment>app/gui/viewmodels/models/library.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Waiting</source>
         <extracomment>app/gui/viewmodels/libraries.py, app/gui/viewmodels/listen.py, app/gui/viewmodels/read.py</extracomment>
         <translation>等待中</translation>
@@ -5316,6 +5331,11 @@
         <translation>无法替换 {file}：{reason}。</translation>
     </message>
     <message>
+        <source>{file} could not be written: {reason}.</source>
+        <extracomment>app/runtime/known_voices.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>{file} holds no settings. Correct it first; nothing was changed.</source>
         <extracomment>app/agents/settings_text.py</extracomment>
         <translation>{file} 中没有设置。请先更正;未做任何更改。</translation>
@@ -5609,6 +5629,11 @@
         <source>{name} could not be saved: {reason}.</source>
         <extracomment>app/updates.py</extracomment>
         <translation>无法保存 {name}：{reason}。</translation>
+    </message>
+    <message>
+        <source>{name} does not know voices again. WavLM models for x-vectors do.</source>
+        <extracomment>engine/pipelines/listening/voice_prints.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{name} does not listen. Moonshine and Whisper models do: UsefulSensors/moonshine-base, for example.</source>

@@ -121,8 +121,9 @@ class TranscriptionForm(RecordingForm):
     language: str | None = None
     speakers: str | None = None  # the model that tells speakers apart
     aligner: str | None = None  # the model that gives the times of words
-    known_names: None = Field(None, alias="known_speaker_names[]")
-    known_references: None = Field(None, alias="known_speaker_references[]")
+    known_names: list[str] | None = Field(None, alias="known_speaker_names[]")
+    known_references: list[str] | None = Field(None, alias="known_speaker_references[]")  # data URLs of sounds
+    voice_prints: str | None = None  # the model that knows their voices again
     granularities: list[Literal["word", "segment"]] | None = Field(None, alias="timestamp_granularities[]")
     stream: bool = False
     include: Preference[list[Literal["logprobs"]]] = Field(None, alias="include[]")

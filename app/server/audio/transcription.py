@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 import math
-from collections.abc import AsyncIterator, Generator, Sequence
+import re
+from collections.abc import AsyncIterator, Callable, Collection, Generator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
+import numpy as np
 from fastapi import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
@@ -30,12 +34,17 @@ from app.server.context import Server, with_errors
 from app.server.errors import bad_request, error_body
 from app.server.requests import COMMENT, StreamingReply, event
 from engine.errors import BadRequest, MissingCapability
-from engine.media.sound import SAMPLE_RATE, SoundStream
+from engine.media.sound import SAMPLE_RATE, SoundStream, read_sound
 from engine.pipelines.listening.asr_models import transcriber
 from engine.pipelines.listening.transcript import Transcript, TranscriptSegment, as_srt, as_text, as_vtt
 from engine.pipelines.listening.transcription import ListenOptions, Transcriber
 from engine.pipelines.listening.voice_activity import FORMATS, Speech, as_dict, speech_in, speech_rules
+from engine.pipelines.listening.voice_prints import recognized, reference_prints, renamed, speaker_prints
 
+_REFERENCES = "known_speaker_references[]"
+_DATA_URL = re.compile(r"data:(audio|video|application)/[\w.+-]{1,40}(;codecs=[\w.]{1,40})?;base64,", re.IGNORECASE)
+_LONGEST_REFERENCE = 60.0  # seconds
+_MOST_KNOWN = 16
 _STREAMED = ("json", "text", "diarized_json")
 _PLAIN = {"text": as_text, "srt": as_srt, "vtt": as_vtt}
 
@@ -50,22 +59,28 @@ async def transcribe(server: Server, request: Request, form: TranslationForm | T
     data = await form.file.read()
     name, loaded = await choose_model(server, form.model, "listen")
     speakers = await _speakers(server, asked)
+    knows = await _voice_prints(server, asked)
     scope = cancel_scope(server)
     listener = transcriber(scope, name, loaded)
     options = _options(form, listener, await _aligner(server, asked, listener), speakers)
     sound = SoundStream(data, SAMPLE_RATE, most=server.settings.max_sound_seconds, track=form.track)
-    stream = ThreadedGenerator(_segments(listener, sound, options), scope, server, request)
+    named = None
+    if knows is not None and asked is not None:
+        again = SoundStream(data, SAMPLE_RATE, most=server.settings.max_sound_seconds, track=form.track)
+        named = partial(_named, scope, knows, again, asked)
+    known = frozenset((asked.known_names or ()) if asked is not None else ())
+    stream = ThreadedGenerator(_segments(listener, sound, options, named), scope, server, request)
     scored = asked is not None and "logprobs" in (asked.include or ())
     if not stream_text:
         *segments, end = await stream.whole(request.receive)
         found = [segment for segment in segments if isinstance(segment, TranscriptSegment)]
         transcript = Transcript(found, end.seconds, end.language)
         granularities = (asked.granularities if asked is not None else None) or ["segment"]
-        return _answer(transcript, form.response_format, granularities, options.translate, scored)
+        return _answer(transcript, form.response_format, granularities, options.translate, scored, known)
     await stream.begun(request.receive)
     return StreamingReply(
         with_errors(
-            _events(stream, scored, form.response_format == "diarized_json"),
+            _events(stream, scored, known if form.response_format == "diarized_json" else None),
             lambda error: event(error_body(error, "openai")),
         ),
         stream.cancel,
@@ -85,6 +100,17 @@ def _check(form: TranscriptionForm, stream: bool) -> None:
         raise bad_request(
             "A stream tells text: it goes with `response_format` json, text or diarized_json.", "response_format"
         )
+    if form.known_names or form.known_references:
+        if len(form.known_names or ()) != len(form.known_references or ()):
+            raise bad_request("Each known speaker has a name and a reference, in the same order.", _REFERENCES)
+        if len(set(form.known_names or ())) < len(form.known_names or ()):
+            raise bad_request("Each known speaker has a name of its own.", "known_speaker_names[]")
+        if len(form.known_names or ()) > _MOST_KNOWN:
+            raise bad_request(f"At most {_MOST_KNOWN} speakers can be known.", "known_speaker_names[]")
+        if form.speakers is None and form.response_format != "diarized_json":
+            raise bad_request(
+                "Known speakers go with `response_format` diarized_json, or with `speakers`.", "known_speaker_names[]"
+            )
     if form.speakers is not None and form.response_format == "json":
         raise bad_request(
             "Speakers come with `response_format` diarized_json, verbose_json, text, srt or vtt.", "response_format"
@@ -143,20 +169,67 @@ def _options(
     return options
 
 
-def _segments(listener: Transcriber, sound: SoundStream, options: ListenOptions) -> Generator[Any, None, None]:
-    """Runs in a thread: the segments, then a transcript without segments, which has the duration and the language."""
-    yield from listener.segments(sound, options)
+async def _voice_prints(server: Server, form: TranscriptionForm | None) -> str | None:
+    """The model that knows voices again, loaded; None where nobody is known."""
+    if form is None or not form.known_names:
+        return None
+    param = "known_speaker_names[]" if form.voice_prints is None else "voice_prints"
+    try:
+        return (await choose_model(server, form.voice_prints, "verify", param=param))[0]
+    except MissingCapability as error:
+        raise bad_request(str(error), param) from None
+
+
+def _reference(name: str, url: str) -> np.ndarray:
+    """The samples of a data URL."""
+    found = _DATA_URL.match(url)
+    try:
+        data = base64.b64decode(url[found.end() :], validate=True) if found else b""
+    except ValueError:
+        data = b""
+    if not data:
+        raise BadRequest(
+            f"The reference of {name} must be a data URL of a sound, like data:audio/wav;base64,....", _REFERENCES
+        )
+    return read_sound(data, SAMPLE_RATE, most=_LONGEST_REFERENCE).samples
+
+
+def _named(
+    scope: Any, model: str, sound: SoundStream, form: TranscriptionForm, segments: Sequence[TranscriptSegment]
+) -> list[TranscriptSegment]:
+    """With the names of those whose references were sent. Runs in a thread. Nothing of them is kept."""
+    sounds = {name: _reference(name, url) for name, url in zip(form.known_names or (), form.known_references or ())}
+    known = reference_prints(scope, model, sounds)
+    names = recognized(speaker_prints(scope, model, sound, segments).prints, known.prints)
+    return [renamed(segment, names) for segment in segments]
+
+
+def _segments(
+    listener: Transcriber,
+    sound: SoundStream,
+    options: ListenOptions,
+    named: Callable[[Sequence[TranscriptSegment]], Sequence[TranscriptSegment]] | None = None,
+) -> Generator[Any, None, None]:
+    """Runs in a thread: the segments, then a transcript without segments, which has the duration and the language. `named`: who speaks
+    is known once all was heard."""
+    segments = listener.segments(sound, options)
+    yield from segments if named is None else named(list(segments))
     yield Transcript([], sound.seconds, listener.model.language)
 
 
 def _answer(
-    transcript: Transcript, format: str, granularities: Sequence[str], translated: bool, scored: bool
+    transcript: Transcript,
+    format: str,
+    granularities: Sequence[str],
+    translated: bool,
+    scored: bool,
+    known: Collection[str] = (),
 ) -> Response:
     if format in _PLAIN:
         return PlainTextResponse(_PLAIN[format](transcript))
     usage = Duration(seconds=round(transcript.seconds, 3))
     if format == "diarized_json":
-        letters = SpeakerLetters()
+        letters = SpeakerLetters(known)
         found = [letters.segment(number, one) for number, one in enumerate(transcript.segments)]
         whole = DiarizedTranscription(duration=usage.seconds, text=transcript.text, segments=found, usage=usage)
         return JSONResponse(whole.model_dump())
@@ -183,13 +256,15 @@ def _answer(
 
 
 class SpeakerLetters:
-    """Speakers as OpenAI names them: A, B, ... in the order in which they are heard."""
+    """Speakers as OpenAI names them: A, B, ... in the order in which they are heard, and those who are known by their names."""
 
-    def __init__(self) -> None:
-        self._letters: dict[str, str] = {}
+    def __init__(self, known: Collection[str] = ()) -> None:
+        self._known, self._letters = known, dict[str, str]()
 
     def segment(self, number: int, segment: TranscriptSegment) -> SpeakerSegment:
-        letter = self._letters.setdefault(segment.speaker, chr(ord("A") + len(self._letters) % 26))
+        letter = segment.speaker
+        if letter not in self._known:
+            letter = self._letters.setdefault(letter, chr(ord("A") + len(self._letters) % 26))
         return SpeakerSegment(
             id=f"seg_{number}",
             start=round(segment.start, 3),
@@ -223,9 +298,9 @@ def _scores(segment: TranscriptSegment) -> list[TokenScore]:
     ]
 
 
-async def _events(stream: ThreadedGenerator[Any], scored: bool, diarized: bool) -> AsyncIterator[bytes]:
+async def _events(stream: ThreadedGenerator[Any], scored: bool, known: Collection[str] | None) -> AsyncIterator[bytes]:
     texts: list[str] = []
-    letters = SpeakerLetters()
+    letters = SpeakerLetters(known or ())
     logprobs: list[dict[str, Any]] = []
     async for piece in stream:
         if isinstance(piece, TranscriptSegment):
@@ -233,7 +308,7 @@ async def _events(stream: ThreadedGenerator[Any], scored: bool, diarized: bool) 
             delta = piece.text if len(texts) == 1 else f" {piece.text}"
             new = [score.model_dump() for score in _scores(piece)] if scored else []
             logprobs += new
-            of = letters.segment(len(texts) - 1, piece) if diarized else None
+            of = letters.segment(len(texts) - 1, piece) if known is not None else None
             more: dict[str, Any] = ({"logprobs": new} if scored else {}) | ({"segment_id": of.id} if of else {})
             yield event({"type": "transcript.text.delta", "delta": delta} | more)
             if of is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 from collections.abc import Iterator
 from typing import Any
@@ -20,6 +21,7 @@ from tests.asserting import every
 from tests.engine.pipelines.listening.conftest import RATE, talk
 from tests.sortformer_checkpoints import save_sortformer
 from tests.speech_checkpoints import save_parakeet
+from tests.wavlm_checkpoints import save_wavlm
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +37,7 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     named = {
         "words": str(save_parakeet("parakeet_tdt", folder / "parakeet-tdt")),
         "voices": str(save_sortformer("v2", folder / "sortformer")),
+        "prints": str(save_wavlm(folder / "wavlm")),
     }
     settings = Settings(gpu_memory_limit="1G", max_concurrent=4)
     where = LoadOptions(backend="auto", device="cpu", dtype="f32", memory_limit=1 << 30, download=False)
@@ -95,12 +98,34 @@ def test_the_other_formats_name_them_where_a_model_is_named(live: Live, sound: b
     assert "speaker" not in listen(live, sound, response_format="verbose_json").text
 
 
+def test_known_speakers_have_their_names(live: Live, sound: bytes) -> None:
+    """The reference is what one of the speakers says longest in the recording itself."""
+    plain = listen(live, sound, response_format="diarized_json").json()["segments"]
+    longest = max((one for one in plain if one["speaker"] == "A"), key=lambda one: one["end"] - one["start"])
+    file = io.BytesIO()
+    soundfile.write(file, talk(4)[int(longest["start"] * RATE) : int(longest["end"] * RATE)], RATE, format="WAV")
+    url = f"data:audio/wav;base64,{base64.b64encode(file.getvalue()).decode()}"
+    asked: Any = dict(known_speaker_names=["Eva"], known_speaker_references=[url], response_format="diarized_json")
+    made: Any = client(live).audio.transcriptions.create(file=("a.wav", sound), model="words", **asked)
+    assert [one.text for one in made.segments] == [one["text"] for one in plain]
+    assert longest["text"] in [one.text for one in made.segments if one.speaker == "Eva"]
+    assert {one.speaker for one in made.segments} - {"Eva"} <= {"A", "B", "C"}
+    events: Any = client(live).audio.transcriptions.create(file=("a.wav", sound), model="words", stream=True, **asked)
+    seen = [one for one in events if one.type == "transcript.text.segment"]
+    assert [one.speaker for one in seen] == [one.speaker for one in made.segments]
+
+
 def test_what_is_refused(live: Live, sound: bytes) -> None:
     for form, message in (
         (dict(speakers="voices"), "diarized_json"),
         (dict(response_format="diarized_json", speakers="words"), "tells who speaks when"),
         (dict(response_format="diarized_json", speakers="nobody"), "no model"),
-        (dict(response_format="diarized_json", known_speaker_names__="Eva"), "known_speaker_names"),
+        (dict(response_format="diarized_json", known_speaker_names__="Eva"), "known_speaker_references"),
+        (
+            dict(response_format="diarized_json", known_speaker_names__="Eva", known_speaker_references__="x"),
+            "data URL",
+        ),
+        (dict(known_speaker_names__="Eva", known_speaker_references__="x"), "diarized_json"),
         (dict(response_format="text", model="voices"), "listens"),
     ):
         reply = listen(live, sound, **form)
@@ -110,7 +135,7 @@ def test_what_is_refused(live: Live, sound: bytes) -> None:
 
 def test_the_model_list_says_what_it_does(live: Live) -> None:
     kinds = {one["id"]: one["kind"] for one in httpx.get(f"{live.url}/v1/models").json()["data"]}
-    assert kinds == {"words": "transcription", "voices": "diarization"}
+    assert kinds == {"words": "transcription", "voices": "diarization", "prints": "verification"}
 
 
 def test_a_server_without_such_a_model_says_so(tmp_path: Any, sound: bytes) -> None:
@@ -122,5 +147,15 @@ def test_a_server_without_such_a_model_says_so(tmp_path: Any, sound: bytes) -> N
         Catalogue(named, use_cache=False),
     ) as up:
         reply = listen(up, sound, response_format="diarized_json")
+        reference = "data:audio/wav;base64," + base64.b64encode(sound).decode()
+        known = listen(
+            up,
+            sound,
+            speakers="words",
+            response_format="text",
+            known_speaker_names__="Eva",
+            known_speaker_references__=reference,
+        )
     assert reply.status_code == 400
     assert "tells who speaks when" in reply.text
+    assert known.status_code == 400
