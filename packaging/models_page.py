@@ -76,6 +76,7 @@ NAMES = {
     "seed_oss": "Seed-OSS",
     "smollm3": "SmolLM3",
     "smolvlm": "SmolVLM 2",
+    "unlimited_ocr": "Unlimited-OCR",
     "whisper": "Whisper, all sizes, turbo and distil",
 }
 PART_NAMES = {

@@ -109,6 +109,7 @@ _ARCHITECTURES = {
     "bitnet": "bitnet.bitnet",
     "smollm3": "llama.smollm3",
     "smolvlm": "idefics3.idefics3",
+    "unlimited_ocr": "unlimited_ocr.unlimited_ocr",
     "whisper": "whisper.whisper",
 }
 
