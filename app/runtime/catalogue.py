@@ -259,7 +259,7 @@ Use = Literal["chat", "embed", "rank", "read", "layout", "listen", "diarize", "a
 _PAGES_ONLY = frozenset(
     {"deepseek_ocr2", "glm_ocr", "lighton_ocr", "paddleocr_vl", "unlimited_ocr"}
 )  # model types that answer nothing but what is on a page
-_LAYOUTS = frozenset({"pp_doclayout_v2", "pp_doclayout_v3", "pp_ocrv6_medium_det"})
+_LAYOUTS = frozenset({"pp_doclayout_v2", "pp_doclayout_v3", "pp_doclayout_v4", "pp_ocrv6_medium_det"})
 _LINES = frozenset({"pp_ocrv6_small_rec"})  # read lines of text, and write no tokens
 
 # a model to begin with, for each thing that Grus can do besides chat
