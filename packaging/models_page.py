@@ -76,6 +76,7 @@ NAMES = {
     "seed_oss": "Seed-OSS",
     "smollm3": "SmolLM3",
     "smolvlm": "SmolVLM 2",
+    "unlimited_ocr": "Unlimited-OCR",
     "whisper": "Whisper, all sizes, turbo and distil",
 }
 PART_NAMES = {
@@ -87,6 +88,7 @@ PART_NAMES = {
     "parakeet_tdt": "Parakeet TDT, v2 and v3: listens",
     "pp_doclayout_v2": "PP-DocLayout v2",
     "pp_doclayout_v3": "PP-DocLayout v3",
+    "pp_doclayout_v4": "PP-DocLayout v4",
     "pp_ocrv6_medium_det": "PP-OCRv6 medium, detector: finds lines of text",
     "pp_ocrv6_small_rec": "PP-OCRv6 small, recognizer: reads pages",
     "qwen3_tts_tokenizer_12hz": "the codec of Qwen3-TTS",

@@ -257,9 +257,9 @@ Capability = Literal[
 Use = Literal["chat", "embed", "rank", "read", "layout", "listen", "diarize", "align", "speak", "part"]
 
 _PAGES_ONLY = frozenset(
-    {"deepseek_ocr2", "glm_ocr", "lighton_ocr", "paddleocr_vl"}
+    {"deepseek_ocr2", "glm_ocr", "lighton_ocr", "paddleocr_vl", "unlimited_ocr"}
 )  # model types that answer nothing but what is on a page
-_LAYOUTS = frozenset({"pp_doclayout_v2", "pp_doclayout_v3", "pp_ocrv6_medium_det"})
+_LAYOUTS = frozenset({"pp_doclayout_v2", "pp_doclayout_v3", "pp_doclayout_v4", "pp_ocrv6_medium_det"})
 _LINES = frozenset({"pp_ocrv6_small_rec"})  # read lines of text, and write no tokens
 
 # a model to begin with, for each thing that Grus can do besides chat
@@ -286,9 +286,8 @@ DOES: dict[str, str] = {
 def capabilities(config: Mapping[str, Any], folder: Path | None = None) -> frozenset[Capability]:
     """Of a model with this config. `folder`: where it lies, for Spark-TTS is recognized by the codec beside it. Empty: a
     part that other models use, such as a codec."""
-    model_type = str(config.get("model_type", ""))
-    if model_type == "qwen3_asr":  # or the aligner of that name
-        model_type = str(type_of(dict(config)))
+    # some repositories call a model as those of its kind
+    model_type = str(type_of(dict(config))) if "model_type" in config else ""
     if model_type == REMOTE:
         return frozenset({*config["capabilities"], "remote"})
     if model_type in LISTENING:

@@ -109,6 +109,7 @@ _ARCHITECTURES = {
     "bitnet": "bitnet.bitnet",
     "smollm3": "llama.smollm3",
     "smolvlm": "idefics3.idefics3",
+    "unlimited_ocr": "unlimited_ocr.unlimited_ocr",
     "whisper": "whisper.whisper",
 }
 
@@ -125,6 +126,7 @@ _PARTS = {
     "parakeet_tdt": "parakeet.parakeet_tdt",
     "pp_doclayout_v2": "pp_doclayout.pp_doclayout",
     "pp_doclayout_v3": "pp_doclayout.pp_doclayout",
+    "pp_doclayout_v4": "pp_doclayout.pp_doclayout",
     "pp_ocrv6_medium_det": "pp_ocr.pp_ocr_detector",
     "pp_ocrv6_small_rec": "pp_ocr.pp_ocr_recognizer",
     "qwen3_forced_aligner": "qwen3_aligner.qwen3_forced_aligner",
@@ -143,7 +145,7 @@ RECOGNIZERS = frozenset({"parakeet_ctc", "parakeet_rnnt", "parakeet_tdt"})
 # Those that have a tokenizer, and are quantized like models that write.
 WITH_TOKENIZER = RECOGNIZERS | {"qwen3_forced_aligner"}
 # Parts that hear differences which a half-precision float has not: computed in f32 whatever else is chosen.
-EXACT_PARTS = frozenset(PARTS) - WITH_TOKENIZER - {"pp_doclayout_v2", "pp_doclayout_v3"}
+EXACT_PARTS = frozenset(PARTS) - WITH_TOKENIZER - {"pp_doclayout_v2", "pp_doclayout_v3", "pp_doclayout_v4"}
 
 # Models that read texts whole and write none: embedding models, and cross-encoders, which rank.
 _ENCODERS = {

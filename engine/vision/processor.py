@@ -219,15 +219,16 @@ def resized(image: Image, height: int, width: int) -> Image:
 SHARPNESS = np.float32(-0.75)
 
 
-def bicubic(image: np.ndarray, height: int, width: int) -> np.ndarray:
-    """Bytes `[H, W, C]` -> bytes `[height, width, C]`."""
+def bicubic(image: np.ndarray, height: int, width: int, rounded: bool = True) -> np.ndarray:
+    """Bytes `[H, W, C]` -> bytes `[height, width, C]`, or the same in f32, not `rounded`."""
     rows, row_shares = _taps(image.shape[0], height)
     columns, column_shares = _taps(image.shape[1], width)
     used, at = np.unique(rows, return_inverse=True)  # most rows of a large image are unused
     lines = image[used]
     across = sum(lines[:, i].astype(np.float32) * share[None, :, None] for i, share in zip(columns, column_shares))
     down = sum(across[i] * share[:, None, None] for i, share in zip(at.reshape(rows.shape), row_shares))
-    return np.asarray(down).clip(0, 255).round().astype(np.uint8)
+    scaled = np.asarray(down).clip(0, 255)
+    return scaled.round().astype(np.uint8) if rounded else scaled
 
 
 def _taps(source: int, size: int) -> tuple[np.ndarray, np.ndarray]:

@@ -28,7 +28,7 @@ def _paddle(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
 
 
 def _deepseek_ocr2(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
-    from engine.vision.deepseek_ocr2 import DeepseekOcr2VisionProcessor
+    from engine.vision.page_views import DeepseekOcr2VisionProcessor
 
     return DeepseekOcr2VisionProcessor(config, image_settings(config, folder), encode)
 
@@ -87,6 +87,12 @@ def _qwen2_5(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
     return Qwen25VisionProcessor(config, image_settings(config, folder), video_settings(folder), encode)
 
 
+def _unlimited_ocr(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
+    from engine.vision.page_views import UnlimitedOcrVisionProcessor
+
+    return UnlimitedOcrVisionProcessor(config, image_settings(config, folder), encode)
+
+
 VISION_PROCESSORS: dict[str, _Factory] = {
     "deepseek_ocr2": _deepseek_ocr2,
     "gemma3": _gemma3,
@@ -105,6 +111,7 @@ VISION_PROCESSORS: dict[str, _Factory] = {
     "qwen3_vl": _qwen,
     "qwen3_vl_moe": _qwen,
     "smolvlm": _idefics3,
+    "unlimited_ocr": _unlimited_ocr,
 }
 
 

@@ -98,7 +98,7 @@ def known_by(config: dict[str, Any]) -> str | None:
 
 def type_of(config: dict[str, Any]) -> Any:
     """LightOnOCR's repositories call it `mistral3`, after its image encoder; its text model is another one. DeepSeek-OCR 2's call it as
-    those of all DeepSeek's models that see. Qwen3's forced aligner has the type of Qwen3-ASR, and another class."""
+    those of all DeepSeek's models that see, Unlimited-OCR's has a hyphen. Qwen3's forced aligner has the type of Qwen3-ASR, and another class."""
     found, text = config.get("model_type", known_by(config)), config.get("text_config")
     if found == "qwen3_asr":
         thinker = config.get("thinker_config")
@@ -109,6 +109,8 @@ def type_of(config: dict[str, Any]) -> Any:
         return "lighton_ocr"
     if found == "deepseek_vl_v2" and "DeepseekOCR2ForCausalLM" in (config.get("architectures") or ()):
         return "deepseek_ocr2"
+    if found == "unlimited-ocr":
+        return "unlimited_ocr"
     return found
 
 

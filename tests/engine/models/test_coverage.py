@@ -35,6 +35,7 @@ NOT_TEXT = {
     "qwen3_tts",
     "qwen3_vl",
     "qwen3_vl_moe",
+    "unlimited_ocr",
     "whisper",
 }
 SAME = {  # types that are another one beside an encoder, or its text alone

@@ -23,7 +23,7 @@ from engine.models.stretching import stretched
 from engine.pipelines.prompt import chat_prompt
 from engine.pipelines.reading.recognizer import VisionRecognizer
 from engine.text.doctags import places_in
-from engine.vision.deepseek_ocr2 import DeepseekOcr2VisionProcessor
+from engine.vision.page_views import DeepseekOcr2VisionProcessor
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.view import check
 from tests.engine.models.test_parity import worst
@@ -237,7 +237,7 @@ def test_published_size_is_accepted_exactly(tmp_path: Path) -> None:
     with torch.device("meta"):
         model: Any = DeepseekOcr2ForConditionalGeneration(config)
     assert get_checkpoint_conversion_mapping("deepseek_ocr2"), "the reference reads the published names"
-    shapes = published_names({key: tuple(value.shape) for key, value in model.state_dict().items()})
+    shapes = renamed({key: tuple(value.shape) for key, value in model.state_dict().items()}, PLACES)
     given = json.loads(json.dumps(config.to_dict()))
     (tmp_path / "config.json").write_text(json.dumps(PUBLISHED))
     first = Checkpoint.open(tmp_path).config
@@ -271,11 +271,12 @@ PLACES = {
 }
 
 
-def published_names(shapes: dict[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+def renamed(shapes: dict[str, tuple[int, ...]], places: dict[str, str]) -> dict[str, tuple[int, ...]]:
+    """By the names of the published files."""
     found: dict[str, tuple[int, ...]] = {}
     for name, shape in shapes.items():
-        old = next(old for old in (*PLACES, "") if name.startswith(old))
-        new = PLACES.get(old, "") + name.removeprefix(old)
+        old = next(old for old in (*places, "") if name.startswith(old))
+        new = places.get(old, "") + name.removeprefix(old)
         if new.startswith("model.sam_model.blocks."):
             new = new.replace("layer_norm", "norm")
         if new.endswith("mlp.experts.gate_up_proj"):

@@ -46,6 +46,7 @@ UNWRITTEN = {
     "paddleocr_vl",
     "qwen3_asr",
     "qwen3_tts",
+    "unlimited_ocr",
     "whisper",
 }
 
