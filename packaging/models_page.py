@@ -102,6 +102,7 @@ PART_NAMES = {
 WORDS = {
     "chat": "chat",
     "vision": "sees",
+    "hear": "hears",
     "embed": "vectors",
     "read": "reads pages",
     "layout": "finds regions",
@@ -159,7 +160,9 @@ def rows_of_models() -> list[list[str]]:
         grouped.setdefault(NAMES[model_type], []).append(model_type)
     rows = []
     for name, types in sorted(grouped.items(), key=lambda item: item[0].lower()):
-        can = frozenset[str]().union(*(capabilities({"model_type": one, "vision_config": {}}) for one in types))
+        can = frozenset[str]().union(
+            *(capabilities({"model_type": one, "vision_config": {}, "audio_config": {}}) for one in types)
+        )
         does = [word for kind, word in WORDS.items() if kind in can]
         names = dict.fromkeys(theirs for one in types for theirs in gguf.get(one, []))
         rows.append([name, code(types), code(names), ", ".join(does)])

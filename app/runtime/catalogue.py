@@ -252,14 +252,27 @@ def _holds_model(path: Path) -> bool:
 # beside it; no weights are opened.
 
 Capability = Literal[
-    "chat", "vision", "embed", "rank", "read", "lines", "layout", "listen", "diarize", "align", "speak", "remote"
-]  # lines: it reads lines of pages, and cannot be asked; diarize: it tells who speaks when; align: when each word is said; remote: it runs elsewhere
+    "chat",
+    "vision",
+    "hear",
+    "embed",
+    "rank",
+    "read",
+    "lines",
+    "layout",
+    "listen",
+    "diarize",
+    "align",
+    "speak",
+    "remote",
+]  # hear: it takes sounds among words; lines: it reads lines of pages, and cannot be asked; diarize: it tells who speaks when; align: when each word is said; remote: it runs elsewhere
 Use = Literal["chat", "embed", "rank", "read", "layout", "listen", "diarize", "align", "speak", "part"]
 
 _PAGES_ONLY = frozenset(
     {"deepseek_ocr2", "glm_ocr", "lighton_ocr", "paddleocr_vl", "unlimited_ocr"}
 )  # model types that answer nothing but what is on a page
 _LAYOUTS = frozenset({"pp_doclayout_v2", "pp_doclayout_v3", "pp_doclayout_v4", "pp_ocrv6_medium_det"})
+_HEAR = frozenset({"gemma4"})  # take sounds among words, where their config has an encoder of them
 _LINES = frozenset({"pp_ocrv6_small_rec"})  # read lines of text, and write no tokens
 
 # a model to begin with, for each thing that Grus can do besides chat
@@ -315,6 +328,8 @@ def capabilities(config: Mapping[str, Any], folder: Path | None = None) -> froze
     found: set[Capability] = {"read"} if model_type in _PAGES_ONLY else {"chat", "embed"}
     if model_type in VISION_PROCESSORS and isinstance(config.get("vision_config"), Mapping):
         found |= {"vision", "read"}
+        if model_type in _HEAR and isinstance(config.get("audio_config"), Mapping):
+            found.add("hear")
     return frozenset(found)
 
 

@@ -1,4 +1,4 @@
-"""Mel spectrograms in numpy: Slaney's filterbank, and the front ends that models were trained with.
+"""Mel spectrograms in numpy: Slaney's filterbank and HTK's, and the front ends that models were trained with.
 
 A front end differs from the next in padding, window, what of the spectrum is taken, and the logarithm's floor; each has a
 function of its own that says so in full.
@@ -32,12 +32,17 @@ def filterbank(rate: int, n_fft: int, count: int, low: float, high: float) -> np
     bins = np.linspace(0, rate / 2, n_fft // 2 + 1)
     ends = hz_to_mel(np.array([low, high], np.float64))
     edges = mel_to_hz(np.linspace(ends[0], ends[1], count + 2))
-    rising = (bins - edges[:-2, None]) / np.diff(edges)[:-1, None]
-    falling = (edges[2:, None] - bins) / np.diff(edges)[1:, None]
-    triangles = np.maximum(0.0, np.minimum(rising, falling))
-    filters: np.ndarray = (triangles * (2.0 / (edges[2:] - edges[:-2]))[:, None]).astype(np.float32)
+    filters: np.ndarray = (_triangles(bins, edges) * (2.0 / (edges[2:] - edges[:-2]))[:, None]).astype(np.float32)
     filters.flags.writeable = False
     return filters
+
+
+def _triangles(bins: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """`[edges - 2, bins]`, each of height one."""
+    rising = (bins - edges[:-2, None]) / np.diff(edges)[:-1, None]
+    falling = (edges[2:, None] - bins) / np.diff(edges)[1:, None]
+    made: np.ndarray = np.maximum(0.0, np.minimum(rising, falling))
+    return made
 
 
 def hann(n: int) -> np.ndarray:
@@ -157,3 +162,19 @@ def parakeet_mel(samples: np.ndarray, count: int) -> np.ndarray:
     """For Parakeet's encoder, of mono samples at 16 kHz: `[frames, count]`, logarithms of powers, each band with mean 0 and spread 1."""
     padded = np.pad(preemphasized(samples), NEMO_FRAME // 2)
     return normalized_bands(nemo_mel(padded, count)[: len(samples) // PARAKEET_HOP])
+
+
+GEMMA_FRAME, GEMMA_HOP = 320, 160  # samples at 16 kHz
+
+
+def gemma_mel(samples: np.ndarray, count: int) -> np.ndarray:
+    """For Gemma 4's encoder, of mono samples at 16 kHz: `[frames, count]` natural logarithms of magnitudes, on HTK's scale. Half a frame of
+    silence comes before the sound, and a frame needs one sample more than it takes."""
+    padded = np.pad(samples.astype(np.float32), (GEMMA_FRAME // 2, 0))
+    if len(padded) <= GEMMA_FRAME:
+        return np.zeros((0, count), np.float32)
+    cut = frames(padded, GEMMA_FRAME + 1, GEMMA_HOP)[:, :-1]
+    spectrum = np.abs(np.fft.rfft(cut * hann(GEMMA_FRAME), 512, axis=-1))
+    edges = 700.0 * (10.0 ** (np.linspace(0, 2595.0 * np.log10(1.0 + 8000.0 / 700.0), count + 2) / 2595.0) - 1.0)
+    mel: np.ndarray = np.log(spectrum @ _triangles(np.linspace(0, 8000.0, 257), edges).T + 1e-3)
+    return mel.astype(np.float32)

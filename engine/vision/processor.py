@@ -11,7 +11,7 @@ import json
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 import numpy as np
 
@@ -59,6 +59,18 @@ class VisionProcessor(Protocol):
 
     def rope(self, ids: Sequence[int], pictures: Sequence[Picture]) -> np.ndarray | None:
         """Rope positions `[3, n]` of an expanded prompt; None where they are those of a text."""
+
+
+class HearingProcessor(Protocol):
+    """A vision processor whose model hears as well."""
+
+    def sound(self, samples: np.ndarray) -> Picture:
+        """The model input for mono samples at 16 kHz. Raises BadRequest for a sound that is too long."""
+
+
+def hearing(vision: VisionProcessor | None) -> HearingProcessor | None:
+    """None for a model without ears."""
+    return cast(HearingProcessor, vision) if getattr(vision, "takes_sound", False) else None
 
 
 def expand_placeholders(

@@ -29,6 +29,7 @@ from engine.vision.processor import (
     rope_positions,
     size_of,
 )
+from engine.vision.timed_frames import frames_of
 
 FRAMES_A_SECOND = 2  # of a video without frame times, as in training
 
@@ -75,14 +76,7 @@ class QwenVisionProcessor:
         return Picture(self._patches(pixels), grid, self._token_count(grid), content_key(pixels))
 
     def video(self, frames: Sequence[ImageLike], *, seconds: Sequence[float] | None = None) -> VideoPicture:
-        shown = [rgb(frame) for frame in frames]
-        if not shown:
-            raise BadRequest("The video has no frames.", "images")
-        if len({frame.size for frame in shown}) > 1:
-            raise BadRequest("The frames of a video must all have one size.", "images")
-        times = [i / FRAMES_A_SECOND for i in range(len(shown))] if seconds is None else list(seconds)
-        if len(times) != len(shown):
-            raise BadRequest(f"The video has {len(shown)} frames, but {len(times)} times.", "images")
+        shown, times = frames_of(frames, seconds, FRAMES_A_SECOND)
         missing = -len(shown) % self.temporal
         shown, times = shown + shown[-1:] * missing, times + times[-1:] * missing
         height, width = self._frame_size(len(shown) - missing, shown[0].height, shown[0].width)

@@ -42,7 +42,7 @@ def _gemma3(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
 def _gemma4(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
     from engine.vision.gemma4 import Gemma4VisionProcessor
 
-    return Gemma4VisionProcessor(config, image_settings(config, folder), encode)
+    return Gemma4VisionProcessor(config, image_settings(config, folder), encode, video_settings(folder))
 
 
 def _glm(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
@@ -54,7 +54,7 @@ def _glm(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
 def _idefics3(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
     from engine.vision.idefics3 import Idefics3VisionProcessor
 
-    return Idefics3VisionProcessor(config, image_settings(config, folder), encode)
+    return Idefics3VisionProcessor(config, image_settings(config, folder), encode, video_settings(folder))
 
 
 def _internvl(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:

@@ -455,7 +455,7 @@
     </message>
     <message>
         <source>Audio</source>
-        <extracomment>app/gui/listen/pane.py</extracomment>
+        <extracomment>app/gui/listen/pane.py, app/gui/viewmodels/models/library.py</extracomment>
         <translation>Audio</translation>
     </message>
     <message>
@@ -5417,6 +5417,11 @@
         <source>{model} clones no voices from here.</source>
         <extracomment>app/runtime/remote/model.py</extracomment>
         <translation>{model} klont von hier aus keine Stimmen.</translation>
+    </message>
+    <message>
+        <source>{model} does not hear sound.</source>
+        <extracomment>engine/pipelines/prompt.py</extracomment>
+        <translation>{model} verarbeitet keinen Ton.</translation>
     </message>
     <message>
         <source>{model} does not know the task {task}: the page is read as text. PaddleOCR-VL 1.5 knows every task.</source>

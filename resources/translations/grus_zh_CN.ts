@@ -455,7 +455,7 @@
     </message>
     <message>
         <source>Audio</source>
-        <extracomment>app/gui/listen/pane.py</extracomment>
+        <extracomment>app/gui/listen/pane.py, app/gui/viewmodels/models/library.py</extracomment>
         <translation>音频</translation>
     </message>
     <message>
@@ -5414,6 +5414,11 @@
         <source>{model} clones no voices from here.</source>
         <extracomment>app/runtime/remote/model.py</extracomment>
         <translation>{model} 无法从这里克隆声音。</translation>
+    </message>
+    <message>
+        <source>{model} does not hear sound.</source>
+        <extracomment>engine/pipelines/prompt.py</extracomment>
+        <translation>{model} 不处理声音。</translation>
     </message>
     <message>
         <source>{model} does not know the task {task}: the page is read as text. PaddleOCR-VL 1.5 knows every task.</source>
