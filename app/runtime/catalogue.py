@@ -309,7 +309,7 @@ def capabilities(config: Mapping[str, Any], folder: Path | None = None) -> froze
         return frozenset({"diarize"})
     if model_type in ALIGNING:
         return frozenset({"align"})
-    if model_type in ("qwen3_tts", "system_voice") or is_kokoro(config) or is_orpheus(config):
+    if model_type in ("qwen3_tts", "pocket_tts", "system_voice") or is_kokoro(config) or is_orpheus(config):
         return frozenset({"speak"})
     if folder is not None and is_spark(folder):
         return frozenset({"speak"})

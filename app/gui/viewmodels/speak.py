@@ -184,6 +184,12 @@ def offer_of(config: Mapping[str, Any], folder: Path, cache_dir: str | None = No
         codec = find(orpheus.CODEC, None, cache_dir)
         lacks = "" if codec is not None and codec.complete else orpheus.CODEC
         return SpeakOptions(orpheus.VOICES, ("english",), tags=orpheus.TAGS, needs_voice=False, lacks=lacks)
+    if config.get("model_type") == "pocket_tts":
+        from engine.pipelines.speaking import pocket_tts
+
+        name, presets = pocket_tts.codec_of(folder), tuple(pocket_tts.voices_in(folder))
+        found = Path(name).is_dir() or ((codec := find(name, None, cache_dir)) is not None and codec.complete)
+        return SpeakOptions(presets, clones=True, needs_voice=not presets, lacks="" if found else name)
     if is_kokoro(config):
         from engine.pipelines.speaking import kokoro
 

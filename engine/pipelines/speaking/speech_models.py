@@ -1,4 +1,4 @@
-"""The text-to-speech models by their checkpoints: Qwen3-TTS, Kokoro, Orpheus, Spark-TTS, and the system's own voices."""
+"""The text-to-speech models by their checkpoints: Qwen3-TTS, Pocket-TTS, Kokoro, Orpheus, Spark-TTS, and the system's own voices."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from engine.errors import BadRequest, ErrorText
 from engine.pipelines.speaking import is_kokoro, is_orpheus, is_spark
 from engine.pipelines.speaking.kokoro import KokoroVoice
 from engine.pipelines.speaking.orpheus import Orpheus
+from engine.pipelines.speaking.pocket_tts import PocketTTS
 from engine.pipelines.speaking.qwen3_tts import Qwen3TTS
 from engine.pipelines.speaking.spark import Spark
 from engine.pipelines.speaking.speech import SpeechModel
@@ -26,6 +27,8 @@ def speaker(engine: EngineLike, model: str) -> SpeechModel:
         return elsewhere(engine)
     if config.get("model_type") == "qwen3_tts":
         return Qwen3TTS(engine, model)
+    if config.get("model_type") == "pocket_tts":
+        return PocketTTS(engine, model)
     if is_kokoro(config):
         return KokoroVoice(engine, model)
     if is_orpheus(config):
@@ -35,7 +38,10 @@ def speaker(engine: EngineLike, model: str) -> SpeechModel:
     if is_spark(folder):
         return Spark(engine, model)
     raise BadRequest(
-        ErrorText("{model} does not speak. Qwen3-TTS, Kokoro, Orpheus and Spark-TTS models do.", model=model), "model"
+        ErrorText(
+            "{model} does not speak. Qwen3-TTS, Pocket-TTS, Kokoro, Orpheus and Spark-TTS models do.", model=model
+        ),
+        "model",
     )
 
 

@@ -26,6 +26,7 @@ OTHERS = {  # not text alone
         "lfm2-vl",
         "paddleocr_vl",
         "qwen2_5_vl",
+        "pocket_tts",
         "qwen3_tts",
         "qwen3_vl",
         "qwen3_vl_moe",

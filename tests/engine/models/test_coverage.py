@@ -30,6 +30,7 @@ NOT_TEXT = {
     "moonshine",
     "moonshine_streaming",
     "paddleocr_vl",
+    "pocket_tts",
     "qwen2_5_vl",
     "qwen3_asr",
     "qwen3_tts",

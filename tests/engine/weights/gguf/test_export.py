@@ -44,6 +44,7 @@ UNWRITTEN = {
     "moonshine",
     "moonshine_streaming",
     "paddleocr_vl",
+    "pocket_tts",
     "qwen3_asr",
     "qwen3_tts",
     "unlimited_ocr",
