@@ -271,6 +271,12 @@ def vectors(kind: str, folder: str, dtype: str) -> Any:
     return getattr(embedders, kind)(folder, dtype)
 
 
+def ik(kind: str, folder: str, dtype: str) -> Any:
+    from tests.bench import ik
+
+    return getattr(ik, kind)(folder, dtype)
+
+
 KINDS: dict[str, Any] = {
     "grus-torch": lambda folder, dtype: GrusTorch(folder, dtype, "torch"),
     "grus-mlx": lambda folder, dtype: GrusMlx(folder, dtype, "mlx"),
@@ -284,6 +290,8 @@ KINDS: dict[str, Any] = {
     "sentence-transformers": lambda folder, dtype: vectors("SentenceTransformers", folder, dtype),
     "llama.cpp-vectors": lambda folder, dtype: vectors("LlamaCppVectors", folder, dtype),
     "llama.cpp": LlamaCpp,
+    "grus-conversations": lambda folder, dtype: ik("GrusConversations", folder, dtype),
+    "ik_llama.cpp": lambda folder, dtype: ik("IkLlamaCpp", folder, dtype),
 }
 
 
