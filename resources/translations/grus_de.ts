@@ -19,6 +19,11 @@
         <translation>Am besten sind 3 bis 15 Sekunden einer einzigen Stimme.</translation>
     </message>
     <message>
+        <source>A Pocket-TTS model speaks one language, which is not chosen: leave it at automatic.</source>
+        <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
+        <translation>Ein Pocket-TTS-Modell spricht eine einzige Sprache, die nicht gewählt wird: Lassen Sie sie auf „automatisch“.</translation>
+    </message>
+    <message>
         <source>A cloned voice keeps the pitch and pace of its recording.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>Eine geklonte Stimme behält Tonhöhe und Tempo ihrer Aufnahme.</translation>
@@ -610,7 +615,7 @@
     </message>
     <message>
         <source>Choose a preset voice or a recording, not both.</source>
-        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <extracomment>engine/pipelines/speaking/pocket_tts.py, engine/pipelines/speaking/qwen3_tts.py</extracomment>
         <translation>Wählen Sie eine vorgegebene Stimme oder eine Aufnahme, nicht beides.</translation>
     </message>
     <message>
@@ -2655,6 +2660,11 @@
         <translation>Stimmprobe abspielen</translation>
     </message>
     <message>
+        <source>Pocket-TTS takes no instructions. Its voices are recordings.</source>
+        <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
+        <translation>Pocket-TTS nimmt keine Anweisungen an. Seine Stimmen sind Aufnahmen.</translation>
+    </message>
+    <message>
         <source>Port</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Port</translation>
@@ -4311,6 +4321,11 @@
         <translation>Die Stimme hat {size} Werte, dieses Modell braucht {wanted}: Sie wurde mit einem Modell anderer Größe erstellt. Erstellen Sie sie neu.</translation>
     </message>
     <message>
+        <source>The voice was made for another model. Make it again.</source>
+        <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
+        <translation>Die Stimme wurde für ein anderes Modell erstellt. Erstellen Sie sie neu.</translation>
+    </message>
+    <message>
         <source>The voice {name} does not fit this model.</source>
         <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
         <translation>Die Stimme {name} passt nicht zu diesem Modell.</translation>
@@ -4402,7 +4417,7 @@
     </message>
     <message>
         <source>There is no voice {name}. Choose one of {voices}.</source>
-        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <extracomment>engine/pipelines/speaking/pocket_tts.py, engine/pipelines/speaking/qwen3_tts.py</extracomment>
         <translation>Es gibt keine Stimme {name}. Wählen Sie eine von {voices}.</translation>
     </message>
     <message>
@@ -4584,6 +4599,11 @@
         <source>This model does not support voice cloning. For “{name}” choose one that does: Qwen3-TTS Base or Spark-TTS.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>Dieses Modell unterstützt kein Klonen von Stimmen. Wählen Sie für „{name}“ eines, das es kann: Qwen3-TTS Base oder Spark-TTS.</translation>
+    </message>
+    <message>
+        <source>This model has no voices of its own: it needs a recording of the voice.</source>
+        <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
+        <translation>Dieses Modell hat keine eigenen Stimmen: Es braucht eine Aufnahme der Stimme.</translation>
     </message>
     <message>
         <source>This model is gated: accept its terms on Hugging Face first. Then enter your token here.</source>
@@ -5434,9 +5454,9 @@
         <translation>{model} spricht nicht.</translation>
     </message>
     <message>
-        <source>{model} does not speak. Qwen3-TTS, Kokoro, Orpheus and Spark-TTS models do.</source>
+        <source>{model} does not speak. Qwen3-TTS, Pocket-TTS, Kokoro, Orpheus and Spark-TTS models do.</source>
         <extracomment>engine/pipelines/speaking/speech_models.py</extracomment>
-        <translation>{model} kann nicht sprechen. Qwen3-TTS, Kokoro, Orpheus und Spark-TTS können es.</translation>
+        <translation>{model} kann nicht sprechen. Qwen3-TTS, Pocket-TTS, Kokoro, Orpheus und Spark-TTS können es.</translation>
     </message>
     <message>
         <source>{model} does not support images.</source>

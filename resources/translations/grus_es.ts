@@ -19,6 +19,11 @@
         <translation>Lo ideal son de 3 a 15 segundos de una sola voz.</translation>
     </message>
     <message>
+        <source>A Pocket-TTS model speaks one language, which is not chosen: leave it at automatic.</source>
+        <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>A cloned voice keeps the pitch and pace of its recording.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>Una voz clonada conserva el tono y el ritmo de su grabación.</translation>
@@ -610,7 +615,7 @@
     </message>
     <message>
         <source>Choose a preset voice or a recording, not both.</source>
-        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <extracomment>engine/pipelines/speaking/pocket_tts.py, engine/pipelines/speaking/qwen3_tts.py</extracomment>
         <translation>Elige una voz predefinida o una grabación, no ambas.</translation>
     </message>
     <message>
@@ -2655,6 +2660,11 @@
         <translation>Reproducir la muestra de voz</translation>
     </message>
     <message>
+        <source>Pocket-TTS takes no instructions. Its voices are recordings.</source>
+        <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Port</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Puerto</translation>
@@ -4311,6 +4321,11 @@
         <translation>La voz tiene {size} valores y este modelo necesita {wanted}: se creó para un modelo de otro tamaño. Créala de nuevo.</translation>
     </message>
     <message>
+        <source>The voice was made for another model. Make it again.</source>
+        <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The voice {name} does not fit this model.</source>
         <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
         <translation>La voz {name} no es compatible con este modelo.</translation>
@@ -4402,7 +4417,7 @@
     </message>
     <message>
         <source>There is no voice {name}. Choose one of {voices}.</source>
-        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <extracomment>engine/pipelines/speaking/pocket_tts.py, engine/pipelines/speaking/qwen3_tts.py</extracomment>
         <translation>No hay ninguna voz {name}. Elige una de {voices}.</translation>
     </message>
     <message>
@@ -4584,6 +4599,11 @@
         <source>This model does not support voice cloning. For “{name}” choose one that does: Qwen3-TTS Base or Spark-TTS.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>Este modelo no admite la clonación de voz. Para «{name}», elige uno que sí: Qwen3-TTS Base o Spark-TTS.</translation>
+    </message>
+    <message>
+        <source>This model has no voices of its own: it needs a recording of the voice.</source>
+        <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>This model is gated: accept its terms on Hugging Face first. Then enter your token here.</source>
@@ -5434,9 +5454,9 @@
         <translation>{model} no habla.</translation>
     </message>
     <message>
-        <source>{model} does not speak. Qwen3-TTS, Kokoro, Orpheus and Spark-TTS models do.</source>
+        <source>{model} does not speak. Qwen3-TTS, Pocket-TTS, Kokoro, Orpheus and Spark-TTS models do.</source>
         <extracomment>engine/pipelines/speaking/speech_models.py</extracomment>
-        <translation>{model} no habla. Los modelos Qwen3-TTS, Kokoro, Orpheus y Spark-TTS sí.</translation>
+        <translation>{model} no habla. Los modelos Qwen3-TTS, Pocket-TTS, Kokoro, Orpheus y Spark-TTS sí.</translation>
     </message>
     <message>
         <source>{model} does not support images.</source>

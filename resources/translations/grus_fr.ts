@@ -19,6 +19,11 @@
         <translation>L’idéal&#xa0;: 3 à 15 secondes d’une seule voix.</translation>
     </message>
     <message>
+        <source>A Pocket-TTS model speaks one language, which is not chosen: leave it at automatic.</source>
+        <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>A cloned voice keeps the pitch and pace of its recording.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>Une voix clonée garde la hauteur et le débit de son enregistrement.</translation>
@@ -610,7 +615,7 @@
     </message>
     <message>
         <source>Choose a preset voice or a recording, not both.</source>
-        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <extracomment>engine/pipelines/speaking/pocket_tts.py, engine/pipelines/speaking/qwen3_tts.py</extracomment>
         <translation>Choisissez une voix prédéfinie ou un enregistrement, pas les deux.</translation>
     </message>
     <message>
@@ -2655,6 +2660,11 @@
         <translation>Écouter un extrait de la voix</translation>
     </message>
     <message>
+        <source>Pocket-TTS takes no instructions. Its voices are recordings.</source>
+        <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Port</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Port</translation>
@@ -4311,6 +4321,11 @@
         <translation>La voix compte {size} valeurs et ce modèle en demande {wanted}&#xa0;: elle a été créée pour un modèle d’une autre taille. Créez-la à nouveau.</translation>
     </message>
     <message>
+        <source>The voice was made for another model. Make it again.</source>
+        <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The voice {name} does not fit this model.</source>
         <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
         <translation>La voix {name} ne convient pas à ce modèle.</translation>
@@ -4402,7 +4417,7 @@
     </message>
     <message>
         <source>There is no voice {name}. Choose one of {voices}.</source>
-        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <extracomment>engine/pipelines/speaking/pocket_tts.py, engine/pipelines/speaking/qwen3_tts.py</extracomment>
         <translation>Il n’y a pas de voix {name}. Choisissez parmi {voices}.</translation>
     </message>
     <message>
@@ -4584,6 +4599,11 @@
         <source>This model does not support voice cloning. For “{name}” choose one that does: Qwen3-TTS Base or Spark-TTS.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>Ce modèle ne prend pas en charge le clonage de voix. Pour «&#xa0;{name}&#xa0;», choisissez-en un qui le permet&#xa0;: Qwen3-TTS Base ou Spark-TTS.</translation>
+    </message>
+    <message>
+        <source>This model has no voices of its own: it needs a recording of the voice.</source>
+        <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>This model is gated: accept its terms on Hugging Face first. Then enter your token here.</source>
@@ -5434,9 +5454,9 @@
         <translation>{model} ne parle pas.</translation>
     </message>
     <message>
-        <source>{model} does not speak. Qwen3-TTS, Kokoro, Orpheus and Spark-TTS models do.</source>
+        <source>{model} does not speak. Qwen3-TTS, Pocket-TTS, Kokoro, Orpheus and Spark-TTS models do.</source>
         <extracomment>engine/pipelines/speaking/speech_models.py</extracomment>
-        <translation>{model} ne parle pas. Les modèles Qwen3-TTS, Kokoro, Orpheus et Spark-TTS parlent.</translation>
+        <translation>{model} ne parle pas. Les modèles Qwen3-TTS, Pocket-TTS, Kokoro, Orpheus et Spark-TTS parlent.</translation>
     </message>
     <message>
         <source>{model} does not support images.</source>

@@ -19,6 +19,11 @@
         <translation>1 人の声で 3～15 秒が最適です。</translation>
     </message>
     <message>
+        <source>A Pocket-TTS model speaks one language, which is not chosen: leave it at automatic.</source>
+        <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>A cloned voice keeps the pitch and pace of its recording.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>クローンした声は、録音の高さと速さを保ちます。</translation>
@@ -610,7 +615,7 @@
     </message>
     <message>
         <source>Choose a preset voice or a recording, not both.</source>
-        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <extracomment>engine/pipelines/speaking/pocket_tts.py, engine/pipelines/speaking/qwen3_tts.py</extracomment>
         <translation>プリセットの声か録音のどちらか一方を選んでください。</translation>
     </message>
     <message>
@@ -2655,6 +2660,11 @@
         <translation>声のサンプルを再生</translation>
     </message>
     <message>
+        <source>Pocket-TTS takes no instructions. Its voices are recordings.</source>
+        <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Port</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>ポート</translation>
@@ -4309,6 +4319,11 @@
         <translation>声の値は {size} 個ですが、このモデルには {wanted} 個必要です。別のサイズのモデル用に作られた声です。作り直してください。</translation>
     </message>
     <message>
+        <source>The voice was made for another model. Make it again.</source>
+        <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The voice {name} does not fit this model.</source>
         <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
         <translation>声 {name} はこのモデルに対応していません。</translation>
@@ -4400,7 +4415,7 @@
     </message>
     <message>
         <source>There is no voice {name}. Choose one of {voices}.</source>
-        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <extracomment>engine/pipelines/speaking/pocket_tts.py, engine/pipelines/speaking/qwen3_tts.py</extracomment>
         <translation>声 {name} はありません。次から選んでください: {voices}。</translation>
     </message>
     <message>
@@ -4582,6 +4597,11 @@
         <source>This model does not support voice cloning. For “{name}” choose one that does: Qwen3-TTS Base or Spark-TTS.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>このモデルは声のクローンに対応していません。「{name}」には、対応するモデル（Qwen3-TTS Base または Spark-TTS）を選んでください。</translation>
+    </message>
+    <message>
+        <source>This model has no voices of its own: it needs a recording of the voice.</source>
+        <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>This model is gated: accept its terms on Hugging Face first. Then enter your token here.</source>
@@ -5431,9 +5451,9 @@
         <translation>{model} は音声を生成しません。</translation>
     </message>
     <message>
-        <source>{model} does not speak. Qwen3-TTS, Kokoro, Orpheus and Spark-TTS models do.</source>
+        <source>{model} does not speak. Qwen3-TTS, Pocket-TTS, Kokoro, Orpheus and Spark-TTS models do.</source>
         <extracomment>engine/pipelines/speaking/speech_models.py</extracomment>
-        <translation>{model} は音声を生成できません。Qwen3-TTS、Kokoro、Orpheus、Spark-TTS のモデルなら生成できます。</translation>
+        <translation>{model} は音声を生成できません。Qwen3-TTS、Pocket-TTS、Kokoro、Orpheus、Spark-TTS のモデルなら生成できます。</translation>
     </message>
     <message>
         <source>{model} does not support images.</source>

@@ -19,6 +19,11 @@
         <translation>O ideal são de 3 a 15 segundos de uma única voz.</translation>
     </message>
     <message>
+        <source>A Pocket-TTS model speaks one language, which is not chosen: leave it at automatic.</source>
+        <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>A cloned voice keeps the pitch and pace of its recording.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>Uma voz clonada mantém o tom e o ritmo da gravação.</translation>
@@ -610,7 +615,7 @@
     </message>
     <message>
         <source>Choose a preset voice or a recording, not both.</source>
-        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <extracomment>engine/pipelines/speaking/pocket_tts.py, engine/pipelines/speaking/qwen3_tts.py</extracomment>
         <translation>Escolha uma voz predefinida ou uma gravação, não ambas.</translation>
     </message>
     <message>
@@ -2655,6 +2660,11 @@
         <translation>Reproduzir a amostra da voz</translation>
     </message>
     <message>
+        <source>Pocket-TTS takes no instructions. Its voices are recordings.</source>
+        <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Port</source>
         <extracomment>app/gui/server/pane.py</extracomment>
         <translation>Porta</translation>
@@ -4311,6 +4321,11 @@
         <translation>A voz tem {size} valores e este modelo precisa de {wanted}: ela foi criada para um modelo de outro tamanho. Crie-a novamente.</translation>
     </message>
     <message>
+        <source>The voice was made for another model. Make it again.</source>
+        <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The voice {name} does not fit this model.</source>
         <extracomment>engine/pipelines/speaking/kokoro.py</extracomment>
         <translation>A voz {name} não é compatível com este modelo.</translation>
@@ -4402,7 +4417,7 @@
     </message>
     <message>
         <source>There is no voice {name}. Choose one of {voices}.</source>
-        <extracomment>engine/pipelines/speaking/qwen3_tts.py</extracomment>
+        <extracomment>engine/pipelines/speaking/pocket_tts.py, engine/pipelines/speaking/qwen3_tts.py</extracomment>
         <translation>Não há voz {name}. Escolha uma de {voices}.</translation>
     </message>
     <message>
@@ -4584,6 +4599,11 @@
         <source>This model does not support voice cloning. For “{name}” choose one that does: Qwen3-TTS Base or Spark-TTS.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>Este modelo não oferece clonagem de voz. Para “{name}”, escolha um que ofereça: Qwen3-TTS Base ou Spark-TTS.</translation>
+    </message>
+    <message>
+        <source>This model has no voices of its own: it needs a recording of the voice.</source>
+        <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>This model is gated: accept its terms on Hugging Face first. Then enter your token here.</source>
@@ -5434,9 +5454,9 @@
         <translation>{model} não fala.</translation>
     </message>
     <message>
-        <source>{model} does not speak. Qwen3-TTS, Kokoro, Orpheus and Spark-TTS models do.</source>
+        <source>{model} does not speak. Qwen3-TTS, Pocket-TTS, Kokoro, Orpheus and Spark-TTS models do.</source>
         <extracomment>engine/pipelines/speaking/speech_models.py</extracomment>
-        <translation>{model} não fala. Os modelos Qwen3-TTS, Kokoro, Orpheus e Spark-TTS falam.</translation>
+        <translation>{model} não fala. Os modelos Qwen3-TTS, Pocket-TTS, Kokoro, Orpheus e Spark-TTS falam.</translation>
     </message>
     <message>
         <source>{model} does not support images.</source>
