@@ -7,20 +7,17 @@ beside each MLP. Pictures have an encoder (`gemma4_vision`), and in E2B and E4B 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from backends.base import Array, KVSpec, MemorySpec, MixtureParts, RoutingRule, SharedKVSpec, Step
-from engine.errors import BadRequest, ConfigError
-from engine.media.inputs import HeardSound
+from engine.errors import ConfigError
 from engine.models.config import LARGEST_HEAD, Fields, TextConfig, text_config
 from engine.models.decoder import Decoder, Mlp, nested_names
-from engine.models.encoder import Patched
 from engine.models.gemma3 import NORMS, gemma_ropes
-from engine.models.gemma4_audio import Gemma4Hearing, gemma4_hearing
-from engine.models.gemma4_vision import HEARD, Gemma4Tower, gemma4_tower, ignore_towers
+from engine.models.gemma4_audio import gemma4_senses
 from engine.models.vision_language import SeeingDecoder
 from engine.models.windows import layer_windows, sliding_layers
 from engine.weights.view import View
@@ -248,32 +245,5 @@ def gemma4(w: View, config: Mapping[str, Any]) -> Decoder | SeeingDecoder:
         raise ConfigError(f"{c.fields.where}: use_bidirectional_attention is not supported for Gemma 4.")
     decoder = Gemma4Decoder(w, c)
     behind = decoder.inputs.of_pictures if decoder.inputs else None
-    sight, hearing = gemma4_tower(w, config, c.hidden, behind), gemma4_hearing(w, config, c.hidden, behind)
-    if hearing is None:
-        ignore_towers(w, HEARD)
-    if sight is None and hearing is None:
-        return decoder
-    if hearing is not None and mutual == "vision":
-        raise ConfigError(f"{c.fields.where}: use_bidirectional_attention is not supported beside an encoder of sound.")
-    return SeeingDecoder(decoder, Gemma4Senses(sight, hearing), c.hidden, mutual == "vision")
-
-
-class Gemma4Senses:
-    """The encoders of pictures and of sound: each gets what is its own."""
-
-    taps: Mapping[int, object] = {}
-
-    def __init__(self, sight: Gemma4Tower | None, hearing: Gemma4Hearing | None) -> None:
-        self.sight, self.hearing = sight, hearing
-
-    def __call__(self, pictures: Sequence[Patched]) -> Generator[None, None, list[np.ndarray]]:
-        made: dict[int, np.ndarray] = {}
-        for encoder, heard in ((self.sight, False), (self.hearing, True)):
-            places = [at for at, one in enumerate(pictures) if isinstance(one, HeardSound) == heard]
-            if places:
-                if encoder is None:
-                    raise BadRequest(
-                        "This model hears no sound." if heard else "This model sees no images.", "messages"
-                    )
-                made.update(zip(places, (yield from encoder([pictures[at] for at in places]))))
-        return [made[at] for at in range(len(pictures))]
+    senses = gemma4_senses(w, config, c.hidden, behind, mutual == "vision")
+    return decoder if senses is None else SeeingDecoder(decoder, senses, c.hidden, mutual == "vision")

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from backends.base import Array
-from engine.errors import ConfigError
+from engine.errors import BadRequest, ConfigError
+from engine.media.inputs import HeardSound
 from engine.models.config import MOST_LAYERS, Fields
 from engine.models.encoder import Patched
-from engine.models.gemma4_vision import PLACES, BoundedLinear
+from engine.models.gemma4_vision import HEARD, PLACES, BoundedLinear, Gemma4Tower, gemma4_tower, ignore_towers
 from engine.models.yield_budget import YieldBudget
 from engine.weights.view import View
 
@@ -31,6 +32,7 @@ def gemma4_hearing(
     """None where the checkpoint has no encoder of sound. The arguments are those of `gemma4_tower`."""
     place = next((one for one in PLACES if w.has(f"{one}audio_tower.output_proj.weight")), None)
     if place is None or not isinstance(config.get("audio_config"), Mapping):
+        ignore_towers(w, HEARD)
         return None
     return Gemma4Hearing(w.sub(f"{place}audio_tower"), w.sub(f"{place}embed_audio"), Fields(config), width, behind)
 
@@ -221,3 +223,35 @@ def _sinusoids(distances: np.ndarray, dim: int) -> np.ndarray:
     angles = distances[:, None].astype(np.float32) * np.exp(np.arange(dim // 2, dtype=np.float32) * np.float32(-step))
     made: np.ndarray = np.concatenate([np.sin(angles), np.cos(angles)], 1).astype(np.float32)
     return made
+
+
+class Gemma4Senses:
+    """The encoders of pictures and of sound: each gets what is its own."""
+
+    taps: Mapping[int, object] = {}
+
+    def __init__(self, sight: Gemma4Tower | None, hearing: Gemma4Hearing | None) -> None:
+        self.sight, self.hearing = sight, hearing
+
+    def __call__(self, pictures: Sequence[Patched]) -> Generator[None, None, list[np.ndarray]]:
+        made: dict[int, np.ndarray] = {}
+        for encoder, heard in ((self.sight, False), (self.hearing, True)):
+            places = [at for at, one in enumerate(pictures) if isinstance(one, HeardSound) == heard]
+            if places:
+                if encoder is None:
+                    raise BadRequest(
+                        "This model hears no sound." if heard else "This model sees no images.", "messages"
+                    )
+                made.update(zip(places, (yield from encoder([pictures[at] for at in places]))))
+        return [made[at] for at in range(len(pictures))]
+
+
+def gemma4_senses(
+    w: View, config: Mapping[str, Any], width: int, behind: Callable[[], np.ndarray] | None, mutual: bool
+) -> Gemma4Senses | None:
+    """None where the checkpoint has neither encoder. `mutual`: the tokens of a picture see one another; the rest as of `gemma4_tower`."""
+    sight, hearing = gemma4_tower(w, config, width, behind), gemma4_hearing(w, config, width, behind)
+    if hearing is not None and mutual:
+        where = Fields(config).where
+        raise ConfigError(f"{where}: use_bidirectional_attention is not supported beside an encoder of sound.")
+    return None if sight is None and hearing is None else Gemma4Senses(sight, hearing)

@@ -12,7 +12,6 @@ import numpy as np
 from engine.errors import BadRequest, ContextOverflow, ErrorText
 from engine.loading import LoadedModel
 from engine.media.image import decode_image
-from engine.media.sound import SAMPLE_RATE, read_sound
 from engine.text.tokenizer import TooManyTokens
 from engine.types import Picture, Request, SamplingParams
 from engine.vision.processor import ImageLike, VisionProcessor, hearing
@@ -336,6 +335,8 @@ def open_image(given: Any) -> ImageLike:
 
 def open_sound(given: Any) -> np.ndarray:
     """The samples of a part, in any of its forms."""
+    from engine.media.sound import SAMPLE_RATE, read_sound  # a window that is idle does without libsndfile
+
     if isinstance(given, np.ndarray):
         return given
     if isinstance(given, bytes | Path):

@@ -21,7 +21,7 @@
     <message>
         <source>A Pocket-TTS model speaks one language, which is not chosen: leave it at automatic.</source>
         <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Un modèle Pocket-TTS parle une seule langue, qui ne se choisit pas : laissez-la sur automatique.</translation>
     </message>
     <message>
         <source>A cloned voice keeps the pitch and pace of its recording.</source>
@@ -2662,7 +2662,7 @@
     <message>
         <source>Pocket-TTS takes no instructions. Its voices are recordings.</source>
         <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Pocket-TTS n’accepte pas d’instructions. Ses voix sont des enregistrements.</translation>
     </message>
     <message>
         <source>Port</source>
@@ -4323,7 +4323,7 @@
     <message>
         <source>The voice was made for another model. Make it again.</source>
         <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>La voix a été créée pour un autre modèle. Créez-la de nouveau.</translation>
     </message>
     <message>
         <source>The voice {name} does not fit this model.</source>
@@ -4603,7 +4603,7 @@
     <message>
         <source>This model has no voices of its own: it needs a recording of the voice.</source>
         <extracomment>engine/pipelines/speaking/pocket_tts.py</extracomment>
-        <translation type="unfinished"></translation>
+        <translation>Ce modèle n’a pas de voix propres : il lui faut un enregistrement de la voix.</translation>
     </message>
     <message>
         <source>This model is gated: accept its terms on Hugging Face first. Then enter your token here.</source>
