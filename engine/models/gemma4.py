@@ -266,14 +266,14 @@ class Gemma4Senses:
     def __init__(self, sight: Gemma4Tower | None, hearing: Gemma4Hearing | None) -> None:
         self.sight, self.hearing = sight, hearing
 
-    def __call__(self, given: Sequence[Patched]) -> Generator[None, None, list[np.ndarray]]:
+    def __call__(self, pictures: Sequence[Patched]) -> Generator[None, None, list[np.ndarray]]:
         made: dict[int, np.ndarray] = {}
         for encoder, heard in ((self.sight, False), (self.hearing, True)):
-            places = [at for at, one in enumerate(given) if isinstance(one, HeardSound) == heard]
+            places = [at for at, one in enumerate(pictures) if isinstance(one, HeardSound) == heard]
             if places:
                 if encoder is None:
                     raise BadRequest(
                         "This model hears no sound." if heard else "This model sees no images.", "messages"
                     )
-                made.update(zip(places, (yield from encoder([given[at] for at in places]))))
-        return [made[at] for at in range(len(given))]
+                made.update(zip(places, (yield from encoder([pictures[at] for at in places]))))
+        return [made[at] for at in range(len(pictures))]
