@@ -30,6 +30,8 @@ NAMES = {
     "glm4": "GLM-4-0414, GLM-Z1",
     "glm4_moe": "GLM-4.5, 4.6 and 4.7, GLM-4.5-Air",
     "glm4_moe_lite": "GLM-4.7-Flash (in GGUF files: deepseek2)",
+    "glm46v": "GLM-4.6V-Flash",
+    "glm4v": "GLM-4.1V-9B",
     "glm_ocr": "GLM-OCR",
     "gpt_oss": "gpt-oss 20B and 120B",
     "granite": "Granite 3",

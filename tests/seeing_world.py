@@ -20,11 +20,12 @@ GREEDY = 32
 
 
 class SeeingWorld:
-    def __init__(self, place: Path, backend: str, **settings: Any) -> None:
+    def __init__(self, place: Path, backend: str, quant: str = "auto", **settings: Any) -> None:
         self.name = str(place)
 
         def make(name: str) -> LoadedModel:
-            self.loaded = load(name, LoadOptions(backend=backend, device="cpu", dtype="f32", memory_limit=1 << 30))
+            where: dict[str, Any] = dict(backend=backend, device="cpu", dtype="f32", memory_limit=1 << 30)
+            self.loaded = load(name, LoadOptions(**where, quant=quant))
             return self.loaded
 
         self.engine = Engine(make, Settings(**settings))
@@ -90,6 +91,15 @@ def exact_logits(model: Any, inputs: dict[str, Any]) -> np.ndarray:
     with torch.no_grad():
         found: np.ndarray = exact(**wide).logits[0].numpy()
     return found
+
+
+def nearly_alike(quantized: SeeingWorld, whole: SeeingWorld, prompt: Prompt) -> None:
+    """Weights in blocks of 8 bits serve: the same but for what they round."""
+    features, want = (np.concatenate(world.encode(prompt.pictures)) for world in (quantized, whole))
+    assert 0 < np.median(np.abs(features - want)) <= 0.03 * np.abs(want).max()
+    logits, known = (world.logits(prompt) for world in (quantized, whole))
+    assert np.median(np.abs(logits - known)) <= 0.05 * np.abs(known).max()
+    assert len(quantized.reply(prompt)) == GREEDY
 
 
 def references_reply(model: Any, inputs: dict[str, Any]) -> tuple[np.ndarray, list[int], list[float]]:

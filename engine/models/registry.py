@@ -61,6 +61,8 @@ _ARCHITECTURES = {
     "glm4": "glm4.glm4",
     "glm4_moe": "glm4.glm4_moe",
     "glm4_moe_lite": "deepseek.deepseek_v3",
+    "glm46v": "glm4v.glm4v",
+    "glm4v": "glm4v.glm4v",
     "glm_ocr": "glm_ocr.glm_ocr",
     "gpt_oss": "gpt_oss.gpt_oss",
     "granite": "granite.granite",

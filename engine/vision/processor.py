@@ -233,8 +233,8 @@ SHARPNESS = np.float32(-0.75)
 
 def bicubic(image: np.ndarray, height: int, width: int, rounded: bool = True) -> np.ndarray:
     """Bytes `[H, W, C]` -> bytes `[height, width, C]`, or the same in f32, not `rounded`."""
-    rows, row_shares = _taps(image.shape[0], height)
-    columns, column_shares = _taps(image.shape[1], width)
+    rows, row_shares = taps(image.shape[0], height)
+    columns, column_shares = taps(image.shape[1], width)
     used, at = np.unique(rows, return_inverse=True)  # most rows of a large image are unused
     lines = image[used]
     across = sum(lines[:, i].astype(np.float32) * share[None, :, None] for i, share in zip(columns, column_shares))
@@ -243,7 +243,7 @@ def bicubic(image: np.ndarray, height: int, width: int, rounded: bool = True) ->
     return scaled.round().astype(np.uint8) if rounded else scaled
 
 
-def _taps(source: int, size: int) -> tuple[np.ndarray, np.ndarray]:
+def taps(source: int, size: int) -> tuple[np.ndarray, np.ndarray]:
     """The four source pixels of each target pixel `[4, size]`, clamped at the border, and their weights."""
     place = (np.arange(size, dtype=np.float32) + np.float32(0.5)) * np.float32(source / size) - np.float32(0.5)
     low = np.floor(place)

@@ -82,12 +82,15 @@ class QwenVisionProcessor:
         height, width = self._frame_size(len(shown) - missing, shown[0].height, shown[0].width)
         pixels = np.stack([np.asarray(resized(frame, height, width)) for frame in shown])
         grid = (len(shown) // self.temporal, height // self.patch, width // self.patch)
-        # the time of a frame group is the middle between its first and last frame
         firsts, lasts = times[:: self.temporal], times[self.temporal - 1 :: self.temporal]
-        middles = tuple((first + last) / 2 for first, last in zip(firsts, lasts))
+        middles = tuple(self._moment(first, last) for first, last in zip(firsts, lasts))
         key = content_key(pixels, middles)
         interval = firsts[1] - firsts[0] if len(firsts) > 1 else 0.0
         return VideoPicture(self._patches(pixels), grid, self._token_count(grid), key, middles, interval)
+
+    def _moment(self, first: float, last: float) -> float:
+        """The time of a frame group, given those of its first and last frame."""
+        return (first + last) / 2
 
     def written(self, text: str, pictures: Sequence[Picture]) -> str:
         return text

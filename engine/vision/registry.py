@@ -51,6 +51,18 @@ def _glm(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
     return GlmVisionProcessor(config, image_settings(config, folder), encode)
 
 
+def _glm4v(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
+    from engine.vision.glm import Glm4vVisionProcessor
+
+    return Glm4vVisionProcessor(config, image_settings(config, folder), encode, video_settings(folder))
+
+
+def _glm46v(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
+    from engine.vision.glm import Glm46VisionProcessor
+
+    return Glm46VisionProcessor(config, image_settings(config, folder), encode, video_settings(folder))
+
+
 def _idefics3(config: Fields, folder: Path, encode: _Encode) -> VisionProcessor:
     from engine.vision.idefics3 import Idefics3VisionProcessor
 
@@ -97,6 +109,8 @@ VISION_PROCESSORS: dict[str, _Factory] = {
     "deepseek_ocr2": _deepseek_ocr2,
     "gemma3": _gemma3,
     "gemma4": _gemma4,
+    "glm46v": _glm46v,
+    "glm4v": _glm4v,
     "glm_ocr": _glm,
     "idefics3": _idefics3,
     "internvl": _internvl,

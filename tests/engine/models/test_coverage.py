@@ -25,6 +25,8 @@ from tests.engine.weights.gguf import test_llamacpp
 MODEL_FILES = Path(__file__).parents[3] / "engine" / "models"
 NOT_TEXT = {
     "deepseek_ocr2",
+    "glm46v",
+    "glm4v",
     "glm_ocr",
     "lighton_ocr",
     "moonshine",

@@ -39,7 +39,7 @@ from tests.ocr_checkpoints import (
     save,
     unlimited_pixels,
 )
-from tests.seeing_world import SeeingWorld, references_reply
+from tests.seeing_world import SeeingWorld, nearly_alike, references_reply
 
 NAME, LENGTH = "unlimited_ocr", 40
 SIZES = [(48, 32), (128, 128), (100, 300), (400, 200), (129, 90), (3, 100)]
@@ -113,6 +113,14 @@ def test_a_page_in_tiles_is_read_as_by_the_reference(worlds: Callable[[str], See
     assert worst(world.logits(prompt), logits) <= 1e-4
     assert len(set(tokens)) > 5, "the reference repeats itself, so this would prove little"
     agree(world.reply(prompt), tokens, margins)
+
+
+@pytest.mark.parametrize("backend", ["torch", "mlx"])
+def test_quantized_weights_serve(worlds: Callable[[str], SeeingWorld], backend: str) -> None:
+    whole = worlds(backend)
+    quantized = SeeingWorld(Path(whole.name), backend, quant="q8_0")
+    nearly_alike(quantized, whole, whole.prompt("<image>document parsing.", [drawn(120, 90)]))
+    quantized.engine.close()
 
 
 # -- replies far longer than the eight tokens that are seen of them

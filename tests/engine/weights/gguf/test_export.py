@@ -38,6 +38,8 @@ SOME: dict[str, Any] = {
 # Of other modalities than text, or unknown to llama.cpp.
 UNWRITTEN = {
     "deepseek_ocr2",
+    "glm46v",
+    "glm4v",
     "glm_ocr",
     "lfm3",
     "lighton_ocr",
