@@ -549,6 +549,16 @@
         <translation>Discuter avec ce modèle</translation>
     </message>
     <message>
+        <source>Chatterbox does not understand the instruction {words}. {how}</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Chatterbox has no voice {name}. It has: {voices}.</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Check for new versions of Grus when it starts?</source>
         <extracomment>app/gui/window.py</extracomment>
         <translation>Rechercher les nouvelles versions de Grus au démarrage ?</translation>
@@ -615,7 +625,7 @@
     </message>
     <message>
         <source>Choose either a preset voice or a cloned one, not both.</source>
-        <extracomment>engine/pipelines/speaking/spark.py</extracomment>
+        <extracomment>engine/pipelines/speaking/chatterbox.py, engine/pipelines/speaking/spark.py</extracomment>
         <translation>Choisissez une voix prédéfinie ou une voix clonée, pas les deux.</translation>
     </message>
     <message>
@@ -3561,6 +3571,11 @@
         <translation>Style&#xa0;: enjoué, lent, légèrement rauque</translation>
     </message>
     <message>
+        <source>Speaks English, in the voice of a recording of a few seconds, and as expressively as you choose.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Speech</source>
         <extracomment>app/gui/viewmodels/models/library.py</extracomment>
         <translation>Synthèse vocale</translation>
@@ -4461,6 +4476,16 @@
         <translation>Cette conversation a été exportée par une version plus récente de Grus. Mettez Grus à jour pour l’importer.</translation>
     </message>
     <message>
+        <source>This copy of Chatterbox cannot clone: it is without its speech tokenizer. Put model.safetensors of mlx-community/S3TokenizerV2 beside it as {name}, or use ResembleAI/chatterbox.</source>
+        <extracomment>engine/models/chatterbox_encoder.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>This copy of Chatterbox comes without a voice. Clone one from a recording.</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>This desktop does not let apps capture the screen. Take a screenshot with the desktop&apos;s own tool, then paste it here.</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Cet environnement de bureau ne laisse pas les applications capturer l’écran. Faites une capture avec son propre outil, puis collez-la ici.</translation>
@@ -4576,14 +4601,14 @@
         <translation>Ce modèle ne parle pas {language}. Il parle {languages}.</translation>
     </message>
     <message>
-        <source>This model does not support voice cloning. Choose one that does: Qwen3-TTS Base or Spark-TTS.</source>
+        <source>This model does not support voice cloning. Choose one that does: Qwen3-TTS Base, Chatterbox or Spark-TTS.</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
-        <translation>Ce modèle ne prend pas en charge le clonage de voix. Choisissez-en un qui le permet&#xa0;: Qwen3-TTS Base ou Spark-TTS.</translation>
+        <translation type="unfinished"></translation>
     </message>
     <message>
-        <source>This model does not support voice cloning. For “{name}” choose one that does: Qwen3-TTS Base or Spark-TTS.</source>
+        <source>This model does not support voice cloning. For “{name}” choose one that does: Qwen3-TTS Base, Chatterbox or Spark-TTS.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
-        <translation>Ce modèle ne prend pas en charge le clonage de voix. Pour «&#xa0;{name}&#xa0;», choisissez-en un qui le permet&#xa0;: Qwen3-TTS Base ou Spark-TTS.</translation>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>This model is gated: accept its terms on Hugging Face first. Then enter your token here.</source>
@@ -4594,6 +4619,11 @@
         <source>This model needs a recorded voice. Create a new voice, or choose one.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>Ce modèle a besoin d’une voix enregistrée. Créez une nouvelle voix, ou choisissez-en une.</translation>
+    </message>
+    <message>
+        <source>This model speaks English, not {language}.</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>This model takes no instructions. The CustomVoice and VoiceDesign models of size 1.7B follow them.</source>
@@ -4639,6 +4669,11 @@
         <source>This system has no program that speaks ({hint}).</source>
         <extracomment>engine/media/system_speech.py</extracomment>
         <translation>Ce système n’a aucun programme de synthèse vocale ({hint}).</translation>
+    </message>
+    <message>
+        <source>This voice was made by another model. Clone it again with Chatterbox.</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>This voice was made by another model. Clone it again with Spark-TTS.</source>
@@ -5429,9 +5464,9 @@
         <translation>{model} ne parle pas.</translation>
     </message>
     <message>
-        <source>{model} does not speak. Qwen3-TTS, Kokoro, Orpheus and Spark-TTS models do.</source>
+        <source>{model} does not speak. Qwen3-TTS, Kokoro, Chatterbox, Orpheus and Spark-TTS models do.</source>
         <extracomment>engine/pipelines/speaking/speech_models.py</extracomment>
-        <translation>{model} ne parle pas. Les modèles Qwen3-TTS, Kokoro, Orpheus et Spark-TTS parlent.</translation>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>{model} does not support images.</source>
@@ -6244,6 +6279,11 @@
         <source>{weights} weights, {talk} KV cache</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>{weights} de poids, {talk} de cache KV</translation>
+    </message>
+    <message>
+        <source>{words} is too much. {how}</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>“{title}” was deleted.</source>
