@@ -57,6 +57,7 @@ NAMES = {
     "moonshine_streaming": "Moonshine, streaming",
     "nemotron_h": "Nemotron-H, Nemotron Nano 2 and 3",
     "bitnet": "BitNet b1.58",
+    "chatterbox": "Chatterbox 0.5B: speaks, in the voice of a recording",
     "olmo2": "OLMo 2",
     **dict.fromkeys(("muse_glimmer", "muse_glimmer_text"), "Muse Glimmer (text)"),
     "olmo3": "OLMo 3",

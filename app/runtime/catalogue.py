@@ -28,6 +28,7 @@ from engine.pipelines.speaking import is_kokoro, is_orpheus, is_spark
 from engine.starter import SYSTEM, starter
 from engine.text.sentence_modules import POOLING_FILE
 from engine.vision.registry import VISION_PROCESSORS
+from engine.weights.chatterbox_files import is_chatterbox_folder
 from engine.weights.checkpoint import known_by, type_of
 from engine.weights.ggml_whisper import is_ggml_whisper
 from engine.weights.gguf.mmproj_files import files_beside, is_mmproj
@@ -243,7 +244,11 @@ def _holds_model(path: Path) -> bool:
         return path.is_file() and is_ggml_whisper(path)
     # Spark-TTS keeps its language model in a folder of its own
     configs = ("config.json", "LLM/config.json")
-    return any((path / name).is_file() for name in configs) or (path.is_dir() and any(path.glob("*.gguf")))
+    return (
+        any((path / name).is_file() for name in configs)
+        or is_chatterbox_folder(path)
+        or (path.is_dir() and any(path.glob("*.gguf")))
+    )
 
 
 # -- what each model can do: chat, see, make vectors, rank texts, read pages, find a page's regions, listen, speak
@@ -309,7 +314,11 @@ def capabilities(config: Mapping[str, Any], folder: Path | None = None) -> froze
         return frozenset({"diarize"})
     if model_type in ALIGNING:
         return frozenset({"align"})
-    if model_type in ("qwen3_tts", "pocket_tts", "system_voice") or is_kokoro(config) or is_orpheus(config):
+    if (
+        model_type in ("qwen3_tts", "pocket_tts", "chatterbox", "system_voice")
+        or is_kokoro(config)
+        or is_orpheus(config)
+    ):
         return frozenset({"speak"})
     if folder is not None and is_spark(folder):
         return frozenset({"speak"})
@@ -415,6 +424,8 @@ def config_in(folder: Path) -> Mapping[str, Any]:
     """What a folder's config.json says, or a GGUF file beside an image encoder; empty where there is none to read."""
     if folder.is_file() and is_ggml_whisper(folder):
         return {"model_type": "whisper"}
+    if is_chatterbox_folder(folder):
+        return {"model_type": "chatterbox"}
     if not (folder / "config.json").exists() and any(is_mmproj(file.name) for file in _files_near(folder)):
         return _seeing(folder, tuple((file.name, file.stat().st_mtime_ns) for file in _files_near(folder)))
     try:

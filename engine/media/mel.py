@@ -60,12 +60,62 @@ SPEAKER_LEAST = 2400  # samples: a tenth of a second
 
 def speaker_mel(samples: np.ndarray) -> np.ndarray:
     """For Qwen3-TTS's speaker encoder, of mono samples at 24 kHz: `[frames, 128]` natural logarithms of magnitudes."""
-    size, hop = 1024, 256
+    return _log_magnitudes(samples, 1024, 256, 128, 12000.0)
+
+
+def s3gen_mel(samples: np.ndarray) -> np.ndarray:
+    """As Chatterbox's S3Gen makes it, of mono samples at 24 kHz: `[frames, 80]` natural logarithms of magnitudes, 50 a second."""
+    return _log_magnitudes(samples, 1920, 480, 80, 8000.0)
+
+
+def _log_magnitudes(samples: np.ndarray, size: int, hop: int, count: int, high: float) -> np.ndarray:
+    """At 24 kHz."""
     padded = np.pad(samples.astype(np.float32), (size - hop) // 2, mode="reflect")
     spectrum = np.fft.rfft(frames(padded, size, hop) * hann(size), axis=-1)
     magnitude = np.sqrt(spectrum.real**2 + spectrum.imag**2 + 1e-9).astype(np.float32)
-    mel = magnitude @ filterbank(24000, size, 128, 0.0, 12000.0).T
+    mel = magnitude @ filterbank(24000, size, count, 0.0, high).T
     return np.log(np.maximum(mel, 1e-5))
+
+
+def voice_mel(samples: np.ndarray) -> np.ndarray:
+    """For Resemble's voice encoder, of mono samples at 16 kHz: `[frames, 40]` powers, no logarithm."""
+    size = 400
+    padded = np.pad(samples.astype(np.float32), size // 2, mode="reflect")
+    spectrum = np.fft.rfft(frames(padded, size, WHISPER_HOP) * hann(size), axis=-1)
+    power = (spectrum.real**2 + spectrum.imag**2).astype(np.float32)
+    mel: np.ndarray = power @ filterbank(16000, size, 40, 0.0, 8000.0).T
+    return mel
+
+
+@cache
+def _kaldi_filterbank(count: int) -> np.ndarray:
+    """`[count, 257]` at 16 kHz from 20 Hz: triangles on Kaldi's own scale, with a height of one."""
+
+    def scale(hz: np.ndarray) -> np.ndarray:
+        return 1127.0 * np.log(1.0 + hz / 700.0)
+
+    ends = scale(np.array([20.0, 8000.0]))
+    edges = np.linspace(ends[0], ends[1], count + 2)[:, None]
+    bins = scale(np.arange(257) * (16000 / 512))
+    triangles = np.minimum(
+        (bins - edges[:-2]) / np.diff(edges, axis=0)[:-1], (edges[2:] - bins) / np.diff(edges, axis=0)[1:]
+    )
+    filters: np.ndarray = np.maximum(0.0, triangles).astype(np.float32)
+    filters[:, -1] = 0.0
+    return filters
+
+
+def kaldi_features(samples: np.ndarray, count: int) -> np.ndarray:
+    """Kaldi's filterbank features of mono samples at 16 kHz: `[frames, count]` natural logarithms of powers, each band with mean 0."""
+    size = 400
+    pieces = frames(samples.astype(np.float32), size, WHISPER_HOP)
+    pieces = pieces - pieces.mean(1, keepdims=True)
+    pieces = pieces - _PREEMPHASIS * np.concatenate((pieces[:, :1], pieces[:, :-1]), 1)
+    window = (0.5 - 0.5 * np.cos(2 * np.pi * np.arange(size) / (size - 1))) ** 0.85
+    spectrum = np.fft.rfft(pieces * window, 512, axis=-1)
+    power = (spectrum.real**2 + spectrum.imag**2).astype(np.float32)
+    made = np.log(np.maximum(power @ _kaldi_filterbank(count).T, np.finfo(np.float32).eps))
+    return (made - made.mean(0)).astype(np.float32)
 
 
 def bicodec_mel(samples: np.ndarray) -> np.ndarray:

@@ -43,6 +43,7 @@ class _Makers(Mapping[str, _M]):
 
 
 _ARCHITECTURES = {
+    "chatterbox": "chatterbox_t3.chatterbox",
     "cohere2": "cohere2.cohere2",
     "deepseek_ocr2": "deepseek_ocr2.deepseek_ocr2",
     "deepseek_v2": "deepseek.deepseek_v2",
@@ -122,6 +123,8 @@ ARCHITECTURES: Mapping[str, Maker] = _Makers(_ARCHITECTURES)
 _PARTS = {
     "bicodec": "bicodec.bicodec_decoder",
     "bicodec#encoder": "bicodec.bicodec_encoder",
+    "chatterbox#decoder": "s3gen.s3gen",
+    "chatterbox#encoder": "chatterbox_encoder.chatterbox_encoder",
     "kokoro": "kokoro.kokoro",
     "nemotron3_diarization": "nemotron_diarization.nemotron_diarization",
     "parakeet_ctc": "parakeet.parakeet_ctc",

@@ -14,6 +14,7 @@ from typing import Any
 from backends.base import Raw
 from engine.errors import ConfigError, ModelNotFound
 from engine.weights import quantization, safetensors
+from engine.weights.chatterbox_files import chatterbox_tensors, is_chatterbox_folder
 from engine.weights.packed_tensors import tensors_of
 from engine.weights.pickled import read_pickled
 from engine.weights.source import Tensors
@@ -41,6 +42,8 @@ class Checkpoint:
         config = _read_object(folder / "config.json")
         if config is None:
             config = _read_yaml(folder / "config.yaml")
+        if config is None and is_chatterbox_folder(folder):  # its authors publish none
+            config = {"model_type": "chatterbox"}
         if config is None:
             raise ConfigError(f"{folder} has no config.json, so it is not a model's folder.")
         config["model_type"] = found = model_type or type_of(config)
@@ -60,6 +63,8 @@ class Checkpoint:
     @cached_property
     def tensors(self) -> dict[str, Raw]:
         kind = self.config.get("model_type")
+        if kind == "chatterbox":
+            return chatterbox_tensors(self.folder)
         pickled = (
             next(iter(sorted(self.folder.glob("kokoro*.pth"))), None) if kind == "kokoro" else self.folder / PICKLED
         )

@@ -460,7 +460,9 @@ class SpeakPane(ResultsPane[SpeechTake]):
     def new_voice(self) -> None:
         if self.model_box.name and not self.options.clones:
             self.context.say(
-                tr("This model does not support voice cloning. Choose one that does: Qwen3-TTS Base or Spark-TTS."),
+                tr(
+                    "This model does not support voice cloning. Choose one that does: Qwen3-TTS Base, Chatterbox or Spark-TTS."
+                ),
                 level="warning",
             )
             return

@@ -27,10 +27,11 @@ from engine.errors import BadRequest, UnreadableFile
 from engine.hub.cache import find
 from engine.hub.resolve import resolve
 from engine.media import system_speech
-from engine.pipelines.speaking import is_kokoro, is_orpheus, is_spark
+from engine.pipelines.speaking import CHATTERBOX_STYLE, CHATTERBOX_VOICE, is_kokoro, is_orpheus, is_spark
 from engine.pipelines.speaking.pronunciation import Pronunciations
 from engine.pipelines.speaking.system_voice import SystemVoice, spoken_languages
 from engine.pipelines.speaking.voice import SavedVoice, SavedVoices, VoiceSettings
+from engine.weights.chatterbox_files import own_voice
 
 if TYPE_CHECKING:
     from app.runtime.catalogue import Catalogue
@@ -129,13 +130,14 @@ class SpeakOptions:
     needs_voice: bool = True  # it has no voice until one is chosen
     own_voice: bool = False  # it chooses one of the presets itself where none is chosen
     lacks: str = ""  # a model that must be beside it, and is not
+    style: str = ""  # an example of its instructions, where they are not any words
 
     @property
     def asks(self) -> str:
         """What stands in the field for instructions."""
         if self.words == "must":
             return tr("What the voice is like: an old man, warm and slow")
-        return tr("Speaking style: cheerful, slow, slightly hoarse")
+        return self.style or tr("Speaking style: cheerful, slow, slightly hoarse")
 
     def note(self, choice: SpeakSettings) -> str:
         """What a person should know of it."""
@@ -151,7 +153,7 @@ class SpeakOptions:
             return tr("This model also needs {model}. Download it in Models.", model=self.lacks)
         if choice.saved and not self.clones:
             return tr(
-                "This model does not support voice cloning. For “{name}” choose one that does: Qwen3-TTS Base or Spark-TTS.",
+                "This model does not support voice cloning. For “{name}” choose one that does: Qwen3-TTS Base, Chatterbox or Spark-TTS.",
                 name=choice.saved,
             )
         if not choice.voice and self.needs_voice and self.clones and not self.presets:
@@ -195,6 +197,17 @@ def offer_of(config: Mapping[str, Any], folder: Path, cache_dir: str | None = No
 
         languages_of = tuple(sorted(name for name, _, _ in kokoro.LANGUAGES.values()))
         return SpeakOptions(tuple(kokoro.voices_in(folder)), languages_of, needs_voice=False, own_voice=True)
+    if config.get("model_type") == "chatterbox":
+        own = (CHATTERBOX_VOICE,) if own_voice(folder) is not None else ()
+        return SpeakOptions(
+            own,
+            ("english",),
+            clones=True,
+            words="may",
+            needs_voice=not own,
+            own_voice=bool(own),
+            style=CHATTERBOX_STYLE,
+        )
     if config.get("model_type") == "system_voice":
         voices = tuple(voice.name for voice in system_speech.voices())
         return SpeakOptions(voices, spoken_languages(), needs_voice=False, own_voice=True)

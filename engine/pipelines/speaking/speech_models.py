@@ -1,4 +1,4 @@
-"""The text-to-speech models by their checkpoints: Qwen3-TTS, Pocket-TTS, Kokoro, Orpheus, Spark-TTS, and the system's own voices."""
+"""The text-to-speech models by their checkpoints: Qwen3-TTS, Pocket-TTS, Chatterbox, Kokoro, Orpheus, Spark-TTS, and the system's own voices."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 from engine.errors import BadRequest, ErrorText
 from engine.pipelines.speaking import is_kokoro, is_orpheus, is_spark
+from engine.pipelines.speaking.chatterbox import Chatterbox
 from engine.pipelines.speaking.kokoro import KokoroVoice
 from engine.pipelines.speaking.orpheus import Orpheus
 from engine.pipelines.speaking.pocket_tts import PocketTTS
@@ -31,6 +32,8 @@ def speaker(engine: EngineLike, model: str) -> SpeechModel:
         return PocketTTS(engine, model)
     if is_kokoro(config):
         return KokoroVoice(engine, model)
+    if config.get("model_type") == "chatterbox":
+        return Chatterbox(engine, model)
     if is_orpheus(config):
         return Orpheus(engine, model)
     if config.get("model_type") == "system_voice":
@@ -39,7 +42,8 @@ def speaker(engine: EngineLike, model: str) -> SpeechModel:
         return Spark(engine, model)
     raise BadRequest(
         ErrorText(
-            "{model} does not speak. Qwen3-TTS, Pocket-TTS, Kokoro, Orpheus and Spark-TTS models do.", model=model
+            "{model} does not speak. Qwen3-TTS, Pocket-TTS, Chatterbox, Kokoro, Orpheus and Spark-TTS models do.",
+            model=model,
         ),
         "model",
     )
