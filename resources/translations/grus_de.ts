@@ -554,6 +554,16 @@
         <translation>Mit diesem Modell chatten</translation>
     </message>
     <message>
+        <source>Chatterbox does not understand the instruction {words}. {how}</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation>Chatterbox versteht die Anweisung {words} nicht. {how}</translation>
+    </message>
+    <message>
+        <source>Chatterbox has no voice {name}. It has: {voices}.</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation>Chatterbox hat keine Stimme {name}. Vorhanden: {voices}.</translation>
+    </message>
+    <message>
         <source>Check for new versions of Grus when it starts?</source>
         <extracomment>app/gui/window.py</extracomment>
         <translation>Beim Start nach neuen Versionen von Grus suchen?</translation>
@@ -620,7 +630,7 @@
     </message>
     <message>
         <source>Choose either a preset voice or a cloned one, not both.</source>
-        <extracomment>engine/pipelines/speaking/spark.py</extracomment>
+        <extracomment>engine/pipelines/speaking/chatterbox.py, engine/pipelines/speaking/spark.py</extracomment>
         <translation>Wählen Sie entweder eine vorgegebene oder eine geklonte Stimme, nicht beides.</translation>
     </message>
     <message>
@@ -3571,6 +3581,11 @@
         <translation>Sprechweise: fröhlich, langsam, leicht heiser</translation>
     </message>
     <message>
+        <source>Speaks English, in the voice of a recording of a few seconds, and as expressively as you choose.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Spricht Englisch mit der Stimme einer Aufnahme von wenigen Sekunden, so ausdrucksvoll, wie Sie es wählen.</translation>
+    </message>
+    <message>
         <source>Speech</source>
         <extracomment>app/gui/viewmodels/models/library.py</extracomment>
         <translation>Sprache</translation>
@@ -4476,6 +4491,16 @@
         <translation>Diese Unterhaltung wurde mit einer neueren Version von Grus exportiert. Aktualisieren Sie Grus, um sie zu importieren.</translation>
     </message>
     <message>
+        <source>This copy of Chatterbox cannot clone: it is without its speech tokenizer. Put model.safetensors of mlx-community/S3TokenizerV2 beside it as {name}, or use ResembleAI/chatterbox.</source>
+        <extracomment>engine/models/chatterbox_encoder.py</extracomment>
+        <translation>Diese Kopie von Chatterbox kann keine Stimmen klonen: Der Sprach-Tokenizer fehlt. Legen Sie model.safetensors aus mlx-community/S3TokenizerV2 als {name} daneben, oder verwenden Sie ResembleAI/chatterbox.</translation>
+    </message>
+    <message>
+        <source>This copy of Chatterbox comes without a voice. Clone one from a recording.</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation>Diese Kopie von Chatterbox bringt keine Stimme mit. Klonen Sie eine aus einer Aufnahme.</translation>
+    </message>
+    <message>
         <source>This desktop does not let apps capture the screen. Take a screenshot with the desktop&apos;s own tool, then paste it here.</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Diese Desktop-Umgebung erlaubt Apps keine Bildschirmaufnahmen. Nehmen Sie ein Bildschirmfoto mit deren eigenem Werkzeug auf und fügen Sie es hier ein.</translation>
@@ -4591,14 +4616,14 @@
         <translation>Dieses Modell spricht {language} nicht. Es spricht {languages}.</translation>
     </message>
     <message>
-        <source>This model does not support voice cloning. Choose one that does: Qwen3-TTS Base or Spark-TTS.</source>
+        <source>This model does not support voice cloning. Choose one that does: Qwen3-TTS Base, Chatterbox or Spark-TTS.</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
-        <translation>Dieses Modell unterstützt kein Klonen von Stimmen. Wählen Sie eines, das es kann: Qwen3-TTS Base oder Spark-TTS.</translation>
+        <translation>Dieses Modell kann keine Stimmen klonen. Wählen Sie eines, das es kann: Qwen3-TTS Base, Chatterbox oder Spark-TTS.</translation>
     </message>
     <message>
-        <source>This model does not support voice cloning. For “{name}” choose one that does: Qwen3-TTS Base or Spark-TTS.</source>
+        <source>This model does not support voice cloning. For “{name}” choose one that does: Qwen3-TTS Base, Chatterbox or Spark-TTS.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
-        <translation>Dieses Modell unterstützt kein Klonen von Stimmen. Wählen Sie für „{name}“ eines, das es kann: Qwen3-TTS Base oder Spark-TTS.</translation>
+        <translation>Dieses Modell kann keine Stimmen klonen. Wählen Sie für „{name}“ eines, das es kann: Qwen3-TTS Base, Chatterbox oder Spark-TTS.</translation>
     </message>
     <message>
         <source>This model has no voices of its own: it needs a recording of the voice.</source>
@@ -4614,6 +4639,11 @@
         <source>This model needs a recorded voice. Create a new voice, or choose one.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>Dieses Modell braucht eine aufgenommene Stimme. Erstellen Sie eine neue Stimme, oder wählen Sie eine.</translation>
+    </message>
+    <message>
+        <source>This model speaks English, not {language}.</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation>Dieses Modell spricht Englisch, nicht {language}.</translation>
     </message>
     <message>
         <source>This model takes no instructions. The CustomVoice and VoiceDesign models of size 1.7B follow them.</source>
@@ -4659,6 +4689,11 @@
         <source>This system has no program that speaks ({hint}).</source>
         <extracomment>engine/media/system_speech.py</extracomment>
         <translation>Dieses System hat kein Programm, das spricht ({hint}).</translation>
+    </message>
+    <message>
+        <source>This voice was made by another model. Clone it again with Chatterbox.</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation>Diese Stimme stammt von einem anderen Modell. Klonen Sie sie mit Chatterbox neu.</translation>
     </message>
     <message>
         <source>This voice was made by another model. Clone it again with Spark-TTS.</source>
@@ -5454,9 +5489,9 @@
         <translation>{model} spricht nicht.</translation>
     </message>
     <message>
-        <source>{model} does not speak. Qwen3-TTS, Pocket-TTS, Kokoro, Orpheus and Spark-TTS models do.</source>
+        <source>{model} does not speak. Qwen3-TTS, Pocket-TTS, Chatterbox, Kokoro, Orpheus and Spark-TTS models do.</source>
         <extracomment>engine/pipelines/speaking/speech_models.py</extracomment>
-        <translation>{model} kann nicht sprechen. Qwen3-TTS, Pocket-TTS, Kokoro, Orpheus und Spark-TTS können es.</translation>
+        <translation>{model} kann nicht sprechen. Qwen3-TTS, Pocket-TTS, Chatterbox, Kokoro, Orpheus und Spark-TTS können es.</translation>
     </message>
     <message>
         <source>{model} does not support images.</source>
@@ -6269,6 +6304,11 @@
         <source>{weights} weights, {talk} KV cache</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>{weights} Gewichte, {talk} KV-Cache</translation>
+    </message>
+    <message>
+        <source>{words} is too much. {how}</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation>{words} ist zu viel. {how}</translation>
     </message>
     <message>
         <source>“{title}” was deleted.</source>

@@ -554,6 +554,16 @@
         <translation>Chatear con este modelo</translation>
     </message>
     <message>
+        <source>Chatterbox does not understand the instruction {words}. {how}</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation>Chatterbox no entiende la instrucción {words}. {how}</translation>
+    </message>
+    <message>
+        <source>Chatterbox has no voice {name}. It has: {voices}.</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation>Chatterbox no tiene la voz {name}. Tiene: {voices}.</translation>
+    </message>
+    <message>
         <source>Check for new versions of Grus when it starts?</source>
         <extracomment>app/gui/window.py</extracomment>
         <translation>¿Buscar versiones nuevas de Grus al iniciarlo?</translation>
@@ -620,7 +630,7 @@
     </message>
     <message>
         <source>Choose either a preset voice or a cloned one, not both.</source>
-        <extracomment>engine/pipelines/speaking/spark.py</extracomment>
+        <extracomment>engine/pipelines/speaking/chatterbox.py, engine/pipelines/speaking/spark.py</extracomment>
         <translation>Elige una voz predefinida o una clonada, no ambas.</translation>
     </message>
     <message>
@@ -3571,6 +3581,11 @@
         <translation>Estilo: alegre, lento, un poco ronco</translation>
     </message>
     <message>
+        <source>Speaks English, in the voice of a recording of a few seconds, and as expressively as you choose.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Habla inglés, con la voz de una grabación de unos segundos y tan expresivamente como elija.</translation>
+    </message>
+    <message>
         <source>Speech</source>
         <extracomment>app/gui/viewmodels/models/library.py</extracomment>
         <translation>Voz</translation>
@@ -4476,6 +4491,16 @@
         <translation>Esta conversación se exportó con una versión más reciente de Grus. Actualiza Grus para importarla.</translation>
     </message>
     <message>
+        <source>This copy of Chatterbox cannot clone: it is without its speech tokenizer. Put model.safetensors of mlx-community/S3TokenizerV2 beside it as {name}, or use ResembleAI/chatterbox.</source>
+        <extracomment>engine/models/chatterbox_encoder.py</extracomment>
+        <translation>Esta copia de Chatterbox no puede clonar: le falta su tokenizador de voz. Ponga model.safetensors de mlx-community/S3TokenizerV2 junto a ella como {name}, o use ResembleAI/chatterbox.</translation>
+    </message>
+    <message>
+        <source>This copy of Chatterbox comes without a voice. Clone one from a recording.</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation>Esta copia de Chatterbox no trae ninguna voz. Clone una a partir de una grabación.</translation>
+    </message>
+    <message>
         <source>This desktop does not let apps capture the screen. Take a screenshot with the desktop&apos;s own tool, then paste it here.</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Este escritorio no permite que las aplicaciones capturen la pantalla. Haz una captura con la herramienta del escritorio y pégala aquí.</translation>
@@ -4591,14 +4616,14 @@
         <translation>Este modelo no habla {language}. Habla {languages}.</translation>
     </message>
     <message>
-        <source>This model does not support voice cloning. Choose one that does: Qwen3-TTS Base or Spark-TTS.</source>
+        <source>This model does not support voice cloning. Choose one that does: Qwen3-TTS Base, Chatterbox or Spark-TTS.</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
-        <translation>Este modelo no admite la clonación de voz. Elige uno que sí: Qwen3-TTS Base o Spark-TTS.</translation>
+        <translation>Este modelo no permite clonar voces. Elija uno que sí: Qwen3-TTS Base, Chatterbox o Spark-TTS.</translation>
     </message>
     <message>
-        <source>This model does not support voice cloning. For “{name}” choose one that does: Qwen3-TTS Base or Spark-TTS.</source>
+        <source>This model does not support voice cloning. For “{name}” choose one that does: Qwen3-TTS Base, Chatterbox or Spark-TTS.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
-        <translation>Este modelo no admite la clonación de voz. Para «{name}», elige uno que sí: Qwen3-TTS Base o Spark-TTS.</translation>
+        <translation>Este modelo no permite clonar voces. Para «{name}», elija uno que sí: Qwen3-TTS Base, Chatterbox o Spark-TTS.</translation>
     </message>
     <message>
         <source>This model has no voices of its own: it needs a recording of the voice.</source>
@@ -4614,6 +4639,11 @@
         <source>This model needs a recorded voice. Create a new voice, or choose one.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>Este modelo necesita una voz grabada. Crea una voz nueva o elige una.</translation>
+    </message>
+    <message>
+        <source>This model speaks English, not {language}.</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation>Este modelo habla inglés, no {language}.</translation>
     </message>
     <message>
         <source>This model takes no instructions. The CustomVoice and VoiceDesign models of size 1.7B follow them.</source>
@@ -4659,6 +4689,11 @@
         <source>This system has no program that speaks ({hint}).</source>
         <extracomment>engine/media/system_speech.py</extracomment>
         <translation>Este sistema no tiene ningún programa que hable ({hint}).</translation>
+    </message>
+    <message>
+        <source>This voice was made by another model. Clone it again with Chatterbox.</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation>Esta voz la creó otro modelo. Clónela de nuevo con Chatterbox.</translation>
     </message>
     <message>
         <source>This voice was made by another model. Clone it again with Spark-TTS.</source>
@@ -5454,9 +5489,9 @@
         <translation>{model} no habla.</translation>
     </message>
     <message>
-        <source>{model} does not speak. Qwen3-TTS, Pocket-TTS, Kokoro, Orpheus and Spark-TTS models do.</source>
+        <source>{model} does not speak. Qwen3-TTS, Pocket-TTS, Chatterbox, Kokoro, Orpheus and Spark-TTS models do.</source>
         <extracomment>engine/pipelines/speaking/speech_models.py</extracomment>
-        <translation>{model} no habla. Los modelos Qwen3-TTS, Pocket-TTS, Kokoro, Orpheus y Spark-TTS sí.</translation>
+        <translation>{model} no habla. Los modelos Qwen3-TTS, Pocket-TTS, Chatterbox, Kokoro, Orpheus y Spark-TTS sí.</translation>
     </message>
     <message>
         <source>{model} does not support images.</source>
@@ -6269,6 +6304,11 @@
         <source>{weights} weights, {talk} KV cache</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>{weights} de pesos, {talk} de caché KV</translation>
+    </message>
+    <message>
+        <source>{words} is too much. {how}</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation>{words} es demasiado. {how}</translation>
     </message>
     <message>
         <source>“{title}” was deleted.</source>

@@ -554,6 +554,16 @@
         <translation>Discuter avec ce modèle</translation>
     </message>
     <message>
+        <source>Chatterbox does not understand the instruction {words}. {how}</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation>Chatterbox ne comprend pas l’instruction {words}. {how}</translation>
+    </message>
+    <message>
+        <source>Chatterbox has no voice {name}. It has: {voices}.</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation>Chatterbox n’a pas de voix {name}. Il a : {voices}.</translation>
+    </message>
+    <message>
         <source>Check for new versions of Grus when it starts?</source>
         <extracomment>app/gui/window.py</extracomment>
         <translation>Rechercher les nouvelles versions de Grus au démarrage ?</translation>
@@ -620,7 +630,7 @@
     </message>
     <message>
         <source>Choose either a preset voice or a cloned one, not both.</source>
-        <extracomment>engine/pipelines/speaking/spark.py</extracomment>
+        <extracomment>engine/pipelines/speaking/chatterbox.py, engine/pipelines/speaking/spark.py</extracomment>
         <translation>Choisissez une voix prédéfinie ou une voix clonée, pas les deux.</translation>
     </message>
     <message>
@@ -3571,6 +3581,11 @@
         <translation>Style&#xa0;: enjoué, lent, légèrement rauque</translation>
     </message>
     <message>
+        <source>Speaks English, in the voice of a recording of a few seconds, and as expressively as you choose.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Parle anglais, avec la voix d’un enregistrement de quelques secondes, et de façon aussi expressive que vous le choisissez.</translation>
+    </message>
+    <message>
         <source>Speech</source>
         <extracomment>app/gui/viewmodels/models/library.py</extracomment>
         <translation>Synthèse vocale</translation>
@@ -4476,6 +4491,16 @@
         <translation>Cette conversation a été exportée par une version plus récente de Grus. Mettez Grus à jour pour l’importer.</translation>
     </message>
     <message>
+        <source>This copy of Chatterbox cannot clone: it is without its speech tokenizer. Put model.safetensors of mlx-community/S3TokenizerV2 beside it as {name}, or use ResembleAI/chatterbox.</source>
+        <extracomment>engine/models/chatterbox_encoder.py</extracomment>
+        <translation>Cette copie de Chatterbox ne peut pas cloner : il lui manque son tokeniseur de parole. Placez model.safetensors de mlx-community/S3TokenizerV2 à côté sous le nom {name}, ou utilisez ResembleAI/chatterbox.</translation>
+    </message>
+    <message>
+        <source>This copy of Chatterbox comes without a voice. Clone one from a recording.</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation>Cette copie de Chatterbox est livrée sans voix. Clonez-en une à partir d’un enregistrement.</translation>
+    </message>
+    <message>
         <source>This desktop does not let apps capture the screen. Take a screenshot with the desktop&apos;s own tool, then paste it here.</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Cet environnement de bureau ne laisse pas les applications capturer l’écran. Faites une capture avec son propre outil, puis collez-la ici.</translation>
@@ -4591,14 +4616,14 @@
         <translation>Ce modèle ne parle pas {language}. Il parle {languages}.</translation>
     </message>
     <message>
-        <source>This model does not support voice cloning. Choose one that does: Qwen3-TTS Base or Spark-TTS.</source>
+        <source>This model does not support voice cloning. Choose one that does: Qwen3-TTS Base, Chatterbox or Spark-TTS.</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
-        <translation>Ce modèle ne prend pas en charge le clonage de voix. Choisissez-en un qui le permet&#xa0;: Qwen3-TTS Base ou Spark-TTS.</translation>
+        <translation>Ce modèle ne permet pas de cloner une voix. Choisissez-en un qui le permet : Qwen3-TTS Base, Chatterbox ou Spark-TTS.</translation>
     </message>
     <message>
-        <source>This model does not support voice cloning. For “{name}” choose one that does: Qwen3-TTS Base or Spark-TTS.</source>
+        <source>This model does not support voice cloning. For “{name}” choose one that does: Qwen3-TTS Base, Chatterbox or Spark-TTS.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
-        <translation>Ce modèle ne prend pas en charge le clonage de voix. Pour «&#xa0;{name}&#xa0;», choisissez-en un qui le permet&#xa0;: Qwen3-TTS Base ou Spark-TTS.</translation>
+        <translation>Ce modèle ne permet pas de cloner une voix. Pour « {name} », choisissez-en un qui le permet : Qwen3-TTS Base, Chatterbox ou Spark-TTS.</translation>
     </message>
     <message>
         <source>This model has no voices of its own: it needs a recording of the voice.</source>
@@ -4614,6 +4639,11 @@
         <source>This model needs a recorded voice. Create a new voice, or choose one.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>Ce modèle a besoin d’une voix enregistrée. Créez une nouvelle voix, ou choisissez-en une.</translation>
+    </message>
+    <message>
+        <source>This model speaks English, not {language}.</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation>Ce modèle parle anglais, et non {language}.</translation>
     </message>
     <message>
         <source>This model takes no instructions. The CustomVoice and VoiceDesign models of size 1.7B follow them.</source>
@@ -4659,6 +4689,11 @@
         <source>This system has no program that speaks ({hint}).</source>
         <extracomment>engine/media/system_speech.py</extracomment>
         <translation>Ce système n’a aucun programme de synthèse vocale ({hint}).</translation>
+    </message>
+    <message>
+        <source>This voice was made by another model. Clone it again with Chatterbox.</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation>Cette voix a été créée par un autre modèle. Clonez-la de nouveau avec Chatterbox.</translation>
     </message>
     <message>
         <source>This voice was made by another model. Clone it again with Spark-TTS.</source>
@@ -5454,9 +5489,9 @@
         <translation>{model} ne parle pas.</translation>
     </message>
     <message>
-        <source>{model} does not speak. Qwen3-TTS, Pocket-TTS, Kokoro, Orpheus and Spark-TTS models do.</source>
+        <source>{model} does not speak. Qwen3-TTS, Pocket-TTS, Chatterbox, Kokoro, Orpheus and Spark-TTS models do.</source>
         <extracomment>engine/pipelines/speaking/speech_models.py</extracomment>
-        <translation>{model} ne parle pas. Les modèles Qwen3-TTS, Pocket-TTS, Kokoro, Orpheus et Spark-TTS parlent.</translation>
+        <translation>{model} ne parle pas. Les modèles Qwen3-TTS, Pocket-TTS, Chatterbox, Kokoro, Orpheus et Spark-TTS parlent.</translation>
     </message>
     <message>
         <source>{model} does not support images.</source>
@@ -6269,6 +6304,11 @@
         <source>{weights} weights, {talk} KV cache</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>{weights} de poids, {talk} de cache KV</translation>
+    </message>
+    <message>
+        <source>{words} is too much. {how}</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation>{words}, c’est trop. {how}</translation>
     </message>
     <message>
         <source>“{title}” was deleted.</source>

@@ -554,6 +554,16 @@
         <translation>このモデルでチャット</translation>
     </message>
     <message>
+        <source>Chatterbox does not understand the instruction {words}. {how}</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation>Chatterbox は指示 {words} を理解できません。{how}</translation>
+    </message>
+    <message>
+        <source>Chatterbox has no voice {name}. It has: {voices}.</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation>Chatterbox に声 {name} はありません。あるのは {voices} です。</translation>
+    </message>
+    <message>
         <source>Check for new versions of Grus when it starts?</source>
         <extracomment>app/gui/window.py</extracomment>
         <translation>起動時に Grus の新しいバージョンを確認しますか？</translation>
@@ -620,7 +630,7 @@
     </message>
     <message>
         <source>Choose either a preset voice or a cloned one, not both.</source>
-        <extracomment>engine/pipelines/speaking/spark.py</extracomment>
+        <extracomment>engine/pipelines/speaking/chatterbox.py, engine/pipelines/speaking/spark.py</extracomment>
         <translation>プリセットの声かクローンした声のどちらか一方を選んでください。</translation>
     </message>
     <message>
@@ -3569,6 +3579,11 @@
         <translation>話し方の例: 明るく、ゆっくり、少しかすれた声で</translation>
     </message>
     <message>
+        <source>Speaks English, in the voice of a recording of a few seconds, and as expressively as you choose.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>英語を話します。数秒の録音の声で、表現の豊かさも選べます。</translation>
+    </message>
+    <message>
         <source>Speech</source>
         <extracomment>app/gui/viewmodels/models/library.py</extracomment>
         <translation>音声合成</translation>
@@ -4474,6 +4489,16 @@
         <translation>この会話は新しいバージョンの Grus で書き出されました。読み込むには Grus を更新してください。</translation>
     </message>
     <message>
+        <source>This copy of Chatterbox cannot clone: it is without its speech tokenizer. Put model.safetensors of mlx-community/S3TokenizerV2 beside it as {name}, or use ResembleAI/chatterbox.</source>
+        <extracomment>engine/models/chatterbox_encoder.py</extracomment>
+        <translation>この Chatterbox は声を複製できません。音声トークナイザーがありません。mlx-community/S3TokenizerV2 の model.safetensors を {name} として隣に置くか、ResembleAI/chatterbox を使ってください。</translation>
+    </message>
+    <message>
+        <source>This copy of Chatterbox comes without a voice. Clone one from a recording.</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation>この Chatterbox には声が付いていません。録音から複製してください。</translation>
+    </message>
+    <message>
         <source>This desktop does not let apps capture the screen. Take a screenshot with the desktop&apos;s own tool, then paste it here.</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>このデスクトップ環境では、アプリが画面を取り込めません。デスクトップのツールでスクリーンショットを撮り、ここに貼り付けてください。</translation>
@@ -4589,14 +4614,14 @@
         <translation>このモデルは {language} を話せません。話せる言語: {languages}。</translation>
     </message>
     <message>
-        <source>This model does not support voice cloning. Choose one that does: Qwen3-TTS Base or Spark-TTS.</source>
+        <source>This model does not support voice cloning. Choose one that does: Qwen3-TTS Base, Chatterbox or Spark-TTS.</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
-        <translation>このモデルは声のクローンに対応していません。対応するモデル（Qwen3-TTS Base または Spark-TTS）を選んでください。</translation>
+        <translation>このモデルは声の複製に対応していません。対応するモデルを選んでください: Qwen3-TTS Base、Chatterbox、Spark-TTS。</translation>
     </message>
     <message>
-        <source>This model does not support voice cloning. For “{name}” choose one that does: Qwen3-TTS Base or Spark-TTS.</source>
+        <source>This model does not support voice cloning. For “{name}” choose one that does: Qwen3-TTS Base, Chatterbox or Spark-TTS.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
-        <translation>このモデルは声のクローンに対応していません。「{name}」には、対応するモデル（Qwen3-TTS Base または Spark-TTS）を選んでください。</translation>
+        <translation>このモデルは声の複製に対応していません。「{name}」には対応するモデルを選んでください: Qwen3-TTS Base、Chatterbox、Spark-TTS。</translation>
     </message>
     <message>
         <source>This model has no voices of its own: it needs a recording of the voice.</source>
@@ -4612,6 +4637,11 @@
         <source>This model needs a recorded voice. Create a new voice, or choose one.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>このモデルには録音した声が必要です。新しい声を作るか、声を選んでください。</translation>
+    </message>
+    <message>
+        <source>This model speaks English, not {language}.</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation>このモデルが話すのは英語で、{language} ではありません。</translation>
     </message>
     <message>
         <source>This model takes no instructions. The CustomVoice and VoiceDesign models of size 1.7B follow them.</source>
@@ -4657,6 +4687,11 @@
         <source>This system has no program that speaks ({hint}).</source>
         <extracomment>engine/media/system_speech.py</extracomment>
         <translation>このシステムには音声合成プログラムがありません（{hint}）。</translation>
+    </message>
+    <message>
+        <source>This voice was made by another model. Clone it again with Chatterbox.</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation>この声は別のモデルで作られました。Chatterbox で複製し直してください。</translation>
     </message>
     <message>
         <source>This voice was made by another model. Clone it again with Spark-TTS.</source>
@@ -5451,9 +5486,9 @@
         <translation>{model} は音声を生成しません。</translation>
     </message>
     <message>
-        <source>{model} does not speak. Qwen3-TTS, Pocket-TTS, Kokoro, Orpheus and Spark-TTS models do.</source>
+        <source>{model} does not speak. Qwen3-TTS, Pocket-TTS, Chatterbox, Kokoro, Orpheus and Spark-TTS models do.</source>
         <extracomment>engine/pipelines/speaking/speech_models.py</extracomment>
-        <translation>{model} は音声を生成できません。Qwen3-TTS、Pocket-TTS、Kokoro、Orpheus、Spark-TTS のモデルなら生成できます。</translation>
+        <translation>{model} は話せません。Qwen3-TTS、Pocket-TTS、Chatterbox、Kokoro、Orpheus、Spark-TTS のモデルは話せます。</translation>
     </message>
     <message>
         <source>{model} does not support images.</source>
@@ -6247,6 +6282,11 @@
         <source>{weights} weights, {talk} KV cache</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>重み {weights}、KV キャッシュ {talk}</translation>
+    </message>
+    <message>
+        <source>{words} is too much. {how}</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation>{words} は大きすぎます。{how}</translation>
     </message>
     <message>
         <source>“{title}” was deleted.</source>

@@ -554,6 +554,16 @@
         <translation>Conversar com este modelo</translation>
     </message>
     <message>
+        <source>Chatterbox does not understand the instruction {words}. {how}</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation>O Chatterbox não entende a instrução {words}. {how}</translation>
+    </message>
+    <message>
+        <source>Chatterbox has no voice {name}. It has: {voices}.</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation>O Chatterbox não tem a voz {name}. Ele tem: {voices}.</translation>
+    </message>
+    <message>
         <source>Check for new versions of Grus when it starts?</source>
         <extracomment>app/gui/window.py</extracomment>
         <translation>Procurar novas versões do Grus ao iniciá-lo?</translation>
@@ -620,7 +630,7 @@
     </message>
     <message>
         <source>Choose either a preset voice or a cloned one, not both.</source>
-        <extracomment>engine/pipelines/speaking/spark.py</extracomment>
+        <extracomment>engine/pipelines/speaking/chatterbox.py, engine/pipelines/speaking/spark.py</extracomment>
         <translation>Escolha uma voz predefinida ou uma clonada, não ambas.</translation>
     </message>
     <message>
@@ -3571,6 +3581,11 @@
         <translation>Estilo: alegre, lento, levemente rouco</translation>
     </message>
     <message>
+        <source>Speaks English, in the voice of a recording of a few seconds, and as expressively as you choose.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>Fala inglês, com a voz de uma gravação de alguns segundos, e com a expressividade que você escolher.</translation>
+    </message>
+    <message>
         <source>Speech</source>
         <extracomment>app/gui/viewmodels/models/library.py</extracomment>
         <translation>Fala</translation>
@@ -4476,6 +4491,16 @@
         <translation>Esta conversa foi exportada por uma versão mais recente do Grus. Atualize o Grus para importá-la.</translation>
     </message>
     <message>
+        <source>This copy of Chatterbox cannot clone: it is without its speech tokenizer. Put model.safetensors of mlx-community/S3TokenizerV2 beside it as {name}, or use ResembleAI/chatterbox.</source>
+        <extracomment>engine/models/chatterbox_encoder.py</extracomment>
+        <translation>Esta cópia do Chatterbox não consegue clonar: falta o tokenizador de fala. Coloque model.safetensors de mlx-community/S3TokenizerV2 ao lado dela como {name}, ou use ResembleAI/chatterbox.</translation>
+    </message>
+    <message>
+        <source>This copy of Chatterbox comes without a voice. Clone one from a recording.</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation>Esta cópia do Chatterbox vem sem voz. Clone uma a partir de uma gravação.</translation>
+    </message>
+    <message>
         <source>This desktop does not let apps capture the screen. Take a screenshot with the desktop&apos;s own tool, then paste it here.</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>Este ambiente de trabalho não permite que apps capturem a tela. Faça uma captura com a ferramenta do próprio sistema e cole aqui.</translation>
@@ -4591,14 +4616,14 @@
         <translation>Este modelo não fala {language}. Ele fala {languages}.</translation>
     </message>
     <message>
-        <source>This model does not support voice cloning. Choose one that does: Qwen3-TTS Base or Spark-TTS.</source>
+        <source>This model does not support voice cloning. Choose one that does: Qwen3-TTS Base, Chatterbox or Spark-TTS.</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
-        <translation>Este modelo não oferece clonagem de voz. Escolha um que ofereça: Qwen3-TTS Base ou Spark-TTS.</translation>
+        <translation>Este modelo não clona vozes. Escolha um que clone: Qwen3-TTS Base, Chatterbox ou Spark-TTS.</translation>
     </message>
     <message>
-        <source>This model does not support voice cloning. For “{name}” choose one that does: Qwen3-TTS Base or Spark-TTS.</source>
+        <source>This model does not support voice cloning. For “{name}” choose one that does: Qwen3-TTS Base, Chatterbox or Spark-TTS.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
-        <translation>Este modelo não oferece clonagem de voz. Para “{name}”, escolha um que ofereça: Qwen3-TTS Base ou Spark-TTS.</translation>
+        <translation>Este modelo não clona vozes. Para “{name}”, escolha um que clone: Qwen3-TTS Base, Chatterbox ou Spark-TTS.</translation>
     </message>
     <message>
         <source>This model has no voices of its own: it needs a recording of the voice.</source>
@@ -4614,6 +4639,11 @@
         <source>This model needs a recorded voice. Create a new voice, or choose one.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>Este modelo precisa de uma voz gravada. Crie uma nova voz ou escolha uma.</translation>
+    </message>
+    <message>
+        <source>This model speaks English, not {language}.</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation>Este modelo fala inglês, não {language}.</translation>
     </message>
     <message>
         <source>This model takes no instructions. The CustomVoice and VoiceDesign models of size 1.7B follow them.</source>
@@ -4659,6 +4689,11 @@
         <source>This system has no program that speaks ({hint}).</source>
         <extracomment>engine/media/system_speech.py</extracomment>
         <translation>Este sistema não tem nenhum programa que fale ({hint}).</translation>
+    </message>
+    <message>
+        <source>This voice was made by another model. Clone it again with Chatterbox.</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation>Esta voz foi criada por outro modelo. Clone-a de novo com o Chatterbox.</translation>
     </message>
     <message>
         <source>This voice was made by another model. Clone it again with Spark-TTS.</source>
@@ -5454,9 +5489,9 @@
         <translation>{model} não fala.</translation>
     </message>
     <message>
-        <source>{model} does not speak. Qwen3-TTS, Pocket-TTS, Kokoro, Orpheus and Spark-TTS models do.</source>
+        <source>{model} does not speak. Qwen3-TTS, Pocket-TTS, Chatterbox, Kokoro, Orpheus and Spark-TTS models do.</source>
         <extracomment>engine/pipelines/speaking/speech_models.py</extracomment>
-        <translation>{model} não fala. Os modelos Qwen3-TTS, Pocket-TTS, Kokoro, Orpheus e Spark-TTS falam.</translation>
+        <translation>{model} não fala. Os modelos Qwen3-TTS, Pocket-TTS, Chatterbox, Kokoro, Orpheus e Spark-TTS falam.</translation>
     </message>
     <message>
         <source>{model} does not support images.</source>
@@ -6269,6 +6304,11 @@
         <source>{weights} weights, {talk} KV cache</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>{weights} de pesos, {talk} de cache KV</translation>
+    </message>
+    <message>
+        <source>{words} is too much. {how}</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation>{words} é demais. {how}</translation>
     </message>
     <message>
         <source>“{title}” was deleted.</source>

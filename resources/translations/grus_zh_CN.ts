@@ -554,6 +554,16 @@
         <translation>与此模型聊天</translation>
     </message>
     <message>
+        <source>Chatterbox does not understand the instruction {words}. {how}</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation>Chatterbox 不理解指令 {words}。{how}</translation>
+    </message>
+    <message>
+        <source>Chatterbox has no voice {name}. It has: {voices}.</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation>Chatterbox 没有声音 {name}。它有：{voices}。</translation>
+    </message>
+    <message>
         <source>Check for new versions of Grus when it starts?</source>
         <extracomment>app/gui/window.py</extracomment>
         <translation>启动时检查 Grus 的新版本吗？</translation>
@@ -620,7 +630,7 @@
     </message>
     <message>
         <source>Choose either a preset voice or a cloned one, not both.</source>
-        <extracomment>engine/pipelines/speaking/spark.py</extracomment>
+        <extracomment>engine/pipelines/speaking/chatterbox.py, engine/pipelines/speaking/spark.py</extracomment>
         <translation>请选择预设声音或克隆声音，不能同时选择。</translation>
     </message>
     <message>
@@ -3569,6 +3579,11 @@
         <translation>说话风格：欢快、缓慢、略带沙哑</translation>
     </message>
     <message>
+        <source>Speaks English, in the voice of a recording of a few seconds, and as expressively as you choose.</source>
+        <extracomment>resources/catalogue.json</extracomment>
+        <translation>说英语，使用几秒钟录音中的声音，表现力由您选择。</translation>
+    </message>
+    <message>
         <source>Speech</source>
         <extracomment>app/gui/viewmodels/models/library.py</extracomment>
         <translation>语音</translation>
@@ -4474,6 +4489,16 @@
         <translation>此对话由更新版本的 Grus 导出。请更新 Grus 后再导入。</translation>
     </message>
     <message>
+        <source>This copy of Chatterbox cannot clone: it is without its speech tokenizer. Put model.safetensors of mlx-community/S3TokenizerV2 beside it as {name}, or use ResembleAI/chatterbox.</source>
+        <extracomment>engine/models/chatterbox_encoder.py</extracomment>
+        <translation>这份 Chatterbox 不能克隆：缺少语音分词器。请将 mlx-community/S3TokenizerV2 的 model.safetensors 以 {name} 为名放在旁边，或使用 ResembleAI/chatterbox。</translation>
+    </message>
+    <message>
+        <source>This copy of Chatterbox comes without a voice. Clone one from a recording.</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation>这份 Chatterbox 不带声音。请用录音克隆一个。</translation>
+    </message>
+    <message>
         <source>This desktop does not let apps capture the screen. Take a screenshot with the desktop&apos;s own tool, then paste it here.</source>
         <extracomment>app/gui/read/pane.py</extracomment>
         <translation>此桌面环境不允许应用截屏。请用桌面自带的工具截图，然后粘贴到此处。</translation>
@@ -4589,14 +4614,14 @@
         <translation>此模型不支持 {language}。支持：{languages}。</translation>
     </message>
     <message>
-        <source>This model does not support voice cloning. Choose one that does: Qwen3-TTS Base or Spark-TTS.</source>
+        <source>This model does not support voice cloning. Choose one that does: Qwen3-TTS Base, Chatterbox or Spark-TTS.</source>
         <extracomment>app/gui/speak/pane.py</extracomment>
-        <translation>此模型不支持克隆声音。请选择支持的模型：Qwen3-TTS Base 或 Spark-TTS。</translation>
+        <translation>此模型不支持声音克隆。请选择支持的模型：Qwen3-TTS Base、Chatterbox 或 Spark-TTS。</translation>
     </message>
     <message>
-        <source>This model does not support voice cloning. For “{name}” choose one that does: Qwen3-TTS Base or Spark-TTS.</source>
+        <source>This model does not support voice cloning. For “{name}” choose one that does: Qwen3-TTS Base, Chatterbox or Spark-TTS.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
-        <translation>此模型不支持克隆声音。要使用“{name}”，请选择支持的模型：Qwen3-TTS Base 或 Spark-TTS。</translation>
+        <translation>此模型不支持声音克隆。对于“{name}”，请选择支持的模型：Qwen3-TTS Base、Chatterbox 或 Spark-TTS。</translation>
     </message>
     <message>
         <source>This model has no voices of its own: it needs a recording of the voice.</source>
@@ -4612,6 +4637,11 @@
         <source>This model needs a recorded voice. Create a new voice, or choose one.</source>
         <extracomment>app/gui/viewmodels/speak.py</extracomment>
         <translation>此模型需要录制的声音。请新建声音，或选择一个。</translation>
+    </message>
+    <message>
+        <source>This model speaks English, not {language}.</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation>此模型说英语，不说 {language}。</translation>
     </message>
     <message>
         <source>This model takes no instructions. The CustomVoice and VoiceDesign models of size 1.7B follow them.</source>
@@ -4657,6 +4687,11 @@
         <source>This system has no program that speaks ({hint}).</source>
         <extracomment>engine/media/system_speech.py</extracomment>
         <translation>此系统没有语音合成程序（{hint}）。</translation>
+    </message>
+    <message>
+        <source>This voice was made by another model. Clone it again with Chatterbox.</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation>该声音由另一个模型制作。请用 Chatterbox 重新克隆。</translation>
     </message>
     <message>
         <source>This voice was made by another model. Clone it again with Spark-TTS.</source>
@@ -5451,9 +5486,9 @@
         <translation>{model} 不能生成语音。</translation>
     </message>
     <message>
-        <source>{model} does not speak. Qwen3-TTS, Pocket-TTS, Kokoro, Orpheus and Spark-TTS models do.</source>
+        <source>{model} does not speak. Qwen3-TTS, Pocket-TTS, Chatterbox, Kokoro, Orpheus and Spark-TTS models do.</source>
         <extracomment>engine/pipelines/speaking/speech_models.py</extracomment>
-        <translation>{model} 不能生成语音。Qwen3-TTS、Pocket-TTS、Kokoro、Orpheus 和 Spark-TTS 模型可以。</translation>
+        <translation>{model} 不能说话。Qwen3-TTS、Pocket-TTS、Chatterbox、Kokoro、Orpheus 和 Spark-TTS 模型可以。</translation>
     </message>
     <message>
         <source>{model} does not support images.</source>
@@ -6247,6 +6282,11 @@
         <source>{weights} weights, {talk} KV cache</source>
         <extracomment>app/gui/viewmodels/models/card.py</extracomment>
         <translation>权重 {weights}，KV 缓存 {talk}</translation>
+    </message>
+    <message>
+        <source>{words} is too much. {how}</source>
+        <extracomment>engine/pipelines/speaking/chatterbox.py</extracomment>
+        <translation>{words} 太大了。{how}</translation>
     </message>
     <message>
         <source>“{title}” was deleted.</source>
