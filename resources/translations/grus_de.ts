@@ -25,7 +25,7 @@
     </message>
     <message>
         <source>A cloned voice keeps the pitch and pace of its recording.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>Eine geklonte Stimme behält Tonhöhe und Tempo ihrer Aufnahme.</translation>
     </message>
     <message>
@@ -3577,7 +3577,7 @@
     </message>
     <message>
         <source>Speaking style: cheerful, slow, slightly hoarse</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>Sprechweise: fröhlich, langsam, leicht heiser</translation>
     </message>
     <message>
@@ -3712,7 +3712,7 @@
     </message>
     <message>
         <source>Tags in the text control the voice: {tags}.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>Tags im Text steuern die Stimme: {tags}.</translation>
     </message>
     <message>
@@ -4602,12 +4602,12 @@
     </message>
     <message>
         <source>This model also needs {model}. Download it in Models.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>Dieses Modell benötigt außerdem {model}. Laden Sie es unter Modelle herunter.</translation>
     </message>
     <message>
         <source>This model creates a voice from a description. Describe one below.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>Dieses Modell erzeugt eine Stimme aus einer Beschreibung. Beschreiben Sie unten eine.</translation>
     </message>
     <message>
@@ -4622,7 +4622,7 @@
     </message>
     <message>
         <source>This model does not support voice cloning. For “{name}” choose one that does: Qwen3-TTS Base, Chatterbox or Spark-TTS.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>Dieses Modell kann keine Stimmen klonen. Wählen Sie für „{name}“ eines, das es kann: Qwen3-TTS Base, Chatterbox oder Spark-TTS.</translation>
     </message>
     <message>
@@ -4637,7 +4637,7 @@
     </message>
     <message>
         <source>This model needs a recorded voice. Create a new voice, or choose one.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>Dieses Modell braucht eine aufgenommene Stimme. Erstellen Sie eine neue Stimme, oder wählen Sie eine.</translation>
     </message>
     <message>
@@ -5052,7 +5052,7 @@
     </message>
     <message>
         <source>What the voice is like: an old man, warm and slow</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>Wie die Stimme klingt: ein alter Mann, warm und langsam</translation>
     </message>
     <message>

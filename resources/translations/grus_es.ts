@@ -25,7 +25,7 @@
     </message>
     <message>
         <source>A cloned voice keeps the pitch and pace of its recording.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>Una voz clonada conserva el tono y el ritmo de su grabación.</translation>
     </message>
     <message>
@@ -3577,7 +3577,7 @@
     </message>
     <message>
         <source>Speaking style: cheerful, slow, slightly hoarse</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>Estilo: alegre, lento, un poco ronco</translation>
     </message>
     <message>
@@ -3712,7 +3712,7 @@
     </message>
     <message>
         <source>Tags in the text control the voice: {tags}.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>Las etiquetas en el texto controlan la voz: {tags}.</translation>
     </message>
     <message>
@@ -4602,12 +4602,12 @@
     </message>
     <message>
         <source>This model also needs {model}. Download it in Models.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>Este modelo también necesita {model}. Descárgalo en Modelos.</translation>
     </message>
     <message>
         <source>This model creates a voice from a description. Describe one below.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>Este modelo crea una voz a partir de una descripción. Descríbela abajo.</translation>
     </message>
     <message>
@@ -4622,7 +4622,7 @@
     </message>
     <message>
         <source>This model does not support voice cloning. For “{name}” choose one that does: Qwen3-TTS Base, Chatterbox or Spark-TTS.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>Este modelo no permite clonar voces. Para «{name}», elija uno que sí: Qwen3-TTS Base, Chatterbox o Spark-TTS.</translation>
     </message>
     <message>
@@ -4637,7 +4637,7 @@
     </message>
     <message>
         <source>This model needs a recorded voice. Create a new voice, or choose one.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>Este modelo necesita una voz grabada. Crea una voz nueva o elige una.</translation>
     </message>
     <message>
@@ -5052,7 +5052,7 @@
     </message>
     <message>
         <source>What the voice is like: an old man, warm and slow</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>Cómo es la voz: un hombre mayor, cálida y lenta</translation>
     </message>
     <message>

@@ -25,7 +25,7 @@
     </message>
     <message>
         <source>A cloned voice keeps the pitch and pace of its recording.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>Une voix clonée garde la hauteur et le débit de son enregistrement.</translation>
     </message>
     <message>
@@ -3577,7 +3577,7 @@
     </message>
     <message>
         <source>Speaking style: cheerful, slow, slightly hoarse</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>Style&#xa0;: enjoué, lent, légèrement rauque</translation>
     </message>
     <message>
@@ -3712,7 +3712,7 @@
     </message>
     <message>
         <source>Tags in the text control the voice: {tags}.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>Des balises dans le texte contrôlent la voix&#xa0;: {tags}.</translation>
     </message>
     <message>
@@ -4602,12 +4602,12 @@
     </message>
     <message>
         <source>This model also needs {model}. Download it in Models.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>Ce modèle nécessite aussi {model}. Téléchargez-le dans Modèles.</translation>
     </message>
     <message>
         <source>This model creates a voice from a description. Describe one below.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>Ce modèle crée une voix à partir d’une description. Décrivez-la ci-dessous.</translation>
     </message>
     <message>
@@ -4622,7 +4622,7 @@
     </message>
     <message>
         <source>This model does not support voice cloning. For “{name}” choose one that does: Qwen3-TTS Base, Chatterbox or Spark-TTS.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>Ce modèle ne permet pas de cloner une voix. Pour « {name} », choisissez-en un qui le permet : Qwen3-TTS Base, Chatterbox ou Spark-TTS.</translation>
     </message>
     <message>
@@ -4637,7 +4637,7 @@
     </message>
     <message>
         <source>This model needs a recorded voice. Create a new voice, or choose one.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>Ce modèle a besoin d’une voix enregistrée. Créez une nouvelle voix, ou choisissez-en une.</translation>
     </message>
     <message>
@@ -5052,7 +5052,7 @@
     </message>
     <message>
         <source>What the voice is like: an old man, warm and slow</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>À quoi ressemble la voix&#xa0;: un homme âgé, voix chaude et lente</translation>
     </message>
     <message>

@@ -25,7 +25,7 @@
     </message>
     <message>
         <source>A cloned voice keeps the pitch and pace of its recording.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>クローンした声は、録音の高さと速さを保ちます。</translation>
     </message>
     <message>
@@ -3575,7 +3575,7 @@
     </message>
     <message>
         <source>Speaking style: cheerful, slow, slightly hoarse</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>話し方の例: 明るく、ゆっくり、少しかすれた声で</translation>
     </message>
     <message>
@@ -3710,7 +3710,7 @@
     </message>
     <message>
         <source>Tags in the text control the voice: {tags}.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>テキスト中のタグで声を調整できます: {tags}。</translation>
     </message>
     <message>
@@ -4600,12 +4600,12 @@
     </message>
     <message>
         <source>This model also needs {model}. Download it in Models.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>このモデルには {model} も必要です。「モデル」でダウンロードしてください。</translation>
     </message>
     <message>
         <source>This model creates a voice from a description. Describe one below.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>このモデルは説明から声を作ります。下に声の説明を入力してください。</translation>
     </message>
     <message>
@@ -4620,7 +4620,7 @@
     </message>
     <message>
         <source>This model does not support voice cloning. For “{name}” choose one that does: Qwen3-TTS Base, Chatterbox or Spark-TTS.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>このモデルは声の複製に対応していません。「{name}」には対応するモデルを選んでください: Qwen3-TTS Base、Chatterbox、Spark-TTS。</translation>
     </message>
     <message>
@@ -4635,7 +4635,7 @@
     </message>
     <message>
         <source>This model needs a recorded voice. Create a new voice, or choose one.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>このモデルには録音した声が必要です。新しい声を作るか、声を選んでください。</translation>
     </message>
     <message>
@@ -5050,7 +5050,7 @@
     </message>
     <message>
         <source>What the voice is like: an old man, warm and slow</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>声の例: 年配の男性、温かくゆっくり</translation>
     </message>
     <message>

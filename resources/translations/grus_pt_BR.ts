@@ -25,7 +25,7 @@
     </message>
     <message>
         <source>A cloned voice keeps the pitch and pace of its recording.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>Uma voz clonada mantém o tom e o ritmo da gravação.</translation>
     </message>
     <message>
@@ -3577,7 +3577,7 @@
     </message>
     <message>
         <source>Speaking style: cheerful, slow, slightly hoarse</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>Estilo: alegre, lento, levemente rouco</translation>
     </message>
     <message>
@@ -3712,7 +3712,7 @@
     </message>
     <message>
         <source>Tags in the text control the voice: {tags}.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>Marcações no texto controlam a voz: {tags}.</translation>
     </message>
     <message>
@@ -4602,12 +4602,12 @@
     </message>
     <message>
         <source>This model also needs {model}. Download it in Models.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>Este modelo também precisa de {model}. Baixe em Modelos.</translation>
     </message>
     <message>
         <source>This model creates a voice from a description. Describe one below.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>Este modelo cria uma voz a partir de uma descrição. Descreva-a abaixo.</translation>
     </message>
     <message>
@@ -4622,7 +4622,7 @@
     </message>
     <message>
         <source>This model does not support voice cloning. For “{name}” choose one that does: Qwen3-TTS Base, Chatterbox or Spark-TTS.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>Este modelo não clona vozes. Para “{name}”, escolha um que clone: Qwen3-TTS Base, Chatterbox ou Spark-TTS.</translation>
     </message>
     <message>
@@ -4637,7 +4637,7 @@
     </message>
     <message>
         <source>This model needs a recorded voice. Create a new voice, or choose one.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>Este modelo precisa de uma voz gravada. Crie uma nova voz ou escolha uma.</translation>
     </message>
     <message>
@@ -5052,7 +5052,7 @@
     </message>
     <message>
         <source>What the voice is like: an old man, warm and slow</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>Como é a voz: um homem idoso, calorosa e lenta</translation>
     </message>
     <message>

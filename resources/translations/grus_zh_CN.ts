@@ -25,7 +25,7 @@
     </message>
     <message>
         <source>A cloned voice keeps the pitch and pace of its recording.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>克隆的声音会保留录音的音高和语速。</translation>
     </message>
     <message>
@@ -3575,7 +3575,7 @@
     </message>
     <message>
         <source>Speaking style: cheerful, slow, slightly hoarse</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>说话风格：欢快、缓慢、略带沙哑</translation>
     </message>
     <message>
@@ -3710,7 +3710,7 @@
     </message>
     <message>
         <source>Tags in the text control the voice: {tags}.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>可用文本中的标签控制声音：{tags}。</translation>
     </message>
     <message>
@@ -4600,12 +4600,12 @@
     </message>
     <message>
         <source>This model also needs {model}. Download it in Models.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>此模型还需要 {model}。请在“模型”中下载。</translation>
     </message>
     <message>
         <source>This model creates a voice from a description. Describe one below.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>此模型根据描述生成声音。请在下方描述。</translation>
     </message>
     <message>
@@ -4620,7 +4620,7 @@
     </message>
     <message>
         <source>This model does not support voice cloning. For “{name}” choose one that does: Qwen3-TTS Base, Chatterbox or Spark-TTS.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>此模型不支持声音克隆。对于“{name}”，请选择支持的模型：Qwen3-TTS Base、Chatterbox 或 Spark-TTS。</translation>
     </message>
     <message>
@@ -4635,7 +4635,7 @@
     </message>
     <message>
         <source>This model needs a recorded voice. Create a new voice, or choose one.</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>此模型需要录制的声音。请新建声音，或选择一个。</translation>
     </message>
     <message>
@@ -5050,7 +5050,7 @@
     </message>
     <message>
         <source>What the voice is like: an old man, warm and slow</source>
-        <extracomment>app/gui/viewmodels/speak.py</extracomment>
+        <extracomment>app/gui/viewmodels/speak_options.py</extracomment>
         <translation>声音特点：老年男性，温暖而缓慢</translation>
     </message>
     <message>

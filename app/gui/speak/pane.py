@@ -38,16 +38,14 @@ from app.gui.viewmodels.speak import (
     NAMED,
     PACES,
     PITCHES,
-    UNKNOWN,
-    SpeakOptions,
     SpeakResults,
     SpeakSettings,
     SpeechTake,
-    offered,
     text_of,
     to_kept,
 )
 from app.gui.viewmodels.speak_book import BookWork
+from app.gui.viewmodels.speak_options import UNKNOWN, SpeakOptions, offered
 from app.gui.widgets import ElidedBox, icon_button, label, text_button
 from engine.errors import BackendUnavailable
 

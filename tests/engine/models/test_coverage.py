@@ -24,6 +24,7 @@ from tests.engine.weights.gguf import test_llamacpp
 
 MODEL_FILES = Path(__file__).parents[3] / "engine" / "models"
 NOT_TEXT = {
+    "chatterbox",
     "deepseek_ocr2",
     "glm46v",
     "glm4v",
