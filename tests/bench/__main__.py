@@ -46,6 +46,12 @@ BENCHES = {
     "kokoro": ("Kokoro on this CPU, its published shape, random weights", "kokoro", "rows"),
     "listening": ("Listening on this CPU, Moonshine-base's shape, random weights", "listening", "rows"),
     "reading": ("Reading on this CPU, PaddleOCR-VL's shape, random weights", "reading", "rows"),
+    "ocr-lines": (
+        "Lines of text on this CPU, PP-OCRv6's published shapes, random weights, f32",
+        "reading_ocr",
+        "line_rows",
+    ),
+    "ocr": ("Writing what a page says on this CPU, GLM-OCR's shape, random weights", "reading_ocr", "glm_rows"),
     "vectors": ("Vectors on this CPU, shapes of MiniLM and bge-m3, random weights, f32", "vectors", "rows"),
     "server": ("The server over the engine, on a fake model", "server", "rows"),
     "long-prompts": ("/health while prompts of 3.5 MB arrive by every protocol", "long_prompts", "rows"),
@@ -57,7 +63,7 @@ BENCHES = {
         "rows",
     ),
 }
-PEERED = ("torch", "gguf", "gguf-3b", "mixtures", "gguf-gemma4", "mlx", "listening", "reading")
+PEERED = ("torch", "gguf", "gguf-3b", "mixtures", "gguf-gemma4", "mlx", "listening", "reading", "ocr", "ocr-lines")
 LLAMA_CPP = ("gguf", "gguf-3b", "mixtures", "gguf-gemma4")  # it compiles for minutes, so that no set-up installs it
 # a package of its own; large files, and minutes; the same, with a peer of one's own; the same, twice; a part of `speech`; minutes; no speed
 ON_DEMAND = ("vectors", "gguf-3b", "ik", "mtp", "restart", "speech-8bit", "libraries", "walks")
