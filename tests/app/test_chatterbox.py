@@ -67,7 +67,7 @@ def test_it_speaks_in_a_new_process_on_both_backends(folder: Path, tmp_path: Pat
 
 @pytest.fixture(scope="module")
 def engine(folder: Path) -> Iterator[Engine]:
-    where = LoadOptions(backend="torch", device="cpu", download=False)
+    where = LoadOptions(backend="auto", device="cpu", download=False)
     made = Engine(lambda name: load_any(name, where), Settings())
     yield made
     made.close()

@@ -111,6 +111,8 @@ def test_prompts_and_greedy_tokens_are_the_reference_s(opened: Any, backend: str
     assert together == [found["greedy0"].tolist(), found["greedy1"].tolist()]
     assert greedy(loaded, (1,)) == together[1:]  # alone as together
     assert len(set(together[0])) > GREEDY // 2
+    if backend == "torch":
+        assert loaded.runner._traced is not None  # one program of the CPU kernels
 
 
 def test_the_guidance_changes_what_is_said(opened: Any) -> None:
