@@ -37,6 +37,7 @@ SOME: dict[str, Any] = {
 }
 # Of other modalities than text, or unknown to llama.cpp.
 UNWRITTEN = {
+    "chatterbox",
     "deepseek_ocr2",
     "glm_ocr",
     "lfm3",
