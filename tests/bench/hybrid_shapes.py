@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -88,9 +89,7 @@ def _write_4b(path: Path, mix: str, layers: int) -> None:
         named: Tensors = dict.fromkeys(("attn_norm", "post_attention_norm"), ((hidden,), F32))
         named |= {f"ffn_{part}": ((ffn, hidden), type_in(mix, f"ffn_{part}")) for part in ("gate", "up")}
         named["ffn_down"] = (hidden, ffn), type_in(mix, "ffn_down", i)
-        tensors |= _layer(
-            i, named | _mixer(i, hidden, heads, kv_heads, dim, lambda name, i=i: type_in(mix, name, i // 4 + 1))
-        )  # type: ignore[misc]
+        tensors |= _layer(i, named | _mixer(i, hidden, heads, kv_heads, dim, partial(type_in, mix, layer=i // 4 + 1)))
     write_random(
         path,
         "qwen35",

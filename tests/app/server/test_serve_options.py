@@ -20,7 +20,6 @@ import pytest
 from engine.weights.convert import convert
 from tests.app.fresh import ROOT, environment, grus, several
 from tests.app.test_bad_input import edit_config
-from tests.eagle_heads import make_eagle_predictable, save_eagle, save_target
 
 QUOTE = "the cat and the dog and the cat and the dog and the cat and the dog"
 
@@ -92,23 +91,6 @@ def test_replies_are_made_as_the_options_say(backend: str, model: Path, tmp_path
     assert list(kept.glob("*.prefix"))
     names = {event["name"] for event in json.loads(profile.read_text())["traceEvents"]}
     assert {"queue", "prefill", "decode"} <= names
-
-
-@pytest.mark.parametrize("backend", ["torch", "mlx"])
-def test_an_eagle_head_drafts_and_changes_no_reply(backend: str, tmp_path: Path) -> None:
-    target, head = save_target(tmp_path / "target"), tmp_path / "head"
-    make_eagle_predictable(target, save_eagle(target, head), 0.0)
-    given = ["--model", f"tiny={target}", "--backend", backend, "--dtype", "f32"]
-    body = {"model": "tiny", "prompt": "Once upon a time", "max_tokens": 40, "temperature": 0}
-    found = []
-    for more in ([], ["--draft", head]):
-        with served(*given, *more) as client:
-            found.append(client.post("/v1/completions", json=body).json())
-            assert [model["id"] for model in client.get("/v1/models").json()["data"]] == ["tiny"]
-    plain, drafted = found
-    assert drafted["choices"][0]["text"] == plain["choices"][0]["text"] != ""
-    assert drafted["usage"]["completion_tokens_details"]["accepted_prediction_tokens"] > 0
-    assert not plain["usage"]["completion_tokens_details"]["accepted_prediction_tokens"]
 
 
 @pytest.mark.parametrize("backend", ["torch", "mlx"])
