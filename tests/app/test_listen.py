@@ -200,8 +200,7 @@ def test_who_speaks_at_the_microphone_is_what_it_is_in_a_file(files, model, caps
     code, out, err = grus(capsys, "listen", "--mic", "--model", model, "--speakers", voices)
     assert code == 0, err
     final = [line.split("\r")[-1].rstrip() for line in out.split("\n") if line]
-    assert final
-    assert all(re.fullmatch(r"Speaker \d: \S.*", line) for line in final)
+    assert every(re.fullmatch(r"Speaker \d: \S.*", line) for line in final)
     soundfile.write(tmp_path / "same.wav", sound, 16000, subtype="FLOAT")
     code, text, err = grus(capsys, "listen", tmp_path / "same.wav", "--model", model, "--speakers", voices)
     assert code == 0, err
